@@ -1,12 +1,15 @@
 /**
- * The preload script: all that the page gets of Electron. It can ask for its port to
- * main and listen for menu commands; it cannot name a channel or send anything else.
+ * The preload script: the page's only access to Electron. The page can ask for its port
+ * to main and listen for menu commands; it cannot name a channel or send anything else.
  */
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
 import { IPC_CHANNELS, PORT_MESSAGE, type HostBridge } from '../shared/host-bridge.ts';
 import type { HostCommand } from '../shared/rpc.ts';
 
-/** The DOM as far as this script needs it: sources of main have no DOM types. */
+/**
+ * The part of the DOM that this script needs, because sources of main have no DOM
+ * types.
+ */
 declare const window: {
   readonly location: { readonly origin: string };
   postMessage(

@@ -25,12 +25,12 @@ class LazyView<View> {
     return this.#component;
   }
 
-  /** Browsers do not fetch a file again that they failed to get: only a reload helps. */
+  /** Browsers do not retry a failed import, so only a reload helps. */
   get error(): ErrorData | undefined {
     return this.#error;
   }
 
-  /** Loads it once. Never rejects: `component` or `error` has what came of it. */
+  /** Loads it once. Never rejects: sets `component` or `error`. */
   load(): Promise<void> {
     this.#loading ??= this.#import().then(
       ({ default: component }) => {
@@ -56,7 +56,7 @@ export const terminalDock = new LazyView(
   () => import('./terminal/TerminalDock.svelte'),
 );
 
-/** Whether what the route needs is there, or known not to come. Followed in effects. */
+/** Whether the route's view has loaded or failed. Effects follow it. */
 export function isSettled({ view }: Route): boolean {
   if (!(view in lazyViews)) return true;
   const { component, error } = lazyViews[view as keyof typeof lazyViews];

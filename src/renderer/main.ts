@@ -1,4 +1,4 @@
-/** The page's begin: connects to the host that served it, then shows the app. */
+/** The page's entry: connects to the host that served it, then shows the app. */
 import './zod-without-eval.ts';
 import { mount } from 'svelte';
 import App from './App.svelte';

@@ -1,6 +1,6 @@
 /**
- * Imported before every schema: zod would try whether it may compile code, and the page's
- * content security policy forbids that, loudly.
+ * Imported before every schema: otherwise zod would try to compile code, which the page's
+ * content security policy forbids and logs.
  */
 import { z } from 'zod';
 

@@ -69,7 +69,7 @@ const pipelinePhases: ReadonlySet<Phase> = new Set(PIPELINE_PHASES);
 const zerosOf = <P extends Phase>(phases: readonly P[]): Record<P, number> =>
   Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<P, number>;
 
-// Copied in every exchange: to build them anew takes ten times as long.
+// Copied in every exchange, because building them takes ten times as long.
 const ZERO_PHASES: Readonly<Record<Phase, number>> = zerosOf(PHASES);
 const ZERO_TIMES: Readonly<Record<Exclude<Phase, PipelinePhase>, number>> = zerosOf(
   phasesOf(false) as readonly Exclude<Phase, PipelinePhase>[],

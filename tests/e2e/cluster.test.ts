@@ -89,7 +89,7 @@ test('it is edited in the same form; what it has been told is there', async () =
   expect(await box().getByText('spare').count()).toBe(0);
 });
 
-test('its key is asked about, and refused until somebody has compared it', async () => {
+test('its key is asked about, and refused until the user has compared it', async () => {
   await box().getByTestId('node-check').click();
   expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
   expect(await app.obstacles()).toEqual([]);

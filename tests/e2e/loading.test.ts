@@ -81,7 +81,7 @@ it('says that a file did not come, and shows the page once it does', async () =>
   await page.close();
 });
 
-it('fetches nothing anew that the browser has', async () => {
+it('fetches nothing again that the browser has', async () => {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send('Network.enable');

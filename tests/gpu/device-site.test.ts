@@ -165,7 +165,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     expect(told).toEqual(['METHOD_NOT_ON_GPU']);
   });
 
-  test('a residual is dropped there, and its norm is told', async () => {
+  test('a residual is dropped there, and its norm is reported', async () => {
     const exchange = { method: 'topk', ratio: 0.02 };
     const dropped = planSwitch(exchange, 0, { method: 'none' }, 'drop');
     const device = await connectRanks(exchange, [dropped], true);
@@ -201,7 +201,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     own.close();
   });
 
-  test('what the device has no way for is read back, with the same bits, and said', async () => {
+  test('what the device cannot do is read back, with the same bits, and reported', async () => {
     const exchange = { method: 'topk', ratio: 0.2 };
     const switches = [{ method: 'topk', k: 5 }, { method: 'none' }].map(
       (change, index) => planSwitch(exchange, index, change),
@@ -320,7 +320,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     expect(traffic.liveBytes).toBe(0);
   });
 
-  test('time on the device is that of the phase that asked for it', async () => {
+  test('time on the device counts for the phase that requested it', async () => {
     const ranks = await connectRanks({ method: 'qsgd', minElements: 0 }, [], true);
     for (let iteration = 0; iteration < 2; iteration++) {
       for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));

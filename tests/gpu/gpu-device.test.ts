@@ -96,7 +96,7 @@ describe.skipIf(!hasVulkan)('a device', () => {
     expect(() => gpu.vectorIn(vector.parts[2]!.buffer, 23)).toThrow(/internal/);
   });
 
-  test('that is lost says so to whoever reads', async () => {
+  test('that is lost reports it to every read', async () => {
     using gpu = await openGpuDevice();
     const vector = gpu.allocateVector(100);
     gpu.device.destroy();
@@ -139,7 +139,7 @@ describe.skipIf(!hasVulkan)('a device', () => {
     });
   });
 
-  test('of somebody else is left open', async () => {
+  test('of another owner is left open', async () => {
     using own = await openGpuDevice();
     const shared = shareGpuDevice(own.device);
     shared.close();

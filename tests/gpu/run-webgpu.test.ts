@@ -104,7 +104,7 @@ describe.skipIf(!canRunWebGpu)('a run on webgpu', () => {
     expect(codes(stays)).not.toContain('METHOD_NOT_ON_GPU');
   });
 
-  it('counts the time on the device to the phases that asked for it', () => {
+  it('counts the time on the device for the phases that requested it', () => {
     for (const { phases, wall } of iterationsOf(stays, 0)) {
       expect(phases.compress).toBeGreaterThan(0);
       expect(phases.decompress).toBeGreaterThan(0);

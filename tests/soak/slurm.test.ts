@@ -91,7 +91,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await noJobs(slurm);
   });
 
-  test('are taken back at the end of their time: the run says so, with what it has', async () => {
+  test('are taken back at the end of their time: the run reports it and keeps its results', async () => {
     await using node = await start({ GRADWIRE_SLURM_LEAD_SECONDS: '50' });
     const spec = slurmSpec({ iterations: 1_000_000 });
     const entries = await node.queue('over', spec, slurmSettings({ time: '1' }));

@@ -1,7 +1,7 @@
 /**
- * An allreduce of one file per rank by real processes on this machine: what
- * `gradwire allreduce` does. Each rank reads its file, all reduce, each writes its result;
- * nothing is written before all have reduced. A rank that fails or dies ends all.
+ * `gradwire allreduce`: an allreduce of one file per rank by real processes on this
+ * machine. Each rank reads its file, all reduce, each writes its result; nothing is
+ * written before all have reduced. If a rank fails or dies, all end.
  */
 import { randomBytes } from 'node:crypto';
 import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
@@ -42,49 +42,49 @@ export interface AllreduceTask {
   readonly operation: ReduceOperation;
   /** Type of all values; default: f32. */
   readonly values?: ValueType | undefined;
-  /** What carries the messages; default: `auto`. */
+  /** The transport; default: `auto`. */
   readonly transport?: TransportKind | 'auto' | undefined;
   /** Whether the messages are encrypted; default: they are not. */
   readonly encrypt?: boolean | undefined;
-  /** Emulated between the ranks; default: loopback as it is. */
+  /** The network to emulate between the ranks; default: plain loopback. */
   readonly network?: EmulatedNetwork | undefined;
-  /** A number for the node that each rank is taken to be on; default: all are on one. */
+  /** A number for the assumed node of each rank; default: all are on one. */
   readonly places?: readonly number[] | undefined;
-  /** Of sums of f32; default: values travel as they are. */
+  /** Quantisation of f32 sums; default: exact values. */
   readonly quantization?: Quantization | undefined;
-  /** How many ranks are servers, of an algorithm that has some; default: 1. */
+  /** Number of servers, for algorithms that have servers; default: 1. */
   readonly servers?: number | undefined;
-  /** Of random rounding; default: 1. */
+  /** Seed of random rounding; default: 1. */
   readonly seed?: number | undefined;
   /** Raw little-endian values, by rank, all of one length; exact zeros are absent. */
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
 }
 
-/** As `--json` prints it. */
+/** The result that `--json` prints. */
 export interface AllreduceReport {
   readonly algorithm: string;
   readonly op: ReduceOperation;
   readonly dtype: ValueType;
-  /** Default: nothing was quantised. */
+  /** Absent if nothing was quantised. */
   readonly quantize?: Quantization | undefined;
-  /** Of an algorithm that has servers. */
+  /** For an algorithm with servers. */
   readonly servers?: number | undefined;
   readonly ranks: number;
   readonly n: number;
-  /** What carried the messages, where `auto` was asked for too. */
+  /** The transport that carried the messages, also for `auto`. */
   readonly transport: TransportKind;
   readonly encrypted: boolean;
-  /** Default: the network was loopback as it is. */
+  /** Absent for plain loopback. */
   readonly emulated?: EmulatedNetwork | undefined;
-  /** The slowest rank's, of the collective alone. */
+  /** Time of the collective alone, on the slowest rank. */
   readonly ms: number;
-  /** Bytes on the wire by rank, framing included, handshakes not. */
+  /** Bytes on the wire by rank, with framing but without handshakes. */
   readonly wireSent: readonly number[];
   readonly wireReceived: readonly number[];
   /** Whether entries went in as a sparse stream and came out as a dense vector. */
   readonly switchedToDense: boolean;
-  /** Elements of the result other than 0. */
+  /** Non-zero elements of the result. */
   readonly nnzReduced: number;
 }
 
@@ -162,7 +162,10 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   };
 }
 
-/** One that takes either gets what is shorter for the rank with the most entries. */
+/**
+ * An algorithm that takes either form gets the one that is shorter for the rank with
+ * the most entries.
+ */
 function kindFor(
   { takes }: CollectiveDefinition,
   length: number,
@@ -175,7 +178,7 @@ function kindFor(
   return takes.includes('sparse') && shorter ? 'sparse' : 'dense';
 }
 
-/** What `auto` means where the vector may go as it is or as a stream. */
+/** The choice of `auto` if the vector may be sent dense or as a stream. */
 function cheapest(
   { ranks, places, values = 'f32', quantization, network }: AllreduceTask,
   length: number,
@@ -194,7 +197,7 @@ function cheapest(
   return placedSeconds(bestSparse, sparse, cost) < seconds ? bestSparse : best;
 }
 
-/** Only sums of f32 are quantised, by collectives that can. */
+/** Only f32 sums can be quantised, by collectives that support it. */
 function requireQuantizable(task: AllreduceTask): void {
   const { algorithm, operation, values = 'f32' } = task;
   if (algorithm !== 'auto') assertQuantizes(findCollective(algorithm));

@@ -1,11 +1,11 @@
 /**
- * One stream of a group of ranks: the collectives, one after the other. Streams are
- * independent, so that several exchanges can be in flight, each on its own. All ranks
- * call the same collectives in the same order on a stream; another one, or another length
- * where all must have the same, is `PEER_MISMATCH` on both sides.
+ * One stream of a group of ranks, which runs collectives one after the other. Streams are
+ * independent, so several exchanges can be in flight, each on its own stream. All ranks
+ * call the same collectives in the same order on a stream; a different one, or a
+ * different length where all must be equal, is `PEER_MISMATCH` on both sides.
  *
- * A call starts at once and is awaited later. What it returns is in the arena, in the
- * memory that was given or in the stream's own, valid until the stream's next call.
+ * A call starts at once and is awaited later. Its result is in the arena, in the given
+ * memory or the stream's own, valid until the stream's next call.
  */
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors.ts';
@@ -57,7 +57,8 @@ export class GroupStream {
   }
 
   /**
-   * The payloads of all ranks combined, on every rank; a dense one's memory is used up.
+   * The payloads of all ranks combined, on every rank; a dense payload's memory is
+   * overwritten.
    * @throws GradwireError `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`,
    * `SERVERS_MISFIT`, `SERVERS_INVALID`, `PAYLOAD_INVALID`, the transport's errors
    */
@@ -82,7 +83,7 @@ export class GroupStream {
     );
   }
 
-  /** All payloads, in rank order, whatever their lengths. */
+  /** All payloads, in rank order, of any lengths. */
   async gather(payload: Payload): Promise<readonly Payload[]> {
     return await this.#run(gather.code, payload.kind, async (communicator) => {
       const combined = await gather.run(communicator, payload);
@@ -108,7 +109,10 @@ export class GroupStream {
     );
   }
 
-  /** The root's bytes in the others' region, which has room for them; what came. */
+  /**
+   * Copies the root's bytes into the others' region, which must have room; returns what
+   * came.
+   */
   async broadcast(region: Region, root: number): Promise<Region> {
     const { size } = this.#communicator;
     if (!Number.isInteger(root) || root < 0 || root >= size) {
@@ -122,7 +126,7 @@ export class GroupStream {
     });
   }
 
-  /** When every rank has called it. */
+  /** Resolves when every rank has called it. */
   async barrier(): Promise<void> {
     await this.#run(barrier.code, 'dense', (communicator) => barrier.run(communicator));
   }
@@ -141,12 +145,12 @@ export class GroupStream {
     this.#communicator.kept.restore(state);
   }
 
-  /** Give the stream's memory back to the arena. */
+  /** Returns the stream's memory to the arena. */
   release(): void {
     this.#communicator[Symbol.dispose]();
   }
 
-  /** All ranks must choose the same: by the most entries that one of them has. */
+  /** All ranks must choose the same, so the rank with the most entries decides. */
   async #cheapest(
     payload: Payload,
     quantization: Quantization | undefined,

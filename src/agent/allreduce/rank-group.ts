@@ -1,6 +1,6 @@
 /**
- * A group of ranks for other programs, in as many processes on as many machines as they
- * like: listen, send the address to the others, join them, run collectives.
+ * A group of ranks for other programs, in any number of processes and machines: listen,
+ * send the address to the others, join them, run collectives.
  *
  *     const seat = await RankSeat.listen('10.0.0.7');
  *     // … seat.address to all, all addresses back …
@@ -32,11 +32,11 @@ export interface JoinOptions {
   readonly secret: Uint8Array;
   /** Whether messages are encrypted, the same on all ranks; default: they are not. */
   readonly encrypt?: boolean | undefined;
-  /** For all to join, then of every message, ms; default: 30,000. */
+  /** Time limit for joining, then for every message, ms; default: 30,000. */
   readonly timeoutMs?: number | undefined;
   /** A number for the node of each rank, the same on all ranks; default: all are on one. */
   readonly places?: readonly number[] | undefined;
-  /** How long a rank may give no sign of life, ms; default: 3,000. */
+  /** How long a rank may be silent, ms; default: 3,000. */
   readonly silenceMs?: number | undefined;
   /** Memory and kernels of this rank; default: its own arena, WebAssembly. */
   readonly kernels?: { readonly arena: Arena; readonly kernels: Kernels } | undefined;
@@ -47,11 +47,11 @@ export interface StreamOptions {
   readonly operation?: ReduceOperation | undefined;
   /** Type of all values; default: f32. */
   readonly values?: ValueType | undefined;
-  /** Of random rounding; default: 0. */
+  /** Seed of random rounding; default: 0. */
   readonly seed?: number | undefined;
 }
 
-/** A place to be found at, before the group is known. */
+/** A listening rank, before the group is known. */
 export class RankSeat implements Disposable {
   readonly #seat: MeshSeat;
   #joined = false;
@@ -61,7 +61,7 @@ export class RankSeat implements Disposable {
   }
 
   /**
-   * On a port that the system chooses.
+   * Listens on a port that the system chooses.
    * @throws GradwireError `LISTEN_FAILED`
    */
   static async listen(host: string): Promise<RankSeat> {
@@ -98,7 +98,7 @@ export class RankSeat implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // Joined, it is the group's.
+    // After joining, the group owns it.
     if (!this.#joined) void this.#seat.close();
   }
 }
@@ -136,7 +136,8 @@ export class RankGroup implements AsyncDisposable {
   }
 
   /**
-   * A stream that no other call has had. All ranks open the same, with the same options.
+   * A stream with an unused number. All ranks open the same streams with the same
+   * options.
    * @param number an integer in [0, 2³²)
    */
   stream(number: number, options: StreamOptions = {}): GroupStream {
@@ -157,7 +158,7 @@ export class RankGroup implements AsyncDisposable {
     return stream;
   }
 
-  /** Leave: what is still in flight fails, here and at the others. */
+  /** Leaves the group: exchanges in flight fail, here and at the others. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#transport.close();
     for (const stream of this.#streams.values()) stream.release();

@@ -19,7 +19,7 @@ export type ToRank =
       readonly run: string;
       readonly secret: Uint8Array;
       readonly collective: string;
-      /** What the vector goes as: all of it, or its entries. */
+      /** The form in which the vector is sent: dense, or as entries. */
       readonly kind: 'dense' | 'sparse';
       readonly operation: ReduceOperation;
       readonly transport: TransportKind | 'auto';
@@ -28,7 +28,7 @@ export type ToRank =
       readonly places?: readonly number[] | undefined;
       readonly quantization?: Quantization | undefined;
       readonly servers?: number | undefined;
-      /** Of random rounding. */
+      /** Seed of random rounding. */
       readonly seed: number;
     }
   | { readonly type: 'write'; readonly file: string };
@@ -39,21 +39,21 @@ export interface Loaded {
   readonly address: RankAddress;
   /** n, elements. */
   readonly length: number;
-  /** Elements other than 0. */
+  /** Non-zero elements. */
   readonly nnz: number;
 }
 
 export interface Reduced {
   readonly type: 'reduced';
-  /** Of the collective alone. */
+  /** Time of the collective alone. */
   readonly milliseconds: number;
   /** Bytes of the collective on the wire, framing included. */
   readonly wireSent: number;
   readonly wireReceived: number;
-  /** What `auto` came to. */
+  /** The choice of `auto`. */
   readonly transport: TransportKind;
   readonly form: 'dense' | 'sparse';
-  /** Elements of the result other than 0. */
+  /** Non-zero elements of the result. */
   readonly nnz: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * One rank of an allreduce of files: its vector, and what becomes of it. Exact zeros are
- * absent entries, whichever the algorithm: a sparse one sends the others, a dense one
- * marks them as absent where the operation needs it. An entry that no rank has is 0.
+ * One rank of an allreduce of files, with its vector. Exact zeros are absent entries for
+ * every algorithm: a sparse one sends only the others, a dense one marks zeros as absent
+ * if the operation needs it. An entry that no rank has is 0.
  */
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { findCollective } from '../collectives/registry.ts';
@@ -20,9 +20,9 @@ import { chooseTransport } from '../transport/transport-choice.ts';
 import type { Loaded, Reduced, ToRank, Written } from './rank-protocol.ts';
 import { loadVector, storeVector } from './vector-file.ts';
 
-/** Ranks of one command live on one machine. */
+/** Ranks of one command are on one machine. */
 const HOST = '127.0.0.1';
-/** How long a peer that lives may send nothing. */
+/** How long a live peer may send nothing. */
 const TIMEOUT_MS = 30_000;
 const DTYPES = {
   f32: { dense: 1, sparse: 2 },
@@ -84,9 +84,9 @@ export class AllreduceRank {
       places: order.places,
     });
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
-    // All begin together, or the time would be of waiting.
+    // All begin together; otherwise waiting would be timed.
     await smallAllreduce(communicator, Float64Array.of(1), ['max']);
-    // What is received counts when somebody asked for it: nothing beyond that yet.
+    // Received bytes count once requested, so nothing beyond is counted yet.
     const before = transport.counters;
     communicator.begin({
       epoch: 0,
@@ -160,7 +160,7 @@ export class AllreduceRank {
     const count = this.#countNonZero();
     const data = this.#arena.allocate(sparseBytes(count, bytes));
     const indices = this.#arena.u32(data.offset, count);
-    // By words: an f64 of a stream is at any multiple of 4 bytes.
+    // Word by word, because a stream's f64 may be at any multiple of 4 bytes.
     const values = this.#arena.u32(data.offset + 4 * count, words * count);
     let entry = 0;
     for (let i = 0; i < length; i++) {

@@ -1,6 +1,6 @@
 /**
- * Files of raw little-endian float32 or float64, read into the arena and written from it. Whatever
- * is wrong with a file is the user's to mend.
+ * Files of raw little-endian float32 or float64, read into the arena and written from it. Errors
+ * in a file are the user's to fix.
  */
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 
-/** What is read or written at once: file calls take less than 2 GiB. */
+/** Bytes read or written per call; file calls take less than 2 GiB. */
 const PIECE_BYTES = 64 * 2 ** 20;
 
 /**
@@ -63,7 +63,7 @@ export async function loadVector(
 }
 
 /**
- * All of it or nothing: a reader finds the old file or the new one.
+ * Writes atomically: a reader finds the old file or the new one.
  * @throws GradwireError `OUTPUT_NOT_WRITABLE`
  */
 export async function storeVector(

@@ -1,6 +1,6 @@
 /**
- * What of a bucket belongs to a server. A server has one range of the flat weights; a bucket is
- * made of runs that ascend there, so that its share is one range of the bucket.
+ * The part of a bucket that belongs to a server. A server has one range of the flat weights; a
+ * bucket's runs ascend there, so its share is one range of the bucket.
  */
 import type { ElementRange } from '../collectives/partition.ts';
 import type { Bucket } from '../plan/buckets.ts';

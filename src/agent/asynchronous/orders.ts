@@ -1,6 +1,6 @@
 /**
- * What a worker says to a server, and the server's answer, beside the numbers themselves: a few
- * f64 each. Orders of one worker are carried out one after the other.
+ * A worker's orders to a server, and the server's answers, without the numbers themselves: a
+ * few f64 each. Orders of one worker are carried out one after the other.
  */
 
 /** How a bucket's share travels. */
@@ -23,27 +23,27 @@ export type Order =
       /** η. */
       readonly lr: number;
     }
-  /** What a method that has ended had kept back follows, of the server's whole range. */
+  /** The residual of an ended method follows, for the server's whole range. */
   | { readonly kind: 'leftover'; readonly lr: number }
   /**
-   * All of an iteration has been pushed. May another one begin? If so, with which weights? Asked
-   * in the same message, so that no rank that continues at once comes between.
+   * An iteration has been pushed completely. May another one begin, and with which weights?
+   * Asked in the same message, so that no faster rank's push comes between.
    */
   | {
       readonly kind: 'pushed';
       readonly iteration: number;
-      /** Whether all should meet: there is something to agree on. */
+      /** Whether all ranks should meet, because there is something to agree on. */
       readonly wantsFence: boolean;
-      /** Default: nothing is asked. */
+      /** Default: no request. */
       readonly asks?: number | undefined;
     }
   /** May this iteration begin, and with which weights? */
   | { readonly kind: 'ask'; readonly iteration: number }
-  /** Nothing follows until all have met. */
+  /** Nothing more follows until all have met. */
   | { readonly kind: 'meet' };
 
 export interface Reply {
-  /** All meet before the iteration that was asked for; else its weights follow. */
+  /** All meet before the requested iteration; otherwise its weights follow. */
   readonly fence: boolean;
   /** The weights have all pushes of the iterations before this one. */
   readonly version: number;

@@ -1,6 +1,6 @@
 /**
- * Payloads that only their method can read, one rank's alone, as the gradient that they stand
- * for.
+ * Decodes one rank's payloads that only their method can read, into the gradient that they
+ * represent.
  */
 import {
   BucketCompressor,
@@ -24,7 +24,7 @@ export class PayloadReader implements Disposable {
   readonly #arena: Arena;
   readonly #compressor: GradientBucket;
   readonly #gradient: Region & Vector;
-  /** Of a method that keeps one; nothing is ever in it. */
+  /** For a method that keeps one; always 0 here. */
   readonly #residual: (Region & Vector) | undefined;
 
   constructor({ arena, bucket, kernels, seed }: ReaderOptions) {
@@ -49,7 +49,7 @@ export class PayloadReader implements Disposable {
   }
 
   /**
-   * Valid until the next is read.
+   * The result is valid until the next call.
    * @throws GradwireError `PAYLOAD_INVALID`, naming the worker
    */
   read(worker: number, data: Region, iteration: number): Float32Array {

@@ -1,7 +1,6 @@
 /**
- * Messages between two ranks that no other rank takes part in, a worker and a server: unlike
- * those of a collective, each pair counts its own. What is sent and received is told to the
- * byte ledger.
+ * Messages between only two ranks, a worker and a server: unlike in a collective, each pair
+ * has its own numbering. The byte ledger counts everything sent and received.
  */
 import type { MessageLedger } from '../collectives/communicator.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
@@ -9,7 +8,7 @@ import type { MessageHeader, Transport } from '../transport/transport.ts';
 export interface LineOptions {
   readonly transport: Transport;
   readonly ledger: MessageLedger;
-  /** The epoch in force, which every header carries. */
+  /** The current epoch, which every header carries. */
   readonly epoch: () => number;
 }
 
@@ -20,7 +19,7 @@ export const REPLY_STREAM = 6;
 export const PULL_STREAM = 7;
 export const MEET_STREAM = 8;
 
-/** Of the headers: no collective's. */
+/** The kind in headers; not used by any collective. */
 const OPERATION = 1010;
 
 export class PeerLine {
@@ -42,7 +41,7 @@ export class PeerLine {
     return transport.send(this.#peer, this.#header(stream, this.#sent), data);
   }
 
-  /** Exactly as many bytes. @throws the transport's errors */
+  /** Receives exactly this many bytes. @throws the transport's errors */
   async receive(stream: number, into: Uint8Array): Promise<void> {
     const { ledger, transport } = this.#options;
     await transport.receive(this.#peer, this.#header(stream, this.#received), into);

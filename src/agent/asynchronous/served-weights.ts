@@ -1,7 +1,7 @@
 /**
- * Asynchronous training as one rank takes part in it: a worker with its lines to S servers, one
- * of which may be its own. Which ranks are servers is what it is for the collective
- * `parameter-server`; each has one of S adjacent ranges of the weights.
+ * One rank's part in asynchronous training: a worker with its lines to S servers, one of which
+ * may be its own. The servers are the same ranks as for the collective `parameter-server`; each
+ * has one of S adjacent ranges of the weights.
  */
 import { partRanges } from '../collectives/partition.ts';
 import { onOneNode } from '../collectives/node-groups.ts';
@@ -32,9 +32,11 @@ export interface ServedWeightsOptions extends LineOptions {
   /** The node of each rank; default: all are on one. */
   readonly places?: readonly number[] | undefined;
   readonly settings: AsynchronousSettings;
-  /** All of them, flat: where training begins, and where they go when all have met. */
+  /**
+   * All weights, flat: their initial values, and their destination when all ranks meet.
+   */
   readonly weights: Vector;
-  /** What a server of this rank has saved; default: training begins. */
+  /** Saved state of this rank's server; default: training begins. */
   readonly velocities?: readonly Float32Array[] | undefined;
   /** Attributes work to the phase `reduce`. */
   readonly reduce: <T>(work: () => T) => T;
@@ -74,17 +76,19 @@ export class ServedWeights implements Disposable {
     });
   }
 
-  /** Of this rank's server, between two exchanges; none if it is not a server. */
+  /**
+   * The state of this rank's server, between two exchanges; none if it is not a server.
+   */
   get velocities(): readonly Float32Array[] {
     return this.#server?.velocities ?? [];
   }
 
-  /** All ranks begin this iteration; they meet again where a pull says so. */
+  /** All ranks begin this iteration; a pull announces the next meeting. */
   open(iteration: number): void {
     this.#server?.open(iteration);
   }
 
-  /** As `ServerClient` does. */
+  /** As in `ServerClient`. */
   push(
     bucket: { readonly index: number; readonly length: number },
     payload: Payload,
@@ -113,7 +117,7 @@ export class ServedWeights implements Disposable {
     return this.#client.meet(this.#weights);
   }
 
-  /** The plan of what follows, where all have met. */
+  /** Adopts the next plan, while all ranks meet. */
   replan(plan: ExchangePlan): void {
     this.#server?.replan(plan);
     this.#client.replan(plan);

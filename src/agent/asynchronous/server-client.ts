@@ -1,7 +1,7 @@
 /**
- * A worker's side of asynchronous training: it hands each server its share of what the worker's
- * methods have made of its gradient, and gets weights back. The server on the worker's own rank
- * is called, the others are sent messages.
+ * A worker's side of asynchronous training: it sends each server its share of the compressed
+ * gradient and gets weights back. The server on the worker's own rank is called directly, the
+ * others get messages.
  */
 import type { ElementRange } from '../collectives/partition.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
@@ -28,9 +28,9 @@ import type { PushedShare, WeightServer } from './weight-server.ts';
 
 /** A server as a worker sees it. */
 export interface ServerSeat {
-  /** Of the flat weights: the server's. */
+  /** The server's range of the flat weights. */
   readonly range: ElementRange;
-  /** To the server; undefined where it is on this rank. */
+  /** The line to the server; undefined if it is on this rank. */
   readonly line: PeerLine | undefined;
 }
 
@@ -43,18 +43,18 @@ export interface ServerClientOptions {
   readonly seats: readonly ServerSeat[];
   /** The server on this rank, if there is one. */
   readonly own: WeightServer | undefined;
-  /** To all other ranks, by rank. */
+  /** Lines to all other ranks, by rank. */
   readonly lines: readonly (PeerLine | undefined)[];
 }
 
 /** May this iteration begin? Iterations are asked for in order, each once. */
 export interface Ask {
   readonly iteration: number;
-  /** Where its flat weights go. */
+  /** The destination of its flat weights. */
   readonly into: Vector;
 }
 
-/** What ends a push. */
+/** The end of a push. */
 export interface PushEnd {
   readonly iteration: number;
   /** Whether this rank has something for all to agree on. */
@@ -71,13 +71,13 @@ export class ServerClient {
     this.#shares = this.#sharesOf(options.plan);
   }
 
-  /** Buckets as another plan makes them. */
+  /** Adopts the buckets of another plan. */
   replan(plan: ExchangePlan): void {
     this.#shares = this.#sharesOf(plan);
   }
 
   /**
-   * Hands over what became of a bucket; resolves when the payload's memory may be reused.
+   * Sends a bucket's payload; resolves when its memory may be reused.
    * @param lr η, of the iteration
    * @throws the transport's errors
    */
@@ -129,8 +129,8 @@ export class ServerClient {
   }
 
   /**
-   * As `pushed`, then `ask`, in one message. What is sent after this call comes behind it; the
-   * answer may still be on its way.
+   * Like `pushed`, then `ask`, in one message. Later messages follow it; the answer may still
+   * be on its way.
    */
   pushedAndAsk(end: PushEnd, ask: Ask): Promise<Reply> {
     return this.#askAll(ask, end);
@@ -146,8 +146,8 @@ export class ServerClient {
   }
 
   /**
-   * Nothing more is pushed until all have met: what the servers have then made of every push
-   * is everybody's weights.
+   * Stops pushing until all have met; then all ranks get the weights with every push
+   * applied.
    * @throws the transport's errors
    */
   async meet(weights: Vector): Promise<void> {
@@ -169,13 +169,13 @@ export class ServerClient {
     );
   }
 
-  /** @param end what was pushed before, if the servers do not know */
+  /** @param end the end of the previous push, if the servers do not know it yet */
   async #askAll(ask: Ask, end?: PushEnd): Promise<Reply> {
     const { seats } = this.#options;
     const replies = await Promise.all(
       seats.map((seat) => this.#askOne(seat, ask, end)),
     );
-    // The first server alone knows of fences that were not foreseen.
+    // Only the first server knows of unplanned fences.
     const { fence } = replies[0]!;
     return { fence, version: Math.min(...replies.map(({ version }) => version)) };
   }
@@ -227,7 +227,7 @@ export class ServerClient {
     share: BucketShare,
   ): Pick<PushedShare, 'form' | 'data'> {
     const { data } = payload;
-    // Values at indices that all ranks draw alike are dense, and fewer.
+    // Values at indices that all ranks share are dense, but fewer.
     if (payload.length !== length) return { form: 'whole', data: [data] };
     const { offset } = data;
     switch (payload.kind) {

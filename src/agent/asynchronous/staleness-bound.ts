@@ -1,11 +1,12 @@
 /**
- * Which worker may begin which iteration: stale synchronous parallel. A worker that begins
- * iteration t must see the pushes of all workers from the iterations before t − s, so it is at
- * most s iterations ahead of the slowest. With s = 0 no worker starts before all have pushed.
+ * Decides which worker may begin which iteration: stale synchronous parallel. A worker that
+ * begins iteration t must see the pushes of all workers from the iterations before t − s, so
+ * it is at most s iterations ahead of the slowest. With s = 0 no worker starts before all have
+ * pushed.
  *
- * And where all meet again. A fence before iteration t is agreed on while workers are at
- * different iterations: it is behind the newest that any worker has been let into, so that
- * every worker still has to ask before it gets there. Pure: it decides, others wait and send.
+ * It also decides where all meet again. A fence before iteration t is set while workers are
+ * at different iterations: it lies after the newest that any worker may have begun, so that
+ * every worker still has to ask before it gets there. Pure: callers wait and send.
  *
  * Source: Ho et al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter
  * Server" (NIPS 2013), section 2.
@@ -14,11 +15,11 @@
 /** `wait`: ask again when anything has been pushed. */
 export type Answer = 'begin' | 'wait' | 'fence';
 
-/** Of a worker, whose iterations may end in another order than they began in. */
+/** A worker's progress; its iterations may end in a different order than they began. */
 interface Progress {
   /** All iterations before this one have been pushed. */
   next: number;
-  /** Pushed as well. */
+  /** Later iterations already pushed. */
   readonly beyond: Set<number>;
 }
 
@@ -39,7 +40,7 @@ export class StalenessBound {
 
   /**
    * All workers begin this iteration together.
-   * @param count of iterations that each begins at once, from this one on
+   * @param count iterations that each begins at once, from this one on
    */
   meet(iteration: number, count = 1): void {
     for (const worker of this.#workers) {
@@ -67,7 +68,7 @@ export class StalenessBound {
   pushed(worker: number, iteration: number): void {
     const progress = this.#workers[worker]!;
     const { beyond, next } = progress;
-    // What is further ahead was not allowed to begin.
+    // Iterations further ahead were not allowed to begin.
     if (
       iteration < next ||
       iteration > next + this.#staleness ||
@@ -81,14 +82,14 @@ export class StalenessBound {
     while (beyond.delete(progress.next)) progress.next++;
   }
 
-  /** All are to meet, as soon as they can. */
+  /** Requests a meeting of all workers, as soon as possible. */
   wantFence(): void {
     this.#fence ??= this.#newest + 1;
   }
 
   /** Whether a worker that has begun all iterations before may begin this one. */
   ask(iteration: number): Answer {
-    // A rank with several threads may ask for later ones before it hears of the fence.
+    // A rank with several threads may ask for later ones before it learns of the fence.
     if (iteration >= (this.#fence ?? Infinity)) return 'fence';
     if (iteration - this.version > this.#staleness) return 'wait';
     this.#newest = Math.max(this.#newest, iteration);

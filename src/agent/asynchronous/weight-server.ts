@@ -1,10 +1,11 @@
 /**
  * A server of asynchronous training: it has one range of the weights, applies each push as it
- * arrives, and hands the weights out as the bound on staleness allows. One loop for each other
- * rank carries out its orders; the worker on the server's own rank calls the same by itself.
+ * arrives, and sends the weights as the bound on staleness allows. One loop for each other
+ * rank carries out its orders; the worker on the server's own rank makes the same calls
+ * directly.
  *
- * Between two fences the loops run beside whatever the rank does. The first server also decides
- * where the fences are that were not foreseen: every worker asks it before each iteration.
+ * Between two fences the loops run concurrently with the rank's other work. The first server
+ * also sets unplanned fences: every worker asks it before each iteration.
  */
 import type { ElementRange } from '../collectives/partition.ts';
 import type { Kernels } from '../kernels/kernels.ts';
@@ -34,7 +35,7 @@ import { WeightShard, type ShardSettings } from './weight-shard.ts';
 export interface ServerSettings extends Omit<ShardSettings, 'workers'> {
   /** s. */
   readonly staleness: number;
-  /** Of each worker: iterations that it begins at once where all have met. */
+  /** Iterations that each worker begins at once after a meeting. */
   readonly trainerThreads: number;
 }
 
@@ -45,13 +46,13 @@ export interface WeightServerOptions {
   readonly tensors: readonly FlatTensor[];
   readonly plan: ExchangePlan;
   readonly settings: ServerSettings;
-  /** Of the flat weights: this server's. */
+  /** This server's range of the flat weights. */
   readonly range: ElementRange;
   /** Whether it is the one that decides on fences. */
   readonly isFirst: boolean;
-  /** The range's, where training begins. */
+  /** The range's initial weights. */
   readonly weights: Float32Array;
-  /** By rank; undefined at this one. */
+  /** By rank; undefined for this one. */
   readonly lines: readonly (PeerLine | undefined)[];
   /** Attributes work to the phase `reduce`. */
   readonly reduce: <T>(work: () => T) => T;
@@ -69,7 +70,7 @@ export interface PushedShare {
 
 interface Waiting {
   readonly iteration: number;
-  /** Where the weights go. */
+  /** The destination of the weights. */
   readonly into: Float32Array;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
@@ -88,7 +89,7 @@ export class WeightServer implements Disposable {
   readonly #bound: StalenessBound;
   readonly #shard: WeightShard;
   readonly #scratch = new Map<string, Region>();
-  /** Of weights on their way, by worker. */
+  /** Copies of weights in transit, by worker. */
   readonly #copies = new Map<number, Float32Array<ArrayBuffer>>();
   #buckets: readonly ServedBucket[];
   #waiting: Waiting[] = [];
@@ -103,7 +104,7 @@ export class WeightServer implements Disposable {
     this.#buckets = this.#served(options.plan);
   }
 
-  /** All have met: this server's weights. */
+  /** This server's weights, while all ranks meet. */
   meet(into: Float32Array): void {
     into.set(this.#shard.weights);
   }
@@ -113,16 +114,16 @@ export class WeightServer implements Disposable {
     return this.#shard.velocities;
   }
 
-  /** Buckets of another plan, while no worker is pushing. */
+  /** Adopts the buckets of another plan, while no worker is pushing. */
   replan(plan: ExchangePlan): void {
     this.#closeReaders();
     this.#buckets = this.#served(plan);
   }
 
-  /** All workers begin this iteration: their orders are carried out until they meet again. */
+  /** All workers begin this iteration; carries out their orders until they meet again. */
   open(iteration: number): void {
     this.#bound.meet(iteration, this.#options.settings.trainerThreads);
-    // Weights have the decay of the iterations before.
+    // The weights include the decay of earlier iterations.
     for (const served of this.#buckets) served.decayed = iteration - 1;
     this.#loops = Promise.all(
       this.#options.lines.map(async (line, worker) => {
@@ -138,7 +139,7 @@ export class WeightServer implements Disposable {
     this.#loops.catch(awaitedByAll);
   }
 
-  /** Resolves when every other worker has said that it meets the others. */
+  /** Resolves when every other worker has come to the meeting. */
   async closed(): Promise<void> {
     await this.#loops;
   }
@@ -149,7 +150,7 @@ export class WeightServer implements Disposable {
     const { data, form, iteration, lr } = pushed;
     const served = this.#buckets[pushed.bucket]!;
     const { share } = served;
-    // Of each iteration once, though another thread of a worker may have passed it by.
+    // Once per iteration, even if another thread of a worker has passed it.
     for (; served.decayed < iteration; served.decayed++) {
       reduce(() => {
         this.#shard.decay(share.pieces, lr);
@@ -187,17 +188,18 @@ export class WeightServer implements Disposable {
     }
   }
 
-  /** @param gradient of this server's range */
+  /** @param gradient gradient of this server's range */
   addLeftover(worker: number, gradient: Float32Array, lr: number): void {
     this.#options.reduce(() => {
       this.#shard.add(worker, gradient, lr);
     });
   }
 
-  /** All of an iteration has been pushed. */
+  /** An iteration has been pushed completely. */
   pushed(worker: number, iteration: number, wantsFence: boolean): void {
     this.#bound.pushed(worker, iteration);
-    // Where all are even there is one state of training, and it is that of f32 weights.
+    // When all workers are at the same iteration, the weights are rounded to f32 as in
+    // synchronous training.
     if (this.#bound.even) this.#options.reduce(() => this.#shard.round());
     if (wantsFence && this.#options.isFirst) this.#bound.wantFence();
     this.#settle();
@@ -280,7 +282,7 @@ export class WeightServer implements Disposable {
     return { ...order, data };
   }
 
-  /** Who may continue now does: with the weights as they are. */
+  /** Lets waiting workers that may now continue do so, with the current weights. */
   #settle(): void {
     const still: Waiting[] = [];
     for (const waiting of this.#waiting) {
@@ -289,7 +291,7 @@ export class WeightServer implements Disposable {
         still.push(waiting);
         continue;
       }
-      // A copy: what is pushed while it is on its way is not in it.
+      // A copy, so that later pushes do not change it in transit.
       if (answer === 'begin') waiting.into.set(this.#shard.weights);
       waiting.resolve({ fence: answer === 'fence', version: this.#bound.version });
     }
@@ -323,7 +325,7 @@ export class WeightServer implements Disposable {
     for (const { reader } of this.#buckets) reader?.[Symbol.dispose]();
   }
 
-  /** Kept, as large as was ever asked for. */
+  /** Kept at the largest size requested so far. */
   #room(key: string, bytes: number): Region {
     const kept = this.#scratch.get(key);
     if (kept !== undefined && kept.bytes >= bytes) return kept;

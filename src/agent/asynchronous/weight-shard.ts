@@ -4,18 +4,19 @@
  *
  *   v_w ← μ·v_w + g_w/P,  x ← x − η·v_w   (Nesterov: x − η·(g_w/P + μ·v_w))
  *
- * Each worker w has its own velocity, which ages with that worker's iterations. The step is
+ * Each worker w has its own velocity, which decays with that worker's iterations. The step is
  * linear in the gradients: once all workers have pushed an iteration, the sum of their
  * velocities is the velocity of synchronous SGD, and the weights have moved as far. One shared
- * velocity would age P times in an iteration. Weight decay is a push of the server's own,
- * λ·x with its own velocity, before the first push of each iteration.
+ * velocity would decay P times per iteration. Weight decay is a push by the server itself, λ·x
+ * with its own velocity, before the first push of each iteration.
  *
  * The weights are f64, and steps are rounded to multiples of 2⁻⁴⁶: sums of them are exact while
- * weights stay below 64, so that the order in which pushes arrive leaves no trace. P steps instead
- * of one lose nothing that f32 could hold, except for weights below 2⁻²².
+ * weights stay below 64, so that the order of pushes does not matter. P steps instead of one lose
+ * nothing that f32 could hold, except for weights below 2⁻²².
  *
  * Cost: 8·n bytes for the weights; with momentum 4·n·P, and 4·n for that of weight decay; a push
- * reads and writes its worker's velocity and the weights, or without momentum only what it has.
+ * reads and writes its worker's velocity and the weights, or without momentum only its own
+ * entries.
  */
 import type { BucketShare, SharePiece } from './bucket-share.ts';
 
@@ -29,12 +30,14 @@ export interface ShardSettings {
   readonly weightDecay: number;
 }
 
-/** Added and taken off again it leaves a multiple of 2⁻⁴⁶: 2⁻⁵² of its power of two, 2⁶. */
+/** Adding and subtracting it rounds to a multiple of 2⁻⁴⁶: 2⁻⁵² of its power of two, 2⁶. */
 const GRID = 1.5 * 2 ** 6;
 
 export class WeightShard {
   readonly weights: Float64Array;
-  /** Of each worker, then that of weight decay; as long as the weights. */
+  /**
+   * Velocities of each worker, then that of weight decay; each of the weights' length.
+   */
   readonly velocities: readonly Float32Array[];
   readonly #settings: ShardSettings;
 
@@ -67,7 +70,8 @@ export class WeightShard {
   }
 
   /**
-   * As `push`, of a gradient that is 0 elsewhere. Without momentum it costs its entries alone.
+   * Like `push`, for a gradient that is 0 elsewhere. Without momentum it costs only its
+   * entries.
    */
   pushEntries(
     worker: number,
@@ -92,7 +96,7 @@ export class WeightShard {
   }
 
   /**
-   * More of a gradient that has been pushed: as if it had been part of it.
+   * Adds to a gradient that has already been pushed, as if it had been part of it.
    * @param gradient of the whole shard
    */
   add(worker: number, gradient: Float32Array, lr: number): void {
@@ -107,7 +111,7 @@ export class WeightShard {
     }
   }
 
-  /** The weights become what they are as f32. */
+  /** Rounds the weights to f32. */
   round(): void {
     this.weights.set(Float32Array.from(this.weights));
   }

@@ -1,11 +1,11 @@
 /**
  * `attach --base DIR --agent HASH --marker TEXT [--find]`: on a node, by SSH. Bridges stdin
- * and stdout to the supervisor of this user and machine, which is started where none runs.
- * The marker is printed first: whatever a login shell says comes before it. With `--find`
- * nothing is started; exit code 3 means that no supervisor runs.
+ * and stdout to the supervisor of this user and machine, which is started if none runs. The
+ * marker is printed first, after any output of the login shell. With `--find` nothing is
+ * started; exit code 3 means that no supervisor runs.
  *
  * The base is the agent's directory on the node, `~/.gradwire`. It may be shared by many
- * machines (NFS), so what belongs to one is in `nodes/HOSTNAME`.
+ * machines (NFS), so files of one machine are in `nodes/HOSTNAME`.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -51,7 +51,7 @@ if (base === undefined || marker === undefined) {
 }
 process.title = 'gradwire attach';
 process.umask(0o077);
-// Agents that were used last are kept, and found first.
+// The last used agents are kept and found first.
 utimesSync(import.meta.dirname, new Date(), new Date());
 
 const home = path.resolve(base, 'nodes', os.hostname());
@@ -64,7 +64,7 @@ try {
   process.stdout.write(`${marker}\n`);
   socket.pipe(process.stdout);
   process.stdin.pipe(socket);
-  // Not before all of it is out: the supervisor's last words say why it goes.
+  // Only after all output is written: the supervisor's last messages give its reason.
   socket.on('close', () => process.stdout.write('', () => process.exit(0)));
   socket.on('error', () => process.exit(1));
   process.stdout.on('error', () => process.exit(1));
@@ -83,8 +83,8 @@ function socketOf(directory: string): string {
 }
 
 /**
- * Undefined if nothing listens. A supervisor greets at once; one that closes before is
- * on its way out.
+ * Undefined if nothing listens. A supervisor greets at once; one that closes first is
+ * shutting down.
  */
 function dial(): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
@@ -94,7 +94,7 @@ function dial(): Promise<Socket | undefined> {
       socket.removeAllListeners();
       resolve(result);
     };
-    // The app says that it is silent.
+    // The app reports the silence.
     const patience = setTimeout(settle, SILENCE_MS, socket);
     socket.once('readable', () => {
       settle(socket.readableLength > 0 ? socket : undefined);
@@ -123,13 +123,13 @@ async function startAndDial(): Promise<Socket> {
       argv0: 'gradwire supervisor',
       cwd: home,
       detached: true,
-      // Nothing is to be left outside of the base.
+      // Nothing may be left outside the base.
       env: { ...process.env, NODE_COMPILE_CACHE: path.resolve(base!, 'cache') },
       stdio: ['ignore', output, output],
     },
   );
   closeSync(output);
-  // Which agent it runs, so that old agents can be removed.
+  // Records the agent in use, so that old agents can be removed.
   writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });
   child.unref();
   let exit: string | undefined;
@@ -141,7 +141,7 @@ async function startAndDial(): Promise<Socket> {
   });
   const end = performance.now() + START_DEADLINE_MS;
   for (;;) {
-    // Asked before the attempt: of two that start at once one ends, and finds the other.
+    // Checked before the attempt: if two start at once, one ends and finds the other.
     const ended = exit;
     const socket = await dial();
     if (socket !== undefined) return socket;

@@ -10,7 +10,7 @@ import { bytesOf, entriesOf, unionsOf } from './reduction-shapes.ts';
 
 const seconds = (time: number): string => formatDuration(time * 1000);
 
-/** One notice for each collective chosen, by the largest of its buckets. */
+/** One notice for each chosen collective, about its largest bucket. */
 export function chosenNotice(
   carriers: readonly BucketCarrier[],
   origin: string,
@@ -35,7 +35,7 @@ export function chosenNotice(
   });
 }
 
-/** What a bucket's sums are assumed to be, in the words of the papers. */
+/** The assumed sums of a bucket, in the papers' terms. */
 function expectation(
   { estimated, kind, length }: BucketCarrier,
   shapes: readonly ExchangeShape[],
@@ -64,7 +64,7 @@ export function movedNotice(moved: {
   readonly index: number;
   readonly carrier: BucketCarrier;
   readonly change: CarrierChange;
-  /** The sums that were assumed before. */
+  /** The previously assumed sums. */
   readonly assumed: readonly ExchangeShape[];
   readonly correction: Correction;
 }): Notice {
@@ -87,7 +87,7 @@ export function movedNotice(moved: {
   };
 }
 
-/** What `auto` would move to if it heeded times, which no two runs share. */
+/** What `auto` would choose by measured times, which differ from run to run. */
 export function advisedNotice(
   index: number,
   { from, to }: CarrierChange,

@@ -1,8 +1,8 @@
 /**
  * Which collective carries a bucket: the one that the plan names or, for `auto`, the
  * cheapest by its own cost on this network for the sums that the method's definition
- * expects. All ranks must choose the same, so the choice depends on what the plan says and
- * what all have agreed on, never on what one rank has.
+ * expects. All ranks must choose the same, so the choice depends only on the plan and on
+ * agreed observations, never on one rank's own.
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
@@ -21,7 +21,7 @@ import { planOf } from '../plan/tensor-policy.ts';
 
 /**
  * Another collective must be predicted at least 10 % cheaper before a bucket moves to it:
- * what is gained by less is not worth what a wrong prediction costs.
+ * a smaller gain is not worth the cost of a wrong prediction.
  */
 const WORTH_MOVING = 0.9;
 
@@ -38,16 +38,19 @@ export interface SavedCarrier {
   readonly collective: string | undefined;
 }
 
-/** What travels: its kind, and of what size. */
+/** The payload's kind and size. */
 export type Carried = Pick<ExpectedMessage, 'kind' | 'length' | 'bytes'>;
 
 export class BucketCarrier {
-  /** Whether the choice is ours. */
+  /** Whether `auto` chooses. */
   readonly automatic: boolean;
   readonly length: number;
-  /** Of the payloads that the plan is about. */
+  /** The kind of the plan's usual payloads. */
   readonly kind: PayloadKind;
-  /** What the method's definition expects of an exchange, what is not summed included. */
+  /**
+   * All messages that the method's definition expects, including those that are not
+   * summed.
+   */
   readonly messages: readonly ExpectedMessage[];
   readonly #ranks: number;
   readonly #places: readonly number[] | undefined;
@@ -57,7 +60,7 @@ export class BucketCarrier {
   #collective: CollectiveDefinition | undefined;
 
   /**
-   * @param plan of the whole, whose collective may not fit this bucket's method
+   * @param plan the whole plan, whose collective may not fit this bucket's method
    * @param places the node of each rank; default: all are on one
    */
   constructor(
@@ -90,12 +93,12 @@ export class BucketCarrier {
     }
   }
 
-  /** Undefined where the payloads are gathered and no collective sums them. */
+  /** Undefined if the payloads are gathered rather than summed. */
   get collective(): CollectiveDefinition | undefined {
     return this.#collective;
   }
 
-  /** The sums of an exchange as the choice assumes them. */
+  /** The sums of an exchange that the choice assumes. */
   get shapes(): readonly ExchangeShape[] {
     return this.#shapes;
   }
@@ -105,14 +108,14 @@ export class BucketCarrier {
     return this.#estimated;
   }
 
-  /** What could carry it, cheapest first; empty where the choice is not ours. */
+  /** Candidate collectives, cheapest first; empty if the plan names one. */
   get ranking(): readonly Prediction[] {
     return this.automatic ? this.#predictions(this.#network) : [];
   }
 
   /**
-   * The collective for a payload that is to be summed: the bucket's, or the cheapest for one
-   * that it cannot take or, where the choice is ours, that it was not chosen for.
+   * The collective for a payload to be summed: the bucket's, or the cheapest if that cannot
+   * carry the payload or, under `auto`, was not chosen for such a payload.
    */
   of(payload: Carried): CollectiveDefinition {
     const collective = this.#collective;
@@ -126,7 +129,7 @@ export class BucketCarrier {
   }
 
   /**
-   * Whether this sum is not what the plan is about: a warm-up, or the whole bucket of a
+   * Whether this sum is unusual for the plan: a warm-up, or the whole bucket of a
    * method that usually sends less. The same on all ranks.
    */
   isUnusual({ kind, length }: Carried): boolean {
@@ -152,7 +155,10 @@ export class BucketCarrier {
     return to.seconds >= WORTH_MOVING * from.seconds ? undefined : { from, to };
   }
 
-  /** Assumes these sums from now on, and chooses again; what has changed, if anything. */
+  /**
+   * Assumes these sums from now on, and chooses again; returns what has changed, if
+   * anything.
+   */
   reconsider(
     shapes: readonly ExchangeShape[],
     network: NetworkCost,
@@ -165,7 +171,7 @@ export class BucketCarrier {
     return change;
   }
 
-  /** What was learned of this bucket, for a process that continues with it. */
+  /** What was learnt about this bucket, for a process that resumes. */
   save(): SavedCarrier {
     return {
       shapes: this.#shapes,
@@ -174,7 +180,7 @@ export class BucketCarrier {
     };
   }
 
-  /** @param network by which it chooses from now on */
+  /** @param network the network by which it chooses from now on */
   restore({ shapes, estimated, collective }: SavedCarrier, network: NetworkCost): void {
     this.#shapes = shapes;
     this.#estimated = estimated;
@@ -188,7 +194,7 @@ export class BucketCarrier {
   }
 }
 
-/** What the plan says of its own collective, and of no other that carries a payload. */
+/** Settings of the plan's own collective, not of others that carry a payload. */
 export function settingsOf(
   { collective, quantizeSums, servers }: ExchangePlan,
   carrier: CollectiveDefinition,

@@ -1,8 +1,8 @@
 /**
- * What one exchange showed, as a few numbers that travel with the control message of the
- * next: how long it took, what the cost model says of the messages that it consisted of,
- * and, of buckets whose collective is ours to choose, the bytes that a rank gave to be summed
- * and how far a sparse result has filled in. Combined over ranks, so that all know the same:
+ * Observations of one exchange, as a few numbers in the control message of the next: its
+ * time, the cost model's prediction for its messages and, for buckets under `auto`, the bytes
+ * that a rank sent for summing and the fill-in of sparse results. They are combined over
+ * ranks, so that all know the same:
  *
  * - the time of an exchange is the minimum over ranks: the last rank to arrive waits for no
  *   other, and the others' wait for it is not a property of the network;
@@ -14,11 +14,11 @@ import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import { addTerms, NO_COST } from '../../shared/cost-model/cost-terms.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 
-/** Of a bucket: what a rank gave to be summed in an exchange. */
+/** For a bucket: what a rank sent for summing in an exchange. */
 export interface Sums {
-  /** Of all its payloads. */
+  /** Bytes of all its payloads. */
   readonly bytes: number;
-  /** Entries of the reduced results, where payloads are sparse. */
+  /** Entries of the reduced results, if payloads are sparse. */
   readonly nnzReduced?: number | undefined;
 }
 
@@ -27,13 +27,13 @@ export interface Observation {
   readonly seconds: number;
   /** Seconds of compression and decompression. */
   readonly overhead: number;
-  /** Of all messages, by the constants before any correction. */
+  /** Predicted for all messages, by the uncorrected constants. */
   readonly terms: CostTerms;
-  /** By place among the watched buckets; undefined where nothing was summed. */
+  /** By watched bucket; undefined if nothing was summed. */
   readonly sums: readonly (Sums | undefined)[];
 }
 
-/** Nothing was observed: less than any observation. */
+/** Marks a missing observation: less than any real one. */
 const ABSENT = -1;
 const FIXED = ['min', 'max', 'max', 'max', 'max'] as const;
 
@@ -50,7 +50,7 @@ export class ExchangeRecorder {
     this.#sums = new Array<undefined>(watched).fill(undefined);
   }
 
-  /** Between two exchanges: what `report` is about. */
+  /** The observation to report, between two exchanges. */
   save(): Observation | undefined {
     return this.#finished;
   }
@@ -59,12 +59,12 @@ export class ExchangeRecorder {
     this.#finished = finished;
   }
 
-  /** How the numbers of `report` combine over ranks. */
+  /** How the reported numbers combine over ranks. */
   get operations(): readonly SmallOperation[] {
     return [...FIXED, ...new Array<'max'>(2 * this.#watched).fill('max')];
   }
 
-  /** The last exchange that has ended, or that there was none to learn from. */
+  /** The report on the last exchange, or on the absence of one. */
   get report(): readonly number[] {
     const seen = this.#finished;
     if (seen === undefined) return this.operations.map(() => ABSENT);
@@ -99,7 +99,7 @@ export class ExchangeRecorder {
     };
   }
 
-  /** This exchange is not what the plan is about: a warm-up, for example. */
+  /** This exchange is unusual for the plan: a warm-up, for example. */
   disregard(): void {
     this.#usable = false;
   }
@@ -118,7 +118,7 @@ export class ExchangeRecorder {
   }
 }
 
-/** What all ranks together reported; undefined where a rank had nothing to report. */
+/** The combined report of all ranks; undefined if a rank had nothing to report. */
 export function observationOf(agreed: readonly number[]): Observation | undefined {
   const [seconds, overhead, latency, bandwidth, reduction, ...rest] =
     agreed as readonly [number, number, number, number, number, ...number[]];

@@ -1,14 +1,14 @@
 /**
- * Whether the collectives of a plan are still the right ones: every `WINDOW` exchanges the
- * medians of what all ranks have agreed on are compared with what was assumed. A median that
- * is off by more than 20 % replaces the assumption: what a bucket sends, how far it fills in,
- * or a constant of the network. Buckets whose choice is `auto` then move to what is cheapest,
- * where that is worth it, and wait twice as long before they may move again, so that
- * they come to rest. Times are never the same twice: unless the plan says `adaptive`, they
- * move nothing, so that a run can be repeated bit for bit, and are reported as advice.
+ * Reviews the collectives of a plan: every `WINDOW` exchanges the medians of the agreed
+ * observations are compared with the assumptions. A median that is off by more than 20 %
+ * replaces the assumption: what a bucket sends, how far it fills in, or a constant of the
+ * network. Buckets under `auto` then move to the cheapest collective, if that is worth it,
+ * and wait twice as long before they may move again, so that they settle. Times differ from
+ * run to run: unless the plan says `adaptive` they change nothing, so that a run can be
+ * repeated bit for bit, and are only reported as advice.
  *
  * A pure function of agreed numbers: all ranks decide the same after the same exchange.
- * Also says, once a plan, where compressing takes longer than it saves.
+ * Also reports, once per plan, if compression takes longer than it saves.
  */
 import type { Notice } from '../../shared/records.ts';
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
@@ -29,9 +29,9 @@ import type { Observation, Sums } from './exchange-observation.ts';
 import type { NetworkKnowledge } from './network-knowledge.ts';
 import { asSeen, bytesOf, unionsOf } from './reduction-shapes.ts';
 
-/** Exchanges that a median is of. */
+/** Exchanges per median. */
 export const WINDOW = 8;
-/** The first exchanges pay for caches, scratch and compilation. */
+/** Skipped first exchanges, which pay for caches, scratch and compilation. */
 const SETTLING = 2;
 /** Windows before compression is judged. */
 const JUDGED_AFTER = 2;
@@ -39,20 +39,20 @@ const JUDGED_AFTER = 2;
 export interface ReviewOptions {
   readonly carriers: readonly BucketCarrier[];
   readonly knowledge: NetworkKnowledge;
-  /** The method compresses: it may turn out not to pay. */
+  /** Whether the method compresses, which may not pay. */
   readonly compresses: boolean;
-  /** Times may move a bucket; else they only give occasion to advice. */
+  /** Whether times may move a bucket; otherwise they only lead to advice. */
   readonly heedsTimes: boolean;
-  /** The plan, for a person. */
+  /** The plan's display name. */
   readonly label: string;
 }
 
-/** How far a review has come. Plain data. */
+/** A review's progress. Plain data. */
 export interface ReviewState {
   readonly window: readonly Observation[];
   readonly settling: number;
   readonly windows: number;
-  /** Windows to let pass, and how many it was the last time. */
+  /** Windows to skip, and how many were skipped last time. */
   readonly pause: number;
   readonly lastPause: number;
   readonly judged: boolean;
@@ -70,7 +70,7 @@ export class ExchangeReview {
   #lastPause = 0;
   #judged: boolean;
   #advised = false;
-  /** What was known when it was last asked: the correction, then the sums of each bucket. */
+  /** The knowledge at the last review: the correction, then the sums of each bucket. */
   #advisedOf: readonly unknown[] = [];
 
   constructor(options: ReviewOptions) {
@@ -103,7 +103,7 @@ export class ExchangeReview {
     this.#advised = state.advised;
   }
 
-  /** What was chosen to begin with, and why. */
+  /** The initial choice and its reason. */
   opening(): readonly Notice[] {
     const { carriers, knowledge } = this.#options;
     return chosenNotice(
@@ -112,7 +112,7 @@ export class ExchangeReview {
     );
   }
 
-  /** What all ranks agreed on of one exchange; what follows from it, for the next. */
+  /** Adds the agreed observation of one exchange; returns consequences for the next. */
   consider(observation: Observation | undefined): readonly Notice[] {
     if (observation === undefined) return [];
     if (this.#settling > 0) {
@@ -129,11 +129,11 @@ export class ExchangeReview {
     return [...this.#advise(), ...this.#judge(seen)];
   }
 
-  /** Once a plan: what its buckets would move to if times were heeded. */
+  /** Once per plan: what its buckets would move to by measured times. */
   #advise(): readonly Notice[] {
     const { carriers, heedsTimes, knowledge } = this.#options;
     if (heedsTimes || this.#advised) return [];
-    // Of the same knowledge nothing new follows.
+    // The same knowledge leads to nothing new.
     const known = [knowledge.correction, ...carriers.map(({ shapes }) => shapes)];
     if (known.every((each, i) => each === this.#advisedOf[i])) return [];
     this.#advisedOf = known;
@@ -198,7 +198,7 @@ export class ExchangeReview {
   }
 }
 
-/** The sums that are assumed from now on: the same object where nothing is off. */
+/** The sums to assume from now on; the same object if nothing is off. */
 function shapesAfter(
   assumed: BucketCarrier['shapes'],
   seen: Sums | undefined,

@@ -1,10 +1,10 @@
 /**
- * Watches the exchanges of a plan: notes of every message what the cost model says of it
- * and how far its result has filled in, lets the ranks agree on that with the next
- * exchange's control message, and has the review draw conclusions.
+ * Watches the exchanges of a plan: notes every message's prediction by the cost model
+ * and the fill-in of its result, lets the ranks agree on them with the next exchange's
+ * control message, and passes them to the review.
  *
- * Cost: what a message is predicted to take is computed again only when it changes; of a
- * dense result some 16,000 elements are looked at.
+ * Cost: a message's prediction is computed again only when it changes; for a dense
+ * result about 16,000 elements are sampled.
  */
 import type { Notice } from '../../shared/records.ts';
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
@@ -46,16 +46,16 @@ export interface WatchOptions {
   readonly knowledge: NetworkKnowledge;
 }
 
-/** Plain data, the same on all ranks but for what `finished` says. */
+/** Plain data, the same on all ranks except for `finished`. */
 export interface WatchState {
   readonly knowledge: SavedKnowledge;
   readonly carriers: readonly SavedCarrier[];
   readonly review: ReviewState;
-  /** The last exchange, on which the ranks have not agreed yet. */
+  /** The last exchange, not yet agreed on. */
   readonly finished: Observation | undefined;
 }
 
-/** Elements of a dense result that are looked at: K to within a few per cent. */
+/** Sampled elements of a dense result, which give K within a few per cent. */
 const SAMPLE = 16_384;
 
 interface Foreseen {
@@ -66,8 +66,8 @@ interface Foreseen {
 }
 
 /**
- * Of the entries of a sum as many bits count: they vary from exchange to exchange, and to predict
- * anew each time takes longer than to add them up. At most 1.6 % too low.
+ * The significant bits kept of a sum's number of entries, which varies from exchange to exchange:
+ * predicting again each time would take longer than the summation. At most 1.6 % too low.
  */
 const UNION_BITS = 7;
 
@@ -80,7 +80,7 @@ export class ExchangeWatch {
   readonly #options: WatchOptions;
   readonly #review: ExchangeReview;
   readonly #recorder: ExchangeRecorder;
-  /** Of the messages of each bucket, in their order. */
+  /** Predictions for the messages of each bucket, in order. */
   readonly #foreseen: Foreseen[][];
   readonly #messages: number[];
   #notices: Notice[];
@@ -93,7 +93,7 @@ export class ExchangeWatch {
       knowledge,
       compresses: compresses(plan),
       heedsTimes: heedsTimes(plan.collective),
-      // It looks at the exchange of gradients alone.
+      // It watches only the exchange of gradients.
       label: describePlan({ ...plan, activations: undefined }),
     });
     this.#recorder = new ExchangeRecorder(this.#review.watched.length);
@@ -102,7 +102,7 @@ export class ExchangeWatch {
     this.#notices = ranks === 1 ? [] : [...this.#review.opening()];
   }
 
-  /** What it has learned, between two exchanges. */
+  /** Its state between two exchanges. */
   save(): WatchState {
     const { carriers, knowledge } = this.#options;
     return {
@@ -113,7 +113,7 @@ export class ExchangeWatch {
     };
   }
 
-  /** Continues with what a watch of the same plan has saved; its opening notice was sent then. */
+  /** Restores the state of a watch of the same plan, whose opening notice was already sent. */
   restore(state: WatchState): void {
     const { carriers, knowledge, plan } = this.#options;
     knowledge.restore(state.knowledge);
@@ -126,7 +126,7 @@ export class ExchangeWatch {
     this.#notices = [];
   }
 
-  /** What is to be agreed on with the next control message, and how. */
+  /** The numbers for the next control message, and how they combine. */
   get report(): readonly number[] {
     return this.#recorder.report;
   }
@@ -135,7 +135,7 @@ export class ExchangeWatch {
     return this.#recorder.operations;
   }
 
-  /** A message of a bucket has been answered. `carrier`: of a reduction. */
+  /** A message of a bucket has completed. `carrier`: for a reduction. */
   answered(
     index: number,
     { operation, payload }: CommunicationRequest,
@@ -172,7 +172,10 @@ export class ExchangeWatch {
     this.#messages.fill(0);
   }
 
-  /** What all ranks have agreed on of an exchange: some of the next may go otherwise. */
+  /**
+   * Takes the agreed observation of an exchange, which may change how the next is
+   * carried.
+   */
   consider(agreed: readonly number[]): void {
     this.#notices.push(...this.#review.consider(observationOf(agreed)));
   }
@@ -220,7 +223,7 @@ export class ExchangeWatch {
     return terms;
   }
 
-  /** K, or what a sample of a dense result says of it: the same on all ranks. */
+  /** K, or its estimate from a sample of a dense result; the same on all ranks. */
   #union(payload: Payload, combined: Combined): number {
     if (combined.form === 'sparse' || combined.form === 'streams')
       return combined.count;

@@ -1,6 +1,6 @@
 /**
- * The network as a run knows it: the constants that it was launched with, the same on all
- * ranks, and what its ranks have agreed on since. It outlives plans.
+ * A run's knowledge of the network: the constants from its launch, the same on all ranks,
+ * and agreed corrections. It outlives plans.
  */
 import {
   corrected,
@@ -18,7 +18,7 @@ export interface SavedKnowledge {
 
 export class NetworkKnowledge {
   readonly constants: NetworkCost;
-  /** For a person: where the constants come from. */
+  /** The source of the constants, for display. */
   readonly origin: string;
   correction: Correction = UNCORRECTED;
   /** Seconds that an uncompressed exchange took in this run, decompression included. */
@@ -35,7 +35,7 @@ export class NetworkKnowledge {
       : originOf(known, new Set(places).size > 1);
   }
 
-  /** What was learned since the launch. */
+  /** Corrections learnt since the launch. */
   save(): SavedKnowledge {
     return { correction: this.correction, denseSeconds: this.denseSeconds };
   }
@@ -45,12 +45,15 @@ export class NetworkKnowledge {
     this.denseSeconds = denseSeconds;
   }
 
-  /** What collectives are chosen by: as launched with, or as far as times correct it. */
+  /**
+   * The constants for choosing collectives: those from the launch, or corrected by
+   * times.
+   */
   costBy(times: boolean): NetworkCost {
     return times ? this.cost : this.constants;
   }
 
-  /** The constants as far as they have been corrected. */
+  /** The corrected constants. */
   get cost(): NetworkCost {
     return corrected(this.constants, this.correction);
   }

@@ -1,6 +1,6 @@
 /**
- * The sums of a bucket as the cost model sees them: at first what the method's definition
- * expects, later what the ranks have seen.
+ * The sums of a bucket for the cost model: at first as the method's definition expects,
+ * later as the ranks have seen.
  */
 import { unionOf } from '../collectives/fill-in.ts';
 import type { ExchangeShape } from '../collectives/collective.ts';
@@ -9,7 +9,7 @@ import { sparseBytes } from '../memory/entries.ts';
 import type { Sums } from './exchange-observation.ts';
 
 /**
- * What the cost of a message is computed from.
+ * Inputs for the cost of a message.
  * @param places the node of each rank; default: all are on one
  */
 export function shapeOf(
@@ -20,7 +20,7 @@ export function shapeOf(
   return {
     ranks,
     ...(places === undefined ? {} : { places }),
-    // Scalars stand for a vector that does not travel.
+    // Scalars represent a vector that is not sent.
     length: kind === 'scalars' ? bytes / 4 : length,
     payloadBytes: bytes,
     ...(kind === 'sparse' ? { nnz: entries } : {}),
@@ -37,7 +37,7 @@ export const entriesOf = (shapes: readonly ExchangeShape[]): number =>
 export const unionsOf = (shapes: readonly ExchangeShape[]): number =>
   total(shapes, (shape) => unionOf(shape, shape.ranks));
 
-/** The shapes with the bytes and the fill-in that were seen, shared out as they were. */
+/** The shapes with the observed bytes and fill-in, distributed in proportion. */
 export function asSeen(
   shapes: readonly ExchangeShape[],
   { bytes, nnzReduced }: Sums,

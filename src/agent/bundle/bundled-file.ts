@@ -1,7 +1,7 @@
 /**
  * The place of a file that is started or read by its path: a thread's script, another
- * process's entry, the kernels. In a checkout it is the source; deployed, the agent's
- * folder holds the bundles and can be copied to another machine as it is.
+ * process's entry, the kernels. In a checkout it is the source; a deployed agent's
+ * folder holds the bundles and can be copied to another machine unchanged.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -13,15 +13,15 @@ const FOLDERS = ['.', '..', '../agent', '../../agent', '../kernels', '../../kern
 export interface BundledFile {
   /** Its name in dist/. */
   readonly bundle: string;
-  /** Where it is in a checkout, from the file that asks. */
+  /** Its path in a checkout, relative to the calling file. */
   readonly source: string;
-  /** Code of the error when it is in neither place. */
+  /** Code of the error if it is in neither place. */
   readonly missing?: string;
 }
 
 /**
- * @param from folder of the file that asks: `import.meta.dirname`
- * @throws GradwireError `AGENT_MISSING`, or the code that was given
+ * @param from folder of the calling file: `import.meta.dirname`
+ * @throws GradwireError `AGENT_MISSING`, or the given code
  */
 export function bundledFile(
   { bundle, source, missing = 'AGENT_MISSING' }: BundledFile,

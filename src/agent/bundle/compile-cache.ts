@@ -1,11 +1,11 @@
 /**
- * Node keeps the code that it compiles of our files and reads it back at the next start,
- * where it compiles half a megabyte of them otherwise. It does so for modules that are
- * loaded after the call: an entry calls this and imports the rest dynamically. Threads
- * and children find the same cache by their environment, before they load anything.
+ * Makes Node cache compiled code of our files for the next start, which otherwise
+ * compiles half a megabyte of source. It covers modules loaded after the call, so an
+ * entry calls this and imports the rest dynamically. Threads and children find the same
+ * cache through their environment, before they load anything.
  *
- * Who can write to the cache decides what runs. So it is not Node's default, one directory
- * of the machine's temporary ones for all users, but one that is this user's alone.
+ * Anyone who can write to the cache decides what runs. So it is not Node's default, one
+ * temporary directory for all users, but a private directory of this user.
  */
 import { lstatSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
@@ -28,7 +28,7 @@ export function ownDirectory(parent: string): string | undefined {
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    // Without a place there is no cache, and starting takes longer.
+    // Without a directory there is no cache, and starting takes longer.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return undefined;
   }
   const found = lstatSync(directory);

@@ -1,11 +1,11 @@
 /**
- * A file that is whole or not there: a header of plain data and parts of bytes, verified by
- * SHA-256 when it is read. It is written beside its place and renamed into it once it is on
+ * A file that is written atomically: a header of plain data and parts of bytes, verified by
+ * SHA-256 when it is read. It is written beside its final path and renamed once it is on
  * the disk.
  *
  *   magic "GWC1" · u32 length and MessagePack of { header, sizes } · parts · SHA-256
  *
- * Cost: every byte is written and hashed once; nothing is held beside the parts given.
+ * Cost: every byte is written and hashed once; no further copy of the parts is held.
  */
 import { createHash } from 'node:crypto';
 import { open, mkdir, rename, rm, type FileHandle } from 'node:fs/promises';
@@ -51,7 +51,7 @@ export async function writeCheckpoint(
     }
     await rename(draft, file);
   } catch (cause) {
-    // Where the draft cannot be removed either, what went wrong first is worth telling.
+    // Even if the draft cannot be removed, the first error is the one to report.
     await rm(draft, { force: true }).catch(() => undefined);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw failure('CHECKPOINT_WRITE_FAILED', `cannot write ${file}: ${reason}`, {

@@ -1,7 +1,7 @@
 /**
- * The checkpoint of one rank: with it a new process continues where this one was, between two
- * iterations, with the same bits (on `wasm`; a GPU may round otherwise). Where the data are is
- * a function of seed, rank and iteration; everything else is in here.
+ * The checkpoint of one rank: with it a new process resumes between two iterations with the
+ * same bits (on `wasm`; a GPU may round differently). The position in the data is a function
+ * of seed, rank and iteration; everything else is in here.
  */
 import path from 'node:path';
 import { z } from 'zod';
@@ -12,22 +12,22 @@ import { readCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
 const VERSION = 1;
 
 export interface RankCheckpoint {
-  /** The one that comes next. */
+  /** The next iteration. */
   readonly iteration: number;
   /** Flat, in the order of the trainer's tensors. */
   readonly weights: Float32Array;
-  /** The optimiser's. */
+  /** The optimiser's state. */
   readonly state: Float32Array;
-  /** Of the form of parallelism: as many numbers in each as there are weights. */
+  /** Vectors of the form of parallelism, each of the weights' length. */
   readonly steps: readonly Float32Array[];
   readonly engine: EngineState;
-  /** What was kept back of the gradients of activations, between stages of a pipeline. */
+  /** The residual of gradients of activations, between stages of a pipeline. */
   readonly passages: readonly Float32Array[];
-  /** Accuracy on the test set, as it was evaluated last. */
+  /** The last evaluated accuracy on the test set. */
   readonly metric: number | undefined;
 }
 
-/** Whose it is: another's is refused. */
+/** Its owner; a checkpoint of another rank is refused. */
 export interface CheckpointOwner {
   readonly run: string;
   readonly rank: number;
@@ -54,7 +54,7 @@ const headerSchema = z.object({
   }),
 });
 
-/** @param directory of the run's checkpoints on a node */
+/** @param directory the run's checkpoint directory on a node */
 export const checkpointFile = (
   directory: string,
   iteration: number,

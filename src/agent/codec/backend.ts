@@ -1,7 +1,7 @@
 /**
- * The kernel backends by name, each on its own arena, as what makes compressors for
+ * The kernel backends by name, each on its own arena; they create compressors for
  * vectors in that arena. On a GPU a vector is copied both ways, and methods that the
- * GPU has no way to do are refused by name.
+ * GPU does not support are refused by name.
  */
 import type { JsonObject } from '../../shared/json.ts';
 import {
@@ -23,11 +23,12 @@ export type BackendName = (typeof BACKENDS)[number];
 export interface Backend extends Disposable {
   readonly name: BackendName;
   readonly arena: Arena;
-  /** The CPU's, whatever makes the payloads. */
+  /** The CPU's kernels, on any backend. */
   readonly kernels: Kernels;
   /**
-   * The method at work on a gradient in the arena, which becomes the average.
-   * @throws GradwireError `BACKEND_UNAVAILABLE` where a device cannot bind what it takes
+   * Runs the method on a gradient in the arena, which becomes the average.
+   * @throws GradwireError `BACKEND_UNAVAILABLE` if a device cannot bind the required
+   * memory
    */
   open(
     method: MethodDefinition,
@@ -41,8 +42,8 @@ export type VectorContext = Omit<CompressorContext<JsonObject>, 'work'>;
 
 /**
  * `reference`: plain TypeScript, slow. `wasm`: the CPU's SIMD. `webgpu`: a GPU, by Dawn.
- * @throws GradwireError `KERNELS_MISSING` where wasm is not built; `BACKEND_UNAVAILABLE`
- * where there is no GPU
+ * @throws GradwireError `KERNELS_MISSING` if wasm is not built; `BACKEND_UNAVAILABLE` if
+ * there is no GPU
  */
 export async function openBackend(name: BackendName): Promise<Backend> {
   if (name !== 'webgpu') return openCpuBackend(name);
@@ -74,7 +75,7 @@ export function openCpuBackend(name: CpuBackendName): Backend {
       const work = new ArenaWork(arena, kernels);
       return new BucketCompressor({ method, context: { ...context, work }, gradient });
     },
-    // Memory goes with the last reference to the arena.
+    // Memory is freed with the last reference to the arena.
     [Symbol.dispose]: () => undefined,
   };
 }

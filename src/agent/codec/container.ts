@@ -1,6 +1,6 @@
 /**
- * The frame of the files that the engine writes: what it is, a header in JSON, and a body
- * of plain bytes. Little-endian:
+ * The container of files that the engine writes: magic and kind, a header in JSON, and a
+ * body of plain bytes. Little-endian:
  *
  *     0   4   magic, "GRDW"
  *     4   2   version of this layout, 1
@@ -20,14 +20,14 @@ const MAGIC = 'GRDW';
 const VERSION = 1;
 const PREFIX_BYTES = 24;
 const CRC_AT = 12;
-/** A header names a method and its parameters: more than this is none. */
+/** A header names a method and its parameters; a longer one is invalid. */
 const MAXIMUM_HEADER_BYTES = 65_536;
 
 const KINDS = { payload: 1, state: 2 } as const;
 export type ContainerKind = keyof typeof KINDS;
 
 export interface Container {
-  /** As parsed from JSON: to be checked by code that knows the kind. */
+  /** As parsed from JSON; code that knows the kind must check it. */
   readonly header: unknown;
   readonly body: Uint8Array;
 }
@@ -104,7 +104,7 @@ function parseHeader(text: Uint8Array): unknown {
   }
 }
 
-/** Of everything but the checksum itself. */
+/** The checksum of everything except itself. */
 function checksum(file: Uint8Array): number {
   return crc32(file.subarray(CRC_AT + 4), crc32(file.subarray(0, CRC_AT)));
 }

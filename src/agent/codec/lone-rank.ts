@@ -1,10 +1,10 @@
 /**
- * One rank that compresses for itself, with no one to talk to: a vector becomes the bytes
- * that this rank would send, and bytes that a rank sent become its contribution to the
- * average. Of a method that talks in rounds these are the bytes of the whole
- * conversation, as the leader, P = 1. Residual and state go from call to call.
+ * One rank that compresses without peers: a vector becomes the bytes that this rank would
+ * send, and a rank's bytes become its contribution to the average. For a method with
+ * several rounds these are the bytes of the whole exchange, as the leader with P = 1.
+ * Residual and state are kept between calls.
  *
- * Cost: a copy of the vector in and out of the arena beside the method's own.
+ * Cost: a copy of the vector into and out of the arena in addition to the method's.
  */
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
@@ -23,24 +23,24 @@ import type { RankState, StateFile } from './state-file.ts';
 
 export interface LoneRankOptions {
   readonly method: string;
-  /** Those that are not given have their defaults. */
+  /** Missing ones have their defaults. */
   readonly parameters?: JsonObject | undefined;
-  /** Of the tensor that the vectors are: its product is n. */
+  /** The shape of the vectors' tensor; its product is n. */
   readonly shape: readonly number[];
   /** Integers in [0, 2³²); seed 1 and rank 0 unless given. */
   readonly seed?: number | undefined;
   readonly rank?: number | undefined;
-  /** One that is open stays its opener's to close; wasm unless given. */
+  /** An open backend remains its opener's to close; default: wasm. */
   readonly backend?: CpuBackendName | Backend | undefined;
 }
 
 export interface Compressed {
-  /** Exactly the bytes that would travel; memory of its own. */
+  /** Exactly the bytes that would be sent, in separate memory. */
   readonly payload: Uint8Array;
   readonly kind: Payload['kind'];
-  /** Entries kept, where the method counts them. */
+  /** Entries kept, if the method counts them. */
   readonly nnz: number | undefined;
-  /** Of the method's encode alone. */
+  /** Time of the method's encode alone. */
   readonly milliseconds: number;
 }
 
@@ -95,7 +95,7 @@ export class LoneRank implements Disposable {
     this.#compressor = this.#backend.open(carrier, context, this.#gradient);
   }
 
-  /** What a file says of what this rank makes at an iteration. */
+  /** The provenance of this rank's output at an iteration. */
   provenance(iteration: number): Provenance {
     const { shape, seed = 1, rank = 0 } = this.#options;
     return {
@@ -110,9 +110,9 @@ export class LoneRank implements Disposable {
   }
 
   /**
-   * @param values n finite elements; they are left as they are
+   * @param values n finite elements, not modified
    * @throws GradwireError `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`,
-   * `COMPRESSION_OVERFLOW`: then this rank's state is of no more use
+   * `COMPRESSION_OVERFLOW`: then this rank's state is no longer usable
    */
   async compress(values: Float32Array, iteration: number): Promise<Compressed> {
     this.#put(values);
@@ -121,7 +121,7 @@ export class LoneRank implements Disposable {
     const sent = await this.#encode(iteration);
     const milliseconds = performance.now() - start;
     const payload = arena.u8(sent.data.offset, sent.data.bytes).slice();
-    // As in an exchange, an encode is followed by a decode: state is as it would be.
+    // As in an exchange, a decode follows the encode, so the state is the same.
     const { nnzLocal } = await this.#decodeOwn(sent, iteration);
     const nnz = nnzLocal ?? (sent.kind === 'sparse' ? sent.count : undefined);
     return { payload, kind: sent.kind, nnz, milliseconds };
@@ -129,7 +129,7 @@ export class LoneRank implements Disposable {
 
   /**
    * The contribution of the rank that sent the payload, n elements. Methods whose replicas
-   * drift add what stayed on that rank: `gradient` is what it compressed.
+   * drift need that rank's `gradient`, because part of it stayed there.
    * @throws GradwireError `PAYLOAD_INVALID`, `PAYLOAD_NEEDS_GRADIENT`,
    * `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`
    */
@@ -151,7 +151,7 @@ export class LoneRank implements Disposable {
       await this.#decode(this.#compressor.parse(data, iteration), iteration);
       return arena.f32(this.#gradient).slice();
     } catch (error) {
-      // The bytes are the caller's, not another rank's.
+      // The bytes come from the caller, not from another rank.
       if (error instanceof GradwireError && error.code === 'PAYLOAD_INVALID') {
         throw new GradwireError({ ...error.toData(), kind: 'input' }, { cause: error });
       }
@@ -174,7 +174,7 @@ export class LoneRank implements Disposable {
 
   /**
    * Resumes from a state of this method, length, seed and rank. Parameters may have
-   * changed, where the method's state does not depend on them.
+   * changed if the method's state does not depend on them.
    * @throws GradwireError `STATE_MISMATCH`, before anything is changed
    */
   restore({ provenance, state }: StateFile): void {
@@ -218,7 +218,7 @@ export class LoneRank implements Disposable {
     }
   }
 
-  /** Of our own payload, only an overflow can be wrong. */
+  /** In our own payload, only an overflow can be wrong. */
   async #decodeOwn(payload: Payload, iteration: number): Promise<ExchangeStatistics> {
     const { kernels } = this.#backend;
     let statistics: ExchangeStatistics;

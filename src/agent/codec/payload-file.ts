@@ -1,6 +1,6 @@
 /**
- * `x.gw`: a payload as it would travel, and what is needed to decode it. The layout is
- * `container.ts`'s; the body is exactly the payload's bytes.
+ * `x.gw`: a payload as it would be sent, and everything needed to decode it. The layout
+ * is `container.ts`'s; the body is exactly the payload's bytes.
  */
 import { packContainer, unpackContainer } from './container.ts';
 import { parseProvenance, type Provenance } from './provenance.ts';
@@ -15,7 +15,7 @@ export function packPayload({ provenance, payload }: PayloadFile): Uint8Array {
 }
 
 /**
- * The payload is not looked at: decoding it does. It shares the file's memory.
+ * The payload is checked when it is decoded. It shares the file's memory.
  * @throws GradwireError `CONTAINER_UNKNOWN`, `CONTAINER_TRUNCATED`, `CONTAINER_CORRUPT`
  */
 export function unpackPayload(file: Uint8Array): PayloadFile {

@@ -1,28 +1,30 @@
 /**
- * Who compressed what: all that a file says of its payload or state, and all that decoding
- * needs besides the bytes. A pure description; the same on every backend.
+ * The origin of a payload or state: everything that a file states about it, and everything
+ * that decoding needs besides the bytes. A pure description; the same on every backend.
  */
 import { z } from 'zod';
 import { inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { corrupt } from './container.ts';
 
-/** 1 GiB of f32: with residual, payload and scratch an arena holds no more. */
+/** 1 GiB of f32; with residual, payload and scratch an arena holds no more. */
 const MAXIMUM_LENGTH = 2 ** 28;
 
 const word = z.int().min(0).max(0xffffffff);
 
 const provenanceSchema = z.strictObject({
   method: z.string().min(1).max(100),
-  /** All of them, defaults included: another version may have other defaults. */
+  /**
+   * All of them, including defaults, because another version may have other defaults.
+   */
   parameters: z.record(z.string(), z.json()),
   /** Elements of the vector. */
   n: z.int().min(0).max(MAXIMUM_LENGTH),
-  /** Of the tensor that the vector is; its product is n. */
+  /** The shape of the vector's tensor; its product is n. */
   shape: z.array(z.int().min(0).max(MAXIMUM_LENGTH)).min(1).max(32),
   seed: word,
   rank: word,
-  /** Of a payload: it was made in. Of a state: the next one. */
+  /** For a payload, the iteration that made it; for a state, the next one. */
   iteration: word,
 });
 

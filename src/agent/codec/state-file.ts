@@ -1,21 +1,21 @@
 /**
- * What a rank carries from one iteration to the next, as a file: its residual, where the
- * method keeps one, then the method's own state. The layout is `container.ts`'s; the
- * residual takes 4·n bytes of the body, or none.
+ * A rank's state between iterations as a file: its residual, if the method keeps one,
+ * then the method's own state. The layout is `container.ts`'s; the residual takes 4·n
+ * bytes of the body, or none.
  */
 import { corrupt, packContainer, unpackContainer } from './container.ts';
 import { parseProvenance, type Provenance } from './provenance.ts';
 
-/** A rank between two iterations. */
+/** A rank's state between two iterations. */
 export interface RankState {
-  /** Empty where the method keeps none. */
+  /** Empty if the method keeps none. */
   readonly residual: Float32Array;
   /** As the method saved it. */
   readonly method: Uint8Array;
 }
 
 export interface StateFile {
-  /** Its iteration is the next one. */
+  /** Its `iteration` is the next one. */
   readonly provenance: Provenance;
   readonly state: RankState;
 }
@@ -39,7 +39,7 @@ export function unpackRankState(file: Uint8Array): StateFile {
   }
   const bytes = 4 * length;
   if (body.length < bytes) throw corrupt('its residual is not all there');
-  // Copied, as the body need not be where floats may.
+  // Copied, because the body may not be aligned for floats.
   const residual = new Float32Array(length);
   new Uint8Array(residual.buffer).set(body.subarray(0, bytes));
   if (!residual.every(Number.isFinite)) throw corrupt('its residual is not finite');

@@ -1,7 +1,7 @@
 /**
- * A method at work on a GPU for a gradient that begins and ends in the arena: it is written
- * to the device and the average is read back. The residual in the arena follows the device's:
- * it is read before the first encode and after a restore, and written by each decode.
+ * Runs a method on a GPU for a gradient in the arena: the gradient is written to the device
+ * and the average is read back. The residual in the arena mirrors the device's: it is
+ * uploaded before the first encode and after a restore, and updated by each decode.
  */
 import { inputError } from '../../shared/errors.ts';
 import {
@@ -35,7 +35,7 @@ export function compressUploaded(options: UploadedOptions): GradientBucket {
     context.residual === undefined
       ? undefined
       : { home: context.residual, copy: work.vector(length) };
-  /** Whether the arena's residual is news to the device. */
+  /** Whether the device lacks the arena's residual. */
   let stale = true;
   try {
     return new BucketCompressor({

@@ -1,16 +1,16 @@
 /**
- * A2SGD: two numbers travel, whatever the size of the model: the mean μ₊ of the entries
- * ≥ 0 and the mean μ₋ of |·| over the entries < 0. Each rank keeps its own deviation from
+ * A2SGD: two numbers are sent, for any size of the model: the mean μ₊ of the entries ≥ 0
+ * and the mean μ₋ of |·| over the entries < 0. Each rank keeps its own deviation from
  * them, ε = g − (±μ), and adds it to the averaged means: ĝ = ε + (±μ̄), signs of the local
  * g. One pass to encode, one to decode, O(1) bytes.
  *
- * ε is local, so the replicas drift apart. How far is measured (`divergenceEvery`), and
- * they can be brought together (`resyncEvery`); both are done by the exchange, which
- * reads these parameters. After the last iteration the weights are averaged once.
+ * ε is local, so the replicas drift apart. The drift can be measured
+ * (`divergenceEvery`) and removed (`resyncEvery`); the exchange does both, and reads
+ * these parameters. After the last iteration the weights are averaged once.
  *
- * The paper's two means are those of the whole model, so all tensors are one bucket, and none
- * is exchanged before the last is there. With `granularity: bucket` buckets are as large as
- * `bucketBytes` says and have two means each: exchanges begin earlier, and send more.
+ * The paper's two means are those of the whole model, so all tensors form one bucket, and
+ * none is exchanged before the last is ready. With `granularity: bucket`, buckets follow
+ * `bucketBytes` and have two means each: exchanges begin earlier and send more.
  *
  * Source: A2SGD (Bhattacharya et al., CLUSTER 2021), Algorithm 1.
  */
@@ -31,7 +31,7 @@ const parameters = z.strictObject({
     .enum(['allreduce', 'allgather'])
     .default('allreduce')
     .describe(
-      'How the means are averaged: summed on the way, or gathered by every rank',
+      'How the means are averaged: summed along the way, or gathered by every rank',
     ),
   granularity: z
     .enum(['model', 'bucket', 'tensor'])
@@ -80,7 +80,7 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
   create: (context) => new TwoMeans(context),
 };
 
-/** A run of elements that shares its two means. */
+/** A group of elements that share two means. */
 interface Group {
   readonly start: number;
   readonly length: number;
@@ -90,7 +90,7 @@ class TwoMeans<V> implements Compressor<V> {
   readonly #context: CompressorContext<Parameters, V>;
   readonly #groups: readonly Group[];
   readonly #region: Region;
-  /** What was sent: μ₊, μ₋ of each group, as the f32 that travel. */
+  /** What was sent: μ₊ and μ₋ of each group, as f32. */
   readonly #local: Float32Array;
   /** Sums over ranks. */
   readonly #sums: Float64Array;
@@ -124,8 +124,8 @@ class TwoMeans<V> implements Compressor<V> {
     this.#slices(out).forEach((group, index) => {
       const plus = this.#sums[2 * index]! / world - this.#local[2 * index]!;
       const minus = this.#sums[2 * index + 1]! / world - this.#local[2 * index + 1]!;
-      // ε + (±μ̄) = g + (±(μ̄ − μ)): one rounding instead of two. Where the means agree,
-      // as for P = 1, g stays bit for bit; adding 0 would turn −0 into +0.
+      // ε + (±μ̄) = g + (±(μ̄ − μ)): one rounding instead of two. If the means agree, as
+      // for P = 1, g keeps its bits; adding 0 would turn −0 into +0.
       if (plus !== 0 || minus !== 0) work.shiftBySign(group, plus, minus);
     });
     return {};

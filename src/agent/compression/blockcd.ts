@@ -1,17 +1,17 @@
 /**
  * Random block coordinate descent: each rank has a slice of the vector and contributes the
- * gradient at k coordinates of it, drawn by lot. The slices of the ranks are disjoint, so
- * that what they send is united, not averaged, and no coordinate is sent twice. 8·k bytes a
- * rank, whatever N is. Nothing is kept back: the other coordinates are not moved in this step.
+ * gradient at k coordinates of it, drawn at random. Slices are disjoint, so payloads are
+ * united, not averaged, and no coordinate is sent twice. 8·k bytes per rank for any N. There
+ * is no residual: the other coordinates do not move in this step.
  *
  * In iteration t rank i has slice (i + t) mod P. A rank's gradient is that of its own samples;
- * with slices that stayed where they are, a weight would follow the samples of one rank for
- * ever, and the weights would go to a point that is not the minimum over all samples. In P
- * iterations that follow each other every rank has every slice once.
+ * with fixed slices, a weight would follow the samples of one rank forever, and the weights
+ * would converge to a point that is not the minimum over all samples. In P consecutive
+ * iterations every rank has every slice once.
  *
  * Sources: SparCML (Renggli et al., SC 2019), section 8.2; Wright, "Coordinate descent
- * algorithms" (Mathematical Programming, 2015), which it follows; what they leave open:
- * docs/decisions/054-block-coordinate-descent.md.
+ * algorithms" (Mathematical Programming, 2015), which SparCML follows; for what they
+ * leave open see docs/decisions/054-block-coordinate-descent.md.
  */
 import { z } from 'zod';
 import type { Region } from '../memory/arena.ts';
@@ -58,14 +58,15 @@ export const blockcd: MethodDefinition<typeof parameters> = {
   movesPart: true,
   messages: ({ k }, { length, world }) => {
     const message = sparseSum(length, Math.min(k, Math.ceil(length / world)));
-    // Slices of fewer than k coordinates are sent whole, and may differ by one.
+    // Slices of fewer than k coordinates are sent whole, and their lengths may differ
+    // by one.
     const even = length % world === 0 || k <= Math.floor(length / world);
     return [even ? message : estimated(message)];
   },
   create: (context) => new BlockCoordinates(context),
 };
 
-/** Keeps these draws apart from others at the same place: "bloc". */
+/** Separates these draws from others with the same position: "bloc". */
 const BLOCK_PURPOSE = 0x626c6f63;
 
 class BlockCoordinates<V> implements Compressor<V> {
@@ -113,7 +114,7 @@ class BlockCoordinates<V> implements Compressor<V> {
     return this.#room.named(count);
   }
 
-  /** Coordinates [start, end); lengths of slices differ by one at most. */
+  /** Coordinates [start, end); lengths of slices differ by at most one. */
   #slice(iteration: number): { readonly start: number; readonly end: number } {
     const { length, rank, world } = this.#context;
     const slice = (rank + iteration) % world;

@@ -1,7 +1,7 @@
 /**
- * A method at work on the gradient of one bucket: runs its steps, brings the gradient to
- * where the method works and the average back, and ends its memory. Wherever that is,
- * exchanges use a compressor through this class.
+ * Runs a method on the gradient of one bucket: drives its steps, moves the gradient to
+ * the method's site and the average back, and releases its memory. Exchanges use every
+ * compressor through this class, on any backend.
  */
 import type { JsonObject } from '../../shared/json.ts';
 import type { Region } from '../memory/arena.ts';
@@ -19,25 +19,25 @@ import type {
 
 export interface BucketSetup<V> {
   readonly method: MethodDefinition;
-  /** The compressor's, whose parameters the method's schema has validated. */
+  /** The compressor's context; the method's schema has validated its parameters. */
   readonly context: CompressorContext<JsonObject, V>;
   /** The bucket's gradient, and the average over ranks. */
   readonly gradient: V;
   readonly moves?: Moves | undefined;
 }
 
-/** What a bucket's gradient needs before and after the compressor has it. */
+/** Steps before and after the compressor has the bucket's gradient. */
 export interface Moves extends Partial<Disposable> {
   /**
-   * Begins an exchange: the first element that is not finite.
-   * @param refused whether `encode` looks for it, too
+   * Begins an exchange and returns the first element that is not finite.
+   * @param refused whether `encode` also looks for it
    */
   begin?(refused: boolean): Answer<NotFiniteElement | undefined>;
-  /** Before `encode` and `exchange`: the gradient, from elsewhere. */
+  /** Before `encode` and `exchange`: loads the gradient. */
   load?(): Answer<void>;
-  /** After `decode` and `exchange`: the average, to elsewhere. */
+  /** After `decode` and `exchange`: stores the average. */
   store?(): Answer<void>;
-  /** The state, and with it the residual, is another one than the last `store` left. */
+  /** The state, residual included, is no longer the one that the last `store` left. */
   restored?(): void;
 }
 
@@ -47,7 +47,7 @@ export interface NotFiniteElement {
   readonly value: number;
 }
 
-/** What exchanges need of it, wherever its vectors lie. */
+/** The interface for exchanges, independent of where the vectors are stored. */
 export type GradientBucket = Pick<
   BucketCompressor<unknown>,
   'begin' | 'encode' | 'decode' | 'talks' | 'exchange' | 'parse' | 'save' | 'restore'
@@ -62,7 +62,7 @@ export class BucketCompressor<V> implements Disposable {
   readonly #work: Work<V>;
 
   /**
-   * The work is the bucket's from here on.
+   * Takes over the work.
    * @throws BeyondDevice
    */
   constructor({ method, context, gradient, moves = {} }: BucketSetup<V>) {
@@ -84,8 +84,8 @@ export class BucketCompressor<V> implements Disposable {
   }
 
   /**
-   * Begins an exchange: the first element that is not finite. `encode` may throw
-   * `NotFiniteInput` where this found nothing: some methods look as they compress.
+   * Begins an exchange and returns the first element that is not finite. `encode` may
+   * still throw `NotFiniteInput`, because some methods check as they compress.
    */
   begin(): Answer<NotFiniteElement | undefined> {
     return this.#moves.begin?.(this.#compressor.refusesNotFinite === true);
@@ -106,8 +106,8 @@ export class BucketCompressor<V> implements Disposable {
   }
 
   /**
-   * Of a method that talks.
-   * @param resume around each stretch of work between two waits
+   * For methods with several rounds.
+   * @param resume wraps each stretch of work between two waits
    */
   async exchange(
     iteration: number,
@@ -126,7 +126,7 @@ export class BucketCompressor<V> implements Disposable {
     return this.#compressor.parse(data, iteration);
   }
 
-  /** All state of its method but the residual, between two exchanges. */
+  /** The method's state except the residual, between two exchanges. */
   save(): Answer<Uint8Array> {
     return saveState(this.#compressor);
   }

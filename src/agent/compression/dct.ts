@@ -1,9 +1,9 @@
 /**
- * DCT for data parallelism: a threshold for each tensor that lives on. At a refresh, every
- * `lifeSpan` iterations, τ becomes the k-th largest magnitude of p; in between the entries
- * with |p| ≥ τ are sent, one pass, however many they are. A stale τ would at last send
+ * DCT for data parallelism: each tensor has a threshold that is kept between iterations.
+ * At a refresh, every `lifeSpan` iterations, τ becomes the k-th largest magnitude of p; in
+ * between, all entries with |p| ≥ τ are sent, in one pass. A stale τ would eventually send
  * everything or nothing, so it is refreshed early when the number sent leaves the band
- * [k/band, k·band]. Where ties at τ alone leave it, lowest indices go first.
+ * [k/band, k·band]. If only ties at τ exceed the band, the lowest indices are sent.
  *
  * k is round(n · ratio), at least 1, so without ties a refresh sends k entries. The paper's
  * τ, the ⌊n·η⌋-th smallest for η = 1 − ratio, sends one or two more.
@@ -46,7 +46,7 @@ const parameters = z.strictObject({
     .max(1000)
     .default(4)
     .describe(
-      'Refresh a threshold early when it sends this many times too much or too little',
+      'Refresh a threshold early when it sends this factor too many or too few entries',
     ),
   ...smallTensorParameters,
   ...warmUpParameters,
@@ -66,7 +66,7 @@ export const dct: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
-  // k of each tensor at a refresh, and k/band to k·band until the next.
+  // k entries of each tensor at a refresh, and k/band to k·band until the next.
   messages: ({ ratio }, { length, tensors }) => {
     const entries = tensors.map((tensor) => entriesSent(tensor.length, { ratio }));
     return [
@@ -78,7 +78,7 @@ export const dct: MethodDefinition<typeof parameters> = {
       ),
     ];
   },
-  // A threshold is that of a ratio; how long it lives may change.
+  // A threshold depends on the ratio; its life span may change.
   stateHolds: (before, after) => before.ratio === after.ratio,
   create: (context) =>
     withWarmUp(
@@ -134,7 +134,7 @@ class ThresholdSelection<V> implements Selection<V> {
     return yield* wait(this.#selector.count(questions));
   }
 
-  /** Finds the thresholds of these layers anew. */
+  /** Finds new thresholds for these layers. */
   *#refresh(layers: readonly number[]): Steps<void> {
     const thresholds = this.#thresholds;
     const questions = layers.map((stretch) => ({

@@ -1,6 +1,6 @@
 /**
- * All of the gradient, in place: `none`, and the warm-up of other methods. What a residual
- * holds goes out with the gradient.
+ * Sends the whole gradient, in place: `none`, and the warm-up of other methods. A residual
+ * is sent with the gradient.
  */
 import type { Region } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
@@ -14,7 +14,7 @@ export class DenseExchange<V> implements Compressor<V> {
   readonly #context: CompressorContext<unknown, V>;
   readonly #mirror: Mirror<V>;
 
-  /** @param sender what an invalid payload is said not to come from */
+  /** @param sender the method named in the error for an invalid payload */
   constructor(sender: string, context: CompressorContext<unknown, V>) {
     this.#sender = sender;
     this.#context = context;

@@ -1,15 +1,15 @@
 /**
- * Deep Gradient Compression: top-k where the error memory holds velocities, not gradients,
- * so that entries that wait keep their momentum (correction): u ← μ·u + ∇; v ← v + u; the
- * k largest of v are sent and cleared from v, and from u as well (factor masking), so
- * that stale momentum does not drive them on. The momentum is in here, in the place of the
- * optimiser's (`replacesMomentum`): what is sent are sums of velocities, and so is what is
- * kept back. Where all is sent and nothing masked, that is SGD with momentum.
+ * Deep Gradient Compression: top-k with velocities instead of gradients in the error
+ * memory, so that waiting entries keep their momentum (correction): u ← μ·u + ∇; v ← v +
+ * u; the k largest of v are sent and cleared from v, and from u as well (factor masking),
+ * so that stale momentum does not keep moving them. The momentum is here instead of in the
+ * optimiser (`replacesMomentum`): both the payload and the residual are sums of
+ * velocities. If everything is sent and nothing masked, this is SGD with momentum.
  *
- * What a partial sum leaves out goes back to v; its velocity begins anew.
+ * Entries that a partial sum leaves out go back to v; their velocity starts from 0.
  *
- * A gradient is clipped before it enters the memory, at the share P^(−1/2) of the global
- * limit; its norm is taken over the bucket, in fixed point. The ratio ramps down (`rampIterations`).
+ * A gradient is clipped before it enters the memory, at P^(−1/2) of the global limit; its norm is
+ * that of the bucket, in fixed point. The ratio ramps down (`rampIterations`).
  *
  * Source: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.
  */
@@ -59,7 +59,9 @@ const parameters = z.strictObject({
     .min(0)
     .max(1e30)
     .default(0)
-    .describe('Limit of the norm of a bucket’s gradient, summed over ranks; 0: none'),
+    .describe(
+      'Limit of the norm of a bucket’s gradient, summed over ranks; 0: no limit',
+    ),
   ...smallTensorParameters,
   ...rampParameters,
 });
@@ -82,12 +84,13 @@ export const dgc: MethodDefinition<typeof parameters> = {
     sparseSum(length, entriesSent(length, { ratio })),
   ],
   replacesMomentum: 'momentum',
-  // Velocities are sums of gradients: how many are sent, and how fast they fade, is open.
+  // Velocities are sums of gradients, so changes of the ratio or the momentum keep them
+  // valid.
   stateHolds: () => true,
   create: (context) => new MomentumCorrection(context),
 };
 
-/** Of a rank that has no optimiser to take it from. */
+/** For a rank without an optimiser. */
 const USUAL_MOMENTUM = 0.9;
 
 export const momentumOf = ({ momentum }: Pick<Parameters, 'momentum'>): number =>
@@ -98,7 +101,7 @@ class MomentumCorrection<V> implements Compressor<V> {
   readonly #context: CompressorContext<Parameters, V>;
   /** u */
   readonly #velocity: V;
-  /** v and what is sent of it: error feedback of velocities. */
+  /** v and its selection: error feedback on velocities. */
   readonly #feedback: SparseFeedback<V>;
 
   constructor(context: CompressorContext<Parameters, V>) {

@@ -1,9 +1,9 @@
 /**
- * How long a stream of Elias ω codes is expected to be, before there is a gradient: for
- * Gaussian elements, whatever their deviation, as levels are relative to a run's scale.
- * Good to a few per cent of real streams of such elements.
+ * The expected length of a stream of Elias ω codes before there is a gradient, for
+ * Gaussian elements of any deviation, since levels are relative to a run's scale.
+ * Within a few per cent of real streams of such elements.
  *
- * Cost: some 200 levels are looked at, whatever n is.
+ * Cost: about 200 levels are evaluated, for any n.
  */
 import {
   omegaLength,
@@ -15,7 +15,7 @@ import {
 import { normalQuantile } from './normal-quantile.ts';
 import { exp, power } from '../../shared/portable-math.ts';
 
-/** Magnitudes that stand for all, equally likely. */
+/** Representative magnitudes, equally likely. */
 const SAMPLES = 200;
 /** The largest of d magnitudes is on average where a tail of this share of 1/d begins. */
 const MEAN_OF_LARGEST = exp(-0.5772);
@@ -40,7 +40,7 @@ interface Likely {
   readonly probability: number;
 }
 
-/** Of an element: its two possible levels for each of the sampled magnitudes. */
+/** The two possible levels of an element, for each of the sampled magnitudes. */
 function likelyLevels(
   n: number,
   { bucket, levels, scale }: EliasStream,
@@ -64,14 +64,14 @@ function likelyLevels(
 const denseBits = (likely: readonly Likely[]): number =>
   mean(likely, (level) => omegaLength(level + 1) + (level > 0 ? 1 : 0));
 
-/** Bits of n elements in the sparse form: gap, sign and level of each that is not 0. */
+/** Bits of n elements in the sparse form: gap, sign and level of each non-zero one. */
 function sparseBits(n: number, likely: readonly Likely[]): number {
   const share = mean(likely, (level) => (level > 0 ? 1 : 0));
   const ofLevels = mean(likely, (level) => (level > 0 ? 1 + omegaLength(level) : 0));
   return n * ofLevels + (n * share + 1) * gapBits(share, n);
 }
 
-/** Bits of ω of a gap, which is geometrically distributed, of at most n + 1. */
+/** Bits of the ω code of a geometrically distributed gap of at most n + 1. */
 function gapBits(share: number, n: number): number {
   let bits = 0;
   let beyond = 1;

@@ -1,12 +1,12 @@
 /**
- * The messages that methods expect to send, as their definitions state them. A size that
- * depends on the gradient is an estimate: it is stated for Gaussian entries of this standard
- * deviation, and a run corrects it by what its ranks have sent.
+ * The messages that methods expect to send, for use in their definitions. A size that
+ * depends on the gradient is an estimate for Gaussian entries of this standard deviation; a
+ * run corrects it by what its ranks have sent.
  */
 import { sparseBytes } from '../memory/entries.ts';
 import type { ExpectedMessage } from './method.ts';
 
-/** What `gradwire plan` rehearses with, too. */
+/** `gradwire plan` rehearses with it, too. */
 export const ASSUMED_DEVIATION = 0.01;
 
 /** A sum of `length` elements. */

@@ -1,15 +1,15 @@
 /**
- * Gaussian-k: about k entries without an exact selection. Were p normal with its mean μ
- * and deviation σ, |p| would reach τ = |μ| + σ·z in about a share `ratio` of the entries,
- * z the normal quantile of 1 − ratio/2. Real gradients have heavier tails (ten times as
- * many entries reach τ on Student's t₃ at 0.1 %), so τ is corrected until the count is in
- * [3k/4, 5k/4]: by bisection, on candidates that one pass has collected, if those that
- * reach the first τ are at least 3k/4 and at most 16·k; else τ is first moved there.
+ * Gaussian-k: about k entries without an exact selection. If p were normal with its mean
+ * μ and deviation σ, about a share `ratio` of the entries would have |p| ≥ τ = |μ| + σ·z,
+ * with z the normal quantile of 1 − ratio/2. Real gradients have heavier tails (ten times
+ * as many entries reach τ on Student's t₃ at 0.1 %), so τ is corrected until the count is
+ * in [3k/4, 5k/4]: by bisection on candidates that one pass has collected, if between
+ * 3k/4 and 16·k entries reach the first τ; otherwise τ is first moved there.
  *
  * Cost: the sum, two passes for μ and σ (in fixed point, so that all backends estimate
- * alike), one or a few to collect. Where no threshold has a count in the band (ties),
- * exactly k are selected. Zeros are never sent: where fewer than 3k/4 entries are not 0,
- * all of these are.
+ * alike), one or a few to collect. If no threshold has a count in the band (ties),
+ * exactly k are selected. Zeros are never sent: if fewer than 3k/4 entries are non-zero,
+ * all of those are.
  *
  * Source: "Understanding top-k sparsification in distributed deep learning" (Shi et al.,
  * 2019), algorithm 1; the correction is ours.
@@ -78,7 +78,7 @@ export class GaussianSelection<V> implements Selection<V> {
     const { length, parameters, work } = context;
     const k = entriesSent(length, { ratio: largestRatio(parameters) });
     this.#context = context;
-    // One more than the band allows tells that there are too many.
+    // One more than the band allows shows that there are too many.
     this.capacity = mostSelected(k) + 1;
     this.#selector = work.selector(length, this.capacity);
   }

@@ -1,18 +1,18 @@
 /**
- * Parameters that do nothing beside others: where the number of levels is given, the bits
- * do not matter. A user who gives both expects something of both, so the pair is refused
- * where it is given. What was saved with such a pair can still be read.
+ * Parameters that have no effect beside others: if the number of levels is given, the
+ * bits do not matter. A user who gives both expects both to count, so the pair is refused
+ * on input. Files saved with such a pair can still be read.
  */
 import { inputError } from '../../shared/errors.ts';
 import type { JsonObject, JsonValue } from '../../shared/json.ts';
 import type { MethodDefinition } from './method.ts';
 
 /**
- * A parameter at its default was not chosen, nor was one that is inherited, nor a pair
- * that held before.
+ * A parameter at its default does not count as chosen, nor does an inherited one or a
+ * pair that was already in force.
  * @param parameters with defaults filled in, as validated
  * @param given the names that the user wrote
- * @param before what they were before a change
+ * @param before the values before a change
  * @throws GradwireError `METHOD_PARAMETER_IDLE`
  */
 export function refuseIdle(

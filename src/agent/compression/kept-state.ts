@@ -1,4 +1,4 @@
-/** A compressor's state as bytes; none where it keeps nothing but its residual. */
+/** A compressor's state as bytes; empty if it keeps only its residual. */
 import { failure } from '../../shared/errors.ts';
 import { run, type Answer } from '../work/steps.ts';
 import type { Compressor } from './method.ts';
@@ -23,6 +23,6 @@ export function restoreState(
   throw failure(
     'METHOD_STATE_INVALID',
     `${method} keeps no state, but ${saved.length} bytes of it were to be restored`,
-    { next: 'The saved state belongs to another method: start the run anew.' },
+    { next: 'The saved state belongs to another method: start the run again.' },
   );
 }

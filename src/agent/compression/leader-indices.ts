@@ -1,6 +1,6 @@
 /**
- * The indices that a leader has chosen, as they travel to the other ranks: codes of a size
- * that all know beforehand, taken over into the memory of a list.
+ * The indices that a leader has chosen, as sent to the other ranks: codes of a size that
+ * all know beforehand, copied into a list.
  */
 import type { Arena } from '../memory/arena.ts';
 import { indexBytes, type IndexList } from '../kernels/sparsification.ts';
@@ -16,14 +16,14 @@ export const indexMessage = (count: number, length: number): ExpectedMessage => 
   bytes: indexBytes(count),
 });
 
-/** To the broadcast: where the leader's indices lie, or go. */
+/** The broadcast's buffer: the leader's indices, or the place to receive them. */
 export function indexPayload({ offset, count }: IndexList, length: number): Payload {
   return { kind: 'quantized', length, data: { offset, bytes: indexBytes(count) } };
 }
 
 /**
- * What the broadcast gave, checked and copied to `list`.
- * @param sent by whom, of a vector of how many elements, under which method
+ * The broadcast's result, checked and copied to `list`.
+ * @param sent the sending rank, the vector's length and the method
  * @throws GradwireError `PAYLOAD_INVALID`, naming the leader
  */
 export function adoptIndices(

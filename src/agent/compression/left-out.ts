@@ -1,6 +1,6 @@
 /**
- * What a partial sum (`Combined.partial`) has left out of a rank's payload: the rank keeps
- * it, so that nothing is lost. O(k), in place.
+ * The entries of a rank's payload that a partial sum (`Combined.partial`) left out. The
+ * rank keeps them, so nothing is lost. O(k), in place.
  */
 import type { Arena } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';

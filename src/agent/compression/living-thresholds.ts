@@ -1,7 +1,7 @@
 /**
- * The thresholds of DCT, one for each tensor, and when they are found anew: every `lifeSpan`
- * iterations, and early where what they send leaves the band [k/band, k·band]. Who has
- * the entries counts and selects them; this decides.
+ * The thresholds of DCT, one for each tensor, and the rule for renewing them: every
+ * `lifeSpan` iterations, and early when the number sent leaves the band [k/band, k·band].
+ * This class only decides; its caller counts and selects entries.
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
@@ -18,18 +18,18 @@ export interface LivingParameters {
 
 export interface ThresholdLayer extends TensorSlice {
   readonly k: number;
-  /** The most that the band allows. */
+  /** The largest number that the band allows. */
   readonly most: number;
 }
 
-/** The least threshold: entries that are zero need never be sent. */
+/** The smallest threshold: zeros need never be sent. */
 const LEAST = 2 ** -149;
 /** No selection has been made yet. */
 const NEVER = 0xffff_ffff;
 const METHOD = 'dct';
 
 export class LivingThresholds {
-  /** Tensors that have entries. */
+  /** The number of tensors that have entries. */
   readonly layers: readonly ThresholdLayer[];
   /** The thresholds and the phase of their life span. */
   readonly state: KeptState;
@@ -40,7 +40,7 @@ export class LivingThresholds {
   readonly #origin = Uint32Array.of(NEVER);
   #refreshes = 0;
   #iteration = 0;
-  /** To be looked at alone, by layer: what is unknown is NaN. */
+  /** Read-only thresholds by layer; NaN where unknown. */
   readonly #selected: Float64Array;
   readonly #found: Float64Array;
   readonly #change: Float64Array;
@@ -62,12 +62,12 @@ export class LivingThresholds {
     this.state = stateIn(METHOD, this.#origin, this.#thresholds);
   }
 
-  /** Thresholds found anew since `begin`. */
+  /** The number of thresholds renewed since `begin`. */
   get refreshes(): number {
     return this.#refreshes;
   }
 
-  /** Begins an iteration. Whether every threshold's life has ended. */
+  /** Begins an iteration; returns whether every threshold's life has ended. */
   begin(iteration: number): boolean {
     if (this.#origin[0] === NEVER) this.#origin[0] = iteration;
     this.#refreshes = 0;
@@ -80,7 +80,10 @@ export class LivingThresholds {
     return this.#thresholds[layer]!;
   }
 
-  /** Whether this count is in the band, or no lower threshold could send more. */
+  /**
+   * Whether this count is in the band, or even the lowest threshold could not send
+   * more.
+   */
   holds(layer: number, count: number): boolean {
     const { k, most } = this.layers[layer]!;
     const enough = count * this.#parameters.band >= k;
@@ -97,12 +100,12 @@ export class LivingThresholds {
     this.#refreshes++;
   }
 
-  /** So many entries of a layer are sent in this iteration. */
+  /** Notes how many entries of a layer are sent in this iteration. */
   sends(layer: number, count: number): void {
     this.#selected[layer] = count;
   }
 
-  /** After an exchange. */
+  /** To be called after an exchange. */
   states(): readonly ThresholdState[] {
     return this.layers.map(({ k, name }, layer) => ({
       tensor: name,

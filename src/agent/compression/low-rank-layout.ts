@@ -1,19 +1,21 @@
 /**
- * Where PowerSGD's factors lie: whole tensors, then all left factors; then all right
- * factors, which are what the next iteration starts from. In elements, from the start of
- * the memory of factors.
+ * The layout of PowerSGD's factors: whole tensors, then all left factors, then all right
+ * factors, from which the next iteration starts. In elements, from the start of the
+ * memory of factors.
  */
 import { CounterRandom, type StreamName } from '../kernels/random.ts';
 import type { FactoredShape } from '../work/factors.ts';
 import type { TensorSlice } from './method.ts';
 import { normalize } from './orthonormal.ts';
 
-/** A matrix of the bucket, which begins at element `start`, and where its factors lie. */
+/**
+ * A matrix of the bucket, beginning at element `start`, and the positions of its factors.
+ */
 export interface Factored extends FactoredShape {
   readonly start: number;
 }
 
-/** A tensor that travels whole, and where. */
+/** A tensor that travels whole, and its position. */
 export interface Whole {
   readonly start: number;
   readonly length: number;
@@ -29,7 +31,7 @@ export interface LowRankLayout {
   readonly rights: number;
 }
 
-/** Keeps these draws apart from others at the same place: "powr". */
+/** Separates these draws from others with the same position: "powr". */
 const PURPOSE = 0x706f7772;
 
 /** For factors of at most `rank` columns. */
@@ -61,7 +63,9 @@ export function layOut(tensors: readonly TensorSlice[], rank: number): LowRankLa
   return { wholes, matrices, lefts: end, rights };
 }
 
-/** Q of the last iteration, scaled; columns that are 0, or all, are drawn anew. */
+/**
+ * Q of the last iteration, scaled; columns that are 0, or all of them, are drawn again.
+ */
 export function prepareStart(
   rightFactors: Float32Array,
   { matrices }: LowRankLayout,
@@ -70,7 +74,7 @@ export function prepareStart(
   },
 ): void {
   const { seed, bucket = 0, iteration = 0, parameters } = context;
-  // No rank in the name: all start from the same.
+  // The stream's name has no rank, so all ranks start from the same columns.
   const random = new CounterRandom({ seed, bucket, iteration, purpose: PURPOSE });
   for (const { right, rank, columns } of matrices) {
     for (let c = 0; c < rank; c++) {

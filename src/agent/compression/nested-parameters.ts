@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '../../shared/json.ts';
 
-/** `base` with every change made; what is not named stays. */
+/** `base` with every change applied; parameters that are not named stay. */
 export function withChanges(
   base: JsonObject,
   changes: Readonly<Record<string, unknown>>,

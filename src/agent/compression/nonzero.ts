@@ -1,8 +1,8 @@
 /**
- * The entries of the gradient that are not 0, and nothing is lost: for models whose gradient
- * is sparse by itself, as linear models of sparse samples and looked-up embeddings have it.
- * An exchange costs a pass to find the entries and 8 bytes for each; ranks get the sums that
- * they would get without compression.
+ * Sends the non-zero entries of the gradient, without loss: for models with naturally sparse
+ * gradients, such as linear models on sparse samples and embedding look-ups. An exchange
+ * costs a pass to find the entries and 8 bytes for each; ranks get the sums that they would
+ * get without compression.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 8.2.
  */
@@ -24,14 +24,13 @@ import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 
 const parameters = z.strictObject({ ...smallTensorParameters });
 
-/** The smallest magnitude that an f32 can have beside 0. */
+/** The smallest non-zero magnitude of an f32. */
 const SMALLEST = 2 ** -149;
 
 export const nonzero: MethodDefinition<typeof parameters> = {
   id: 'nonzero',
   title: 'Non-zeros',
-  summary:
-    'The entries that are not 0, exactly: for gradients that are sparse by themselves.',
+  summary: 'The exact non-zero entries, for naturally sparse gradients.',
   source: 'SparCML, SC 2019, section 8.2',
   parameters,
   apartBelow: APART_BELOW,
@@ -39,7 +38,7 @@ export const nonzero: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'none',
   replicas: 'identical',
-  // Of a Gaussian gradient no entry is 0.
+  // A Gaussian gradient has no zeros.
   messages: (_parameters, { length }) => [estimated(sparseSum(length, length))],
   create: (context) => new NonZero(context),
 };

@@ -1,8 +1,8 @@
 /**
  * Gram–Schmidt for a few long columns, one after the other in memory: modified, with sums
- * in f64 and every projection done twice, so that columns are orthogonal to f32's
- * precision however alike they were. A column that the others span (to 1e-6 of its norm)
- * becomes 0. Cost: 4·r²·rows operations; the same bits wherever it runs.
+ * in f64 and every projection done twice, so that columns are orthogonal to f32 precision
+ * even if they were nearly parallel. A column in the span of the others (within 1e-6 of
+ * its norm) becomes 0. Cost: 4·r²·rows operations; the same bits wherever it runs.
  */
 export function orthonormalize(columns: Float32Array, rows: number): void {
   for (let start = 0; start < columns.length; start += rows) {
@@ -21,7 +21,7 @@ export function orthonormalize(columns: Float32Array, rows: number): void {
 
 const DEPENDENT = 1e-6;
 
-/** x ← x / ‖x‖, where it is not 0. Returns ‖x‖ as it was. */
+/** x ← x / ‖x‖ unless ‖x‖ is 0. Returns the original ‖x‖. */
 export function normalize(x: Float32Array): number {
   const length = norm(x);
   if (length === 0) return 0;

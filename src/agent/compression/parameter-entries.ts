@@ -1,6 +1,6 @@
 /**
- * A method's parameters as a form shows them, read from its zod schema by way of JSON
- * Schema, so that a parameter is described in one place.
+ * A method's parameters for a form, read from its zod schema via JSON Schema, so that a
+ * parameter is described in one place.
  */
 import { z } from 'zod';
 import { capitalized } from '../../shared/capitalized.ts';
@@ -70,7 +70,7 @@ function typeOf(key: string, property: Property): ParameterEntry['type'] {
   }
 }
 
-/** A bound that was meant, not the limits of exact integers. */
+/** A bound that the schema states, not the limits of exact integers. */
 function bound(
   name: 'minimum' | 'maximum',
   value: number | undefined,

@@ -1,18 +1,18 @@
 /**
- * What a payload that comes as bytes alone must be before it is decoded. Whatever the
- * bytes are, a check reads nothing outside them.
+ * Checks for payloads that arrive as bytes, before they are decoded. No check reads
+ * outside the bytes, whatever they contain.
  */
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import type { Payload } from '../memory/payload.ts';
 
 export function payloadInvalid(method: string, what: string): GradwireError {
-  return failure('PAYLOAD_INVALID', `this is no payload of ${method}: ${what}`, {
+  return failure('PAYLOAD_INVALID', `this is not a valid ${method} payload: ${what}`, {
     next: 'Decode with the method, parameters and length that it was encoded with.',
   });
 }
 
-/** What went wrong when a payload was decoded, with the rank that had sent it. */
+/** A decoding error, with the rank that sent the payload. */
 export function sentBy(rank: number, error: unknown): unknown {
   if (!(error instanceof GradwireError) || error.code !== 'PAYLOAD_INVALID')
     return error;
@@ -20,7 +20,7 @@ export function sentBy(rank: number, error: unknown): unknown {
   return new GradwireError(
     {
       ...data,
-      next: 'Check that all ranks run the same version, and what that rank sends.',
+      next: 'Check that all ranks run the same version.',
     },
     { cause: error },
   );
@@ -33,7 +33,7 @@ export function requireBytes(method: string, data: Region, bytes: number): void 
 }
 
 /**
- * A sparse payload: pairs whose indices ascend and lie below `length`.
+ * A sparse payload: pairs with ascending indices below `length`.
  * @throws GradwireError `PAYLOAD_INVALID`
  */
 export function parseSparse(
@@ -43,14 +43,14 @@ export function parseSparse(
   length: number,
 ): Payload & { readonly kind: 'sparse' } {
   if (data.bytes % 8 !== 0) {
-    throw payloadInvalid(method, `${data.bytes} bytes are no pairs of 8`);
+    throw payloadInvalid(method, `${data.bytes} bytes is not a multiple of 8`);
   }
   const count = data.bytes / 8;
   requireAscending(method, arena.u32(data.offset, count), length);
   return { kind: 'sparse', length, count, data };
 }
 
-/** @throws GradwireError `PAYLOAD_INVALID` unless indices ascend and lie below `length` */
+/** @throws GradwireError `PAYLOAD_INVALID` unless indices ascend and are below `length` */
 export function requireAscending(
   method: string,
   indices: Uint32Array,

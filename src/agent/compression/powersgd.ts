@@ -2,13 +2,13 @@
  * PowerSGD: every matrix M of p = m + ∇ travels as two thin factors. One step of subspace
  * iteration: P = M·Q, averaged over ranks and orthonormalised to P̂; Q = Mᵀ·P̂, averaged
  * to Q̄; the average gradient is P̂·Q̄ᵀ. Both averages are dense reductions of r columns;
- * tensors of one dimension, and matrices that factors would not make smaller, travel whole
+ * one-dimensional tensors, and matrices that factors would not make smaller, travel whole
  * with the first. Each rank keeps back M − P̂·Qᵀ, Q its own.
  *
- * Q̄ is where the next iteration starts (warm start), its columns scaled to 1, which
- * changes no span; a column that has become 0 is drawn anew, from the seed all ranks share.
- * P is a sum rather than an average, as orthonormalising takes any factor out. A tensor is
- * a matrix of its first dimension × the rest.
+ * The next iteration starts from Q̄ (warm start), with columns scaled to 1, which does not
+ * change their span; a column that has become 0 is drawn again from the shared seed. P is a
+ * sum rather than an average, since orthonormalising removes any factor. A tensor is a
+ * matrix of its first dimension × the rest.
  *
  * Source: PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2.
  */
@@ -60,13 +60,14 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
-  agreesOn: 'factors that are summed over ranks before the second is computed',
+  agreesOn:
+    'the sum over ranks of the first factors, from which the second are computed',
   replicas: 'identical',
   messages: ({ rank }, { tensors }) => {
     const { lefts, rights } = layOut(tensors, rank);
     return rights === 0 ? [denseSum(lefts)] : [denseSum(lefts), denseSum(rights)];
   },
-  // Factors have as many columns as the rank says.
+  // Factors have `rank` columns, so the rank must stay.
   stateHolds: (before, after) => before.rank === after.rank,
   create: (context) => withWarmUp(new PowerSgd(context), context),
 };
@@ -116,7 +117,7 @@ class PowerSgd<V> implements Compressor<V> {
     return {};
   }
 
-  /** What a rank alone would send: whole tensors and both factors. */
+  /** The payload of a single rank: whole tensors and both factors. */
   *encode(gradient: V, iteration: number): Steps<Payload> {
     if (this.#context.world !== 1) {
       throw new Error('internal: powersgd of several ranks takes two rounds');
@@ -139,7 +140,7 @@ class PowerSgd<V> implements Compressor<V> {
     return { kind: 'dense', length, data };
   }
 
-  /** p, its whole tensors, and P = M·Q of its matrices; those that travel to the arena. */
+  /** Computes p and P = M·Q of its matrices; whole tensors and P go to the arena. */
   *#project(gradient: V, iteration: number): Steps<void> {
     const { work } = this.#context;
     const factors = this.#factors;
@@ -159,7 +160,10 @@ class PowerSgd<V> implements Compressor<V> {
     yield* wait(factors.fetchLefts());
   }
 
-  /** P̂, Q = Mᵀ·P̂, and what these do not tell of M stays in the residual. */
+  /**
+   * Computes P̂ and Q = Mᵀ·P̂; the part of M that these do not capture stays in the
+   * residual.
+   */
   *#factor(): Steps<void> {
     const { arena } = this.#context.work;
     const factors = this.#factors;
@@ -176,7 +180,7 @@ class PowerSgd<V> implements Compressor<V> {
     yield* wait(factors.fetchRights());
   }
 
-  /** The average; its right factors are in the arena alone. */
+  /** Writes the average; its right factors are only in the arena. */
   #write(out: V): void {
     const { work } = this.#context;
     this.#factors.sendRights();
@@ -190,7 +194,7 @@ class PowerSgd<V> implements Compressor<V> {
     }
   }
 
-  /** Sums over ranks, to where the terms were. */
+  /** Stores sums over ranks where the terms were. */
   #take(combined: Combined, into: Vector): void {
     if (combined.form !== 'dense') {
       throw new Error(`internal: factors cannot be ${combined.form}`);

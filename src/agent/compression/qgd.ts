@@ -1,9 +1,9 @@
 /**
- * Quantised gradient descent: of each tensor the fewest of its largest entries whose
- * magnitudes add up to its norm ‖v‖₂, at most ⌈√n⌉ of them, each as its sign and the norm.
- * Biased and without a residual: made for the gradient of all samples on one machine, where
- * it keeps the linear convergence of gradient descent. One pass for the norm, one that
- * selects ⌈√n⌉ entries, and a sort of those.
+ * Quantised gradient descent: for each tensor, the fewest of its largest entries whose
+ * magnitudes add up to its norm ‖v‖₂, at most ⌈√n⌉, each sent as its sign and the norm.
+ * Biased and without a residual: it is meant for the gradient of all samples on one
+ * machine, where it keeps the linear convergence of gradient descent. One pass for the
+ * norm, one that selects ⌈√n⌉ entries, and a sort of those.
  *
  * A section of n elements, in a payload as of `sectioned-compressor.ts`, is
  *
@@ -44,7 +44,8 @@ const LARGEST_F32 = (2 - 2 ** -23) * 2 ** 127;
 export const qgd: MethodDefinition<typeof parameters> = {
   id: 'qgd',
   title: 'Quantised gradient descent',
-  summary: 'The fewest largest entries that reach a tensor’s norm, as signs of it.',
+  summary:
+    'The fewest largest entries whose magnitudes add up to a tensor’s norm; sends their signs and the norm.',
   source: 'QSGD (Alistarh et al., NIPS 2017), appendix F',
   parameters,
   schedules: [WARM_UP],
@@ -64,12 +65,12 @@ export const qgd: MethodDefinition<typeof parameters> = {
     ),
 };
 
-/** No vector takes more: the √n largest of n magnitudes add up to ‖v‖₂ at least. */
+/** No vector needs more: the √n largest of n magnitudes add up to at least ‖v‖₂. */
 const mostEntries = (n: number): number => Math.min(n, Math.ceil(Math.sqrt(n)));
 
 /**
- * Of Gaussian entries. Those beyond z deviations add up to 2·n·φ(z) of them, the norm is
- * √n: φ(z) = 1/(2√n), and n·P(|x| > z) entries are beyond.
+ * For Gaussian entries. In units of the deviation, those beyond z add up to 2·n·φ(z) and
+ * the norm is √n. So φ(z) = 1/(2√n), and n·P(|x| > z) entries are beyond.
  */
 function expectedEntries(n: number): number {
   const most = mostEntries(n);
@@ -87,7 +88,7 @@ class NormCodec<V> implements SectionCodec {
   readonly #kernels: Kernels;
   /** The ⌈√n⌉ largest entries of a section. */
   readonly #largest: Region;
-  /** Entries that came, with their values. */
+  /** Received entries with their values. */
   readonly #received: Region;
 
   constructor(context: CompressorContext<Parameters, V>) {
@@ -160,14 +161,14 @@ function requireLength(data: Region, bytes: number): void {
   throw payloadInvalid(qgd.id, `it ends ${bytes - data.bytes} bytes early`);
 }
 
-/** One after the other in f64, so that every backend's kernels decide alike. */
+/** Summed in order in f64, so that every backend decides alike. */
 function normOf(values: Float32Array): number {
   let squares = 0;
   for (let i = 0; i < values.length; i++) squares += values[i]! * values[i]!;
   return Math.sqrt(squares);
 }
 
-/** Places of the fewest values whose magnitudes reach the norm, ascending. */
+/** Positions, ascending, of the fewest values whose magnitudes reach the norm. */
 function fewestReaching(norm: number, values: Float32Array): Uint32Array {
   const order = Uint32Array.from(values, (_, i) => i).sort(
     (i, j) => Math.abs(values[j]!) - Math.abs(values[i]!) || i - j,

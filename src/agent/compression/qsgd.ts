@@ -1,12 +1,12 @@
 /**
  * QSGD: every element becomes one of s levels of its run's scale and a sign, rounded up or
- * down at random so that its expectation is the element. Unbiased, so nothing is kept
- * back; the noise of P ranks averages out.
+ * down at random so that its expectation is the element. Unbiased, so there is no
+ * residual; the noise of P ranks averages out.
  *
- * Of a bucket of d with the ℓ₂ scale: E‖Q(v) − v‖² ≤ min(d/s², √d/s)·‖v‖² and
- * E‖Q(v)‖₀ ≤ s(s + √d). The largest magnitude as the scale gives fewer zeros and less
- * noise. `packed` codes take b bits an element and a pass over memory; `elias` codes are
- * shorter where small levels are frequent, and several times slower.
+ * For a bucket of d elements with the ℓ₂ scale: E‖Q(v) − v‖² ≤ min(d/s², √d/s)·‖v‖² and
+ * E‖Q(v)‖₀ ≤ s(s + √d). With the largest magnitude as the scale there are fewer zeros
+ * and less noise. `packed` codes take b bits per element and one pass over memory;
+ * `elias` codes are shorter if small levels are frequent, and several times slower.
  *
  * The payload is laid out in `sectioned-compressor.ts` and `work/section-layout.ts`.
  *
@@ -35,7 +35,7 @@ const parameters = z.strictObject({
     .min(0)
     .max(MAXIMUM_LEVELS)
     .default(0)
-    .describe('Number of positive levels, s; 0: as many as the bits allow'),
+    .describe('Number of positive levels, s; 0: the most that the bits allow'),
   bucket: z
     .int()
     .min(0)

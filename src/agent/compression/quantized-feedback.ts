@@ -1,11 +1,11 @@
 /**
- * Error feedback around a selection whose values are quantised as well, SparCML's
- * composition of sparsity and low precision: p = m + ∇; of p the selected entries are
- * sent, their values as levels of a scale for each run of values. What quantisation adds
- * or takes away stays in the residual, with the entries that were not selected:
- * m ← p − g for the g that was sent, so the invariant of error feedback holds as it does
- * for exact values. Here this departs from SparCML: its Algorithm 1 takes the selected
- * entries out of the residual before they are quantised, and drops the error.
+ * Error feedback around a selection with quantised values, SparCML's combination of
+ * sparsity and low precision: p = m + ∇; the selected entries of p are sent, their
+ * values as levels of a scale for each run of values. The quantisation error stays in
+ * the residual with the entries that were not selected: m ← p − g for the g that was
+ * sent, so the invariant of error feedback holds as for exact values. This departs from
+ * SparCML: its Algorithm 1 removes the selected entries from the residual before
+ * quantising them, and drops the error.
  *
  * The payload is laid out in `work/quantized-entries.ts`. It is gathered, as scales differ.
  *

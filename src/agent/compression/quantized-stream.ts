@@ -1,12 +1,11 @@
-/** A payload of `work/quantized-entries.ts` that comes as bytes alone. */
+/** Reads a payload of `work/quantized-entries.ts` that arrives as bytes. */
 import type { Quantizer } from '../kernels/quantization.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import { quantizedBytes, quantizedParts } from '../work/quantized-entries.ts';
 import { payloadInvalid, requireAscending, requireScales } from './payload-check.ts';
 
 /**
- * Entries of a payload, which are those of a vector of `length` elements and at
- * most `most` entries.
+ * The entries of a payload for a vector of `length` elements; at most `most`.
  * @throws GradwireError `PAYLOAD_INVALID`
  */
 export function checkQuantized(

@@ -1,4 +1,4 @@
-/** Parameters by which a sparsifier's values are quantised, too, and the frame for them. */
+/** Parameters that quantise a sparsifier's values, and the frame that applies them. */
 import { z } from 'zod';
 import type { Quantizer } from '../kernels/quantization.ts';
 import { quantizedBytes } from '../work/quantized-entries.ts';
@@ -59,7 +59,7 @@ export function messageOfValues(
     : gatheredCodes(length, quantizedBytes(entries, quantizer));
 }
 
-/** Error feedback around a selection, its values exact or quantised. */
+/** Error feedback around a selection, with exact or quantised values. */
 export function feedbackOf<V>(
   method: string,
   context: CompressorContext<ValueParameters, V>,
@@ -71,7 +71,7 @@ export function feedbackOf<V>(
     : new QuantizedFeedback(method, context, selection, quantizer);
 }
 
-/** Undefined where values are exact. */
+/** Undefined if values are exact. */
 export function valueQuantizer({ quantize }: ValueParameters): Quantizer | undefined {
   const { bits, bucket } = quantize;
   return bits === 0 ? undefined : { levels: 2 ** (bits - 1) - 1, bucket };

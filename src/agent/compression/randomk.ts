@@ -1,7 +1,7 @@
 /**
- * Random-k with error feedback: k distinct entries of p, drawn by lot. Every rank draws
- * the same, from the shared seed, so that no index travels and the values reduce densely:
- * 4·k bytes, whatever P is, and no fill-in.
+ * Random-k with error feedback: k distinct entries of p, drawn at random. Every rank
+ * draws the same ones from the shared seed, so no index is sent and the values reduce
+ * densely: 4·k bytes for any P, and no fill-in.
  *
  * Source: "Sparsified SGD with memory" (Stich et al., NeurIPS 2018), definition 2.1.
  */
@@ -66,7 +66,7 @@ export const randomk: MethodDefinition<typeof parameters> = {
   create: (context) => withWarmUp(new RandomK(context), context),
 };
 
-/** Keeps these draws apart from others at the same place: "rand". */
+/** Separates these draws from others with the same position: "rand". */
 const LOT_PURPOSE = 0x72616e64;
 
 class RandomK<V> implements Compressor<V> {
@@ -107,7 +107,7 @@ class RandomK<V> implements Compressor<V> {
     if (this.#drawn?.iteration === iteration) return this.#drawn.entries;
     const { bucket, length, parameters, seed, work } = this.#context;
     const count = this.#count(ratioAt(parameters, iteration));
-    // No rank in the name: the lot is the same for all.
+    // The stream's name has no rank, so the draw is the same for all.
     const name: StreamName = { seed, bucket, iteration, purpose: LOT_PURPOSE };
     const { offset } = this.#room.list(count);
     const region = { offset, bytes: indexBytes(count) };

@@ -1,10 +1,13 @@
 /**
- * Spearman's rank correlation: the correlation of the places that elements have when each
- * vector is sorted, 1 where the orders agree. Ties share the mean of their places.
+ * Spearman's rank correlation: the correlation of the positions that elements have when
+ * each vector is sorted; 1 if the orders agree. Ties share the mean of their positions.
  * O(n log n).
  */
 
-/** Undefined where one of the vectors, of equal length, has no order: all alike, or few. */
+/**
+ * For vectors of equal length; undefined if one has no order: all elements equal, or too
+ * few.
+ */
 export function rankCorrelation(a: Float32Array, b: Float32Array): number | undefined {
   const places = [placesOf(a), placesOf(b)] as const;
   const mean = (a.length - 1) / 2;

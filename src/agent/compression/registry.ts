@@ -1,6 +1,6 @@
 /**
- * The compression methods, by id. Ours have a line each; others are registered by whoever
- * brings them, in each process that is to know them. The order is that of lists and forms.
+ * The compression methods, by id. Each of ours has a line; other modules register theirs,
+ * in every process that needs them. Lists and forms use this order.
  */
 import type { z } from 'zod';
 import type { MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
@@ -51,11 +51,11 @@ const known = byId([
 export const methods: ReadonlyMap<string, MethodDefinition> = known;
 
 const KIND = { code: 'METHOD', noun: 'compression method' };
-/** Names beside which parameters are written, in specs, layers and switches. */
+/** Keys that stand beside parameters in specs, layers and switches. */
 const TAKEN: ReadonlySet<string> = new Set([...PLAN_KEYS, 'match', 'residual']);
 
 /**
- * Makes a method known to this process.
+ * Registers a method in this process.
  * @throws GradwireError `METHOD_DUPLICATE`; `METHOD_INVALID` for parameters that cannot be
  * written beside the plan's keys, shown in a form or left out
  */
@@ -93,8 +93,8 @@ export function findMethod(id: string): MethodDefinition {
 }
 
 /**
- * A method's parameters, checked, with defaults filled in. A part of one may be named by
- * itself, as `quantize.bits`.
+ * A method's parameters, checked, with defaults filled in. A part of one may be named
+ * alone, as in `quantize.bits`.
  * @throws GradwireError `METHOD_PARAMETER_UNKNOWN_KEY`, `METHOD_PARAMETER_INVALID`
  */
 export function validateParameters(
@@ -110,7 +110,10 @@ export function validateParameters(
   });
 }
 
-/** The methods as the catalogue shows them; which collectives fit is not known here. */
+/**
+ * The methods for the catalogue, without the collectives that fit them, which are not
+ * known here.
+ */
 export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
   return [...methods.values()].map((method) => ({
     id: method.id,
@@ -127,7 +130,7 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
   }));
 }
 
-/** @throws GradwireError `METHOD_INVALID` where no form can show them */
+/** @throws GradwireError `METHOD_INVALID` if a form cannot show them */
 function shownEntries(id: string, parameters: z.ZodObject): readonly ParameterEntry[] {
   try {
     return parameterEntries(parameters);

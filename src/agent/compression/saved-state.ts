@@ -1,6 +1,6 @@
 /**
  * A method's state as bytes: a tag of the method, then the words of its parts, in the
- * order in which they are given. Little-endian, as the arena is.
+ * order in which they are given. Little-endian, like the arena.
  */
 import { failure } from '../../shared/errors.ts';
 import { wait } from '../work/steps.ts';
@@ -23,7 +23,7 @@ export function packState(method: string, ...parts: readonly Words[]): Uint8Arra
 }
 
 /**
- * Fills the parts from what `packState` made of parts of the same sizes.
+ * Fills the parts from the output of `packState` for parts of the same sizes.
  * @throws GradwireError `METHOD_STATE_INVALID`, before anything is written
  */
 export function unpackState(
@@ -38,7 +38,7 @@ export function unpackState(
       'METHOD_STATE_INVALID',
       `${state.length} bytes are not a saved state of ${method}, which takes ${expected} bytes here`,
       {
-        next: 'The saved state belongs to another method or model: start the run anew.',
+        next: 'The saved state belongs to another method or model: start the run again.',
       },
     );
   }
@@ -49,7 +49,7 @@ export function unpackState(
   }
 }
 
-/** State that lies in these arrays. */
+/** State stored in these arrays. */
 export function stateIn(method: string, ...parts: readonly Words[]): KeptState {
   return {
     *save() {
@@ -61,7 +61,7 @@ export function stateIn(method: string, ...parts: readonly Words[]): KeptState {
   };
 }
 
-/** State that is a vector of `length` elements, wherever it lies. */
+/** State that is a vector of `length` elements, at any site. */
 export function stateOf<V>(
   method: string,
   work: Work<V>,

@@ -1,18 +1,18 @@
 /**
  * ScaleCom: one rank, the leader t mod P, selects the indices of the largest entries of
  * its own p and broadcasts them; every rank sends its values there, which reduce densely:
- * 4·k bytes of indices, 4·k of values, no fill-in, whatever P is. That works because the
- * residuals of the ranks are alike, and a low-pass filter keeps them so:
- * p = m + ∇; m ← (1−β)·m + β·(p − g), g being p at the indices; 0 < β ≤ 1.
+ * 4·k bytes of indices, 4·k of values, no fill-in for any P. This works because the
+ * residuals of the ranks are similar, and a low-pass filter keeps them so: p = m + ∇; m ←
+ * (1−β)·m + β·(p − g), g being p at the indices; 0 < β ≤ 1.
  *
- * The residual kept here is r = m/β. In the paper's m the invariant is
- * wᵗ − (η/β)·avg(mᵗ) = w⁰ − η·Σ avg(∇); so r is what is held back in gradient units, as
- * for every other method, and a switch of methods keeps or flushes it as it is. In r:
- * p = β·r + ∇; r ← (1−β)·r + p, less p at the indices.
+ * The residual kept here is r = m/β. In the paper's m the invariant is wᵗ −
+ * (η/β)·avg(mᵗ) = w⁰ − η·Σ avg(∇); so r is the residual in gradient units, as for every
+ * other method, and a switch of methods keeps or flushes it unchanged. In terms of r: p
+ * = β·r + ∇; r ← (1−β)·r + p, minus p at the indices.
  *
- * The authors select from each chunk of the vector, for its speed on their GPUs. A chunk of
- * consecutive entries sends its share also where nothing in it matters (a pixel that is
- * always 0), and the entries that matter wait; so the bucket's largest are the default.
+ * The authors select from each chunk of the vector because that is fast on their GPUs. But
+ * a chunk sends its share even if nothing in it matters (a pixel that is always 0), while
+ * entries that matter wait; so the default is the bucket's largest.
  *
  * Source: ScaleCom (Chen et al., NeurIPS 2020), algorithm 1 and equation 5.
  */
@@ -64,15 +64,13 @@ const parameters = z.strictObject({
     .min(0)
     .max(2 ** 30)
     .default(0)
-    .describe(
-      'Entries per chunk; 0: from the ratio, so that about one of each is sent',
-    ),
+    .describe('Entries per chunk; 0: about 1/ratio, so that one of each is sent'),
   diagnosticsEvery: z
     .int()
     .min(0)
     .max(1_000_000_000)
     .default(0)
-    .describe('Iterations between records of how similar the ranks are; 0: none'),
+    .describe('Iterations between records of the ranks’ similarity; 0: none'),
   ...smallTensorParameters,
   ...rampParameters,
   ...warmUpParameters,
@@ -82,7 +80,8 @@ type Parameters = z.infer<typeof parameters>;
 export const scalecom: MethodDefinition<typeof parameters> = {
   id: 'scalecom',
   title: 'ScaleCom',
-  summary: 'The values of all ranks at the entries that one of them, in turn, selects.',
+  summary:
+    'The values of all ranks at the entries that one rank selects; ranks take turns.',
   source: 'ScaleCom (Chen et al., NeurIPS 2020), algorithm 1',
   label: shareLabel,
   parameters,
@@ -104,7 +103,7 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   messages: (parameters, { length }) => {
     const bucket = chunkSize(parameters);
     const entries = topKEntries(length, { ratio: parameters.ratio, k: 0, bucket });
-    // Rarer measures of how alike the ranks are do not belong to a usual exchange.
+    // The occasional measurement of similarity is not part of a usual exchange.
     const measures =
       parameters.diagnosticsEvery === 1 ? similarityMessages(length) : [];
     return [indexMessage(entries, length), ...measures, denseSum(entries)];
@@ -112,12 +111,13 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   create: (context) => withWarmUp(new ScaleCom(context), context),
 };
 
-/** What is sent of a chunk may differ from the ratio by this much of it. */
+/** The share sent of a chunk may deviate from the ratio by this fraction of it. */
 const TOLERANCE = 1 / 20;
 
 /**
- * Entries of a chunk, 0 for one as large as the bucket. Unless it is given: the least from
- * 1/ratio on of which whole entries are about the ratio. At ratio 0.7, two of each three.
+ * Entries of a chunk; 0 for one as large as the bucket. Default: the smallest from 1/ratio
+ * up for which a whole number of entries is about the ratio. At ratio 0.7, two of each
+ * three.
  */
 export function chunkSize({
   selection,
@@ -127,7 +127,7 @@ export function chunkSize({
   if (selection === 'exact') return 0;
   if (chunk > 0) return chunk;
   let size = Math.max(1, Math.round(1 / ratio));
-  // Ends by 10/ratio, where half an entry is a twentieth of those sent.
+  // The search ends by 10/ratio, where half an entry is a twentieth of those sent.
   while (Math.abs(entriesSent(size, { ratio }) / size - ratio) > TOLERANCE * ratio) {
     size++;
   }
@@ -186,7 +186,7 @@ class ScaleCom<V> implements Compressor<V> {
     return similarity === undefined ? statistics : { ...statistics, similarity };
   }
 
-  /** What a rank alone would send: its own selection, as pairs. */
+  /** The payload of a single rank: its own selection, as pairs. */
   *encode(gradient: V, iteration: number): Steps<Payload> {
     this.#compensate(gradient);
     const entries = this.#selection.select(gradient, iteration, 'keep');
@@ -207,7 +207,10 @@ class ScaleCom<V> implements Compressor<V> {
     return parseSparse(scalecom.id, work.arena, data, length);
   }
 
-  /** How alike the ranks are, of p and the residual of before, in iterations that are due. */
+  /**
+   * The ranks' similarity, from p and the previous residual, in the iterations that measure
+   * it.
+   */
   *#compare(
     p: V,
     chosen: IndexList,
@@ -225,7 +228,7 @@ class ScaleCom<V> implements Compressor<V> {
     work.blend(gradient, 1, this.#residual, parameters.beta);
   }
 
-  /** r ← (1−β)·r + p, less p at the indices; p is cleared there. */
+  /** r ← (1−β)·r + p, minus p at the indices, where p is cleared. */
   #keepBack(p: V, entries: Entries<V>): void {
     const { parameters, work } = this.#context;
     entries.clearIn(p);

@@ -1,13 +1,12 @@
 /**
- * The frame that the quantisers share. Each tensor of the bucket is a section of its own,
- * so that no scale spans two layers; tensors of fewer than `minElements` travel dense, as
- * a few bytes saved there would cost the precision of biases and norms. The payload is
- * the sections in the order of the tensors: f32 elements, or what the method's coding makes
- * of them (`work/section-layout.ts`), which is always whole words of 4 bytes. Nothing else
- * is in it.
+ * The frame that the quantisers share. Each tensor of the bucket is a separate section, so
+ * that no scale spans two layers; tensors of fewer than `minElements` travel dense, because
+ * saving a few bytes there would cost the precision of biases and norms. The payload is
+ * exactly the sections in the order of the tensors: f32 elements, or the method's codes
+ * (`work/section-layout.ts`), always in whole words of 4 bytes.
  *
- * Payloads cannot be summed, as every rank has scales of its own: they are gathered, their
- * values added in rank order, and divided by P once.
+ * Payloads cannot be summed, because every rank has its own scales: they are gathered,
+ * their values added in rank order, and divided by P once.
  */
 import type { Region } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
@@ -28,10 +27,10 @@ import type {
 } from './method.ts';
 import { payloadInvalid, sentBy } from './payload-check.ts';
 
-/** With the bytes that it took. */
+/** A decoded section, with the bytes that it took. */
 export type MeasuredSection = ReceivedSection & { readonly bytes: number };
 
-/** How sections that are not dense travel, and how they are checked when they come. */
+/** The coding of sections that are not dense, and its check on arrival. */
 export interface SectionCodec {
   readonly coding: SectionCoding;
   /**
@@ -50,7 +49,7 @@ interface Parameters {
 /** Stream purposes below this are reserved for other users. */
 export const NOISE_PURPOSE = 1 << 16;
 
-/** @param codeBytes of a section of n elements that does not travel dense */
+/** @param codeBytes bytes of a section of n elements that does not travel dense */
 export function sectionsMessage(
   parameters: Parameters,
   { length, tensors }: ExpectedBucket,
@@ -66,7 +65,7 @@ export function sectionsMessage(
   );
 }
 
-/** Each tensor of the bucket. */
+/** One section for each tensor of the bucket. */
 export function sectionsOf({
   parameters,
   tensors,
@@ -136,7 +135,7 @@ export class SectionedCompressor<V> implements Compressor<V> {
     return { kind: 'quantized', length: this.#context.length, data };
   }
 
-  /** Nothing of what travels dense stays behind. */
+  /** Dense sections leave no residual. */
   #clearDense(residual: V): void {
     const { work } = this.#context;
     for (const { start, length, dense } of this.#sections) {
@@ -144,7 +143,7 @@ export class SectionedCompressor<V> implements Compressor<V> {
     }
   }
 
-  /** Checks the payload; its values go to `out`, where there is one. */
+  /** Checks the payload and writes its values to `out`, if given. */
   #read(data: Region, out?: V, add = false): void {
     const { work } = this.#context;
     let read = 0;

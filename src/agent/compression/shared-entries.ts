@@ -1,6 +1,6 @@
 /**
- * Values at indices that all ranks have in common, which therefore reduce densely: no index
- * travels with them and there is no fill-in, whatever P is.
+ * Values at indices that all ranks share, which therefore reduce densely: no index is sent
+ * with them, and there is no fill-in for any P.
  */
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Vector } from '../memory/arena.ts';
@@ -8,7 +8,7 @@ import type { Entries } from '../work/selection.ts';
 import type { Work } from '../work/work.ts';
 import type { ExchangeStatistics } from './method.ts';
 
-/** The values of entries, as they travel. */
+/** The values of entries, as sent. */
 export function valuesPayload({ offset, length }: Vector): Payload {
   return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
 }

@@ -1,7 +1,7 @@
 /**
- * How alike the ranks are, which is what a selection by one of them for all lives on. With
- * p of a rank, its residual m, the average y of all p, the k indices I that one rank chose
- * and the k largest T of y:
+ * The similarity of the ranks, on which a selection by one rank for all depends. With p of
+ * a rank, its residual m, the average y of all p, the k indices I that one rank chose and
+ * the k largest T of y:
  *
  *     residual distance   mean over pairs of ranks of 1 − cos(mᵢ, mⱼ)
  *     Hamming distance    1 − |I ∩ T|/k, 0 where they agree (the paper saw 0.6–0.8)
@@ -31,7 +31,7 @@ const SAMPLES = 65_536;
 
 type ProbeContext<V> = Pick<CompressorContext<unknown, V>, 'length' | 'work'>;
 
-/** What `observe` sends, of vectors of `length` elements. */
+/** The messages of `observe` for vectors of `length` elements. */
 export const similarityMessages = (length: number): readonly ExpectedMessage[] => [
   denseSum(length + 1),
   denseSum(length),
@@ -39,10 +39,13 @@ export const similarityMessages = (length: number): readonly ExpectedMessage[] =
 
 export class SimilarityProbe<V> {
   readonly #context: ProbeContext<V>;
-  /** On a GPU reading back is dear beside a payload, and done in the iterations that are due. */
+  /**
+   * On a GPU reading back is expensive compared with a payload, so it is done only in iterations
+   * that measure.
+   */
   readonly #residual: Mirror<V>;
   readonly #p: Mirror<V>;
-  /** A vector of the bucket's length, and a count behind it. */
+  /** A vector of the bucket's length, followed by a count. */
   readonly #scratch: Region;
   readonly #largest: Region;
 
@@ -56,7 +59,7 @@ export class SimilarityProbe<V> {
     this.#largest = work.region(sparseBytes(capacity));
   }
 
-  /** All ranks at once; `residual` and `p` stay as they are. */
+  /** To be called on all ranks at once; does not change `residual` and `p`. */
   *observe(
     residual: V,
     p: V,
@@ -75,14 +78,14 @@ export class SimilarityProbe<V> {
     };
   }
 
-  /** m/‖m‖ and a 1 behind it, or zeros where there is no direction. */
+  /** m/‖m‖ followed by a 1, or zeros if there is no direction. */
   #normalize(residual: Vector): void {
     const { arena, kernels } = this.#context.work;
     const { length } = residual;
     const unit = { offset: this.#scratch.offset, length };
     const norm = Math.sqrt(kernels.squaredNorm(residual));
     kernels.copy(unit, residual);
-    // 1/‖m‖ of a very small or large norm is no f32, or has few bits: in two steps, then.
+    // For a very small or large norm 1/‖m‖ is not an f32, or has few bits; so two steps.
     const step = norm < 2 ** -100 ? 2 ** 100 : norm > 2 ** 100 ? 2 ** -64 : 1;
     if (step !== 1) kernels.scale(unit, step);
     if (norm > 0) kernels.scale(unit, 1 / (norm * step));
@@ -117,7 +120,7 @@ export class SimilarityProbe<V> {
     };
   }
 
-  /** Over ranks, of what stands at the start of the scratch. */
+  /** The sum over ranks of the start of the scratch. */
   *#sum(length: number, communicate: Communicate): Steps<Vector> {
     const data = { offset: this.#scratch.offset, bytes: 4 * length };
     const payload = { kind: 'dense', length, data } as const;
@@ -127,7 +130,7 @@ export class SimilarityProbe<V> {
   }
 }
 
-/** Indices that two ascending lists have in common. */
+/** The number of indices that two ascending lists share. */
 function overlapOf(a: Uint32Array, b: Uint32Array): number {
   let common = 0;
   let j = 0;
@@ -138,7 +141,7 @@ function overlapOf(a: Uint32Array, b: Uint32Array): number {
   return common;
 }
 
-/** Magnitudes, evenly spread over the vector. */
+/** A strided sample of the vector's magnitudes. */
 function sample(values: Float32Array): Float32Array {
   const count = Math.min(values.length, SAMPLES);
   return Float32Array.from({ length: count }, (_, i) =>

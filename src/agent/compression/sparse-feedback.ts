@@ -1,9 +1,9 @@
 /**
  * Error feedback around a selection, the frame that the sparsifiers share: p = m + ∇; the
- * entries that the method selects of p are sent, the others stay in the residual m. Its
- * cost is a pass for the sum beside the selection's own; the payload is 8·k bytes.
+ * entries of p that the method selects are sent, the others stay in the residual m. It
+ * costs one pass for the sum plus the selection; the payload is 8·k bytes.
  *
- * What a partial sum leaves out of them (`left-out.ts`) goes back to it.
+ * Entries that a partial sum leaves out (`left-out.ts`) go back to the residual.
  *
  * The residual is in gradient units, free of the learning rate η, so that a change of η
  * needs no rescaling: wᵗ − η·avg(mᵗ) = w⁰ − η·Σ avg(∇) for constant η.
@@ -24,18 +24,18 @@ import type {
 } from './method.ts';
 import { parseSparse } from './payload-check.ts';
 
-/** What a sparsifier sends of p: a pure function of p, the iteration and its own state. */
+/** A sparsifier's selection: a pure function of p, the iteration and its own state. */
 export interface Selection<V> {
-  /** Entries that no selection exceeds. */
+  /** The most entries of any selection. */
   readonly capacity: number;
   /**
-   * The entries, valid until the next selection, and what is left of p in their place. Steps
-   * where it has to wait for a device; a selection that never has to gives its entries.
+   * Selects entries, valid until the next selection, and leaves the rest of p in place.
+   * Returns steps if it has to wait for a device, otherwise the entries.
    */
   select(p: V, iteration: number, leave: Leave): Entries<V> | Steps<Entries<V>>;
-  /** More than the numbers of entries, about the last selection. */
+  /** Statistics of the last selection beyond the number of entries. */
   statistics?(): ExchangeStatistics;
-  /** From one selection to the next, where there is any. */
+  /** State kept between selections, if any. */
   readonly state?: KeptState | undefined;
 }
 
@@ -47,7 +47,7 @@ export class SparseFeedback<V> implements Compressor<V> {
   readonly #context: CompressorContext<unknown, V>;
   readonly #selection: Selection<V>;
   readonly #residual: V;
-  /** What the last encode sent, in the arena. */
+  /** The entries that the last encode sent, in the arena. */
   #stream: SparseStream = { offset: 0, count: 0 };
   #sent: Entries<V> | undefined;
 
@@ -70,7 +70,7 @@ export class SparseFeedback<V> implements Compressor<V> {
     return this.#selection.state;
   }
 
-  /** What the last encode sent, until the next. */
+  /** The entries that the last encode sent; valid until the next one. */
   get sent(): Entries<V> | undefined {
     return this.#sent;
   }

@@ -16,7 +16,7 @@ import {
   type SectionCodec,
 } from './sectioned-compressor.ts';
 
-/** Bytes of a section of n elements: exact where codes are packed, else expected. */
+/** Bytes of a section of n elements: exact for packed codes, otherwise expected. */
 export function stochasticBytes(n: number, options: LevelCoding): number {
   const { bucket, coding, levels, scale } = options;
   const codes =
@@ -35,7 +35,7 @@ export class StochasticCodec<V> implements SectionCodec {
   readonly coding: LevelCoding;
   readonly #method: string;
   readonly #context: CompressorContext<{ readonly minElements: number }, V>;
-  /** Packed codes of a section that came as a stream. */
+  /** Packed codes of a section that arrived as a stream. */
   readonly #packed: Region | undefined;
 
   constructor(
@@ -77,7 +77,7 @@ export class StochasticCodec<V> implements SectionCodec {
     const { levels } = this.coding;
     const bytes = packedCodeBytes(n, this.coding);
     if (codes.bytes < bytes) return -1;
-    // Of 2ᵇ⁻¹ − 1 levels every code is one.
+    // With 2ᵇ⁻¹ − 1 levels every code is valid.
     if (levels + 1 === 2 ** (codeBits(levels) - 1)) return bytes;
     const { quantization } = this.#context.work.kernels;
     const largest = quantization.largestLevel(codes, n, levels);

@@ -1,10 +1,10 @@
 /**
- * TernGrad: every element becomes −1, 0 or 1 times the scale of its tensor, at random so
- * that its expectation is the element: two bits each. Clipping at c standard deviations
- * first keeps a few large elements from making all others 0; it biases those few.
+ * TernGrad: every element becomes −1, 0 or 1 times the scale of its tensor, chosen at
+ * random with the element as its expectation: two bits each. Clipping at c standard
+ * deviations keeps a few large elements from making all others 0, but biases those few.
  *
  * A section is one scale and packed codes of 2 bits; see `sectioned-compressor.ts` and
- * `work/section-layout.ts`. Each rank has a scale of its own.
+ * `work/section-layout.ts`. Each rank has its own scale.
  *
  * Source: TernGrad (Wen et al., NeurIPS 2017), sections 3.1 and 3.4.
  */
@@ -28,7 +28,7 @@ const parameters = z.strictObject({
   ...warmUpParameters,
 });
 
-/** One run, however long the tensor is. */
+/** One run for the whole tensor. */
 const WHOLE_TENSOR = 2 ** 30;
 
 export const terngrad: MethodDefinition<typeof parameters> = {

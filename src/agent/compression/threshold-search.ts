@@ -1,16 +1,16 @@
 /**
  * Gaussian-k's search for a threshold, as questions and answers: it asks how many entries
- * reach some threshold, of whoever has them, and in the end says what to select. So the
- * same search runs on a CPU, which answers at once, and on a GPU, which takes a while.
+ * reach a threshold, and finally returns what to select. So the same search runs on a
+ * CPU, which answers at once, and on a GPU, which answers later.
  *
- * First a threshold is moved until those that reach it, the candidates, are at least 3k/4
- * and few enough to be looked at again and again; then it is bisected among these until
- * the count is in [3k/4, 5k/4].
+ * First the threshold moves until the entries that reach it, the candidates, are at least
+ * 3k/4 and few enough for repeated passes; then it is bisected among these until the
+ * count is in [3k/4, 5k/4].
  *
  * Whatever the entries are, a larger one is never left out while a smaller one is selected,
  * and a zero is never selected: thresholds are positive f32. Fewer than 3k/4 are selected
- * only where all others are 0, and exactly k where equal magnitudes leave no threshold in
- * the band.
+ * only if all others are 0, and exactly k if equal magnitudes leave no threshold in the
+ * band.
  */
 import { momentsOf, type FixedSums } from '../kernels/fixed-point.ts';
 import { normalQuantile } from './normal-quantile.ts';
@@ -19,14 +19,14 @@ import { octave } from '../../shared/portable-math.ts';
 /** How many entries have a magnitude of at least `threshold`, as f32? */
 export interface CountQuestion {
   readonly threshold: number;
-  /** Counts above this need not be told apart. */
+  /** Counts above this need not be distinguished. */
   readonly limit: number;
   /** `all`: of p; `candidates`: of those that reached the last threshold for `all`. */
   readonly among: 'all' | 'candidates';
 }
 
 export type SearchResult =
-  /** All that reach the threshold last asked for. */
+  /** All entries that reach the last threshold asked for. */
   | { readonly kind: 'reaching'; readonly threshold: number; readonly count: number }
   /**
    * Exactly k: the `certain` entries that reach `high`, and the first of those that reach
@@ -38,28 +38,28 @@ export type SearchResult =
       readonly high: number;
       readonly certain: number;
     }
-  /** The k largest; at least k entries are not 0. */
+  /** The k largest; at least k entries are non-zero. */
   | { readonly kind: 'largest' };
 
-/** Candidates for each entry wanted: room for the error of the first threshold. */
+/** Candidates per wanted entry: room for the error of the first threshold. */
 const CANDIDATES = 16;
 /** Passes over p to find candidates. */
 const MOST_PASSES = 12;
-/** Thresholds further apart than this factor are cornered by octaves, not by values. */
+/** Bounds further apart than this factor are bisected by exponent, not by value. */
 const NEAR = 4;
 
-/** The least threshold, which zeros do not reach, and the greatest. */
+/** The smallest threshold, which zeros do not reach, and the largest. */
 const LEAST = 2 ** -149;
 const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 
-/** Entries that no search for about k selects more of. */
+/** The most entries that a search for about k selects. */
 export const mostSelected = (k: number): number => Math.floor((5 * k) / 4);
 export const mostCandidates = (n: number, k: number): number =>
   Math.min(n, CANDIDATES * k);
 
 const leastSelected = (k: number): number => Math.ceil((3 * k) / 4);
 
-/** τ of the normal assumption, to 12 bits: it is an estimate and need not say more. */
+/** τ under the normal assumption, to 12 bits: an estimate needs no more. */
 export function estimateThreshold(sums: FixedSums, ratio: number): number {
   const { mean, deviation } = momentsOf(sums);
   const τ = Math.abs(mean) + normalQuantile(ratio / 2) * deviation;
@@ -68,7 +68,7 @@ export function estimateThreshold(sums: FixedSums, ratio: number): number {
   return Math.round(τ / unit) * unit;
 }
 
-/** The search for about k of n, from an estimate on. Answers are counts. */
+/** Searches for about k of n entries, starting from an estimate. Answers are counts. */
 export function* searchThreshold(
   n: number,
   k: number,
@@ -79,14 +79,14 @@ export function* searchThreshold(
   return yield* bisect(k, threshold);
 }
 
-/** The f32 to go by: positive and finite. */
+/** The nearest usable f32: positive and finite. */
 function representable(threshold: number): number {
   return Math.min(Math.max(Math.fround(threshold), LEAST), LARGEST);
 }
 
 /**
- * A threshold that candidates reach: at least 3k/4 of them, or all entries but zeros.
- * Undefined where no threshold, or none within a few passes, separates that few.
+ * A threshold that at least 3k/4 candidates reach, or all non-zero entries. Undefined
+ * if no threshold, or none within a few passes, separates that few.
  */
 function* collect(
   n: number,
@@ -99,8 +99,8 @@ function* collect(
   let tooLow = 0;
   let tooHigh = Infinity;
   let step = 2;
-  // Steps grow until the threshold has been passed, then it is cornered. From one end of
-  // f32 to the other they are ten.
+  // Steps grow until the threshold has been passed, then it is bisected. Ten steps cover
+  // the whole range of f32.
   for (let pass = 0; pass < MOST_PASSES || tooLow === 0; pass++) {
     const count = yield { threshold, limit: most + 1, among: 'all' };
     if (count > most) tooLow = threshold;
@@ -116,7 +116,7 @@ function* collect(
   return undefined;
 }
 
-/** Among candidates, which all reach `threshold`. */
+/** Searches among the candidates, which all reach `threshold`. */
 function* bisect(
   k: number,
   threshold: number,

@@ -1,6 +1,6 @@
 /**
- * Every entry of p with |p| ≥ τ, for a τ that is given and stays: one pass, a payload of
- * as many pairs as there happen to be, from none to all.
+ * Sends every entry of p with |p| ≥ τ, for a fixed τ: one pass, and a payload of any
+ * number of pairs, from none to all.
  *
  * Source: "Scalable distributed DNN training using commodity GPU cloud computing" (Strom,
  * Interspeech 2015), section 4, with the values themselves instead of ±τ.
@@ -31,7 +31,7 @@ type Parameters = z.infer<typeof parameters>;
 export const threshold: MethodDefinition<typeof parameters> = {
   id: 'threshold',
   title: 'Threshold',
-  summary: 'The entries that reach a fixed magnitude; the rest waits in a residual.',
+  summary: 'The entries that reach a fixed magnitude; the rest stays in a residual.',
   source: 'Strom, Interspeech 2015, section 4',
   label: ({ threshold: τ }) => `≥ ${τ}`,
   parameters,
@@ -70,10 +70,10 @@ class FixedThreshold<V> implements Selection<V> {
 }
 
 /**
- * The share of the entries that is sent in an iteration, once the residual has settled, of
- * Gaussian gradients with a threshold of this many deviations. An entry of the residual walks
- * from 0 until it reaches ±τ, which takes about 1 + 2ρ·a + a² steps (ρ = 0.583, the mean
- * overshoot of a Gaussian walk), and is sent then.
+ * The share of the entries sent in an iteration, once the residual has settled, for Gaussian
+ * gradients and a threshold of `a` deviations. An entry of the residual walks from 0 until it
+ * reaches ±τ, after about 1 + 2ρ·a + a² steps (ρ = 0.583, the mean overshoot of a Gaussian
+ * walk), and is then sent.
  *
  * Source: Siegmund, "Sequential Analysis", 1985, chapter 10, for ρ.
  */

@@ -1,4 +1,4 @@
-/** The k largest |p|, exactly: of a bucket as a whole, or of each run of it. */
+/** Selects exactly the k largest |p|, of a whole bucket or of each run of it. */
 import { entriesPerRun } from '../kernels/sparsification.ts';
 import type { Entries, Leave, Selector } from '../work/selection.ts';
 import type { CompressorContext } from './method.ts';
@@ -13,23 +13,23 @@ import type { Selection } from './sparse-feedback.ts';
 export interface TopKParameters extends RatioSchedule {
   /** Entries of each run; 0: the ratio decides. */
   readonly k: number;
-  /** Entries of a run; 0: all is one. */
+  /** Entries of a run; 0: one run for all. */
   readonly bucket: number;
 }
 
 type Runs = Pick<TopKParameters, 'k' | 'bucket'> & { readonly ratio: number };
 
-/** Entries that are selected of `length`. */
+/** Number of entries selected from `length`. */
 export function topKEntries(length: number, { bucket, ...given }: Runs): number {
   const run = bucket > 0 ? bucket : Math.max(1, length);
   const [k, tailK] = [entriesSent(run, given), entriesSent(length % run, given)];
   return entriesPerRun(length, run, k, tailK);
 }
 
-/** Its size is known before it is made. */
+/** The selection's size is known in advance. */
 export class TopKSelection<V> implements Selection<V> {
   readonly capacity: number;
-  /** Where it is selected to. */
+  /** The destination of the selection. */
   readonly selector: Selector<V>;
   readonly #length: number;
   readonly #parameters: TopKParameters;
@@ -55,7 +55,7 @@ export class TopKSelection<V> implements Selection<V> {
     return selector.topKPerRun(p, run, whole, tail, leave);
   }
 
-  /** Entries that are selected at an iteration. */
+  /** Number of entries selected at an iteration. */
   count(iteration: number): number {
     return this.#count(ratioAt(this.#parameters, iteration));
   }

@@ -1,7 +1,7 @@
 /**
- * Top-k with error feedback: the k entries of p with the largest |p| are sent. Exactly k,
- * ties by lower index. Of the whole bucket in about two passes, or of each run of `bucket`
- * entries in one. The values travel exactly, or quantised (`quantize`).
+ * Top-k with error feedback: the k entries of p with the largest |p| are sent. Exactly k;
+ * ties go to the lower index. Selected from the whole bucket in about two passes, or from
+ * each run of `bucket` entries in one. Values are sent exactly or quantised (`quantize`).
  *
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512.
  */
@@ -50,7 +50,7 @@ const parameters = z.strictObject({
 export const topk: MethodDefinition<typeof parameters> = {
   id: 'topk',
   title: 'Top-k',
-  summary: 'The k entries of largest magnitude; the rest waits in a residual.',
+  summary: 'The k entries of largest magnitude; the rest stays in a residual.',
   source: 'SparCML (Renggli et al., SC 2019), Algorithm 1',
   label: (parameters) => shareLabel(parameters) + valuesLabel(parameters),
   parameters,

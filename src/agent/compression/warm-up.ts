@@ -1,8 +1,7 @@
 /**
- * Warm-up: the first iterations of a run, or of a switch that gives it, travel
- * uncompressed, as gradients change fastest then and a compressor with error feedback would apply most of them late. What a
- * residual holds (after a switch of methods in the warm-up) goes out with the first
- * of them, so that nothing is lost.
+ * Warm-up: the first iterations of a run, or after a switch that asks for it, are uncompressed, because gradients change
+ * fastest then and error feedback would apply most of them late. A residual (after a switch of methods in the warm-up) is
+ * sent with the first of them, so nothing is lost.
  *
  * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4: one to five epochs.
  */
@@ -42,7 +41,7 @@ export function isWarming(
   return warmupIterations > 0 && iteration < warmupStart + warmupIterations;
 }
 
-/** `compressor`, from the iteration on at which the warm-up has ended. */
+/** Uses `compressor` once the warm-up has ended. */
 export function withWarmUp<V>(
   after: Compressor<V>,
   context: CompressorContext<WarmUp, V>,
@@ -69,7 +68,7 @@ export function withWarmUp<V>(
     decode: (combined, out, iteration) =>
       at(iteration).decode(combined, out, iteration),
     ...(after.exchange && { exchange }),
-    // Dense in the warm-up, whatever the method's payloads are later.
+    // Dense in the warm-up, whatever the method sends later.
     parse: (data, iteration) => at(iteration).parse(data, iteration),
     state: after.state,
   };

@@ -1,15 +1,15 @@
 /**
- * An emulated network card: what a rank sends to all others passes one line, what it
- * receives from them another, each at the network's bandwidth, with the latency in between.
+ * An emulated network card: all that a rank sends passes one line, all that it receives
+ * another, each at the network's bandwidth, with the latency in between.
  *
  *     sender     lanes ──in turns──► line out ──► socket, some ms ahead of time
  *     receiver   socket ──► held until it left its sender + latency ──► line in ──► rank
  *
- * Segments say when they leave, on the clock of their machine, and the receiver waits for
- * that moment (`peer-clock.ts` converts it from another machine's clock). So the sender hands them
- * over some milliseconds early, as one hands them to a socket's buffer: its thread may compute
- * or sleep meanwhile. The lines keep moments, not bytes: there is no burst, and what is told
- * late has not passed later.
+ * Segments say when they leave, on the clock of their machine, and the receiver waits for that
+ * moment (`peer-clock.ts` converts it from another machine's clock). So the sender hands them over
+ * some milliseconds early, as to a socket's buffer: its thread may compute or sleep meanwhile. The
+ * lines store moments, not bytes: there is no burst, and a late report does not delay a
+ * transmission.
  *
  * Cost: two copies of every byte, and a turn of the event loop for a segment or two.
  */
@@ -21,25 +21,25 @@ import type { PeerClock } from './peer-clock.ts';
 import { MOST_SEGMENT_BYTES } from './segment.ts';
 import { SerialLine } from './serial-line.ts';
 
-/** How far ahead of its time a segment goes to the socket. */
+/** How far ahead of its time a segment is written to the socket. */
 const AHEAD_MS = 5;
 /**
- * What waits may use the time in which its thread did something else, up to what a
- * socket's buffer would have held meanwhile.
+ * Waiting data may use the time during which its thread was busy, up to what a socket's
+ * buffer would have held.
  */
 const SOCKET_BYTES = 4 * 2 ** 20;
 const MOST_CATCH_UP_MS = 50;
 /** Lanes take turns after this much of the line's time, in segments of at least a packet. */
 const SEGMENT_MS = 0.5;
 const LEAST_SEGMENT_BYTES = 1448;
-/** Beside what is on its way in AHEAD_MS and the latency. */
+/** In addition to what is in transit within AHEAD_MS and the latency. */
 const HOLD_BYTES = 256 * 2 ** 10;
 const MOST_HOLD_BYTES = 64 * 2 ** 20;
-/** Delivered in one go; then the event loop has its turn. */
+/** Delivered at once; then the event loop gets a turn. */
 const TURN_BYTES = 256 * 2 ** 10;
 
 export interface CardTimer {
-  /** Milliseconds, on the clock that all processes of this machine share. */
+  /** Milliseconds on the clock that all processes of this machine share. */
   now(): number;
   /**
    * Call the card at the first of two moments, either of which may be Infinity; replaces
@@ -59,15 +59,15 @@ export class EmulatedCard implements LaneCard {
   readonly #in: LineIn;
   readonly #timer: CardTimer;
   readonly #lanes: Lane[] = [];
-  /** Where to look first for the lane whose turn it is. */
+  /** Where to start looking for the next lane. */
   #turn = 0;
-  /** The moment from which the line may carry what is put now. */
+  /** The moment from which the line may carry new data. */
   #start = 0;
   #refilling = false;
-  /** The lane whose first segment is passing the line in, and until when. */
+  /** The lane whose first segment is passing the incoming line, and until when. */
   #serving: { readonly lane: Lane; readonly until: number } | undefined;
 
-  /** @param timer gives the card its turns, from its own functions on */
+  /** @param timer gives the card its turns */
   constructor(
     { bandwidth, latency }: EmulatedLink,
     timer: (turn: () => void) => CardTimer,
@@ -92,7 +92,7 @@ export class EmulatedCard implements LaneCard {
     });
   }
 
-  /** @param clock of the peer's machine; default: it is this one */
+  /** @param clock clock of the peer's machine; default: this machine's */
   connect(wire: Wire, clock?: PeerClock): Lane {
     const lane = new Lane(this, wire, clock);
     this.#lanes.push(lane);
@@ -126,7 +126,7 @@ export class EmulatedCard implements LaneCard {
     if (this.#serving?.lane === lane) this.#serving = undefined;
   }
 
-  /** What is due is delivered, and lanes that want to put more are refilled. */
+  /** Delivers what is due, and refills lanes that have more to send. */
   turn(): void {
     this.#receive(this.#timer.now());
     this.#refill(this.#timer.now());
@@ -135,7 +135,7 @@ export class EmulatedCard implements LaneCard {
 
   #refill(now: number): void {
     this.#refilling = true;
-    // They would have had the line while this thread did something else.
+    // They would have used the line while this thread was busy.
     this.#start = now - this.#catchUpMs;
     while (this.#out.free < now + AHEAD_MS) {
       const lane = this.#nextWanting();
@@ -161,7 +161,7 @@ export class EmulatedCard implements LaneCard {
     this.#serving = { lane, until: this.#in.pass(leftAt + this.#latencyMs, bytes) };
   }
 
-  /** When there is something to do for what has come; Infinity: nothing has. */
+  /** When received segments need attention; Infinity: there are none. */
   #nextDue(): number {
     if (this.#serving !== undefined) return this.#serving.until;
     const first = this.#earliest()?.first;
@@ -179,7 +179,7 @@ export class EmulatedCard implements LaneCard {
     return earliest;
   }
 
-  /** The next in turn of those that want to put more. */
+  /** The next lane in turn that has more to send. */
   #nextWanting(): Lane | undefined {
     const lanes = this.#lanes;
     for (let step = 0; step < lanes.length; step++) {

@@ -1,12 +1,12 @@
 /**
- * Moments finer than Node's timers, which know whole milliseconds, for the cards of one
- * thread. The last two before a moment this thread spends in naps of a quarter, with a turn of
- * the event loop after each, so that sockets and messages get through; before those Node's
- * timer waits.
+ * A timer for the cards of one thread, finer than Node's whole milliseconds. Node's timer
+ * waits until two milliseconds before a moment; then this thread takes naps of a quarter of a
+ * millisecond, with a turn of the event loop after each, so that sockets and messages get
+ * through.
  *
- * A nap ends some 90 µs late on Linux, and some 40 where the thread's timers may be as fine
- * as the system can make them (`fineTimers` of libc). With libc at hand naps end that much
- * early, and between the remaining polls other threads have the core.
+ * A nap ends about 90 µs late on Linux, or about 40 µs with the finest thread timers
+ * (`fineTimers` of libc). With libc, naps are that much shorter, and other threads get the
+ * core between the remaining polls.
  */
 import type { CardTimer } from './emulated-card.ts';
 import { machineClock } from './segment.ts';
@@ -26,7 +26,7 @@ export class EventLoopTimer {
   readonly #pause: (() => void) | undefined;
   readonly #bed = new Int32Array(new SharedArrayBuffer(4));
   readonly #appointments: Appointment[] = [];
-  /** The cards have their turns: what they want next is looked at when all have had one. */
+  /** The cards are having their turns; their next moments are collected afterwards. */
   #turning = false;
   #due = Infinity;
   #immediate: NodeJS.Immediate | undefined;
@@ -39,7 +39,7 @@ export class EventLoopTimer {
     this.#pause = pause;
   }
 
-  /** For one card, which gets a turn whenever any of them has one: it looks what is due. */
+  /** For one card, which gets a turn whenever any card does, and checks what is due. */
   appointment(turn: () => void): CardTimer {
     const appointment: Appointment = { turn, due: Infinity, refill: Infinity };
     this.#appointments.push(appointment);
@@ -61,7 +61,7 @@ export class EventLoopTimer {
       refill = Math.min(refill, appointment.refill);
     }
     this.#due = due;
-    // It is about to look for itself.
+    // It is about to check by itself.
     if (this.#immediate !== undefined) return;
     const now = machineClock();
     if (due - now < NEAR_MS || refill <= now) {
@@ -69,7 +69,7 @@ export class EventLoopTimer {
       return;
     }
     const wakesAt = Math.min(due - 1, refill);
-    // Too early does no harm.
+    // A turn that is too early does no harm.
     if (wakesAt >= this.#wakesAt && wakesAt < Infinity) return;
     clearTimeout(this.#timeout);
     this.#wakesAt = wakesAt;

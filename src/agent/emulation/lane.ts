@@ -1,7 +1,7 @@
 /**
- * What one connection has on its way over an emulated card: it stamps what leaves with the
- * moment at which the line has carried it, and holds what has come until it is due. The
- * card (`emulated-card.ts`) says when.
+ * One connection's data in transit over an emulated card: stamps outgoing segments with
+ * the moment at which the line has carried them, and holds incoming ones until they are
+ * due. The card (`emulated-card.ts`) decides when.
  */
 import type { PeerClock } from './peer-clock.ts';
 import type { SegmentMemory } from './segment-memory.ts';
@@ -12,43 +12,43 @@ import {
   type SegmentHeader,
 } from './segment.ts';
 
-/** Delivered in pieces so small that the receive queue copies what it keeps of them. */
+/** Delivered in pieces small enough for the receive queue to copy. */
 const PIECE_BYTES = 8 * 2 ** 10;
 
 /** The connection, as its lane needs it. */
 export interface Wire {
   /**
-   * To the socket; `taken` when its memory may be used again. False: no more until the
-   * lane's `drained`.
+   * Writes to the socket; `taken` is called when the memory may be reused. False: send
+   * no more until the lane's `drained`.
    */
   put(segment: Buffer, taken: () => void): boolean;
-  /** They have arrived: bytes of the connection, in order, valid during the call. */
+  /** Delivers bytes of the connection, in order, valid during the call. */
   deliver(bytes: Buffer): void;
-  /** Too much has come that is not due: leave the socket unread, or read on. */
+  /** Pauses or resumes reading, because too much has come that is not due. */
   setFull(full: boolean): void;
 }
 
 /** The card, as its lanes need it. */
 export interface LaneCard {
   readonly memory: SegmentMemory;
-  /** With more than this not due yet, a lane reads no further. */
+  /** A lane with more bytes than this not due stops reading. */
   readonly holdBytes: number;
   /** By this machine's clock, ms. */
   now(): number;
   /** When the last of these bytes will have left. */
   transmit(bytes: number): number;
-  /** Whether lanes may put more; if not, those that want to are refilled in turns. */
+  /** Whether lanes may send more now; otherwise they are refilled in turns. */
   hasRoom(): boolean;
-  /** A lane wants to put more, and its socket takes it. */
+  /** A lane has more to send, and its socket accepts it. */
   wants(): void;
   /** A segment has come. */
   came(): void;
-  /** What the lane held is gone. */
+  /** The lane has dropped what it held. */
   cleared(lane: Lane): void;
 }
 
 export class Lane {
-  /** Takes what the socket reads. */
+  /** Receives the bytes that the socket reads. */
   readonly reader: SegmentReader;
   readonly #wire: Wire;
   readonly #card: LaneCard;
@@ -63,10 +63,10 @@ export class Lane {
   #emptied: (() => void) | undefined;
   #headersSent = 0;
   #headersReceived = 0;
-  /** When what came last left its sender. */
+  /** When the last segment left its sender. */
   #lastLeftAt = -Infinity;
 
-  /** @param clock of the peer's machine; default: it is this one */
+  /** @param clock clock of the peer's machine; default: this machine's */
   constructor(card: LaneCard, wire: Wire, clock?: PeerClock) {
     this.#card = card;
     this.#wire = wire;
@@ -80,7 +80,7 @@ export class Lane {
     );
   }
 
-  /** What to put at once: a few of them, and others wait long for their turn. */
+  /** Limit per turn, because others wait for their turns. */
   get chunkBytes(): number {
     return this.#card.memory.segmentBytes;
   }
@@ -90,24 +90,24 @@ export class Lane {
     return { sent: this.#headersSent, received: this.#headersReceived };
   }
 
-  /** Whether it has more to put, and a socket that takes it. */
+  /** Whether it has more to send, and a socket that accepts it. */
   get wanting(): boolean {
     return this.#wanting && this.#writable;
   }
 
-  /** What came first and is not delivered. */
+  /** The oldest undelivered segment. */
   get first(): Arrived | undefined {
     return this.#held[0];
   }
 
-  /** Whom to call when more may be put, after `put` has returned false. */
+  /** Called when more may be sent, after `put` has returned false. */
   onRefill(refill: () => void): void {
     this.#refill = refill;
   }
 
   /**
-   * The pieces, a chunk with what frames it, are copied and go to the socket at once.
-   * Returns false where no more should come until the refill.
+   * Copies the pieces, a chunk with its framing, and writes them to the socket at once.
+   * Returns false if the caller should wait for the refill.
    */
   put(pieces: readonly Uint8Array[]): boolean {
     const { memory } = this.#card;
@@ -145,7 +145,7 @@ export class Lane {
     if (this.#wanting) this.#card.wants();
   }
 
-  /** The connection is gone: nothing more is put. */
+  /** The connection is gone: stops sending. */
   drop(): void {
     this.#wanting = false;
   }
@@ -186,7 +186,10 @@ export class Lane {
     });
   }
 
-  /** By this machine's clock: ascending, as segments are, whatever is thought of the other. */
+  /**
+   * By this machine's clock; kept ascending, like the segments, even if the estimate of the
+   * other clock changes.
+   */
   #leftAtOf({ leftAt, putAt }: SegmentHeader): number {
     if (this.#clock === undefined) return leftAt;
     const own = this.#clock.own(leftAt, putAt, this.#card.now());
@@ -205,7 +208,10 @@ export class Lane {
     this.#card.came();
   }
 
-  /** Reads on once there is room again, and reports the end once everything has gone. */
+  /**
+   * Resumes reading once there is room, and reports the end once everything is
+   * delivered.
+   */
   #settle(): void {
     if (this.#full && this.#heldBytes <= this.#card.holdBytes / 2) {
       this.#full = false;

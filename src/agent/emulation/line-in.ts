@@ -1,8 +1,8 @@
 /**
- * The line of a card on which all senders' bytes come in. A segment comes byte by byte
- * while it leaves its sender, so it takes the line's time from before it is whole: what
- * other segments left free, and only then time after them. The sum of what has passed is
- * what the line could carry, in any order of arrival. Pure; times in ms.
+ * The incoming line of a card, for all senders. A segment arrives byte by byte while it
+ * leaves its sender, so it uses the line's time before it is complete: first time that
+ * other segments left free, then time after them. In any order of arrival the total
+ * never exceeds what the line could carry. Pure; times in ms.
  */
 import type { SerialLine } from './serial-line.ts';
 
@@ -15,7 +15,7 @@ export class LineIn {
   readonly #line: SerialLine;
   /** How far back a segment may begin, the longest's duration. */
   readonly #longest: number;
-  /** In which the line had nothing to carry, as far back as matters. */
+  /** Idle periods of the line, as far back as needed. */
   #gaps: readonly Gap[] = [];
 
   constructor(line: SerialLine, mostBytes: number) {
@@ -24,8 +24,8 @@ export class LineIn {
   }
 
   /**
-   * When its last byte has passed.
-   * @param whole when it does if the line is free; ascending from call to call
+   * Returns when its last byte has passed.
+   * @param whole when it would be complete on a free line; ascending from call to call
    */
   pass(whole: number, bytes: number): number {
     const duration = this.#line.duration(bytes);

@@ -1,6 +1,6 @@
 /**
- * The emulated cards of one rank: one for all its peers, and one for each node to which the
- * network has a link that differs, so that what goes there has lines of its own.
+ * The emulated cards of one rank: one for all its peers, and one for each node with a
+ * different link, so that traffic to it has its own lines.
  */
 import type { EmulatedLink, EmulatedNetwork } from '../../shared/emulated-network.ts';
 import { pairOf } from '../../shared/emulated-links.ts';
@@ -8,7 +8,7 @@ import { EmulatedCard, type CardTimer } from './emulated-card.ts';
 import type { Lane, Wire } from './lane.ts';
 import { PeerClock } from './peer-clock.ts';
 
-/** What puts a connection on its card. */
+/** Puts a connection on its card. */
 export interface LaneMaker {
   connect(wire: Wire): Lane;
 }
@@ -18,7 +18,7 @@ export interface RankCardsOptions {
   readonly rank: number;
   /** The name of each rank's node, by rank; default: all are on one. */
   readonly nodes?: readonly string[] | undefined;
-  /** For each card, which it gives its turns. */
+  /** The timer that gives each card its turns. */
   readonly timer: (turn: () => void) => CardTimer;
 }
 
@@ -30,7 +30,7 @@ export class RankCards {
     this.#options = options;
   }
 
-  /** What goes to a peer, and comes from it. */
+  /** The lane for a peer's traffic. */
   to(peer: number): LaneMaker {
     const { network, nodes = [], rank, timer } = this.#options;
     const [here = '', there = ''] = [nodes[rank], nodes[peer]];

@@ -1,10 +1,10 @@
 /**
- * Memory for segments, used again: thousands a second of tens of kilobytes each would keep
- * the garbage collector busier than the network. Blocks are all of one size.
+ * Reusable memory for segments: thousands per second of tens of kilobytes each would keep
+ * the garbage collector busier than the network. All blocks have the same size.
  */
 import { SEGMENT_HEADER_BYTES } from './segment.ts';
 
-/** More of them are idle only after a burst. */
+/** Limit of idle blocks; more are idle only after a burst. */
 const MOST_FREE = 64;
 
 export class SegmentMemory {
@@ -16,13 +16,13 @@ export class SegmentMemory {
     this.segmentBytes = segmentBytes;
   }
 
-  /** A block for a header and `segmentBytes`, holding anything. */
+  /** A block for a header and `segmentBytes`, with arbitrary contents. */
   take(): Buffer {
     const block = this.#free.pop();
     return block ?? Buffer.allocUnsafeSlow(SEGMENT_HEADER_BYTES + this.segmentBytes);
   }
 
-  /** Nobody uses the block any more. */
+  /** Returns a block that is no longer used. */
   release(block: Buffer): void {
     if (this.#free.length < MOST_FREE) this.#free.push(block);
   }

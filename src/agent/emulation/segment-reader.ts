@@ -1,6 +1,6 @@
 /**
- * Segments out of a byte stream that is cut anywhere: a state machine that keeps one header
- * and the segment that is arriving. Takes bytes as the transport's `ByteReader` does.
+ * Reads segments from a byte stream cut at any place: a state machine that keeps one header
+ * and the arriving segment. Takes bytes as the transport's `ByteReader` does.
  */
 import type { SegmentMemory } from './segment-memory.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type SegmentHeader,
 } from './segment.ts';
 
-/** A segment that has come: its block is the taker's, to be released. */
+/** A received segment; the caller owns and releases its block. */
 export interface Arrived {
   /** When its last byte left the sender, ms, by this machine's clock. */
   readonly leftAt: number;
@@ -30,7 +30,10 @@ export class SegmentReader {
   #bytes = 0;
   #filled = 0;
 
-  /** @param leftAtOf as soon as a header has come; default: as it says */
+  /**
+   * @param leftAtOf called as soon as a header has arrived; default: the header's
+   * moment
+   */
   constructor(
     memory: SegmentMemory,
     arrived: (segment: Arrived) => void,
@@ -41,7 +44,7 @@ export class SegmentReader {
     this.#leftAtOf = leftAtOf;
   }
 
-  /** Where the next bytes may be put at once, instead of being pushed. */
+  /** Where the next bytes may be read to directly, instead of being pushed. */
   room(): Uint8Array | undefined {
     return this.#block?.subarray(this.#filled, this.#bytes);
   }

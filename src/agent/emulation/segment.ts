@@ -1,7 +1,7 @@
 /**
- * How the bytes of a connection travel over an emulated link: cut into segments that say
- * when their last byte leaves the sender's card, and when they were put to the socket. Only
- * the emulation sees them: no ledger counts their headers.
+ * The format of a connection's bytes on an emulated link: segments that state when their
+ * last byte leaves the sender's card, and when they were written to the socket. Only the
+ * emulation sees them; no ledger counts their headers.
  *
  *     | magic | length | left at, ms | put at, ms | bytes of the connection … |
  *     |  u32  |  u32   |     f64     |    f64     |          length           |
@@ -11,7 +11,7 @@
 import { failure } from '../../shared/errors.ts';
 
 export const SEGMENT_HEADER_BYTES = 24;
-/** As much as leaves a socket at once on a system that lets the card cut packets. */
+/** The amount that leaves a socket at once on a system with segmentation offload. */
 export const MOST_SEGMENT_BYTES = 64 * 2 ** 10;
 const MAGIC = 0x57474c45;
 
@@ -21,7 +21,7 @@ export interface SegmentHeader {
   readonly putAt: number;
 }
 
-/** Into the first bytes of the segment. */
+/** Writes the header into the first bytes of the segment. */
 export function encodeSegmentHeader(
   segment: Buffer,
   { length, leftAt, putAt }: SegmentHeader,

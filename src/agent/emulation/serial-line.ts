@@ -1,7 +1,7 @@
 /**
  * A line that carries bytes one after the other at a fixed rate: one direction of a network
- * card. It keeps the moment at which it is free again and nothing else, so a transmission
- * that is reported late ends when it would have ended. Pure; times in ms.
+ * card. It stores only the moment at which it is free again, so a transmission that is
+ * reported late still ends on time. Pure; times in ms.
  */
 import { cableBytes } from '../../shared/emulated-network.ts';
 
@@ -13,7 +13,7 @@ export class SerialLine {
     this.#msPerByte = 8000 / bitsPerSecond;
   }
 
-  /** When everything taken so far has passed. */
+  /** When everything accepted so far has passed. */
   get free(): number {
     return this.#free;
   }
@@ -23,7 +23,10 @@ export class SerialLine {
     return cableBytes(bytes) * this.#msPerByte;
   }
 
-  /** For so long as soon as the line is free, but not before `start`: when it has passed. */
+  /**
+   * Occupies the line for this long once it is free, but not before `start`; returns when it
+   * has passed.
+   */
   occupy(start: number, duration: number): number {
     this.#free = Math.max(this.#free, start) + duration;
     return this.#free;

@@ -1,11 +1,11 @@
 /**
- * What an engine does where ranks do not wait for each other: it pushes gradients to servers,
- * pulls weights, and brings all ranks together where they have something to agree on.
+ * The engine's work if ranks do not wait for each other: it pushes gradients to servers,
+ * pulls weights, and brings all ranks together when they have to agree on something.
  *
  * Several threads of a rank may push and ask at the same time. Pushes are made one after the
- * other: a gradient is compressed whole, with the one residual there is, before the next is
- * looked at. So the residual loses nothing, whatever the order: the sum of all gradients is what
- * was pushed and what remains. Weights for one thread may be on their way while another pushes.
+ * other: a gradient is compressed whole, with the one residual, before the next. So the residual
+ * loses nothing in any order: the sum of all gradients is what was pushed plus what remains.
+ * Weights for one thread may be on their way while another pushes.
  */
 import type { Reply } from '../asynchronous/orders.ts';
 import {
@@ -43,23 +43,26 @@ export interface AsynchronousExchangeOptions extends Omit<
   readonly ledger: ByteLedger;
   readonly schedule: PlanSchedule;
   readonly site: GradientSite;
-  /** Of the plan in force. */
+  /** The current plan's buckets. */
   readonly execution: () => PlanExecution;
   readonly observe: (
     iteration: number,
     inspects: boolean,
   ) => Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>>;
-  /** What this rank wants, of `wishes.ts`. */
+  /** This rank's wish (`wishes.ts`). */
   readonly wish: () => number;
 }
 
-/** A push, with the answer to what was asked at its end still to come. */
+/** A push whose request is still unanswered. */
 interface Pushing {
   readonly result: Omit<PushResult, 'asked'>;
   readonly answer: Promise<Asked> | undefined;
 }
 
-/** Of random streams: whether a rank drains its residual in an iteration. */
+/**
+ * Purpose of the random stream that decides whether a rank drains its residual in an
+ * iteration.
+ */
 const DRAIN_PURPOSE = 0x647261;
 
 export class AsynchronousExchange implements Disposable {
@@ -74,15 +77,14 @@ export class AsynchronousExchange implements Disposable {
     this.#options = options;
   }
 
-  /** Of this rank's server, between two iterations in which all have met. */
+  /** This rank's server's state, between two iterations, while all ranks meet. */
   get velocities(): readonly Float32Array[] {
     return this.#served?.velocities ?? [];
   }
 
   /**
-   * All ranks begin this iteration, and servers continue serving until every rank has met the
-   * others.
-   * @returns the next iteration before which all meet for a switch that is agreed on
+   * All ranks begin this iteration, and servers serve until all ranks meet again.
+   * @returns the next iteration before which all meet for an agreed switch
    */
   serve({ iteration, settings, weights }: ServeRequest): number | undefined {
     const { clock, schedule } = this.#options;
@@ -99,8 +101,8 @@ export class AsynchronousExchange implements Disposable {
   }
 
   /**
-   * Give a gradient to the servers, and ask for weights if another iteration is to begin. The
-   * gradient has no meaning afterwards.
+   * Pushes a gradient to the servers, and asks for weights if another iteration is to begin.
+   * The gradient's memory is overwritten.
    * @throws GradwireError `GRADIENT_NOT_FINITE`, `PAYLOAD_INVALID`, the transport's errors
    */
   async push(iteration: number, request: PushRequest): Promise<PushResult> {
@@ -111,7 +113,7 @@ export class AsynchronousExchange implements Disposable {
   }
 
   /**
-   * Ask for weights alone: may this iteration begin?
+   * Asks only for weights: may this iteration begin?
    * @throws the transport's errors
    */
   async ask(ask: Ask): Promise<Asked> {
@@ -123,7 +125,8 @@ export class AsynchronousExchange implements Disposable {
   }
 
   /**
-   * All ranks meet: all of what they have pushed is in the weights, which all have then.
+   * All ranks meet: afterwards all have the same weights, with everything that was
+   * pushed.
    * @throws the transport's errors
    */
   meet(): Promise<MeetResult> {
@@ -142,7 +145,7 @@ export class AsynchronousExchange implements Disposable {
     });
   }
 
-  /** The plan of what follows, where all have met. */
+  /** Adopts the next plan, while all ranks meet. */
   replan(plan: Parameters<ServedWeights['replan']>[0]): void {
     this.#served?.replan(plan);
   }
@@ -177,7 +180,8 @@ export class AsynchronousExchange implements Disposable {
       asks && served.pushedAndAsk(end, asks).then((reply) => askedFor(asks, reply));
     answer?.catch(awaitedLater);
     if (asks === undefined) await served.pushed(end);
-    // With several threads the turn is another one's: its gradient need not wait for weights.
+    // With several threads another one takes its turn: its gradient need not wait for
+    // weights.
     else if (!this.#several) await answer;
     const { epoch, plan } = schedule;
     const result = {
@@ -196,7 +200,7 @@ export class AsynchronousExchange implements Disposable {
     return { result, answer };
   }
 
-  /** Each rank draws for itself, so that not all send everything at the same time. */
+  /** Each rank draws independently, so that not all drain at the same time. */
   #drains(iteration: number): boolean {
     if (this.#drainEvery === undefined) return false;
     const { seed, transport } = this.#options;

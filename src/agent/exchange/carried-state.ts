@@ -1,7 +1,7 @@
 /**
- * What becomes, at a switch, of the state that buckets keep beside their residual:
- * velocities, thresholds, factors of a method, ranges of a collective. Pure: it decides by
- * what the plans say, so that all ranks decide alike.
+ * Decides at a switch about the state that buckets keep besides their residual: a method's
+ * velocities, thresholds and factors, a collective's ranges. Pure: it depends only on the
+ * plans, so all ranks decide alike.
  *
  *   the next plan has                               state
  *   the same tensors in one bucket, method kept     kept, if it holds under the parameters
@@ -16,30 +16,30 @@ import type { SavedMemory } from '../collectives/collective-memory.ts';
 import type { MethodDefinition } from '../compression/method.ts';
 import type { Bucket } from '../plan/buckets.ts';
 
-/** Of a bucket of the plan that ends. */
+/** The state of a bucket of the ending plan. */
 export interface BucketState {
   readonly method: MethodDefinition;
   readonly parameters: JsonObject;
   /** Names, in the order of the bucket. */
   readonly tensors: readonly string[];
-  /** Of the method; undefined where it keeps none. */
+  /** The method's state; undefined if it keeps none. */
   readonly state: Uint8Array | undefined;
-  /** Of collectives, by id. */
+  /** The collectives' state, by id. */
   readonly memory: SavedMemory;
 }
 
-/** What is restored in a bucket of the plan that begins. */
+/** The state to restore in a bucket of the new plan. */
 export type CarriedState = Pick<BucketState, 'state' | 'memory'>;
 
 export interface StateTransition {
   readonly outcome: StateOutcome;
-  /** Ids of the methods and collectives of which some state was dropped, each once. */
+  /** Ids of the methods and collectives that lost some state, each once. */
   readonly dropped: readonly string[];
 }
 
 type NextBucket = Pick<Bucket, 'policy' | 'tensors'>;
 
-/** @param collective that carries the bucket; undefined where payloads are gathered */
+/** @param collective that carries the bucket; undefined if payloads are gathered */
 export function stateFor(
   left: readonly BucketState[],
   { policy, tensors }: NextBucket,
@@ -61,7 +61,7 @@ export function stateFor(
   };
 }
 
-/** @param carried of all buckets that got any */
+/** @param carried state of all buckets that got any */
 export function stateTransition(
   left: readonly BucketState[],
   carried: readonly CarriedState[],

@@ -1,7 +1,7 @@
 /**
- * What the exchange engine says to the other ranks: every collective runs on a stream of
- * its own, under the epoch in force, timed by the phase clock and counted by the ledger.
- * Calls on one stream follow each other; calls on different streams may overlap.
+ * The exchange engine's communication with the other ranks: every collective runs on its
+ * own stream, under the current epoch, timed by the phase clock and counted by the
+ * ledger. Calls on one stream are sequential; calls on different streams may overlap.
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { broadcast } from '../collectives/broadcast.ts';
@@ -27,17 +27,17 @@ export interface GroupOptions {
   readonly transport: Transport;
   readonly clock: PhaseClock;
   readonly ledger: ByteLedger;
-  /** The epoch in force, which every header carries. */
+  /** The current epoch, which every header carries. */
   readonly epoch: () => number;
-  /** As measured; default: constants of loopback. */
+  /** Measured constants; default: those of loopback. */
   readonly network?: NetworkCost | undefined;
   /** The node of each rank, the same on all ranks; default: all are on one. */
   readonly places?: readonly number[] | undefined;
-  /** Of random rounding. */
+  /** Seed of random rounding. */
   readonly seed: number;
 }
 
-/** Of one stream. Plain data. */
+/** The state of one stream. Plain data. */
 export interface SavedStream {
   readonly stream: number;
   /** The number of its next exchange. */
@@ -68,7 +68,7 @@ export class CollectiveGroup {
     return this.#options.places;
   }
 
-  /** @param settings what the plan says of this collective */
+  /** @param settings the plan's settings for this collective */
   reduce(
     stream: number,
     collective: CollectiveDefinition,
@@ -95,12 +95,12 @@ export class CollectiveGroup {
     return this.#communicators.get(stream)?.kept.save() ?? {};
   }
 
-  /** The same for a stream that continues with it. */
+  /** Restores that state on a stream. */
   remember(stream: number, memory: SavedMemory): void {
     this.#communicator(stream).kept.restore(memory);
   }
 
-  /** Where every stream is, between two exchanges, and what collectives keep there. */
+  /** Each stream's position between two exchanges, and the collectives' state there. */
   save(): readonly SavedStream[] {
     return [...this.#communicators].map(([stream, communicator]) => ({
       stream,
@@ -109,7 +109,7 @@ export class CollectiveGroup {
     }));
   }
 
-  /** Before the first exchange of a group that continues with it. */
+  /** Restores that state before a group's first exchange. */
   restore(streams: readonly SavedStream[]): void {
     for (const { stream, sequence, memory } of streams) {
       const communicator = this.#communicator(stream);
@@ -118,7 +118,7 @@ export class CollectiveGroup {
     }
   }
 
-  /** Gives back what collectives keep for their next exchange on a stream, and forgets. */
+  /** Releases the collectives' state on a stream. */
   release(stream: number): void {
     const communicator = this.#communicators.get(stream);
     communicator?.kept.clear();

@@ -1,7 +1,7 @@
 /**
- * Everything that an engine has learned and kept back between two exchanges: an engine of
- * the same rank that is made with it, in another process perhaps, continues with the same bits.
- * Plain data and bytes; of the gradient nothing, for between two exchanges there is none.
+ * An engine's complete state between two exchanges: an engine of the same rank that is created
+ * with it, perhaps in another process, continues with the same bits. Plain data and bytes;
+ * there is no gradient between two exchanges.
  */
 import type { SavedSchedule } from '../plan/plan-schedule.ts';
 import type { WatchState } from '../auto/exchange-watch.ts';
@@ -12,9 +12,9 @@ export interface EngineState {
   /** What `auto` has learned. */
   readonly watch: WatchState;
   readonly streams: readonly SavedStream[];
-  /** Of the buckets, in their order: what methods keep beside the residual. */
+  /** The methods' state besides the residual, by bucket. */
   readonly buckets: readonly Uint8Array[];
-  /** Flat, of the gradient's length; undefined where no method keeps one. */
+  /** The flat residual, of the gradient's length; undefined if no method keeps one. */
   readonly residual: Float32Array | undefined;
   /** η of the last exchange, where its plan keeps updates; default: it does not. */
   readonly keptAt?: number | undefined;

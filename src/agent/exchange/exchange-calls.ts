@@ -1,4 +1,4 @@
-/** What an exchange engine is asked for, and what it answers. */
+/** Requests to an exchange engine, and its answers. */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { Notice } from '../../shared/records.ts';
 import type { AsynchronousSettings } from '../asynchronous/served-weights.ts';
@@ -22,28 +22,28 @@ export interface ExchangeResult {
   readonly collective: string;
   /** All ranks agreed to stop after this iteration. */
   readonly stop: boolean;
-  /** As `stop`, but they are to continue later from a checkpoint. */
+  /** Like `stop`, but the run will resume later from a checkpoint. */
   readonly pause: boolean;
-  /** What `auto` has to say: the same on all ranks. */
+  /** Notices of `auto`, the same on all ranks. */
   readonly notices: readonly Notice[];
-  /** Where they were asked for. */
+  /** If requested. */
   readonly buckets?: readonly BucketObservation[] | undefined;
 }
 
-/** What the trainer computes while an exchange is under way: its gradient, or the next. */
+/** What the trainer computes during an exchange: its gradient, or the next one. */
 export type Beside = 'backward' | 'next';
 
 export interface ExchangeRequest {
   readonly beside?: Beside | undefined;
   readonly inspects?: boolean | undefined;
-  /** What errors call the iteration; default: as it is counted. */
+  /** The iteration's number in errors; default: the engine's count. */
   readonly named?: number | undefined;
   /** η by which the average will be applied; where plans may keep updates. */
   readonly rate?: number | undefined;
 }
 
 export interface ServeRequest {
-  /** The one that all ranks begin. */
+  /** The iteration that all ranks begin. */
   readonly iteration: number;
   readonly settings: AsynchronousSettings;
   /** Flat, the same on all ranks. */
@@ -53,24 +53,24 @@ export interface ServeRequest {
 export interface PushRequest {
   /** η, of this iteration. */
   readonly lr: number;
-  /** Where it is in the arena; default: where gradients are exchanged. */
+  /** Its vector in the arena; default: the exchanged gradient's. */
   readonly gradient?: Vector | undefined;
-  /** Which iteration is to begin next, if any is. */
+  /** The iteration to begin next, if any. */
   readonly asks?: Ask | undefined;
   readonly inspects?: boolean | undefined;
 }
 
-/** Whether an iteration may begin: not where all meet before it. */
+/** Whether an iteration may begin, or all ranks meet before it. */
 export type Asked =
   | { readonly begins: false }
   /** Iterations by which its weights lack pushes of the slowest rank. */
   | { readonly begins: true; readonly staleness: number };
 
-/** Of several trainer threads: its profile ends where the question is asked. */
+/** With several trainer threads, the profile ends at the request. */
 export interface PushResult extends ExchangeResult {
-  /** Whether all that the rank's methods had kept back was sent along; `payload` has it. */
+  /** Whether the rank's whole residual was sent along; `payload` includes it. */
   readonly drained: boolean;
-  /** Undefined where nothing was asked for. */
+  /** Undefined if nothing was requested. */
   readonly asked: Asked | undefined;
 }
 
@@ -83,9 +83,9 @@ export interface Fence {
   readonly planSwitch: PlanSwitch;
   readonly from: ExchangePlan;
   readonly transition: Transition;
-  /** What became of the state that is kept beside the residual. */
+  /** What happened to the state besides the residual. */
   readonly state: StateTransition;
 }
 
-/** Which ranks take part in a summary: all, or those with the same tensors. */
+/** The ranks in a summary: all, or those with the same tensors. */
 export type SummaryScope = 'all' | 'replicas';

@@ -1,10 +1,11 @@
 /**
- * The exchange engine: from this rank's gradient to the average over all ranks, by the
- * plan in force. It owns the plan at work; gradient and residual are at their site.
+ * The exchange engine: turns this rank's gradient into the average over all ranks, by
+ * the current plan. It owns the plan's execution; gradient and residual are at their
+ * site.
  *
- * Beside the buckets of an exchange travels the control message of the iteration, with
- * which the ranks agree on switches, on stopping, and on what they saw of the exchange
- * before: `auto` may choose otherwise by it.
+ * The iteration's control message is exchanged along with the buckets. With it the
+ * ranks agree on switches, on stopping, and on observations of the previous exchange,
+ * by which `auto` may change its choice.
  */
 import type { Notice } from '../../shared/records.ts';
 import type { ErrorData } from '../../shared/errors.ts';
@@ -61,17 +62,17 @@ export interface EngineOptions {
   readonly replicas?: readonly number[] | undefined;
   readonly plan: ExchangePlan;
   readonly switches: readonly PlanSwitch[];
-  /** As measured, the same on all ranks; default: constants of loopback. */
+  /** Measured constants, the same on all ranks; default: those of loopback. */
   readonly network?: NetworkCost | undefined;
   /** The node of each rank, the same on all ranks; default: all are on one. */
   readonly places?: readonly number[] | undefined;
   /** Whether that network is emulated. */
   readonly emulated?: boolean | undefined;
-  /** What an engine of this rank has saved; default: the run begins. */
+  /** Saved state of an engine of this rank; default: the run begins. */
   readonly resume?: EngineState | undefined;
 }
 
-/** Reading the residual costs a pass over it: once in this many iterations. */
+/** Iterations between readings of the residual, each of which costs a pass over it. */
 const RESIDUAL_NORM_EVERY = 10;
 
 export class ExchangeEngine implements Disposable {
@@ -82,7 +83,7 @@ export class ExchangeEngine implements Disposable {
   readonly #group: CollectiveGroup;
   readonly #world: CollectiveGroup;
   readonly #knowledge: NetworkKnowledge;
-  /** In place of exchanges, where ranks do not wait for each other. */
+  /** Replaces exchanges if ranks do not wait for each other. */
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   #request = GO_ON;
@@ -129,8 +130,8 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
-   * All that an engine must have to continue as this one, between two exchanges where no fence
-   * has been passed since the last. Valid until the next exchange.
+   * The state that another engine needs to continue as this one, between two exchanges without
+   * a fence since the last. Valid until the next exchange.
    */
   async save(): Promise<EngineState> {
     return {
@@ -159,19 +160,19 @@ export class ExchangeEngine implements Disposable {
     this.#schedule.learn(planSwitch);
   }
 
-  /** End after the iteration in which every rank has heard that one rank wants it. */
+  /** Ends after the iteration in which all ranks have learnt that one rank wants it. */
   requestStop(): void {
     this.#request = Math.max(this.#request, STOP);
   }
 
-  /** As `requestStop`; where some ranks want this and some that, this is done. */
+  /** Like `requestStop`; takes precedence if ranks request both. */
   requestPause(): void {
     this.#request = PAUSE;
   }
 
   /**
-   * The switches that take effect before this iteration. The engine has moved to the new
-   * plan when it returns; where weights must be averaged, the caller does it.
+   * The switches that take effect before this iteration. On return the engine has moved
+   * to the new plan; the caller must average weights if needed.
    */
   async fence(iteration: number): Promise<readonly Fence[]> {
     let from = this.#schedule.plan;
@@ -191,16 +192,16 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
-   * What is ready of the gradient of an exchange that began before it was computed: all
-   * elements from this one on.
+   * For an exchange that began before its gradient was computed: all elements from this
+   * one on are ready.
    */
   advance(iteration: number, from: number): void {
     if (this.#beside?.iteration === iteration) this.#beside.readiness.advance(from);
   }
 
   /**
-   * What the trainer did beside this exchange is done: it has waited since.
-   * @param moment by the clock of this thread
+   * The trainer has finished its work during this exchange and waits from this moment.
+   * @param moment on this thread's clock
    */
   exposed(iteration: number, moment: number): void {
     if (this.#beside?.iteration !== iteration) return;
@@ -210,9 +211,9 @@ export class ExchangeEngine implements Disposable {
 
   /**
    * Average the gradient over the ranks, in place.
-   * @param beside what the trainer does meanwhile: compute this gradient, of which `advance`
-   * says what is there, or the next one; either way it ends with `exposed`
-   * @param inspects whether to look at each bucket afterwards
+   * @param beside what the trainer does meanwhile: compute this gradient, with `advance`
+   * reporting what is ready, or the next one; both end with `exposed`
+   * @param inspects whether to observe each bucket afterwards
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async exchange(
@@ -253,13 +254,13 @@ export class ExchangeEngine implements Disposable {
     const { watch } = this.#execution;
     const looked = await this.#observe(iteration, inspects);
     await clock.follow('decompress', () => site.settled());
-    // What the trainer has said may still be on its way.
+    // The trainer's messages may still be on their way.
     if (this.#beside?.isExposed === false) await new Promise(setImmediate);
-    // Done before the trainer was.
+    // The exchange ended before the trainer did.
     if (this.#beside?.isExposed === false) clock.hideUntil(Infinity);
     const profile = clock.end();
     const collective = this.#execution.largestCollective;
-    // What is decided now is for the next exchange.
+    // Decisions made now apply to the next exchange.
     watch.consider(observed);
     watch.finish(profile);
     return {
@@ -302,7 +303,7 @@ export class ExchangeEngine implements Disposable {
     return { epoch, method: plan.method, collective };
   }
 
-  /** What is worth a pass over the residual, where it is due. */
+  /** Measures that need a pass over the residual, when due. */
   async #observe(
     iteration: number,
     inspects: boolean,
@@ -325,8 +326,8 @@ export class ExchangeEngine implements Disposable {
 
   /**
    * The average over ranks of a vector in the arena, in place, by a dense collective.
-   * @param measures whether it is there to be looked at, and no part of training: its bytes
-   * are not the next exchange's
+   * @param measures whether it only measures and is not part of training, so that its bytes
+   * do not count for the next exchange
    */
   async average(vector: Vector, measures = false): Promise<ExchangeProfile> {
     const { clock } = this.#options;
@@ -337,8 +338,8 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
-   * How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖ / ‖w̄‖ (0 where
-   * all weights are 0). The vector stays as it is.
+   * How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖ / ‖w̄‖ (0 if
+   * all weights are 0). Does not change the vector.
    */
   async divergence(weights: Vector): Promise<number> {
     const { arena, kernels } = this.#options;
@@ -374,7 +375,7 @@ export class ExchangeEngine implements Disposable {
     );
   }
 
-  /** Between two exchanges. */
+  /** To be called between two exchanges. */
   async #aside<T>(work: () => Promise<T>): Promise<T> {
     const end = this.setAside();
     try {
@@ -384,7 +385,10 @@ export class ExchangeEngine implements Disposable {
     }
   }
 
-  /** What is sent until this ends measures the run: between two exchanges. */
+  /**
+   * Messages sent during this work only measure the run. To be called between two
+   * exchanges.
+   */
   setAside(): () => void {
     const { transport } = this.#options;
     const end = this.#ledger.setAside({ ...transport.counters });
@@ -403,7 +407,7 @@ export class ExchangeEngine implements Disposable {
     return this.#schedule.epoch;
   }
 
-  /** Bytes by which the run's ledger is off; both 0 unless there is a bug. */
+  /** The ledger's imbalance in bytes; both are 0 unless there is a bug. */
   ledgerImbalance(): { sent: number; received: number } {
     return this.#ledger.totals(this.#options.transport.counters);
   }
@@ -413,7 +417,9 @@ export class ExchangeEngine implements Disposable {
     return this.#options.site.takeNotices();
   }
 
-  /** Ends the plan and what is kept back; the arena and the transport are its owner's. */
+  /**
+   * Disposes of the plan and the residual; the caller owns the arena and the transport.
+   */
   [Symbol.dispose](): void {
     this.asynchronous[Symbol.dispose]();
     this.#execution[Symbol.dispose]();
@@ -430,7 +436,7 @@ export class ExchangeEngine implements Disposable {
    */
   async #agree(): Promise<{ request: number; observed: readonly number[] }> {
     const { watch } = this.#execution;
-    // Stages have their own buckets: what was seen of these is for their replicas.
+    // Stages have their own buckets, so observations of these go to their replicas.
     const isSplit = this.#group !== this.#world;
     const seen = isSplit
       ? this.#group.summarize(OBSERVATION_STREAM, watch.report, watch.operations)
@@ -454,7 +460,7 @@ export class ExchangeEngine implements Disposable {
     });
   }
 
-  /** Close the compressors of the plan that ends, and see to its residual. */
+  /** Closes the compressors of the ending plan, and handles its residual. */
   #retire(transition: Transition): void {
     this.#execution[Symbol.dispose]();
     this.#options.site.residual.retire(transition);

@@ -1,11 +1,11 @@
-/** What an exchange observed, over all its buckets. */
+/** Observations of an exchange over all its buckets. */
 import type { ExchangeStatistics, Similarity } from '../compression/method.ts';
 
 export interface BucketStatistics {
   readonly statistics: ExchangeStatistics;
   /** Names of the bucket's tensors. */
   readonly tensors: readonly string[];
-  /** Elements of a bucket that travels as it is: all of them are sent, none selected. */
+  /** Elements of a bucket that travels whole: all are sent, none selected. */
   readonly whole?: number | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface ExchangeSummary extends Omit<
   ExchangeStatistics,
   'similarity' | 'thresholds'
 > {
-  /** Of the buckets that observed it; default: none did. */
+  /** From the buckets that observed it; default: none. */
   readonly similarities?: readonly BucketSimilarity[] | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface BucketSimilarity extends Similarity {
 }
 
 /**
- * Sums over buckets. A number of entries is absent unless every bucket observed it, or
- * travels whole beside one that did.
+ * Sums over buckets. A number of entries is present only if every bucket that does not
+ * travel whole observed it, and at least one did.
  */
 export function addStatistics(all: readonly BucketStatistics[]): ExchangeSummary {
   return {

@@ -1,4 +1,7 @@
-/** A gradient that is NaN or infinite ends the run: where it is, on whom, and when. */
+/**
+ * The error for a gradient that is NaN or infinite, which ends the run: where, on which
+ * rank, and when.
+ */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Bucket } from '../plan/buckets.ts';
 

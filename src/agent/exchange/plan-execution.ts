@@ -1,8 +1,8 @@
 /**
- * An exchange plan at work: the buckets it makes of the flat gradient, a compressor and a
+ * Executes an exchange plan: the buckets of the flat gradient, a compressor and a
  * collective for each, and one exchange of them all. Every bucket, in order of readiness,
- * is compensated and compressed and at once given to its collective, so that bucket i is
- * on the wire while bucket i + 1 is being compressed.
+ * is compensated, compressed and at once passed to its collective, so that bucket i is on
+ * the wire while bucket i + 1 is being compressed.
  */
 import type { GradwireError } from '../../shared/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/exchange-plan.ts';
@@ -70,7 +70,7 @@ interface BucketExchange {
   readonly carrier: BucketCarrier;
 }
 
-/** What a bucket sent and kept back in an exchange, on this rank. */
+/** What a bucket sent and kept in an exchange, on this rank. */
 export interface BucketObservation {
   readonly tensors: readonly string[];
   readonly method: string;
@@ -83,7 +83,7 @@ export interface BucketObservation {
   readonly thresholds?: readonly ThresholdState[] | undefined;
 }
 
-/** What carried the most bytes of a bucket in an exchange. */
+/** The collective that carried the most bytes of a bucket in an exchange. */
 interface Carried {
   readonly bytes: number;
   readonly by: string;
@@ -99,13 +99,13 @@ export interface RunOptions {
 }
 
 export class PlanExecution implements Disposable {
-  /** What becomes of the choices that `auto` has made. */
+  /** Receives the choices of `auto`. */
   readonly watch: ExchangeWatch;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
-  /** By place among the buckets, in the last exchange. */
+  /** By bucket, in the last exchange. */
   #carried: Carried[] = [];
-  /** Of this rank, by place among the buckets, in the last exchange. */
+  /** This rank's, by bucket, in the last exchange. */
   #named = 0;
   #take: TakePayload | undefined;
   #payloads: number[] = [];
@@ -136,7 +136,7 @@ export class PlanExecution implements Disposable {
     });
   }
 
-  /** What its buckets keep from one exchange to the next, for the plan that follows. */
+  /** The buckets' state between exchanges, for the next plan. */
   async leave(): Promise<readonly BucketState[]> {
     return await Promise.all(
       this.#exchanges.map(async ({ bucket, part }) => {
@@ -151,7 +151,7 @@ export class PlanExecution implements Disposable {
     );
   }
 
-  /** Resumes from what the plan before has left. */
+  /** Restores the previous plan's state. */
   take(left: readonly BucketState[]): StateTransition {
     const carried = this.#exchanges.flatMap(({ bucket, carrier, part }) => {
       const own = stateFor(left, bucket, carrier.collective?.id);
@@ -163,14 +163,14 @@ export class PlanExecution implements Disposable {
     return stateTransition(left, carried);
   }
 
-  /** What its methods keep beside the residual, by bucket. */
+  /** The methods' state besides the residual, by bucket. */
   async save(): Promise<readonly Uint8Array[]> {
     return await Promise.all(
       this.#exchanges.map(async ({ part }) => await part.save()),
     );
   }
 
-  /** Continues with what an execution of the same plan has saved. */
+  /** Restores the state saved by an execution of the same plan. */
   restore(buckets: readonly Uint8Array[], watch: WatchState): void {
     for (const [index, { part }] of this.#exchanges.entries()) {
       part.restore(buckets[index]!);
@@ -188,7 +188,7 @@ export class PlanExecution implements Disposable {
     return this.#payloads.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** The last exchange, bucket by bucket. Costs a pass over the residual. */
+  /** Observations of the last exchange, by bucket. Costs a pass over the residual. */
   async observe(): Promise<readonly BucketObservation[]> {
     const { residual } = this.#options.site;
     const observations: BucketObservation[] = [];
@@ -222,11 +222,11 @@ export class PlanExecution implements Disposable {
   }
 
   /**
-   * Every bucket of the gradient becomes its average over the ranks.
-   * @param readiness how much of the gradient is there; default: all of it
-   * @param named what errors call the iteration
-   * @param take who gets the payloads, instead of the other ranks: what is left of the gradient
-   * has no meaning then
+   * Replaces every bucket of the gradient by its average over the ranks.
+   * @param readiness how much of the gradient is ready; default: all of it
+   * @param named the iteration's number in errors
+   * @param take receives the payloads instead of the other ranks; the gradient is then
+   * overwritten
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async run(
@@ -239,7 +239,7 @@ export class PlanExecution implements Disposable {
     this.#carried = [];
     const running: Promise<ExchangeStatistics>[] = [];
     for (const [index, exchange] of this.#exchanges.entries()) {
-      // Let sockets make progress between the compression of one bucket and the next.
+      // Lets sockets make progress between the compression of two buckets.
       if (index > 0) await new Promise(setImmediate);
       await readiness?.reached(exchange.bucket.runs[0]!.flat);
       const exchanged = this.#exchangeBucket(exchange, iteration);
@@ -247,7 +247,7 @@ export class PlanExecution implements Disposable {
       running.push(exchanged);
     }
     const sums = await Promise.all(running);
-    // Nothing has been reduced where payloads were taken.
+    // If `take` received the payloads, nothing has been reduced.
     const all =
       take === undefined
         ? sums
@@ -284,7 +284,7 @@ export class PlanExecution implements Disposable {
     if (part.talks) return await timedExchange(clock, part, iteration, communicate);
     const encoded = this.#encode(exchange, iteration);
     const payload = encoded instanceof Promise ? await encoded : encoded;
-    // A method in its warm-up sends a dense vector, whatever it will send later.
+    // A method in its warm-up sends a dense vector, whatever it sends later.
     const reduces = exchange.carriage.reducible || payload.kind === 'dense';
     const operation = reduces ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
@@ -313,7 +313,7 @@ export class PlanExecution implements Disposable {
     { index, value }: NotFiniteElement,
     { bucket }: BucketExchange,
   ): GradwireError {
-    // Of the world: a group of replicas counts its own.
+    // The rank in the world; a group of replicas has its own numbering.
     const { rank } = this.#options.transport;
     return notFiniteError({ index, value, bucket, iteration: this.#named, rank });
   }

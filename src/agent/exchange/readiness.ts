@@ -1,12 +1,12 @@
 /**
- * How much of a gradient is there while its backward pass continues: that comes from the last
- * element to the first, as the layers of a network do.
+ * How much of a gradient is ready during its backward pass, which proceeds from the last
+ * element to the first, like the layers of a network.
  */
 export class Readiness {
   #from = Infinity;
   #waiting: { readonly start: number; readonly resolve: () => void }[] = [];
 
-  /** All elements from this one on are there. */
+  /** All elements from this one on are ready. */
   advance(from: number): void {
     if (from >= this.#from) return;
     this.#from = from;

@@ -1,8 +1,8 @@
-/** Work that is begun by several, and done one after the other, in the order it was asked for. */
+/** Runs requested work one after the other, in order of request. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param work what it throws is its caller's */
+  /** @param work its errors go to its caller */
   take<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(told);

@@ -1,6 +1,6 @@
 /**
- * The forecast of a spec: its own plan and, beside it, every other method with its default
- * parameters, by every collective that can carry them, for some numbers of ranks.
+ * The forecast of a spec: its own plan and every other method with default parameters, by
+ * every collective that can carry it, for some numbers of ranks.
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import {
@@ -41,17 +41,20 @@ export interface SpecForecastOptions {
 }
 
 export interface Candidate extends StepForecast {
-  /** Whether it is what the spec asks for, or what `auto` may make of it. */
+  /** Whether it is the spec's own plan, or a form that `auto` may choose. */
   readonly own: boolean;
-  /** Whether gradients go out as they are: what the others have to beat. */
+  /** Whether gradients are sent uncompressed: the baseline for the others. */
   readonly uncompressed: boolean;
-  /** Step time of the best uncompressed exchange over this one's: above 1 it pays. */
+  /**
+   * Step time of the best uncompressed exchange divided by this one's; compression pays
+   * above 1.
+   */
   readonly speedup: number;
 }
 
 /**
  * Fastest first, by number of ranks.
- * @throws GradwireError of what is wrong with the spec
+ * @throws GradwireError if the spec is invalid
  */
 export async function forecastSpec({
   spec: raw,
@@ -82,7 +85,7 @@ export async function forecastSpec({
     const steps = rehearsed.flatMap((one) =>
       forecastPlan(one, setting).map(({ namedOnly, ...step }) => ({
         ...step,
-        // What only a plan takes that names it is never taken unasked.
+        // Leaves out collectives that must be named.
         own: one.plan === plan && !(namedOnly && isAutomatic(plan.collective)),
         uncompressed: !compresses(one.plan),
       })),
@@ -97,9 +100,10 @@ export async function forecastSpec({
 }
 
 /**
- * The spec's own, then all methods as they come, each once; but no compression by any
- * collective is always among them, whatever the spec makes of `none`. What moves a part of the
- * weights is another algorithm, no compression of this one: it is there if the spec has it.
+ * The spec's own, then all methods with their defaults, each once; uncompressed exchanges are
+ * always included, even if the spec changes `none`. A method that moves only part of the
+ * weights is a different algorithm, not a compression of this one: it is included only if the
+ * spec uses it.
  */
 function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
   const { bucketBytes } = own;

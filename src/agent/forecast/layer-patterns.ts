@@ -1,4 +1,4 @@
-/** Patterns of names, as `exchange.layers` has them, for tensors that are told apart. */
+/** Patterns of names for `exchange.layers` that distinguish given tensors. */
 export interface NamedChoice<T> {
   readonly name: string;
   readonly choice: T;
@@ -10,8 +10,9 @@ export interface PatternChoice<T> {
 }
 
 /**
- * The first pattern that fits a name gives its choice, and none where it is the default: few
- * patterns, by the last or the first part of names where all that are left agree, else names.
+ * The first matching pattern gives a name's choice; names without a match get the default.
+ * Uses few patterns: the last or first part of names if all remaining names agree on it,
+ * otherwise whole names.
  */
 export function layerPatterns<T>(
   tensors: readonly NamedChoice<T>[],

@@ -1,11 +1,12 @@
 /**
- * ScaleCom's guidance on how much to compress each layer, by the multiply-adds that it makes
- * for each element of its gradient: 25 times above 196, 50 times to 196, 400 times to 128.
- * Counted for one sample's forward pass, so of a convolution the pixels of its output, of a
- * dense layer 1, of a recurrent one its steps. The rates are for 32 samples a rank, or 4,500
- * predictions of a model of tokens; with more, a rank compresses less, in proportion.
+ * ScaleCom's guidance on how much to compress each layer, by its multiply-adds per element
+ * of its gradient: 25 times above 196, 50 times up to 196, 400 times up to 128. Counted for
+ * one sample's forward pass: the output pixels for a convolution, 1 for a dense layer, the
+ * steps for a recurrent one. The rates are for 32 samples per rank, or 4,500 predictions for
+ * models of tokens; with more, a rank compresses less, in proportion.
  *
- * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4; how it is read: decision 057.
+ * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4; for the interpretation see
+ * decision 057.
  */
 import { inputError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
@@ -20,14 +21,14 @@ import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 import { findWorkload } from '../training/workload.ts';
 import { layerPatterns } from './layer-patterns.ts';
 
-/** Up to how many multiply-adds per element, and how many times smaller. */
+/** The upper bound of multiply-adds per element, and the compression rate. */
 const GUIDANCE = [
   { upTo: 128, rate: 400 },
   { upTo: 196, rate: 50 },
   { upTo: Infinity, rate: 25 },
 ] as const;
 
-/** What a rank does in a step where the guidance holds as it is. */
+/** A rank's work per step for which the guidance applies unchanged. */
 const SAMPLES = 32;
 const PREDICTIONS = 4_500;
 
@@ -38,7 +39,7 @@ export interface LayerRate {
   readonly multiplyAdds: number;
   /** Those per element of its gradient. */
   readonly perElement: number;
-  /** How many times fewer entries go out; undefined: all do. */
+  /** How many times fewer entries are sent; undefined: all are sent. */
   readonly rate: number | undefined;
 }
 
@@ -46,13 +47,13 @@ export interface LayerRates {
   readonly layers: readonly LayerRate[];
   /** Multiply-adds that belong to no tensor: products of activations. */
   readonly otherMultiplyAdds: number;
-  /** How many times fewer entries go out, all tensors together. */
+  /** How many times fewer entries are sent over all tensors. */
   readonly overall: number;
-  /** `exchange` of a spec that has these rates; what else the spec's own has, it keeps. */
+  /** `exchange` with these rates; keeps the spec's other keys. */
   readonly exchange: JsonObject;
 }
 
-/** @throws GradwireError of what is wrong with the spec; `RATES_UNCOUNTED` */
+/** @throws GradwireError if the spec is invalid; `RATES_UNCOUNTED` */
 export async function layerRates(raw: ExperimentSpec): Promise<LayerRates> {
   const known = await inspectSpec(raw);
   const { spec } = validateLaunch(raw, [], known);
@@ -81,7 +82,7 @@ export async function layerRates(raw: ExperimentSpec): Promise<LayerRates> {
   if (rates.length === 0)
     throw uncounted(`${workload.model} multiplies with no tensor`);
   const exchange = exchangeOf(raw, layers);
-  // What such a run would be refused for is said now.
+  // Reports now what such a run would be refused for.
   validateLaunch({ ...raw, exchange }, [], known);
   const count = layers.reduce((sum, { elements }) => sum + elements, 0);
   const sent = layers.reduce((sum, { elements, rate = 1 }) => sum + elements / rate, 0);
@@ -93,7 +94,7 @@ export async function layerRates(raw: ExperimentSpec): Promise<LayerRates> {
   };
 }
 
-/** @param load times the work that the guidance is for, by rank and step */
+/** @param load a rank's work per step, relative to the guidance's */
 export function rateOf(perElement: number, load: number): number {
   const { rate } = GUIDANCE.find(({ upTo }) => perElement <= upTo)!;
   return Math.max(1, rate / Math.max(1, load));
@@ -108,7 +109,7 @@ function loadOf(
     : (batchPerRank * predictions) / PREDICTIONS;
 }
 
-/** The rate of the most elements is the plan's own; others are layers of it. */
+/** The rate with the most elements becomes the plan's own; others become layers. */
 function exchangeOf(
   { exchange }: ExperimentSpec,
   layers: readonly LayerRate[],
@@ -125,7 +126,7 @@ function exchangeOf(
     layers.map(({ name, rate }) => ({ name, choice: rate })),
     standard as number | undefined,
   );
-  // Of another method no parameter is kept.
+  // Parameters of another method are dropped.
   const own = exchange.method === 'scalecom' ? exchange : {};
   return {
     ...(own as JsonObject),
@@ -139,7 +140,7 @@ function exchangeOf(
   };
 }
 
-/** As people write it: six digits. */
+/** Rounded to six digits. */
 const ratioOf = (rate: number): number => Number((1 / rate).toPrecision(6));
 
 function uncounted(why: string): Error {

@@ -1,7 +1,7 @@
 /**
- * A rehearsal of a plan's compressors: one rank alone runs them over Gaussian noise, bucket
- * by bucket as in a run, without peers, and are timed. What they send is
- * not looked at: the methods' definitions state it.
+ * A rehearsal of a plan's compressors: one rank runs and times them on Gaussian noise,
+ * bucket by bucket as in a run, without peers. What they send is ignored, because the
+ * methods' definitions state it.
  *
  * Cost: a few exchanges; memory of gradient and residual, 4·n bytes each.
  */
@@ -29,16 +29,16 @@ export interface Rehearsal {
   readonly decompress: number;
 }
 
-/** Beyond the longest warm-up and the longest ramp that parameters can ask for. */
+/** Later than any warm-up or ramp that parameters allow. */
 const STEADY = 2_000_000_000;
 const WARM_UP = 1;
 const MEASURED = 3;
-/** Values of noise that are drawn, and then repeated: a prime, so that buckets differ. */
+/** Number of noise values drawn and then repeated: a prime, so that buckets differ. */
 const NOISE = 262_139;
-/** How much further on each round begins: a residual must not meet the same gradient. */
+/** The offset between rounds, so that a residual does not meet the same gradient. */
 const STRIDE = 65_537;
 
-/** Of the buckets of all tensors of a model. */
+/** Rehearses the buckets of all tensors of a model. */
 export async function rehearse(buckets: readonly Bucket[]): Promise<Rehearsal> {
   const length = buckets.reduce((sum, bucket) => sum + bucket.length, 0);
   const arena = new Arena();
@@ -61,7 +61,7 @@ export async function rehearse(buckets: readonly Bucket[]): Promise<Rehearsal> {
       }
       const { phases } = clock.end();
       if (round < WARM_UP) continue;
-      // The least: whatever else this machine does can only add to it.
+      // The minimum, because other work on this machine can only add to it.
       compress = Math.min(compress, phases.compress / 1000);
       decompress = Math.min(decompress, phases.decompress / 1000);
     }
@@ -91,7 +91,7 @@ async function exchangeAlone(
   await clock.follow('decompress', () => part.decode(combined, iteration));
 }
 
-/** What a world of one makes of a payload. */
+/** Combines the payload of a single rank. */
 function answered({ operation, payload }: CommunicationRequest): Combined {
   const { data } = payload;
   if (operation !== 'reduce') return { form: 'gathered', payloads: [payload] };
@@ -111,7 +111,7 @@ function fillNoise(arena: Arena, gradient: Vector, round: number): void {
   }
 }
 
-/** Kept, as drawing takes longer than most methods do: at most 1 MiB. */
+/** Cached (at most 1 MiB), because drawing takes longer than most methods. */
 let drawn = new Float32Array(0);
 
 /** Gaussian values by Box and Muller's transform, two from two uniform numbers. */

@@ -1,11 +1,11 @@
 /**
- * What a training step would take: the model's computation, which is given, the method's
- * compression as it was rehearsed on this machine, and the exchange as the cost model
- * predicts it for the messages that the method's definition states, for every method, every
- * collective that can carry it, and any number of ranks. Buckets are carried as in a run, so
- * what `auto` takes here is what it takes there. Nothing is assumed to overlap. Where ranks
- * exchange every few steps only, a step has its share of it. With more
- * ranks α, β and γ stay as they were measured; entries fill in as E[K] for uniform indices.
+ * Predicts the time of a training step: the given computing time, compression as rehearsed
+ * on this machine, and the exchange by the cost model for the messages in the method's
+ * definition. It covers every method, every collective that can carry it, and any number of
+ * ranks. Buckets are carried as in a run, so `auto` makes the same choices. Nothing is
+ * assumed to overlap. If ranks exchange only every few steps, a step has its share of the
+ * exchange. With more ranks α, β and γ stay as measured; entries fill in as E[K] for uniform
+ * indices.
  */
 import {
   addTerms,
@@ -43,9 +43,9 @@ import type { Rehearsal } from './rehearsal.ts';
 export interface StepForecast {
   readonly ranks: number;
   readonly method: string;
-  /** What carries the largest bucket; `allgather` where nothing is summed. */
+  /** The largest bucket's collective; `allgather` if nothing is summed. */
   readonly collective: string;
-  /** How many of the ranks are servers, where its collective has some. */
+  /** Number of servers, if its collective has any. */
   readonly servers?: number | undefined;
   /** Seconds. */
   readonly compute: number;
@@ -55,12 +55,12 @@ export interface StepForecast {
   readonly step: number;
   /** Of one rank. */
   readonly payloadBytes: number;
-  /** What the busiest rank sends, framing excluded. */
+  /** Bytes that the busiest rank sends, framing excluded. */
   readonly wireBytes: number;
   readonly bound: StepBound;
 }
 
-/** A plan, what it makes of a model's tensors, and what compressing them took. */
+/** A plan, its buckets of a model's tensors, and their compression times. */
 export interface RehearsedPlan extends Rehearsal {
   readonly plan: ExchangePlan;
   readonly buckets: readonly Bucket[];
@@ -73,18 +73,18 @@ export interface ForecastSetting {
   readonly places?: readonly number[] | undefined;
   /** Seconds of the model's computation in a step. */
   readonly compute: number;
-  /** Steps from one exchange to the next, which share what it takes; default: 1. */
+  /** Steps per exchange, which share its time; default: 1. */
   readonly every?: number | undefined;
 }
 
 export interface ForecastOfPlan extends StepForecast {
-  /** Whether its collective is one that `auto` never takes. */
+  /** Whether `auto` never chooses its collective. */
   readonly namedOnly: boolean;
 }
 
 /**
- * The plan by the collective that it names, or as `auto` would carry it and then by every
- * other collective that can carry its largest bucket.
+ * The plan with the collective that it names, or first as `auto` would carry it, then
+ * with every other collective that can carry its largest bucket.
  */
 export function forecastPlan(
   rehearsed: RehearsedPlan,
@@ -151,7 +151,7 @@ function forecastOf(
       terms = addTerms(terms, prediction);
       wireBytes += prediction.wireBytes;
       payloadBytes += message.bytes;
-      // Every rank's payload is decoded; the rehearsal had one.
+      // Every rank's payload is decoded; the rehearsal decoded only one.
       if (message.operation === 'gather') {
         decompress += ((ranks - 1) * rehearsal.decompress) / all;
       } else if (carrier.collective?.partial !== true) {
@@ -223,8 +223,8 @@ function predictMessage(
 }
 
 /**
- * The rehearsal's result had k entries; that of P ranks has K to scatter, or is dense, to
- * be copied and scaled, where that is less.
+ * The rehearsal's result had k entries. With P ranks there are K to scatter, or a dense
+ * result to copy and scale, whichever is less.
  */
 function moreToDecode(
   { operation, entries }: ExpectedMessage,

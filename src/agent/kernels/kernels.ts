@@ -34,8 +34,8 @@ export interface Kernels {
   /** out ← out + x, elementwise. */
   add(out: Vector, x: Vector): void;
   /**
-   * The same in one pass with `firstNonFinite(x)`, whose result it gives; what is in out
-   * is not defined unless that is −1.
+   * The same in one pass with `firstNonFinite(x)`, whose result it returns; `out` is
+   * undefined unless that is −1.
    */
   addFinite(out: Vector, x: Vector): number;
   /** x ← x · factor. */
@@ -53,7 +53,7 @@ export interface Kernels {
   squaredDistance(x: Vector, y: Vector): number;
   /** Mean and variance, accumulated in f64 in two passes; both 0 of no entries. */
   moments(x: Vector): Moments;
-  /** Index of the first NaN or infinity, −1 where all are finite. */
+  /** Index of the first NaN or infinity, −1 if all are finite. */
   firstNonFinite(x: Vector): number;
 
   /**

@@ -1,8 +1,8 @@
 /**
  * Products of a matrix with a few vectors, for low-rank compression: M ≈ L·Rᵀ with L of
  * r columns as long as M has rows and R of r columns as long as M is wide. A factor's
- * columns lie one after the other, each contiguous; M is row-major. Every kernel reads M
- * once. A part of `Kernels`.
+ * columns are stored one after the other, each contiguous; M is row-major. Every kernel
+ * reads M once. A part of `Kernels`.
  */
 import type { Vector } from '../memory/arena.ts';
 

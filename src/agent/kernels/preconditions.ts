@@ -1,7 +1,7 @@
 /**
- * What every kernel backend asks of its caller. A violation is a bug of the caller: these
- * throw `internal:` errors. Indices of a stream are different: they come from the wire,
- * so an index outside the vector is a coded failure.
+ * Preconditions of every kernel backend. A violation is a bug of the caller: these throw
+ * `internal:` errors. Indices of a stream are different: they come from the wire, so an
+ * index outside the vector is a coded failure.
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { Region, Vector } from '../memory/arena.ts';

@@ -82,7 +82,7 @@ export interface QuantizationKernels {
    * clip or the deviation is 0: the largest |x|.
    */
   clippedMaximum(x: Vector, clip: number): number;
-  /** What norms, means and deviations of x are made of, in units of its own. */
+  /** The sums behind norms, means and deviations of x, in x's own units. */
   fixedSums(x: Vector): FixedSums;
 
   /**

@@ -6,13 +6,13 @@
  * with different names are independent. It is not for secrets.
  */
 
-/** What names a stream: integers in [0, 2³²). Absent is 0. */
+/** The name of a stream: integers in [0, 2³²); default: 0. */
 export interface StreamName {
   readonly seed: number;
   readonly rank?: number;
   readonly bucket?: number;
   readonly iteration?: number;
-  /** Keeps draws for different purposes at the same place apart. */
+  /** Separates draws for different purposes with the same position. */
   readonly purpose?: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Kernels of the sparsifying methods: selection by threshold, by runs and by lot, and
- * access to a vector through a list of indices. A part of `Kernels`, with its promises.
+ * Kernels of the sparsifying methods: selection by threshold, by runs and at random,
+ * and access to a vector through a list of indices. A part of `Kernels`, with its
+ * promises.
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';

@@ -1,4 +1,4 @@
-/** Whether what is to continue beside an exchange can. */
+/** Checks whether computing can overlap exchanges as requested. */
 import { inputError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 

@@ -1,10 +1,10 @@
-/** Whether the form of parallelism that a spec asks for goes with the rest of it. */
+/** Checks whether a spec's form of parallelism fits the rest of it. */
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { asynchronousOf, localStepsOf } from '../../shared/parallelism.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 
-/** Keys that only one kind has, and what the others do instead. */
+/** Keys of only one kind, and the default of the others. */
 const ONLY = {
   every: 'local-steps',
   outer: 'local-steps',
@@ -22,7 +22,7 @@ export function checkParallelism(spec: ExperimentSpec): void {
   if (asynchronousOf(spec) !== undefined) checkAsynchronous(spec);
 }
 
-/** Whether what is given has a meaning for the kind that is asked for. */
+/** Checks that the given keys apply to the requested kind. */
 function checkKeys({ parallelism = { kind: 'synchronous' } }: ExperimentSpec): void {
   const { kind } = parallelism;
   const keys = Object.keys(ONLY) as (keyof typeof ONLY)[];
@@ -68,7 +68,7 @@ function checkLocalSteps(spec: ExperimentSpec): void {
   }
 }
 
-/** Whether servers can do what the rest of the spec asks for. */
+/** Checks whether servers support the rest of the spec. */
 function checkAsynchronous(spec: ExperimentSpec): void {
   const { backend, compareEvery, doubleBuffer, engine, optimizer, overlap, workload } =
     spec;
@@ -136,7 +136,7 @@ function checkAsynchronous(spec: ExperimentSpec): void {
   }
 }
 
-/** Whether gradients can be corrected by full ones. */
+/** Checks whether gradients can be corrected by full ones. */
 function checkVarianceReduction(spec: ExperimentSpec): void {
   const { doubleBuffer, optimizer, overlap, workload } = spec;
   if (optimizer.fullGradientEvery === undefined) return;

@@ -1,4 +1,4 @@
-/** Whether a model can be split as a spec asks for. */
+/** Checks whether a model can be split as requested. */
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { modelName } from '../../shared/model-name.ts';
@@ -12,7 +12,7 @@ const PLACE = 'parallelism.pipeline';
 const SPLIT = `${PLACE}.splitAfter`;
 
 /**
- * What can be said without the model.
+ * Checks that do not need the model.
  * @throws GradwireError `PIPELINE_MISFIT`
  */
 export function checkPipeline(spec: ExperimentSpec): void {
@@ -78,7 +78,7 @@ export function checkPipeline(spec: ExperimentSpec): void {
 }
 
 /**
- * @param layers of the model; undefined where they have no names
+ * @param layers of the model; undefined if they have no names
  * @throws GradwireError `PIPELINE_MISFIT`, `SPLIT_UNKNOWN`
  */
 export function checkSplit(
@@ -142,7 +142,7 @@ export function checkSplit(
 
 /**
  * A stage trains the tensors that no stage before it uses.
- * @param ends places of the layers after which the model is split
+ * @param ends positions of the layers after which the model is split
  */
 function requireOwnTensors(
   layers: readonly LayerFacts[],

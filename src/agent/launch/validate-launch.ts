@@ -1,5 +1,5 @@
 /**
- * A spec and its switch schedule, checked against everything this agent knows, before a
+ * Checks a spec and its switch schedule against everything this agent knows, before a
  * process is started: structure, names, parameters, the data directory.
  */
 import { checkPairs } from '../../shared/emulated-links.ts';
@@ -33,13 +33,13 @@ import {
 import { checkWorkload } from '../training/create-trainer.ts';
 import type { SpecFacts } from '../training/workload.ts';
 
-/** Who moves the weights by what is exchanged, after local steps. */
+/** The optimiser after the exchange, with local steps. */
 const OUTER: MomentumOwner = {
   name: 'the outer optimizer of local steps',
   next: 'Use another method, or parallelism.kind: synchronous.',
 };
 
-/** Who moves the weights by what is pushed. */
+/** The optimiser of the servers. */
 const SERVERS: MomentumOwner = {
   name: 'a server of asynchronous training',
   next: 'Use another method, or parallelism.kind: synchronous.',
@@ -76,15 +76,15 @@ export interface Launch {
   readonly plan: ExchangePlan;
   /** In the order in which they take effect; epochs 1, 2, … */
   readonly switches: readonly PlanSwitch[];
-  /** What later switches are resolved for. */
+  /** The context for resolving later switches. */
   readonly setting: PlanSetting;
-  /** What the user should know of the data, if anything. */
+  /** A notice about the data, if any. */
   readonly notice?: string | undefined;
 }
 
 /**
- * @param known what has been looked at before (`inspectSpec`)
- * @throws GradwireError of the first thing that is wrong
+ * @param known facts already read (`inspectSpec`)
+ * @throws GradwireError the first problem
  */
 export function validateLaunch(
   raw: unknown,
@@ -109,7 +109,7 @@ export function validateLaunch(
     // Methods count exchanges.
     iterationsPerEpoch: checked.iterationsPerEpoch / (local?.every ?? 1),
     ownMomentum: local === undefined ? (pushes ? SERVERS : checked.ownMomentum) : OUTER,
-    // Of local steps the decay is a part of what they have moved.
+    // With local steps the decay is part of their move.
     weightDecay: local === undefined ? checked.weightDecay : 0,
     noUpdates: noUpdates(parsed, checked.movesOtherwise),
   };
@@ -118,7 +118,7 @@ export function validateLaunch(
   const workload = features === undefined ? {} : { features };
   const spec: ExperimentSpec = {
     ...parsed,
-    // Ranks on other machines must not count other numbers.
+    // Ranks on other machines must not count differently.
     workload: { ...parsed.workload, ...workload },
     exchange: planAsExchange(plan),
   };
@@ -150,7 +150,7 @@ export function assertReached(
 ): void {
   const { iterations } = spec;
   const every = localStepsOf(spec)?.every ?? 1;
-  // Behind the exchange that is the last one with iterations after it.
+  // After the last exchange that is followed by iterations.
   const last = every * (exchangeFrom(iterations, spec) - 1);
   if (at <= last) return;
   const exchanges = every === 1 ? '' : ` and exchanges every ${every}`;

@@ -1,6 +1,6 @@
 /**
- * The arena: one shared WebAssembly memory per worker process, in which gradients,
- * residuals, payloads and receive buffers live. Trainer and engine threads see the same
+ * The arena: one shared WebAssembly memory per worker process, which holds gradients,
+ * residuals, payloads and receive buffers. Trainer and engine threads see the same
  * bytes; kernels work on them in place; sockets receive straight into them.
  *
  * It is a first-fit allocator of 16-byte aligned regions with coalescing: allocation is
@@ -10,12 +10,12 @@ import { failure } from '../../shared/errors.ts';
 
 const PAGE = 65_536;
 const ALIGNMENT = 16;
-/** Below this the kernels' own module data lives. */
+/** The kernels' module data is below this offset. */
 const BASE = PAGE;
-/** 4 GiB, the most that a 32-bit WebAssembly memory can address. */
+/** 4 GiB, the limit of a 32-bit WebAssembly memory. */
 const MAXIMUM_PAGES = 65_536;
 
-/** A run of bytes in the arena. */
+/** A contiguous range of bytes in the arena. */
 export interface Region {
   readonly offset: number;
   readonly bytes: number;

@@ -1,6 +1,6 @@
 /**
- * Entries of a sparse vector, as they are stored in the arena and as they travel: indices
- * first, then values.
+ * Entries of a sparse vector, stored and sent in the same form: indices first, then
+ * values.
  */
 import type { ValueBytes } from './value-type.ts';
 

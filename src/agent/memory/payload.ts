@@ -1,11 +1,11 @@
 /**
- * What passes between a compression method and a collective: the payload of one rank, and
- * what the collective made of the payloads of all.
+ * The interface between a compression method and a collective: the payload of one rank,
+ * and the combined payloads of all.
  */
 import type { Region } from './arena.ts';
 import type { SparseStream } from './entries.ts';
 
-/** What travels: `data` is exactly the payload's bytes. `length` is n. */
+/** A payload: `data` is exactly the bytes to send, `length` is n. */
 export type Payload =
   | { readonly kind: 'dense'; readonly length: number; readonly data: Region }
   | { readonly kind: 'scalars'; readonly length: number; readonly data: Region }
@@ -30,8 +30,8 @@ export type Combined =
       readonly count: number;
       readonly data: Region;
       /**
-       * Whether entries were left out of the sum, on all ranks the same: a rank keeps back
-       * those of its payload that are not in here.
+       * Whether entries were left out of the sum, the same on all ranks: a rank keeps
+       * those of its payload that are missing here.
        */
       readonly partial?: true | undefined;
     }

@@ -1,6 +1,6 @@
 /**
- * The types of value that vectors and streams are reduced in. Gradients are f32; f64 is
- * for what other programs bring. Indices are u32 beside either.
+ * The value types of reductions. Gradients are f32; f64 is for other programs. Indices
+ * are u32 with either.
  */
 export const VALUE_TYPES = ['f32', 'f64'] as const;
 export type ValueType = (typeof VALUE_TYPES)[number];

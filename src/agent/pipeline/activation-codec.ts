@@ -1,7 +1,7 @@
 /**
  * How a matrix of activations passes a boundary between two stages, and its gradient comes
- * back. Each of the two ranks has its own codec, which remembers of a micro-batch what
- * the way back needs. A new method is one file with this interface and one line in
+ * back. Each of the two ranks has its own codec, which remembers what a micro-batch's
+ * backward pass needs. A new method is one file with this interface and one line in
  * activation-codecs.ts.
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';
@@ -25,7 +25,7 @@ export interface CodecCall {
 }
 
 export interface DirectedCodec {
-  /** Bytes of a payload, always as many. */
+  /** Bytes of a payload, a fixed number. */
   readonly payloadBytes: number;
   /** @param values finite */
   encode(values: Vector, payload: Region, call: CodecCall): void;
@@ -35,13 +35,13 @@ export interface DirectedCodec {
 export interface ActivationCodec extends Disposable {
   readonly forward: DirectedCodec;
   readonly backward: DirectedCodec;
-  /** What is kept from iteration to iteration. */
+  /** State kept between iterations. */
   readonly kept: readonly Vector[];
 }
 
 export const elements = ({ rows, width }: MatrixShape): number => rows * width;
 
-/** Everything, as it is. */
+/** Sends everything unchanged. */
 export function wholeValues({
   kernels,
   shape,

@@ -1,7 +1,7 @@
 /**
  * The boundary between this stage and one of its neighbours: matrices that pass forward, and
- * their gradients backward. Every micro-batch has its own payload, so that one can be on
- * its way while the next is being computed.
+ * their gradients backward. Every micro-batch has its own payload, so that one can be in
+ * transit while the next is being computed.
  */
 import type { ActivationPlan } from '../../shared/activation-plan.ts';
 import { failure } from '../../shared/errors.ts';
@@ -38,13 +38,13 @@ export interface PassageCall {
 
 interface Message {
   readonly payload: Region;
-  /** Of a receive, or of a send that has not left yet. */
+  /** A pending receive or send. */
   pending: Promise<void> | undefined;
 }
 
 export class Boundary implements Disposable {
   readonly #options: BoundaryOptions;
-  /** Where the trainer writes what is sent, and finds what was received. */
+  /** The trainer's memory for outgoing and incoming matrices. */
   readonly outgoing: Vector;
   readonly incoming: Vector;
   readonly #communicators = new Map<Passage, TransportCommunicator>();
@@ -68,7 +68,7 @@ export class Boundary implements Disposable {
 
   /**
    * Between two iterations.
-   * @returns whether something was kept that is lost by it
+   * @returns whether this loses a residual
    */
   use(plan: ActivationPlan | undefined): boolean {
     const { method, sparsity } = plan ?? {};
@@ -86,7 +86,7 @@ export class Boundary implements Disposable {
   }
 
   /**
-   * What the trainer has written is on its way when this resolves: it may write again.
+   * Sends what the trainer has written; resolves when it may write again.
    * @throws GradwireError `ACTIVATION_NOT_FINITE`, the transport's errors
    */
   async send(call: PassageCall): Promise<PassedBytes> {
@@ -94,7 +94,7 @@ export class Boundary implements Disposable {
     const codec = this.#codecOf(call.passage);
     const message = this.#message('send', call, codec.payloadBytes);
     await message.pending;
-    // If all test samples are sent whole, a loss that is not a number is reported as such.
+    // If test samples are sent whole, a NaN loss is reported as such.
     const isSelected = call.passage !== 'evaluation' || this.#plan !== undefined;
     if (isSelected) this.#requireFinite(call);
     codec.encode(this.outgoing, message.payload, call);
@@ -103,7 +103,7 @@ export class Boundary implements Disposable {
     return { dense: 4 * this.outgoing.length, payload: codec.payloadBytes };
   }
 
-  /** Asks for a message before it is wanted. */
+  /** Posts a receive before the message is needed. */
   expect(call: PassageCall): void {
     const codec = this.#codecOf(call.passage);
     const message = this.#message('receive', call, codec.payloadBytes);
@@ -112,7 +112,7 @@ export class Boundary implements Disposable {
     message.pending = this.#begin(call).receive(this.#options.peer, region);
   }
 
-  /** The trainer finds it in `incoming` when this resolves, until the next call. */
+  /** Receives into `incoming`, valid until the next call. */
   async receive(call: PassageCall): Promise<void> {
     this.expect(call);
     const codec = this.#codecOf(call.passage);
@@ -122,7 +122,7 @@ export class Boundary implements Disposable {
     codec.decode(message.payload, this.incoming, call);
   }
 
-  /** All that was sent has left. */
+  /** Resolves when everything sent has left. */
   async settle(): Promise<void> {
     for (const message of this.#messages.values()) await message.pending;
   }
@@ -135,7 +135,7 @@ export class Boundary implements Disposable {
   }
 
   #codecOf(passage: Passage): DirectedCodec {
-    // The network that is evaluated is the one that is trained: it has what is left out.
+    // Evaluation uses the network that is trained, with the same units left out.
     return this.#codec[passage === 'backward' ? 'backward' : 'forward'];
   }
 
@@ -161,7 +161,7 @@ export class Boundary implements Disposable {
     return communicator.begin({ epoch: epoch(), operation, dtype: 1 });
   }
 
-  /** Selecting among values that are not numbers would hide them. */
+  /** A selection would hide values that are not numbers. */
   #requireFinite({ iteration, microBatch, passage }: PassageCall): void {
     const { arena, kernels, transport } = this.#options;
     const at = kernels.firstNonFinite(this.outgoing);

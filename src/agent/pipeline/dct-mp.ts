@@ -1,14 +1,14 @@
 /**
- * DCT for model parallelism: of each row the k units of largest magnitude pass, for a sparsity η
- * k = (1 − η)·width, rounded, at least 1; ties by lower index. Backward the gradient passes
- * of the same units, which both ranks know by then: no indices. Nothing is kept back, so the
- * network that is trained is one with a layer more, which lets the largest units through.
+ * DCT for model parallelism: the k units of largest magnitude of each row pass, with k = (1 −
+ * η)·width for a sparsity η, rounded, at least 1; ties go to the lower index. Backward, the
+ * gradient of the same units passes; both ranks know them, so no indices are sent. There is no
+ * residual, so the trained network has one more layer, which passes only the largest units.
  *
- * A forward payload is the values, then which units they are of, in the shorter form: a bit
- * for each unit, or the index of each value in 16 or 32 bits.
+ * A forward payload is the values, then their units in the shorter form: a bit for each
+ * unit, or the index of each value in 16 or 32 bits.
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 2. Its
- * thresholds are those of every iteration.
+ * thresholds are found in every iteration.
  */
 import { valuesSent } from '../../shared/activation-plan.ts';
 import type { Region, Vector } from '../memory/arena.ts';
@@ -21,7 +21,7 @@ export function dctMp(options: CodecOptions): ActivationCodec {
   const perRow = valuesSent(width, sparsity);
   const count = rows * perRow;
   const units = unitsForm(width, perRow);
-  // Of each micro-batch the indices in the matrix, then values.
+  // For each micro-batch the indices in the matrix, then values.
   const streams = Array.from({ length: microBatches }, () =>
     arena.allocate(sparseBytes(count)),
   );

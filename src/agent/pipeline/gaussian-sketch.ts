@@ -1,12 +1,11 @@
 /**
- * Gaussian sketching of activations X, a control that the paper found to fail: what passes is
- * X·S for a random S of width × k, whose entries are normal with variance 1/k, and the next
- * stage continues with X·S·Sᵀ, which is X in expectation. k = (1 − η)·width. S is drawn again for
- * every iteration, by both ranks alike: it is not sent. The gradient comes back whole and
- * is taken for that of X.
+ * Gaussian sketching of activations X, a control that the paper found to fail: X·S is sent for a
+ * random S of width × k with normal entries of variance 1/k, and the next stage continues with
+ * X·S·Sᵀ, which is X in expectation. k = (1 − η)·width. Both ranks draw the same new S in every
+ * iteration, so it is not sent. The gradient comes back whole and is used as that of X.
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), appendix A, which
- * leaves open what becomes of X·S.
+ * does not say how X·S is used.
  */
 import { valuesSent } from '../../shared/activation-plan.ts';
 import { CounterRandom } from '../kernels/random.ts';
@@ -17,7 +16,7 @@ import {
 } from './activation-codec.ts';
 import { cos, log } from '../../shared/portable-math.ts';
 
-/** Keeps these random numbers apart from those of compression methods. */
+/** Separates these random numbers from those of compression methods. */
 const PURPOSE = 1 << 20;
 
 export function gaussianSketch(options: CodecOptions): ActivationCodec {

@@ -1,14 +1,14 @@
 /**
- * How large activations are: of each row the k-th largest magnitude, the threshold τ that lets k
- * units through, and the mean of these over rows. Cost: a sort of each row.
- * Source: "Training recommender systems at scale" (Gupta et al., 2021), section 2.2, figure 5.
+ * The size of activations: each row's k-th largest magnitude, which is the threshold τ that
+ * passes k units, averaged over rows. Cost: a sort of each row. Source: "Training recommender
+ * systems at scale" (Gupta et al., 2021), section 2.2, figure 5.
  */
 import { MEASURED_SPARSITIES, valuesSent } from '../../shared/activation-plan.ts';
 import type { MeanThreshold } from '../../shared/stage-setting.ts';
 
 /**
- * Whatever is left out, for the same sparsities, so that runs can be compared.
- * @param values of rows of `width`, row by row, finite; at least one row
+ * Always for the same sparsities, so that runs can be compared.
+ * @param values rows of `width`, row-major, finite; at least one row
  */
 export function meanThresholds(
   values: Float32Array,

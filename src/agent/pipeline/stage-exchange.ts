@@ -1,6 +1,6 @@
 /**
  * What a stage of a pipeline exchanges with the other stages: activations with its neighbours,
- * and tensors that several stages use with whom they belong to.
+ * and shared tensors with the stage that owns them.
  */
 import type { ActivationPlan } from '../../shared/activation-plan.ts';
 import type {
@@ -19,7 +19,7 @@ import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Boundary, type PassageCall } from './boundary.ts';
 
-/** What all exchanges of a stage have in common. */
+/** Shared by all exchanges of a stage. */
 export interface PipelineEngine {
   readonly arena: Arena;
   readonly kernels: Kernels;
@@ -31,7 +31,7 @@ export interface PipelineEngine {
   readonly epoch: () => number;
 }
 
-/** Where in the arena the trainer writes and reads. */
+/** The trainer's memory in the arena. */
 export interface StageVectors {
   readonly before?: Pick<Boundary, 'incoming' | 'outgoing'> | undefined;
   readonly after?: Pick<Boundary, 'incoming' | 'outgoing'> | undefined;
@@ -71,7 +71,7 @@ export class StageExchange implements Disposable {
     this.#setting = setting;
     const boundary = (peer: number, shape: MatrixShape | undefined) =>
       shape && new Boundary({ ...engine, peer, shape, microBatches }, plan);
-    // The stages of a pipeline are ranks that follow each other.
+    // The stages of a pipeline are consecutive ranks.
     this.#before = boundary(rank - 1, before);
     this.#after = boundary(rank + 1, after);
     this.#shared = shared.map(({ length }) => engine.arena.allocateVector(length));
@@ -87,7 +87,7 @@ export class StageExchange implements Disposable {
     return [this.#before, this.#after].flatMap((boundary) => boundary?.kept ?? []);
   }
 
-  /** Between two iterations. @returns whether something was kept that is lost by it */
+  /** Between two iterations. @returns whether this loses a residual */
   use(plan: ActivationPlan | undefined): boolean {
     const dropped = [this.#before?.use(plan), this.#after?.use(plan)];
     return dropped.includes(true);
@@ -97,13 +97,13 @@ export class StageExchange implements Disposable {
     return this.#towards(call).send(call);
   }
 
-  /** @returns ms of it in which another stage had nothing to give yet */
+  /** @returns ms during which another stage had nothing to send yet */
   async receive(call: PassageCall): Promise<number> {
     const boundary = this.#from(call);
     return await this.#timed(async () => {
       await boundary.receive(call);
       if (call.passage === 'evaluation') return;
-      // The next can arrive while this one is computed.
+      // The next one can arrive while this one is computed.
       const microBatch = call.microBatch + 1;
       const { microBatches } = this.#setting;
       if (microBatch < microBatches) boundary.expect({ ...call, microBatch });
@@ -112,7 +112,7 @@ export class StageExchange implements Disposable {
 
   async sendShared(call: SharedCall): Promise<PassedBytes> {
     const region = this.#regionOf(call);
-    // It must have left before the trainer writes there again.
+    // It must be sent before the trainer writes there again.
     await this.#begin(call).send(this.#rankOf(call.peer), region);
     return { dense: region.bytes, payload: region.bytes };
   }
@@ -123,7 +123,7 @@ export class StageExchange implements Disposable {
     );
   }
 
-  /** All that was sent has left. */
+  /** Resolves when everything sent has left. */
   async settle(): Promise<void> {
     await this.#before?.settle();
     await this.#after?.settle();
@@ -162,7 +162,7 @@ export class StageExchange implements Disposable {
     return { offset, bytes: 4 * length };
   }
 
-  /** Of two ranks and a tensor: messages between them are in order. */
+  /** Per pair of ranks and tensor, messages are in order. */
   #begin({ passage, peer, tensor }: SharedCall): TransportCommunicator {
     const key = `${passage} ${tensor} ${peer}`;
     const { operation, stream } = SHARED_PASSAGES[passage];

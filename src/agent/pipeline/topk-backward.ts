@@ -1,8 +1,8 @@
 /**
  * Top-k of the gradient of activations with error feedback, a control that the paper found to
- * fail. Forward everything passes. Backward the k entries of largest magnitude of gradient and
- * residual pass, for a sparsity η k = (1 − η) of all, and the rest stays for the same place
- * of the same micro-batch in the next iteration, which is that of other samples.
+ * fail. Forward, everything passes. Backward, the k entries of largest magnitude of gradient
+ * plus residual pass, with k = (1 − η) of all for a sparsity η. The rest stays for the same
+ * position of the same micro-batch in the next iteration, which has other samples.
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), appendix A.
  */

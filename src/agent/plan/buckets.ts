@@ -2,8 +2,8 @@
  * Bucketing (fusion): tensors of equal method and parameters become buckets of at least
  * `bucketBytes`, in the order in which backpropagation makes gradients ready, last tensor
  * first. A tensor is never split. Methods that use the whole model have one bucket
- * (`inOneBucket`). Where all have the same method a bucket is a contiguous
- * range of the flat gradient; otherwise its tensors may not be adjacent there.
+ * (`inOneBucket`). If all tensors have the same method, a bucket is a contiguous range of
+ * the flat gradient; otherwise its tensors may not be adjacent there.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { TensorSlice } from '../compression/method.ts';
@@ -17,7 +17,7 @@ export interface FlatTensor {
   readonly length: number;
 }
 
-/** A contiguous range of the flat gradient, and where it is in a bucket. */
+/** A contiguous range of the flat gradient, and its position in a bucket. */
 export interface BucketRun {
   /** First element in the flat gradient. */
   readonly flat: number;
@@ -30,7 +30,7 @@ export interface Bucket {
   readonly index: number;
   readonly length: number;
   readonly policy: TensorPolicy;
-  /** Ascending, as few as there can be: one where the bucket is contiguous. */
+  /** Ascending and as few as possible: one if the bucket is contiguous. */
   readonly runs: readonly BucketRun[];
   /** Ascending by start, positions from the start of the bucket. */
   readonly tensors: readonly TensorSlice[];

@@ -1,7 +1,7 @@
 /**
- * The fence: which switch takes effect at which iteration. Every rank holds the same
- * switches in the same order; with each iteration the ranks agree in band on the newest
- * epoch that all of them know (the minimum). A switch takes effect at the first
+ * Decides which switch takes effect at which iteration (the fence). Every rank holds
+ * the same switches in the same order; in each iteration the ranks agree in band on the
+ * newest epoch that all of them know (the minimum). A switch takes effect at the first
  * iteration that it allows and at which it is agreed: a pure function of what all ranks
  * share, so no rank can pass a fence alone.
  */
@@ -32,12 +32,12 @@ export class PlanSchedule {
     this.#agreed = this.knownEpoch;
   }
 
-  /** A schedule that has come as far as this one, for a process that continues. */
+  /** The state of this schedule, for a process that resumes. */
   save(): SavedSchedule {
     return { plan: this.#plan, epoch: this.#epoch, fences: [...this.#fences] };
   }
 
-  /** The switches that are known stay to be learned. */
+  /** Restores the plan and its fences; known switches must be learnt again. */
   restore({ plan, epoch, fences }: SavedSchedule): void {
     this.#plan = plan;
     this.#epoch = epoch;
@@ -58,17 +58,17 @@ export class PlanSchedule {
     return gap < 0 ? this.#known.length : gap;
   }
 
-  /** Whether this rank knows of switches that are not agreed on. */
+  /** Whether this rank knows of switches that are not agreed on yet. */
   get hasNews(): boolean {
     return this.knownEpoch > this.#agreed;
   }
 
-  /** Whether `advance` would give any switch: the same on all ranks. */
+  /** Whether `advance` would return a switch; the same on all ranks. */
   isDue(iteration: number): boolean {
     return this.#due(iteration).length > 0;
   }
 
-  /** The first iteration after this one at which a switch that is agreed on takes effect. */
+  /** The first iteration after this one at which an agreed switch takes effect. */
   nextDue(iteration: number): number | undefined {
     const due = this.#due(Infinity).map(({ notBefore }) => notBefore);
     return due.length === 0 ? undefined : Math.max(iteration + 1, Math.min(...due));
@@ -88,8 +88,8 @@ export class PlanSchedule {
   }
 
   /**
-   * The switches that take effect before this iteration, in order: by the iteration
-   * asked for, then by epoch. Each is returned once.
+   * The switches that take effect before this iteration, ordered by the requested
+   * iteration, then by epoch. Each is returned once.
    */
   advance(iteration: number): readonly PlanSwitch[] {
     const due = this.#due(iteration).toSorted(
@@ -97,7 +97,7 @@ export class PlanSchedule {
     );
     for (const { epoch } of due) this.#fences.set(epoch, iteration);
     return due.map((planSwitch) => {
-      // A switch that was to come before and did not has its fence here as well.
+      // An overdue switch has its fence here as well.
       const plan = settledPlan(
         planSwitch.plan,
         (epoch) => this.#fences.get(epoch) ?? iteration,

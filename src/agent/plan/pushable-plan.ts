@@ -1,13 +1,13 @@
 /**
- * What a plan may say where each rank pushes its payloads to servers by itself: no collective,
- * and methods that need no other rank.
+ * Checks plans for ranks that push their payloads to servers: no collective, and only methods
+ * that need no other rank.
  */
 import { inputError } from '../../shared/errors.ts';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { findMethod } from '../compression/registry.ts';
 
 /**
- * As the user wrote it: suggesting a collective that does not fit the method would not help.
+ * Checked as written, because suggesting another collective would not help.
  * @throws GradwireError `COLLECTIVE_MISFIT`
  */
 export function refuseCollective({

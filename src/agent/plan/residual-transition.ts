@@ -1,6 +1,6 @@
 /**
- * What becomes of the residual and of the weights when one plan follows another, tensor by
- * tensor, for a plan may have several methods.
+ * What happens to the residual and the weights when one plan follows another, by tensor,
+ * since a plan may have several methods.
  *
  *   old residual   new method keeps one   residual
  *   none           any                    nothing to do
@@ -8,7 +8,7 @@
  *   some           no                     flushed (one dense exchange) or dropped
  *
  * Leaving a method whose replicas drift averages weights and optimiser state over the
- * ranks at the fence, for the next method's replicas must start from equal bits.
+ * ranks at the fence, because the next method's replicas must start from equal bits.
  */
 import type { ExchangePlan, ResidualPolicy } from '../../shared/exchange-plan.ts';
 import type { MethodDefinition } from '../compression/method.ts';
@@ -16,10 +16,10 @@ import type { FlatTensor } from './buckets.ts';
 import { policyOf } from './tensor-policy.ts';
 
 export interface Transition {
-  /** Of the whole: what became of any tensor's, flushed or dropped before kept. */
+  /** The outcome for all tensors: flushed or dropped takes precedence over kept. */
   readonly residual: 'none' | 'kept' | 'flushed' | 'dropped';
   readonly resynchronize: boolean;
-  /** What is flushed or dropped, if not all that there is. */
+  /** The parts that are flushed or dropped, if not everything. */
   readonly leaving?: readonly FlatRange[] | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface FlatRange {
 
 type Side = Pick<MethodDefinition, 'residual' | 'replicas'>;
 
-/** Of tensors that have one method before and one after. */
+/** For tensors with one method before and one after. */
 export function planTransition(
   from: Side,
   to: Side,
@@ -43,7 +43,7 @@ export function planTransition(
   return { residual: policy === 'flush' ? 'flushed' : 'dropped', resynchronize };
 }
 
-/** Of all tensors, from one plan to the next. */
+/** For all tensors, from one plan to the next. */
 export function transitionOf(
   from: ExchangePlan,
   to: ExchangePlan,

@@ -1,8 +1,7 @@
 /**
- * What the user wrote under `exchange`, or asked for in a switch, as an exchange plan:
- * names looked up, parameters validated by the method's own schema, the collective
- * checked against the method's payload. Nothing invalid passes here, so no rank ever
- * sees an invalid plan.
+ * Turns the user's `exchange`, or a requested switch, into an exchange plan: looks up
+ * names, validates parameters by the method's schema, and checks the collective against
+ * the method's payload. Nothing invalid passes, so no rank ever sees an invalid plan.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { GradwireError, inputError } from '../../shared/errors.ts';
@@ -39,7 +38,7 @@ import { loses } from './tensor-policy.ts';
 /** An optimiser that keeps its momentum. */
 export interface MomentumOwner {
   readonly name: string;
-  /** What to do about it. */
+  /** The next step for the user. */
   readonly next: string;
 }
 
@@ -51,17 +50,19 @@ export interface Refusal {
 
 /** The run that a plan is for, in as far as it is known. */
 export interface PlanSetting {
-  /** Names of the model's tensors: a pattern has to fit one of them. */
+  /** Names of the model's tensors; a pattern must match one of them. */
   readonly tensors?: readonly string[] | undefined;
-  /** What `warmupEpochs` and its like are counted by. */
+  /** For `warmupEpochs` and similar parameters. */
   readonly iterationsPerEpoch?: number | undefined;
-  /** The optimiser's, for methods that have it within them. */
+  /** The optimiser's momentum, for methods that apply it themselves. */
   readonly momentum?: number | undefined;
-  /** What cannot leave its momentum to the method. */
+  /** An optimiser that cannot leave its momentum to the method. */
   readonly ownMomentum?: MomentumOwner | undefined;
   /** Whether the model is split into stages, which send each other activations. */
   readonly isPipeline?: boolean | undefined;
-  /** λ of the optimiser that takes what is exchanged, for methods that move few weights. */
+  /**
+   * Weight decay λ of the optimiser after the exchange, for methods that move few weights.
+   */
   readonly weightDecay?: number | undefined;
   /** Why no residual can be kept in units of updates, if none can. */
   readonly noUpdates?: Refusal | undefined;
@@ -69,7 +70,7 @@ export interface PlanSetting {
   readonly ranks?: number | undefined;
   /** Whether each rank pushes to servers by itself, and no collective carries anything. */
   readonly pushes?: boolean | undefined;
-  /** Of the switch that is resolved: warm-ups and ramps that it gives begin at its fence. */
+  /** The switch's epoch: its warm-ups and ramps begin at its fence. */
   readonly epoch?: number | undefined;
 }
 
@@ -85,8 +86,8 @@ const REMOVABLE: ReadonlySet<string> = new Set([
 const NAMES_SHOWN = 20;
 
 /**
- * @param change keys of `exchange`; what is not named is taken from `base`, a method's
- * parameters and the layers' own only where the method stays the same
+ * @param change keys of `exchange`; other keys come from `base`, but the parameters of
+ * the method and of layers only if the method stays the same
  * @throws GradwireError `EXCHANGE_INVALID`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_…`,
  * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
  * `SERVERS_INVALID`, `LAYER_UNKNOWN`, `METHOD_NEEDS_PEERS`, `RESIDUAL_UNITS_MISFIT`
@@ -120,7 +121,7 @@ export function resolvePlan(
   return plan;
 }
 
-/** `activations.sparsity=0.5` changes a part of what the plan before has. */
+/** `activations.sparsity=0.5` changes a part of the previous plan's value. */
 function withPartsJoined(
   change: Readonly<Record<string, unknown>>,
   base: ExchangePlan | undefined,
@@ -150,7 +151,7 @@ function resolve(
   const given: Record<string, unknown> = {};
   const parameters: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(change)) {
-    // `null` takes quantizeSums and activations off, and leaves servers to the default.
+    // `null` removes quantizeSums and activations, and resets servers to the default.
     if (REMOVABLE.has(key) && value === null) continue;
     (planKeys.has(key) ? given : parameters)[key] = value;
   }
@@ -198,7 +199,8 @@ function resolve(
   const { payload, reducible } = carriageOf(method, resolved.parameters);
   const loss = loses(method, collective);
   if (reducible && !loss && collective.takes.includes(payload)) return resolved;
-  // A collective that the last method used and this one cannot: not the user's choice.
+  // The previous method's collective does not fit this one, and the user did not choose
+  // it.
   if (!chosenByUser) return { ...resolved, collective: 'auto' };
   if (!reducible) {
     throw inputError(
@@ -223,8 +225,8 @@ function resolve(
 }
 
 /**
- * The plan with its quantisation, and with a collective that applies it. One that the plan
- * before had continues while the method stays and the collective can.
+ * The plan with its quantisation, and with a collective that applies it. The previous
+ * plan's quantisation continues while the method stays and the collective supports it.
  */
 function withQuantization(
   { quantizeSums: asked, ...plan }: ExchangePlan,
@@ -235,7 +237,7 @@ function withQuantization(
   const kept = goesOn ? base.quantizeSums : undefined;
   const quantizeSums = asked ?? kept;
   if (quantizeSums === undefined) return plan;
-  // The app's panel repeats current values: that alone is not a choice.
+  // The app's panel repeats current values, which is not a choice.
   const chosenByUser =
     asked !== undefined && !isDeepStrictEqual(asked, base?.quantizeSums);
   const method = findMethod(plan.method);
@@ -259,8 +261,8 @@ function withQuantization(
 }
 
 /**
- * The plan with the number of its servers, where its collective has some. The plan before
- * has said it where that had them too and no other number is asked for.
+ * The plan with the number of its servers, where its collective has some. If no number is
+ * requested, the previous plan's number is kept.
  */
 function withServers(
   { servers: asked, ...plan }: ExchangePlan,
@@ -274,7 +276,7 @@ function withServers(
     assertServes(plan.collective, servers, ranks);
     return { ...plan, servers };
   }
-  // The app's panel repeats current values: that alone is not a choice.
+  // The app's panel repeats current values, which is not a choice.
   if (asked !== undefined && asked !== base?.servers) {
     assertServes(plan.collective, asked, ranks);
   }
@@ -439,7 +441,7 @@ function pickPlanKeys(base: ExchangePlan | undefined): Record<string, unknown> {
   return { method, collective, bucketBytes };
 }
 
-/** What is thrown says where the fault was written. */
+/** Adds the place where the fault was written to errors. */
 function placed<T>(where: (known: string | undefined) => string, work: () => T): T {
   try {
     return work();

@@ -1,10 +1,10 @@
-/** A plan whose warm-ups and ramps that begin at a fence have its iteration. */
+/** A plan in which warm-ups and ramps that begin at a fence have its iteration. */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { settled } from '../compression/policy/starts.ts';
 
 /**
- * @param fenceOf the iteration of an epoch's fence, where it is known
- * @returns the same object where nothing is to be put in
+ * @param fenceOf the iteration of an epoch's fence, if known
+ * @returns the same object if nothing changes
  */
 export function settledPlan(
   plan: ExchangePlan,

@@ -1,6 +1,6 @@
 /**
- * What a plan says of each tensor: its method and parameters, by the first pattern that
- * fits its name, dense if it is small. Pure functions of what all ranks share.
+ * A plan's policy for each tensor: its method and parameters, by the first pattern that
+ * matches its name; dense if it is small. Pure functions of data that all ranks share.
  */
 import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { JsonObject } from '../../shared/json.ts';
@@ -20,7 +20,7 @@ export interface TensorPolicy {
   readonly parameters: JsonObject;
 }
 
-/** Of a tensor that travels as it is. */
+/** For a tensor that travels uncompressed. */
 const DENSE = { method: 'none', parameters: {} };
 
 export function policyOf(
@@ -35,7 +35,7 @@ export function policyOf(
   return { method: findMethod(DENSE.method), parameters: DENSE.parameters };
 }
 
-/** Equal for policies by which tensors can share a bucket. */
+/** Equal for policies whose tensors can share a bucket. */
 export function policyKey({ method, parameters }: TensorPolicy): string {
   return JSON.stringify([method.id, parameters]);
 }
@@ -58,7 +58,10 @@ export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
   };
 }
 
-/** Whether what a collective leaves out is lost: the method has no residual to keep it. */
+/**
+ * Whether entries that a collective leaves out are lost, because the method has no
+ * residual.
+ */
 export function loses(
   { residual }: Pick<MethodDefinition, 'residual'>,
   { partial }: Pick<CollectiveDefinition, 'partial'>,
@@ -66,7 +69,7 @@ export function loses(
   return partial === true && residual === 'none';
 }
 
-/** Names of the tensors whose momentum the method has within it. */
+/** Names of the tensors whose method applies momentum itself. */
 export function withMomentumReplaced(
   plan: ExchangePlan,
   tensors: readonly { readonly name: string; readonly length: number }[],
@@ -77,7 +80,7 @@ export function withMomentumReplaced(
   return new Set(replaced.map(({ name }) => name));
 }
 
-/** What a plan asks of the training loop where replicas drift. */
+/** What a plan with drifting replicas requires of the training loop. */
 export interface Drift extends DriftSchedule {
   readonly drifts: boolean;
 }
@@ -85,10 +88,10 @@ export interface Drift extends DriftSchedule {
 /** Replicas stay identical. */
 export const STILL: Drift = { drifts: false, measureEvery: 0, resyncEvery: 0 };
 
-/** Of a method that does not mention it. */
+/** For a method that does not mention it. */
 const USUAL_SCHEDULE: DriftSchedule = { measureEvery: 50, resyncEvery: 0 };
 
-/** Replicas drift if any tensor's do; what is asked for most often counts. */
+/** Replicas drift if any tensor's do; the shortest interval counts. */
 export function driftOf(
   plan: ExchangePlan,
   tensors: readonly { readonly name: string; readonly length: number }[],

@@ -1,12 +1,13 @@
 /**
- * The collectives themselves, timed on vectors of a few shapes, in turns, all ranks at
- * once: what the constants do not say of them. Two algorithms may send the same bytes in
- * the same messages, and one of them copies more, or waits for a core that the other
- * leaves alone. What the model makes of these times is in `collectives/timed-factor.ts`.
+ * Times the collectives themselves on vectors of a few shapes, in turns, with all ranks
+ * at once, to capture what the constants miss. Two algorithms may send the same bytes in
+ * the same messages, but one of them may copy more, or wait for a core that the other
+ * does not use. For the model's use of these times see `collectives/timed-factor.ts`.
  *
- * Every rank runs the same schedule. Shapes grow until an exchange takes long, and a shape
- * has its time, so that a slow link does not take minutes. About 40 seconds for four
- * ranks on loopback; a quick measurement, of small vectors and few repetitions, about 4.
+ * Every rank runs the same schedule. Shapes grow until an exchange takes long, and each
+ * shape has a time limit, so that a slow link does not take minutes. About 40 seconds for
+ * four ranks on loopback; a quick measurement, of small vectors and few repetitions, about
+ * 4.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
@@ -20,7 +21,7 @@ import type { Kernels } from '../kernels/kernels.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** N elements and, of a sparse vector, k entries a rank. */
+/** N elements and, for a sparse vector, k entries per rank. */
 export interface TimedShape {
   readonly length: number;
   readonly nnz?: number | undefined;
@@ -28,7 +29,7 @@ export interface TimedShape {
 
 export interface CollectiveTiming extends TimedShape {
   readonly collective: string;
-  /** Of each repetition. */
+  /** Seconds of each repetition. */
   readonly seconds: readonly number[];
 }
 
@@ -52,42 +53,45 @@ const EFFORTS = [
   { bytes: Infinity, batch: 1, turns: 6 },
 ] as const;
 /**
- * Repetitions of a turn. A run does the same exchange again and again, and the first ones
- * after another algorithm meet cold caches and ranks that share the wrong cores: as many go
- * unheeded as take the budget's time for it, within these bounds.
+ * Repetitions of a turn. A run repeats the same exchange, but the first ones after another
+ * algorithm meet cold caches and badly placed ranks. So repetitions are discarded for the
+ * budget's warm-up time, within these bounds.
  */
 const TURN = { fewest: 2, most: 12, timed: 2 } as const;
 /**
- * Ranks sleep before a turn: a scheduler spreads over the cores what wakes up, and leaves
- * what never sleeps where it is, be it two to a core.
+ * Ranks sleep before a turn, because a scheduler spreads waking threads over the cores
+ * but leaves threads that never sleep where they are, even two on one core.
  */
 const REST_MS = 5;
-/** How much is measured: enough to choose collectives by, or to see that it works. */
+/**
+ * The amount of measuring: enough to choose collectives, or just enough to see that it
+ * works.
+ */
 export type ProbeEffort = 'full' | 'quick';
 
 interface Budget {
-  /** Of a dense vector of the largest shapes. */
+  /** Bytes of a dense vector of the largest shapes. */
   readonly largestBytes: number;
-  /** Of each collective, until V8 has compiled what it runs most. */
+  /** Warm-up repetitions of each collective, until V8 has compiled hot code. */
   readonly warmUpSeconds: number;
-  /** What the turns of one shape may take, except for the fewest. */
+  /** Time limit for the turns of one shape beyond the minimum. */
   readonly shapeSeconds: number;
   readonly fewestTurns: number;
-  /** Of each turn, before what is timed. */
-  readonly unheededSeconds: number;
+  /** Warm-up time of each turn. */
+  readonly discardedSeconds: number;
 }
 
 const BUDGETS: Readonly<Record<ProbeEffort, Budget>> = {
   full: {
     ...{ largestBytes: 2 ** 25, warmUpSeconds: 0.2 },
-    ...{ shapeSeconds: 2, fewestTurns: 3, unheededSeconds: 0.02 },
+    ...{ shapeSeconds: 2, fewestTurns: 3, discardedSeconds: 0.02 },
   },
   quick: {
     ...{ largestBytes: 2 ** 19, warmUpSeconds: 0.02 },
-    ...{ shapeSeconds: 0.02, fewestTurns: 1, unheededSeconds: 0.002 },
+    ...{ shapeSeconds: 0.02, fewestTurns: 1, discardedSeconds: 0.002 },
   },
 };
-/** Where the slowest exchange of a shape takes longer, no larger shape follows. */
+/** If the slowest exchange of a shape takes longer, no larger shape follows. */
 const LONG_SECONDS = 0.1;
 const MEETING_STREAM = 1_000_000;
 /** Its own stream for each collective. */
@@ -135,7 +139,7 @@ class TimedRanks {
     this.#meeting = this.#communicator(MEETING_STREAM);
   }
 
-  /** The largest over the ranks of what each brings: all meet. */
+  /** The maximum over ranks of each rank's value; also a barrier. */
   async largest(value: number): Promise<number> {
     this.#meeting.begin({ epoch: 0, operation: 0, dtype: 0 });
     const [largest] = await smallAllreduce(this.#meeting, Float64Array.of(value), [
@@ -144,10 +148,10 @@ class TimedRanks {
     return largest!;
   }
 
-  /** All that take vectors of this shape, in turns. */
+  /** Times all collectives that take vectors of this shape, in turns. */
   async time(shape: TimedShape): Promise<readonly CollectiveTiming[]> {
     const { length, nnz } = shape;
-    const { warmUpSeconds, shapeSeconds, fewestTurns, unheededSeconds } = this.#budget;
+    const { warmUpSeconds, shapeSeconds, fewestTurns, discardedSeconds } = this.#budget;
     const kind = nnz === undefined ? 'dense' : 'sparse';
     const effort = EFFORTS.find(({ bytes }) => 4 * length <= bytes)!;
     const { batch, turns } = effort;
@@ -158,7 +162,7 @@ class TimedRanks {
         collective,
         communicator: this.#communicator(streamOf(collective)),
         seconds: [] as number[],
-        unheeded: 0,
+        discarded: 0,
       }));
     const run = async (
       { collective, communicator }: (typeof contestants)[number],
@@ -182,16 +186,16 @@ class TimedRanks {
       this.#warm.add(id);
       await run(contestant, batch);
       const seconds = batch * (await this.largest(await run(contestant, batch)));
-      contestant.unheeded = unheededOf(seconds, unheededSeconds);
+      contestant.discarded = discardedOf(seconds, discardedSeconds);
     }
     const begun = performance.now();
     for (let turn = 0; turn < turns; turn++) {
       if (turn >= fewestTurns && (await this.#passed(begun, shapeSeconds))) break;
       for (const contestant of contestants) {
-        // All ranks have what they wait for: a sleeping rank sends nothing.
+        // All ranks have received everything, because a sleeping rank sends nothing.
         await this.largest(0);
         await sleep(REST_MS);
-        for (let time = 0; time < contestant.unheeded; time++) {
+        for (let time = 0; time < contestant.discarded; time++) {
           await run(contestant, batch);
         }
         for (let time = 0; time < TURN.timed; time++) {
@@ -205,7 +209,7 @@ class TimedRanks {
     });
   }
 
-  /** Whether this many seconds have passed on any of the ranks: all agree. */
+  /** Whether this many seconds have passed on any rank; all agree. */
   async #passed(begun: number, seconds: number): Promise<boolean> {
     return (await this.largest((performance.now() - begun) / 1000)) >= seconds;
   }
@@ -215,9 +219,9 @@ class TimedRanks {
   }
 }
 
-/** @param seconds of one repetition */
-const unheededOf = (seconds: number, unheededSeconds: number): number =>
-  Math.min(TURN.most, Math.max(TURN.fewest, Math.ceil(unheededSeconds / seconds)));
+/** @param seconds seconds of one repetition */
+const discardedOf = (seconds: number, discardedSeconds: number): number =>
+  Math.min(TURN.most, Math.max(TURN.fewest, Math.ceil(discardedSeconds / seconds)));
 
 /** Payloads of one shape, rewritten before each exchange, since collectives overwrite them. */
 class Payloads implements Disposable {
@@ -236,7 +240,7 @@ class Payloads implements Disposable {
     this.#indices = randomIndices(length, nnz ?? 0, world.transport.rank);
   }
 
-  /** Zeros, which sums leave as they are: any number of exchanges stays in f32's range. */
+  /** Zeros, which sums do not change, so any number of exchanges stays in f32's range. */
   write(copies: number): readonly Payload[] {
     const { arena } = this.#world;
     const { length, nnz } = this.#shape;
@@ -255,7 +259,10 @@ class Payloads implements Disposable {
   }
 }
 
-/** One index at a random place of each of k equal runs: as many meet as of uniform ones. */
+/**
+ * One index at a random position of each of k equal runs, which coincide as often as
+ * uniform ones.
+ */
 function randomIndices(length: number, count: number, rank: number): Uint32Array {
   const random = new CounterRandom({ seed: 5, rank });
   const run = length / count;

@@ -1,8 +1,8 @@
 /**
- * γ: what the kernels take for an element or an entry, on this machine, one thread a rank
- * while all ranks compute: where ranks share cores they share them here, too, so that
- * what is timed are batches longer than a scheduler's slice, the calls' means. Vectors are
- * larger than a cache and indices are random, as in a gradient. About half a second.
+ * γ: the kernels' time per element or entry on this machine, with one thread per rank
+ * while all ranks compute. If ranks share cores they share them here, too, so batches
+ * longer than a scheduler's slice are timed, and calls averaged. Vectors are larger than a
+ * cache and indices are random, as in a gradient. Takes about half a second.
  */
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { median } from '../../shared/statistics/quantile.ts';
@@ -16,13 +16,13 @@ export type KernelTimings = NetworkProfile['kernels'];
 
 const ELEMENTS = 2 ** 20;
 const ENTRIES = ELEMENTS / 64;
-/** Batches that a median is of, and how long each is. */
+/** Number of batches per median, and their length. */
 const BATCHES = 3;
 const BATCH_MS = 15;
 const MOST_CALLS = 1000;
 const QUANTIZER = { levels: 7, bucket: 512 } as const;
 
-/** @param meet resolves when all ranks have come: they compute at the same time */
+/** @param meet a barrier, so that all ranks compute at the same time */
 export async function timeKernels(
   arena: Arena,
   kernels: Kernels,
@@ -32,7 +32,8 @@ export async function timeKernels(
   const x = arena.allocateVector(ELEMENTS);
   const y = arena.allocateVector(ELEMENTS);
   fillRandom(arena, x, 1);
-  // The same numbers, backwards: to draw them takes as long as to measure.
+  // The same numbers reversed, because drawing new ones would take as long as
+  // measuring.
   arena.f32(y).set(arena.f32(x));
   arena.f32(y).reverse();
   const a = randomStream(arena, 0);
@@ -88,7 +89,7 @@ function fillRandom(arena: Arena, vector: Vector, seed: number): void {
   const random = new CounterRandom({ seed });
   const values = arena.f32(vector);
   for (let i = 0; i < values.length; i++) {
-    // Two uniforms of opposite sign: no two kernels meet a constant.
+    // The difference of two uniforms, so that kernels do not see constants.
     values[i] = random.uniform(2 * i) - random.uniform(2 * i + 1);
   }
 }

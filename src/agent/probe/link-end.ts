@@ -15,14 +15,16 @@ export interface LinkOrder {
 }
 
 export interface TimedLink {
-  /** Of the first end; the other has none. */
+  /** The result at the first end; the other has none. */
   readonly timing?: LinkTiming | undefined;
   readonly transport: TransportKind;
 }
 
-/** Both ends have listened before: what does not connect by then is not to be reached. */
+/**
+ * Both ends listen already, so an end that does not connect in time cannot be reached.
+ */
 const CONNECT_MS = 8000;
-/** For the slowest of streams. */
+/** Long enough for the slowest streams. */
 const MESSAGE_MS = 20_000;
 
 /** @throws GradwireError of the transport */

@@ -1,9 +1,8 @@
 /**
- * α and β of one link between two ranks, in a second or two whatever its speed. α is half a
- * round trip of 8 bytes. β is taken from a stream in one direction, long enough to outlast
- * what a shaper or a switch lets pass at once: round trips would leave either
- * direction idle half of the time, and a link that saves up what it did not use would look
- * twice as fast as it is.
+ * Measures α and β of one link between two ranks, in a second or two at any speed. α is
+ * half a round trip of 8 bytes. β comes from a stream in one direction, long enough to
+ * exceed the burst of a shaper or a switch: round trips would leave either direction idle
+ * half of the time, and a link that saves up unused bandwidth would look twice as fast.
  *
  *     rank 0 ── order ──► rank 1        pings: 8 bytes there and back
  *                                       there: ready ◄──, messages ──►, thanks ◄──
@@ -23,17 +22,17 @@ const PING_BYTES = 8;
 const MESSAGE_BYTES = 2 ** 20;
 const FIRST_BYTES = 2 ** 16;
 const MOST_BYTES = 2 ** 28;
-/** What a stream is to take, and what is long enough. */
+/** The target time of a stream, and the minimum. */
 const TARGET_SECONDS = 0.25;
 const ENOUGH_SECONDS = 0.15;
 const MOST_GROWTH = 8;
 const STREAMS = 3;
-/** Of each: unheeded first, until the path of a message is compiled. */
+/** Repetitions of each; the first are discarded, until the message path is compiled. */
 const PING_SECONDS = 0.15;
 const FEWEST_PINGS = 5;
 const MOST_PINGS = 2000;
 
-/** Both ranks call it; rank 0 gets the result. */
+/** Called on both ranks; rank 0 gets the result. */
 export async function timeLink(
   transport: Transport,
   arena: Arena,
@@ -71,7 +70,7 @@ class LinkLine {
     await this.#send(Buffer.from(Uint32Array.of(ORDERS[order], count, bytes).buffer));
   }
 
-  /** Rank 1: obeys orders until the order to end. */
+  /** Rank 1 follows orders until the order to end. */
   async serve(): Promise<void> {
     for (;;) {
       const text = Buffer.alloc(ORDER_BYTES);
@@ -100,7 +99,7 @@ class LinkLine {
     }
   }
 
-  /** Half a round trip, the median of many. */
+  /** Half the median of many round trips. */
   async latency(): Promise<number> {
     await this.#pings(FEWEST_PINGS);
     const first = median(await this.#pings(FEWEST_PINGS))!;
@@ -141,7 +140,7 @@ class LinkLine {
     return seconds;
   }
 
-  /** Seconds until all of it has arrived. */
+  /** Seconds until the whole stream has arrived. */
   async #stream(direction: 'there' | 'back', total: number): Promise<number> {
     const bytes = Math.min(total, MESSAGE_BYTES);
     const count = Math.ceil(total / bytes);

@@ -1,14 +1,13 @@
 /**
- * Timed messages between ranks, over the path that the collectives take: first each pair
- * alone, ping-pong, half a round trip a message; then the first 2, 4, … P ranks all at
- * once, each sending to one neighbour and receiving from the other, around and back, so
- * that no rank gets ahead, and from a common start: what a collective meets if ranks
- * share a machine or a switch, and do not start at exactly the same time. And each sending
- * to all others in one go.
+ * Times messages between ranks over the collectives' path. First each pair alone,
+ * ping-pong, half a round trip per message. Then the first 2, 4, … P ranks all at once
+ * from a common start, each sending to one neighbour and receiving from the other, around
+ * and back, so that no rank gets ahead; collectives meet these conditions if ranks share a
+ * machine or a switch. Finally each rank sends to all others at once.
  *
- * Every rank runs the same schedule; between two parts of it all meet, so that who is not
- * concerned is silent. Nothing counts until V8 has compiled what runs most, or α would be
- * three times what a run meets. About three seconds for four ranks on loopback.
+ * Every rank runs the same schedule; barriers between its parts keep uninvolved ranks
+ * silent. Nothing counts until V8 has compiled hot code; otherwise α would be three times
+ * its value in a run. About three seconds for four ranks on loopback.
  */
 import type { Communicator } from '../collectives/collective.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
@@ -22,7 +21,7 @@ interface Size {
   readonly batch: number;
 }
 
-/** From one cache line to what fills a pipe. */
+/** From one cache line to a full pipe. */
 const SMALL_SIZES: readonly Size[] = [
   { bytes: 8, repetitions: 24, batch: 16 },
   { bytes: 4096, repetitions: 24, batch: 16 },
@@ -33,14 +32,14 @@ const PAIR_SIZES: readonly Size[] = [
   ...SMALL_SIZES,
   { bytes: 2 ** 21, repetitions: 5, batch: 4 },
 ];
-/** Up to what no cache holds: the largest messages of a collective. */
+/** Up to sizes beyond any cache: the largest messages of a collective. */
 const LOADED_SIZES: readonly Size[] = [
   ...SMALL_SIZES,
   { bytes: 2 ** 21, repetitions: 7, batch: 4 },
   { bytes: 2 ** 22, repetitions: 5, batch: 2 },
   { bytes: 2 ** 24, repetitions: 3, batch: 2 },
 ];
-/** To everybody at once. */
+/** Sizes for sending to all at once. */
 const BURST_SIZES: readonly Size[] = [{ bytes: 8, repetitions: 24, batch: 16 }];
 
 interface Budget {
@@ -60,10 +59,10 @@ const QUICK: Budget = {
   ...{ pairs: few(SMALL_SIZES), loaded: few(SMALL_SIZES), bursts: few(BURST_SIZES) },
   warmUpMs: 50,
 };
-/** Swaps between two looks at the clock. */
+/** Swaps between two clock readings. */
 const WARM_UP_SWAPS = 64;
 
-/** What one rank has timed: pairs in which it is the lower, loads in which it took part. */
+/** One rank's timings: pairs in which it is the lower rank, loads in which it took part. */
 export interface LinkTimings {
   readonly pairs: readonly {
     readonly ranks: readonly [number, number];
@@ -72,12 +71,12 @@ export interface LinkTimings {
   readonly loaded: readonly {
     readonly ranks: number;
     readonly messages: readonly TimedMessages[];
-    /** One to each other rank at once; empty where there is but one other. */
+    /** One message to each other rank at once; empty if there is only one other. */
     readonly bursts: readonly TimedMessages[];
   }[];
 }
 
-/** An exchange has begun on the communicator; it is used for nothing else meanwhile. */
+/** An exchange must have begun on the communicator, which must be unused meanwhile. */
 export async function timeLinks(
   communicator: Communicator,
   effort: ProbeEffort = 'full',
@@ -90,7 +89,7 @@ export async function timeLinks(
   const meet = (): Promise<unknown> =>
     smallAllreduce(communicator, Float64Array.of(1), ['max']);
 
-  /** A message there and one back, from where this rank stands. */
+  /** One round trip, from this rank's side. */
   const swap = async (to: number, from: number, bytes: number): Promise<void> => {
     const arrival = communicator.receive(from, { ...into, bytes });
     await communicator.send(to, { ...out, bytes });
@@ -130,7 +129,7 @@ export async function timeLinks(
         await swap((rank + 1) % size, (rank + size - 1) % size, 8);
         await swapAll(size, 8);
       }
-      // All continue for as long as the one that began last.
+      // All continue until the last rank to start has finished.
       [elapsed = 0] = await smallAllreduce(
         communicator,
         Float64Array.of(performance.now() - start),
@@ -175,7 +174,7 @@ export async function timeLinks(
   return { pairs, loaded };
 }
 
-/** 2, 4, 8, … below the world's size, and that. */
+/** 2, 4, 8, … below the world's size, and the size itself. */
 export function loads(size: number): readonly number[] {
   const ranks: number[] = [];
   for (let count = 2; count < size; count *= 2) ranks.push(count);

@@ -1,7 +1,7 @@
 /**
- * Measures a network: one process a rank, all pairs and all at once, and the kernels.
- * What comes out is a network profile. The processes run on this machine; on others the
- * same `ProbeRank` runs where their addresses lead, and `profileOf` takes its timings.
+ * Measures a network: one process per rank, all pairs, all ranks at once, and the
+ * kernels. The result is a network profile. The processes run on this machine; on
+ * others the same `ProbeRank` can run, and `profileOf` takes its timings.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
@@ -100,13 +100,12 @@ export function profileOf(
 }
 
 /**
- * The lower quartile: a run continues until its ranks have settled on their cores, a probe
- * of two seconds meets them on the way there, and what they wait for each other is added
- * to every time.
+ * The lower quartile: in a run, ranks settle on their cores, but in a probe of two seconds
+ * they have not, and waiting for each other adds to every time.
  */
 const SETTLED = 0.25;
 
-/** What the collectives took, beside what the profile's constants say of them. */
+/** The collectives' times, with the predictions of the profile's constants. */
 function timedCollectives(
   timings: readonly RankTimings[],
   profile: NetworkProfile,
@@ -127,7 +126,9 @@ function timedCollectives(
   });
 }
 
-/** By repetition the rank that took longest: a collective ends with its last. */
+/**
+ * For each repetition the slowest rank, because a collective ends with its last rank.
+ */
 const slowestRank = (ranks: readonly (readonly number[])[]): number[] =>
   ranks[0]!.map((_, repetition) =>
     Math.max(...ranks.map((seconds) => seconds[repetition]!)),

@@ -1,4 +1,4 @@
-/** What a rank is asked to measure, and its results. */
+/** Orders to measure, and their results. */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { TransportKind } from '../transport/transport-choice.ts';
 import type { CollectiveTiming, ProbeEffort } from './collective-timing.ts';
@@ -12,7 +12,7 @@ export interface RankTimings extends LinkTimings {
 
 export interface Probe {
   readonly timings: RankTimings;
-  /** What carried the messages. */
+  /** The transport that carried the messages. */
   readonly transport: TransportKind;
 }
 

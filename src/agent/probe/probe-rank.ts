@@ -11,7 +11,9 @@ import { timeKernels } from './kernel-timing.ts';
 import { timeLinks } from './link-timing.ts';
 import type { Probe, ProbeOrder } from './probe-order.ts';
 
-/** How long a peer that lives may send nothing: a slow link's largest messages, and their repetitions. */
+/**
+ * How long a live peer may stay silent: enough for a slow link's largest messages and their repetitions.
+ */
 const TIMEOUT_MS = 120_000;
 
 /** @throws GradwireError of the transport, `NATIVE_UNAVAILABLE` */

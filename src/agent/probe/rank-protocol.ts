@@ -28,11 +28,11 @@ export interface Probed extends Probe {
   readonly type: 'probed';
 }
 
-/** One end of a link is through; the first has the result. */
+/** One end of a link has finished; the first has the result. */
 export interface Timed {
   readonly type: 'timed';
   readonly timing?: LinkTiming | undefined;
-  /** What carried the messages. */
+  /** The transport that carried the messages. */
   readonly transport: string;
 }
 

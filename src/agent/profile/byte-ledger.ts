@@ -1,9 +1,9 @@
 /**
- * The byte ledger: bytes that the codecs produced for the wire, bytes handed to the
- * transport and bytes counted at the sockets must be the same, framing aside. What is
- * sent balances in every exchange. What is received balances once all is consumed: a
- * faster peer's next message may already be in our socket. What ranks say only to measure the
- * run is set aside: it belongs to no exchange.
+ * The byte ledger: bytes that the codecs produced for the wire, bytes handed to the transport
+ * and bytes counted at the sockets must be the same, framing aside. Sent bytes balance in
+ * every exchange. Received bytes balance once all is consumed, because a faster peer's next
+ * message may already be in our socket. Messages that only measure the run are excluded: they
+ * belong to no exchange.
  */
 import type { WireCounters } from '../transport/transport.ts';
 
@@ -12,7 +12,9 @@ export interface LedgerLine {
   readonly wireReceived: number;
   readonly framingSent: number;
   readonly framingReceived: number;
-  /** Bytes that differ between what was handed over and what sockets sent. 0 is right. */
+  /**
+   * Difference in bytes between what was handed over and what sockets sent; 0 is correct.
+   */
   readonly imbalance: number;
 }
 
@@ -42,8 +44,8 @@ export class ByteLedger {
   }
 
   /**
-   * What follows measures the run, until the function that this gives is called with the
-   * counters of then.
+   * Excludes what follows as measuring, until the returned function is called with the
+   * counters at that time.
    */
   setAside({ sent, framingSent }: WireCounters): (counters: WireCounters) => void {
     const [handed, consumed] = [this.#handed, this.#consumedTotal];
@@ -55,7 +57,7 @@ export class ByteLedger {
     };
   }
 
-  /** Close an exchange: what went over the wire since the last line. */
+  /** Closes an exchange: the wire bytes since the last line. */
   close(counters: WireCounters): LedgerLine {
     const last = this.#last;
     const aside = this.#aside;

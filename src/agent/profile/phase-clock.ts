@@ -1,10 +1,9 @@
 /**
  * The engine thread's stopwatch: at any moment of an exchange exactly one phase runs, so
- * phases are disjoint and add up to the exchange's time by construction. Synchronous
- * work names its phase; between pieces of work the thread is idle, and idle time belongs
- * to whatever the transport is waiting for. Work that a GPU was given is waited for: time
- * that would be idle then belongs to the phase of that work. Two clock readings per change
- * of phase, about 0.1 µs.
+ * phases are disjoint and add up to the exchange's time by construction. Synchronous work
+ * names its phase; between pieces of work the thread is idle, and idle time belongs to
+ * whatever the transport is waiting for. While a GPU works for a phase, idle time belongs
+ * to that phase. Two clock readings per change of phase, about 0.1 µs.
  */
 import { zeroPhases, type Phase } from '../../shared/phases.ts';
 import type { TransportObserver } from '../transport/transport.ts';
@@ -17,7 +16,7 @@ export interface PhaseTimes {
 }
 
 export interface ExchangeProfile extends PhaseTimes {
-  /** What of these passed before `hideUntil`, while the trainer computed. */
+  /** The part of these before `hideUntil`, while the trainer computed. */
   readonly hidden?: PhaseTimes | undefined;
   /** Time of compress, reduce and decompress, not hidden, while bytes were in flight, ms. */
   readonly overlapped: number;
@@ -26,7 +25,9 @@ export interface ExchangeProfile extends PhaseTimes {
 
 export interface Stretch {
   readonly end: () => void;
-  /** The time since it began belongs to this phase, if no other work has begun since. */
+  /**
+   * Assigns the time since it began to this phase, unless other work has begun since.
+   */
   readonly rename: (phase: Phase) => void;
 }
 
@@ -38,7 +39,7 @@ export class PhaseClock implements TransportObserver {
   #waitedFor: Record<number, number> = {};
   #overlapped = 0;
   #hidden: PhaseTimes | undefined;
-  /** Of this exchange, if something is to be hidden: what passed, in order. */
+  /** The timeline of this exchange, in order, if part of it may be hidden. */
   #spans: { phase: Phase; rank: number | undefined; elapsed: number }[] = [];
   #keepsSpans = false;
   #startedAt = 0;
@@ -47,7 +48,7 @@ export class PhaseClock implements TransportObserver {
   /** The phase of the synchronous work under way; undefined while idle. */
   #work: Phase | undefined;
   #waiting: Waiting = { kind: 'nothing' };
-  /** Phases of work done elsewhere that has not been answered yet, oldest first. */
+  /** Phases of pending work elsewhere, oldest first. */
   readonly #elsewhere = new Set<{ readonly phase: Phase }>();
 
   /** @param now milliseconds since any moment */
@@ -55,7 +56,7 @@ export class PhaseClock implements TransportObserver {
     this.#now = now;
   }
 
-  /** @param hides whether `hideUntil` is to come */
+  /** @param hides whether `hideUntil` will be called */
   begin(hides = false): void {
     this.#spans = [];
     this.#keepsSpans = hides;
@@ -68,8 +69,8 @@ export class PhaseClock implements TransportObserver {
   }
 
   /**
-   * What has passed since the beginning was hidden under the trainer's work, except for what came
-   * after this moment: it may be called late, when work in progress has ended.
+   * The time from the beginning to this moment was hidden under the trainer's work. May be called
+   * late, when work in progress has ended.
    */
   hideUntil(moment: number): void {
     if (!this.#running) return;
@@ -110,7 +111,10 @@ export class PhaseClock implements TransportObserver {
     }
   }
 
-  /** Synchronous work whose phase may show only as it goes on, until `end` is called. */
+  /**
+   * Synchronous work until `end` is called, whose phase may become known only during the
+   * work.
+   */
   stretch(phase: Phase): Stretch {
     const end = this.#enter(phase);
     return {
@@ -122,8 +126,8 @@ export class PhaseClock implements TransportObserver {
   }
 
   /**
-   * As `measure`; where the work is done elsewhere and answered later by a promise, idle
-   * time until the answer belongs to the phase too.
+   * Like `measure`; if the work returns a promise, idle time until it settles belongs to
+   * the phase, too.
    */
   follow<T>(phase: Phase, work: () => T): T {
     const result = this.measure(phase, work);
@@ -132,8 +136,9 @@ export class PhaseClock implements TransportObserver {
   }
 
   /**
-   * Idle time from now on belongs to the phase, before anything that the transport waits
-   * for, until what is returned is called. Of several phases expected, to the first.
+   * From now on idle time belongs to the phase, with precedence over what the transport
+   * waits for, until the returned function is called. If several phases are expected,
+   * the first one gets it.
    */
   expect(phase: Phase): () => void {
     const entry = { phase };
@@ -186,7 +191,7 @@ export class PhaseClock implements TransportObserver {
   }
 }
 
-/** Of a thread without work. */
+/** The phase of an idle thread. */
 function phaseOf({ kind }: Waiting): Phase {
   switch (kind) {
     case 'nothing':

@@ -1,5 +1,5 @@
 /**
- * The gradient in the arena, compressed by the CPU's kernels. Everything is done when its
+ * The gradient in the arena, compressed by the CPU's kernels. All work is done when a
  * call returns.
  */
 import {

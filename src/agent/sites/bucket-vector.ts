@@ -1,6 +1,6 @@
 /**
- * A bucket's elements of a flat vector, in one piece: the vector itself where they are
- * together there, else memory of its own, to which they are copied and back.
+ * A bucket's elements of a flat vector in one piece: a part of the vector if they are
+ * contiguous, otherwise separate memory to and from which they are copied.
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
@@ -11,7 +11,7 @@ export class BucketVector implements Disposable {
   readonly #arena: Arena;
   readonly #kernels: Kernels;
   readonly #flat: Vector;
-  /** What has to be copied. */
+  /** The pieces to copy. */
   readonly #runs: readonly BucketRun[];
   readonly #own: Region | undefined;
 
@@ -31,14 +31,14 @@ export class BucketVector implements Disposable {
     }
   }
 
-  /** Take the elements from the flat vector. */
+  /** Copies the elements from the flat vector. */
   load(): void {
     for (const { flat, start, length } of this.#runs) {
       this.#kernels.copy(at(this.vector, start, length), at(this.#flat, flat, length));
     }
   }
 
-  /** Bring them back. */
+  /** Copies them back. */
   store(): void {
     for (const { flat, start, length } of this.#runs) {
       this.#kernels.copy(at(this.#flat, flat, length), at(this.vector, start, length));

@@ -1,7 +1,7 @@
 /**
  * The gradient on the GPU on which it was computed: compensated, selected or rounded,
- * packed, and averaged there. Payloads alone come to the arena and go back from it. What
- * the device has no way to do is read back and done by the CPU's kernels, and said so.
+ * packed, and averaged there. Only payloads go to the arena and come back. What the
+ * device cannot do is read back, done by the CPU's kernels, and reported.
  */
 import type { Notice } from '../../shared/records.ts';
 import {
@@ -23,7 +23,7 @@ import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
 
 export interface DeviceSiteOptions {
   readonly arena: Arena;
-  /** The CPU's, for what happens to payloads in the arena. */
+  /** The CPU's kernels, for payloads in the arena. */
   readonly kernels: Kernels;
   readonly clock: PhaseClock;
   readonly gradient: GpuGradient;
@@ -32,7 +32,7 @@ export interface DeviceSiteOptions {
 export class DeviceSite implements GradientSite {
   readonly residual: ResidualMemory<GpuVector>;
   readonly #options: DeviceSiteOptions;
-  /** Elements by method that are read back and not reported yet. */
+  /** Elements, by method, that are read back but not reported yet. */
   readonly #readBack = new Map<string, number>();
 
   constructor(options: DeviceSiteOptions) {
@@ -113,7 +113,7 @@ export class DeviceSite implements GradientSite {
   }
 }
 
-/** A bucket of a flat vector: as many parts as it has runs there, or more. */
+/** A bucket of a flat vector: at least one part for each of its runs. */
 function within(vector: GpuVector, { length, runs }: Bucket): GpuVector {
   const parts = runs.flatMap((run) => sliceOf(vector, run.flat, run.length).parts);
   return { length, parts };

@@ -1,8 +1,8 @@
 /**
  * A flat gradient in memory of the GPU on which a trainer computes, for trainer and engine
- * to share: the trainer's tensors are copied into it, the engine makes the average of it,
- * and copies of that are what the optimiser applies. All work on the device goes through
- * one queue, so what one enqueues the other sees done.
+ * to share: the trainer's tensors are copied into it, the engine replaces it by the
+ * average, and the optimiser applies copies of that. All work on the device goes through
+ * one queue, so each sees the other's work completed.
  *
  * Cost: 4·n bytes of the GPU's memory.
  */
@@ -19,7 +19,7 @@ export class GpuGradient implements Disposable {
   readonly kernels: DeviceKernels;
   readonly vector: GpuVector;
 
-  /** `device` stays its owner's, to be destroyed after this is disposed of. */
+  /** The caller owns `device` and destroys it after this is disposed of. */
   constructor(device: GPUDevice, length: number, options: GpuOptions = {}) {
     this.gpu = shareGpuDevice(device, options);
     this.kernels = new DeviceKernels(this.gpu);

@@ -1,8 +1,7 @@
 /**
- * Where the flat gradient lives while it is exchanged, and what is done to it there: the
- * arena, worked on by the CPU's kernels, or the GPU that the trainer computes on. An
- * exchange plan opens its buckets at a site and knows payloads alone, which are in the
- * arena at either.
+ * Where the flat gradient is stored and processed during an exchange: the arena, with
+ * the CPU's kernels, or the GPU that the trainer computes on. An exchange plan opens its
+ * buckets at a site and handles only payloads, which are always in the arena.
  */
 import type { Notice } from '../../shared/records.ts';
 import type { JsonObject } from '../../shared/json.ts';
@@ -23,17 +22,17 @@ export interface BucketSetup {
 }
 
 export interface GradientSite extends Disposable {
-  /** What the methods of this run keep back. */
+  /** The residual of this run's methods. */
   readonly residual: Residual;
-  /** Made for the life of a plan; the residual is kept for the next one. */
+  /** Created for the life of a plan; the residual is kept for the next one. */
   open(setup: BucketSetup): GradientBucket;
-  /** The gradient becomes this one, of a vector in the arena. */
+  /** Replaces the gradient by a vector in the arena. */
   take(gradient: Vector): void;
   /**
-   * Resolves when everything that was asked for is done, so that time is not taken for
-   * that of the next work here; undefined if nothing is in progress.
+   * Resolves when all requested work is done, so that its time does not count for later
+   * work; undefined if nothing is in progress.
    */
   settled(): Promise<void> | undefined;
-  /** Notices of what the plan does elsewhere than here; each is returned once. */
+  /** Notices about parts of the plan that run elsewhere; each is returned once. */
   takeNotices(): Notice[];
 }

@@ -1,10 +1,11 @@
 /**
- * A method that a GPU cannot hold, for a gradient that lies there: the gradient is read
- * back and compressed in the arena by the CPU's kernels, the average is written over it.
- * The residual is at home on the GPU: it is read once and written back with every average,
- * so that a method that follows finds it there.
+ * For a method that a GPU cannot run and a gradient on the GPU: the gradient is read back
+ * and compressed in the arena by the CPU's kernels, and overwritten by the average. The
+ * residual stays on the GPU: it is read once and written back with every average, so that
+ * the next method finds it there.
  *
- * Cost beside the method's own: the bucket is transferred both ways, the residual one way.
+ * Cost in addition to the method's: the bucket is transferred both ways, the residual one
+ * way.
  */
 import type { JsonObject } from '../../shared/json.ts';
 import {
@@ -26,7 +27,7 @@ export interface ReadbackOptions {
   readonly method: MethodDefinition;
   readonly context: Omit<CompressorContext<JsonObject>, 'work' | 'residual'>;
   readonly gradient: GpuVector;
-  /** Given where the method keeps one. */
+  /** Given if the method keeps one. */
   readonly residual: GpuVector | undefined;
 }
 

@@ -1,12 +1,12 @@
 /**
  * The residual of error feedback, one flat vector in the order of the gradient, so that it
- * outlives buckets and, in equal units, methods. What a method leaves behind that the next
- * cannot use waits here until one dense exchange flushes it.
+ * outlives buckets and, in equal units, methods. A residual that the next method cannot
+ * use waits here until one dense exchange flushes it.
  */
 import type { Vector } from '../memory/arena.ts';
 import type { FlatRange, Transition } from '../plan/residual-transition.ts';
 
-/** Vectors as long as the gradient, where the gradient lives. */
+/** Operations on vectors of the gradient's length, at the gradient's site. */
 export interface VectorMemory<V> {
   /** All elements. */
   readonly whole: readonly FlatRange[];
@@ -19,19 +19,19 @@ export interface VectorMemory<V> {
   scale(x: V, factor: number): void;
   /** In the ranges: out ← out + x, where there is an out, and x ← 0. */
   move(out: V | undefined, x: V, ranges: readonly FlatRange[]): void;
-  /** ‖x‖², of some of its elements where ranges are given. */
+  /** ‖x‖², of the elements in the ranges if given. */
   squaredNorm(x: V, ranges?: readonly FlatRange[]): number | Promise<number>;
   /** Its values, valid until it changes. */
   values(vector: V): Float32Array | Promise<Float32Array>;
   /** vector ← values */
   set(vector: V, values: Float32Array): void;
-  /** Work on the vector's values in the arena, which become the vector's. */
+  /** Works on a copy of the values in the arena and writes it back. */
   inArena(vector: V, work: (vector: Vector) => Promise<void>): Promise<void>;
   /** gradient ← gradient + x */
   addToGradient(x: V): void;
 }
 
-/** What the engine does with a residual, at any site. */
+/** The engine's operations on a residual, at any site. */
 export type Residual = Pick<
   ResidualMemory<unknown>,
   'retire' | 'scale' | 'drain' | 'flush' | 'squaredNorm' | 'save' | 'restore'
@@ -46,21 +46,21 @@ export class ResidualMemory<V> implements Disposable {
     this.#memory = memory;
   }
 
-  /** For a method that keeps a residual: the one there is, else one of zeros. */
+  /** For a method with a residual: the existing one, or zeros. */
   keep(): V {
     this.#vector ??= this.#memory.allocate();
     return this.#vector;
   }
 
-  /** Of the residual there is, or of parts of it; undefined where no method keeps one. */
+  /** The norm of the residual, or of parts of it; undefined if no method keeps one. */
   squaredNorm(ranges?: readonly FlatRange[]): number | Promise<number> | undefined {
     if (this.#vector === undefined) return undefined;
     return this.#memory.squaredNorm(this.#vector, ranges);
   }
 
   /**
-   * The values of the residual there is, valid until the next exchange; undefined where no
-   * method keeps one. Nothing may be left over to be flushed.
+   * The residual's values, valid until the next exchange; undefined if no method keeps
+   * one. Nothing may be waiting to be flushed.
    */
   save(): Float32Array | Promise<Float32Array> | undefined {
     if (this.#leftover !== undefined) throw new Error('internal: a residual to flush');
@@ -88,7 +88,7 @@ export class ResidualMemory<V> implements Disposable {
     } else if (this.#leftover === undefined) {
       this.#leftover = residual;
     } else {
-      // Two methods retired at one fence: one exchange flushes what both kept back.
+      // Two methods retired at one fence: one exchange flushes both residuals.
       this.#memory.add(this.#leftover, residual);
       this.#memory.release(residual);
     }
@@ -102,8 +102,8 @@ export class ResidualMemory<V> implements Disposable {
   }
 
   /**
-   * All of the residual there is waits to be flushed; it begins again, at 0.
-   * @returns its elements; 0 where no method keeps one
+   * Marks the whole residual to be flushed; a new one begins at 0.
+   * @returns its elements; 0 if no method keeps one
    */
   drain(): number {
     if (this.#vector === undefined) return 0;
@@ -113,7 +113,9 @@ export class ResidualMemory<V> implements Disposable {
     return whole.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Add to the gradient what `average` makes of what is left over, if anything is. */
+  /**
+   * Averages what is waiting to be flushed, if anything, and adds it to the gradient.
+   */
   async flush(average: (leftover: Vector) => Promise<void>): Promise<void> {
     const leftover = this.#leftover;
     if (leftover === undefined) return;

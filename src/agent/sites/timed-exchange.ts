@@ -1,14 +1,14 @@
 /**
- * An exchange of several messages, on the stopwatch. Work up to a message is compression, and
- * what follows the last is decompression; which one it was shows when the next message is
- * sent. Messages time themselves.
+ * Times an exchange of several messages. Work before a message is compression, work after the
+ * last is decompression; which one it was is known when the next message is sent. Messages
+ * time themselves.
  */
 import type { GradientBucket } from '../compression/bucket-compressor.ts';
 import type { Communicate, ExchangeStatistics } from '../compression/method.ts';
 import type { PhaseClock, Stretch } from '../profile/phase-clock.ts';
 import type { Resume } from '../work/steps.ts';
 
-/** @param bucket of a method that talks */
+/** @param bucket bucket of a method with several rounds */
 export async function timedExchange(
   clock: PhaseClock,
   bucket: GradientBucket,

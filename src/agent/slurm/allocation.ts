@@ -1,6 +1,6 @@
 /**
- * A run's nodes, as Slurm allocates them: one job at a time, submitted, waited for, and given
- * back. A job whose supervisor is gone gives its nodes back by itself (`holder-script.ts`),
+ * A run's nodes, as Slurm allocates them: one job at a time is submitted, waited for, and
+ * released. A job whose supervisor is gone releases its nodes by itself (`holder-script.ts`),
  * and its time limit is the last resort.
  */
 import { randomBytes } from 'node:crypto';
@@ -33,20 +33,25 @@ import {
 
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 10_000;
-/** Slurm kills the rest of a job about 30 s after it has asked it to end. */
+/** Slurm kills the rest of a job about 30 s after asking it to end. */
 const COMPLETING_MS = 45_000;
 const COMPLETING_LOOK_MS = 500;
-/** Modules that are loaded on busy nodes, files that come over a network. */
+/** Long enough for loading modules on busy nodes and files over a network. */
 const START_MS = 300_000;
 const LOOPBACK = '127.0.0.1';
-/** The run ends so long before its nodes are taken back, or a tenth of their time. */
+/**
+ * How long before the end of its allocation a run ends: this, or a tenth of the time.
+ */
 const LONGEST_LEAD_MS = 60_000;
 const LEAD_SHARE = 0.1;
-/** Node's timers hold 31 bits. */
+/** Node's timers are limited to 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** How long a supervisor may be silent until its job ends. For tests another. */
+/** How long a supervisor may be silent before its job ends; tests use another value. */
 const PATIENCE_SECONDS = Number(process.env.GRADWIRE_SLURM_PATIENCE_SECONDS ?? 120);
-/** How long before their end the nodes are left; for tests. Default: by their time. */
+/**
+ * For tests: how long before its end the allocation is left. Default: depends on its
+ * time.
+ */
 const LEAD_SECONDS = process.env.GRADWIRE_SLURM_LEAD_SECONDS;
 const JOB_FILE = 'slurm-job';
 
@@ -54,7 +59,7 @@ export interface AllocationOptions {
   readonly run: string;
   readonly ranks: number;
   readonly settings: SlurmSettings;
-  /** The run's own, on a home that the compute nodes share. */
+  /** The run's folder, in a home that the compute nodes share. */
   readonly folder: string;
   /** The login node's name in records. */
   readonly node: string;
@@ -63,11 +68,11 @@ export interface AllocationOptions {
 export interface AllocationListener {
   /** The job waits; called again when its status changes. */
   queued(record: QueuedRecord): void;
-  /** `seats` are there from now on. */
+  /** `seats` are available from now on. */
   allocated(record: AllocatedRecord): void;
   /** Slurm is about to take the nodes back. */
   ending(error: ErrorData): void;
-  /** The job is over, with its ranks or before there were any, or could not be asked for. */
+  /** The job is over, with or without ranks, or could not be submitted. */
   lost(error: ErrorData): void;
 }
 
@@ -80,22 +85,25 @@ export class SlurmAllocation {
   constructor(options: AllocationOptions, listener: AllocationListener) {
     this.#options = options;
     this.#listener = listener;
-    // Nobody may want to know any more.
+    // The caller may no longer be waiting.
     this.#asked.promise.catch(() => undefined);
   }
 
-  /** Slurm has taken the first job. @throws (rejects) GradwireError as `ask` says `lost` */
+  /**
+   * Resolves when Slurm has accepted the first job. @throws (rejects) the error that `ask`
+   * reports to `lost`
+   */
   get asked(): Promise<unknown> {
     return this.#asked.promise;
   }
 
-  /** The nodes that are there now. */
+  /** The currently allocated nodes. */
   get seats(): RankSeats | undefined {
     return this.#job?.seats;
   }
 
   /**
-   * Requests nodes, unless that has been done. `lost` gets `SLURM_MISSING`,
+   * Requests nodes, unless already requested. `lost` receives `SLURM_MISSING`,
    * `SLURM_SILENT`, `SLURM_REFUSED` or `SLURM_TOO_SMALL` if there is no job.
    */
   ask(): void {
@@ -116,8 +124,8 @@ export class SlurmAllocation {
   }
 
   /**
-   * What an error of ranks comes from: theirs, or the end of the job.
-   * @returns the error; that of the job where it is over
+   * The cause of an error of ranks: their own, or the end of the job.
+   * @returns the ranks' error, or the job's if it is over
    */
   async explain(error: ErrorData | undefined): Promise<ErrorData | undefined> {
     const job = this.#job;
@@ -128,21 +136,21 @@ export class SlurmAllocation {
     return ended;
   }
 
-  /** Gives the nodes back, or asks for them no more. */
+  /** Releases the nodes, or cancels the request. */
   release(): void {
     this.#job?.release();
     this.#job = undefined;
   }
 }
 
-/** Ends the job that a supervisor before this one has left, where there is one. */
+/** Ends a job that an earlier supervisor has left, if any. */
 export function cancelLeftJob(folder: string): void {
   const file = path.join(folder, JOB_FILE);
   try {
     cancelJob(readFileSync(file, 'utf8').trim());
     rmSync(file, { force: true });
   } catch {
-    // There is none.
+    // No job was left.
   }
 }
 
@@ -163,7 +171,7 @@ class Job {
   constructor(options: AllocationOptions, listener: AllocationListener) {
     this.#options = options;
     this.#listener = listener;
-    // Of this job alone: a supervisor that comes later must not keep it alive.
+    // For this job only: a later supervisor must not keep it alive.
     const name = `slurm-alive-${randomBytes(4).toString('hex')}`;
     this.#heartbeat = path.join(options.folder, name);
   }
@@ -192,7 +200,7 @@ class Job {
     this.#lookAgain(FIRST_LOOK_MS);
   }
 
-  /** How the job ended; undefined while it continues, as far as Slurm says. */
+  /** How the job ended; undefined while it continues, as far as Slurm reports. */
   async findEnd(): Promise<ErrorData | undefined> {
     const deadline = performance.now() + COMPLETING_MS;
     for (;;) {
@@ -222,7 +230,7 @@ class Job {
       try {
         writeFileSync(this.#heartbeat, `${++this.#beats}\n`, { mode: 0o600 });
       } catch {
-        // A disk that is full now may take the next one.
+        // The disk may be full only for now.
       }
     };
     beat();
@@ -244,7 +252,7 @@ class Job {
     }, pause);
   }
 
-  /** @returns whether there is more to see */
+  /** @returns whether to keep watching */
   async #lookNow(): Promise<boolean> {
     const status = await askJob(this.#id!);
     if (status === undefined || this.#released) return true;
@@ -261,7 +269,7 @@ class Job {
 
   #tell({ state, reason, start }: JobStatus): void {
     const why = reason ?? (state === 'PENDING' ? undefined : state);
-    // Expectations move by seconds all the time.
+    // Expected times change by seconds all the time.
     const expected = start && Math.floor(start / 60_000) * 60_000;
     const told = JSON.stringify([why, expected]);
     if (told === this.#told || (why === undefined && expected === undefined)) return;
@@ -319,7 +327,7 @@ class Job {
     };
   }
 
-  /** The end may be moved while the job runs. */
+  /** The end may change while the job runs. */
   #awaitEnd({ start, end }: JobStatus): void {
     if (end === this.#end) return;
     this.#end = end;
@@ -359,7 +367,7 @@ async function addressOf(
   }
 }
 
-/** Not restartable where somebody has ended the job on purpose. */
+/** Not restartable if the job was ended on purpose. */
 function endOf(job: string, { state }: JobStatus, node: string): GradwireError {
   const cancelled = state === 'CANCELLED';
   return failure(

@@ -1,17 +1,17 @@
 /**
- * The script of the job that holds an allocation while ranks run in it. It only
- * looks whether its supervisor lives, which writes another number into a file now and then:
- * where the number stays the same the supervisor is gone, and the allocation is given back.
- * The number and not the file's time, for the clocks of machines may differ.
+ * The script of the job that holds an allocation while ranks run in it. It only checks
+ * whether its supervisor is alive: the supervisor regularly writes a new number into a
+ * file; if the number stays the same, the supervisor is gone, and the allocation is
+ * released. A number rather than the file's time, because machines' clocks may differ.
  */
 import { shellQuoted } from '../../shared/shell-word.ts';
 
 const LOOK_SECONDS = 5;
 
 export interface HolderOptions {
-  /** On the home that login node and compute nodes share. */
+  /** In the home that login node and compute nodes share. */
   readonly heartbeat: string;
-  /** How long the number may stay the same. NFS may show it late by a minute. */
+  /** How long the number may stay the same. NFS may delay it by a minute. */
   readonly patienceSeconds: number;
 }
 

@@ -1,4 +1,4 @@
-/** What is asked of sbatch for a run. */
+/** The sbatch request for a run. */
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { NodeShare } from '../../shared/slurm-share.ts';
 

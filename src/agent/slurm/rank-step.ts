@@ -1,7 +1,7 @@
 /**
  * The command that starts a rank on a compute node: a step of the job, with orders on srun's
- * stdin and reports on its stdout. What setup lines print, and what the rank prints, goes to
- * stderr, so that the way of the reports carries reports alone.
+ * stdin and reports on its stdout. The output of setup lines and of the rank goes to stderr,
+ * so that stdout carries only reports.
  */
 import { failure, type ErrorData } from '../../shared/errors.ts';
 import type { ProcessExit } from '../world/rank-process.ts';
@@ -13,23 +13,24 @@ export interface RankStep {
   readonly node: string;
   /** Lines of shell before it. */
   readonly setup: readonly string[];
-  /** The script that Node is going to run. */
+  /** The script for Node. */
   readonly entry: string;
 }
 
 /** Printed before the name of a file that a compute node does not have. */
 const NO_FILE = 'gradwire: a compute node has no file';
 
-/** What goes before the command of Node; `$1` is Node. */
+/** The prefix of the Node command; `$1` is Node. */
 export function rankStep({ job, node, setup, entry }: RankStep): readonly string[] {
   const findNode =
     '[ -x "$1" ] || { node=$(command -v node) && shift && set -- "$node" "$@"; }';
   const check =
     `for file in "$1" ${shellQuoted(entry)}; do [ -r "$file" ] || ` +
     `{ echo "${NO_FILE} $file" >&2; exit 1; }; done`;
-  // Orders wait behind descriptor 4 while the lines run, which might read them.
+  // Orders are moved to descriptor 4 while the lines run, which might otherwise read
+  // them.
   const script = [...setup, findNode, check, 'exec "$@" <&4 4<&-'].join('\n');
-  // `module` and its like are there in a login shell alone.
+  // `module` and similar commands exist only in a login shell.
   const shell = setup.length === 0 ? 'sh -c' : 'bash -l -c';
   return [
     ...['env', ...strayVariables().flatMap((name) => ['-u', name])],
@@ -41,7 +42,7 @@ export function rankStep({ job, node, setup, entry }: RankStep): readonly string
   ];
 }
 
-/** A step that ended because of what its node lacks. */
+/** Explains a step that ended because its node lacks something. */
 export function explainStep(
   { stderr }: Pick<ProcessExit, 'stderr'>,
   { rank, node }: { readonly rank: number; readonly node: string },

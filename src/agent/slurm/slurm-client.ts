@@ -1,13 +1,13 @@
 /**
- * Slurm's commands as a login node has them: sbatch, squeue, scontrol, scancel. What they
- * print is asked for in formats that all versions of the last ten years have.
+ * Slurm's commands on a login node: sbatch, squeue, scontrol, scancel. Output is
+ * requested in formats that all versions of the last ten years support.
  */
 import { execFile, spawn } from 'node:child_process';
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
 
-/** A controller that is busy answers late; one that is away lets commands wait as long. */
+/** A busy controller answers late; an absent one makes commands wait this long. */
 const ANSWER_MS = 60_000;
-/** squeue prints these where there is nothing. */
+/** squeue prints these for missing values. */
 const NOTHING: ReadonlySet<string> = new Set([
   '',
   'None',
@@ -17,7 +17,7 @@ const NOTHING: ReadonlySet<string> = new Set([
   'n/a',
 ]);
 
-/** States of a job that is over; of the others it may still become something. */
+/** States of a job that is over; in all others it may still run. */
 const OVER: ReadonlySet<string> = new Set([
   'BOOT_FAIL',
   'CANCELLED',
@@ -32,7 +32,7 @@ const OVER: ReadonlySet<string> = new Set([
 ]);
 
 export interface JobStatus {
-  /** Slurm's word for it. `UNKNOWN`: Slurm has forgotten the job. */
+  /** Slurm's state. `UNKNOWN`: Slurm has forgotten the job. */
   readonly state: string;
   readonly reason?: string | undefined;
   /** When it is expected to start, or has started; ms since 1970. */
@@ -49,7 +49,7 @@ export const isOver = ({ state }: Pick<JobStatus, 'state'>): boolean =>
   state === 'UNKNOWN' || OVER.has(state);
 
 /**
- * Hands a script to sbatch.
+ * Submits a script with sbatch.
  * @returns the job's number
  * @throws GradwireError `SLURM_MISSING`, `SLURM_SILENT`, `SLURM_REFUSED`
  */
@@ -77,7 +77,7 @@ export async function submitJob(
   });
 }
 
-/** How a job stands; undefined where Slurm does not answer now. */
+/** A job's state; undefined if Slurm does not answer now. */
 export async function askJob(job: string): Promise<JobStatus | undefined> {
   const format = '%T|%r|%S|%e|%C|%N';
   const { code, stdout, stderr } = await call('squeue', [
@@ -105,7 +105,7 @@ export function parseStatus(line: string): JobStatus {
 
 export interface ComputeNode {
   readonly name: string;
-  /** Where other nodes reach it: a name or an address. */
+  /** The name or address at which other nodes reach it. */
   readonly address: string;
 }
 
@@ -132,7 +132,7 @@ export async function findNodes(nodeList: string): Promise<readonly ComputeNode[
   );
 }
 
-/** Ends a job, also where this process ends first. */
+/** Ends a job, even if this process ends first. */
 export function cancelJob(job: string): void {
   const child = spawn('scancel', ['--quiet', job], {
     detached: true,
@@ -144,14 +144,14 @@ export function cancelJob(job: string): void {
   child.unref();
 }
 
-/** Variables that would change what commands do or print: only ours are to count. */
+/** Variables that change what commands do or print; only ours may count. */
 export function strayVariables(environment = process.env): readonly string[] {
   return Object.keys(environment).filter(
     (name) => name.startsWith('SLURM_') && !KEPT.has(name),
   );
 }
 
-/** Which cluster, and as whom. */
+/** The cluster and the user. */
 const KEPT: ReadonlySet<string> = new Set([
   'SLURM_CONF',
   'SLURM_JWT',
@@ -200,7 +200,7 @@ function wordsOf(stderr: string): string {
   return lines.length === 0 ? 'no reason given' : lines.slice(-3).join('; ');
 }
 
-/** Of the login node's own time zone, as Slurm prints it there. */
+/** In the login node's time zone, as Slurm prints it. */
 function timeOf(text: string): number | undefined {
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : time;

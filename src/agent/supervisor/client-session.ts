@@ -1,8 +1,7 @@
 /**
  * One connected main: answers its requests and pushes the runs that it follows. A
- * subscriber that does not drain is not fed from memory: it is taken off the live feed
- * and catches up from the journal when its socket has drained, so nothing is lost and
- * nothing piles up.
+ * subscriber that does not drain leaves the live feed and catches up from the journal
+ * once its socket has drained, so nothing is lost and nothing piles up in memory.
  */
 import { hostname, availableParallelism } from 'node:os';
 import type { Socket } from 'node:net';
@@ -36,7 +35,7 @@ type Handlers = {
 
 interface Subscription {
   readonly run: SupervisedRun | RestoredRun;
-  /** Everything up to here has been sent. */
+  /** The last sequence sent. */
   sent: number;
   live: boolean;
   readonly stop: () => void;
@@ -46,7 +45,7 @@ export class ClientSession {
   readonly #socket: Socket;
   readonly #runs: RunTable;
   readonly #subscriptions = new Map<string, Subscription>();
-  /** Runs that this client prepared and has not begun: they die with it. */
+  /** Runs that this client prepared but has not begun; they end with it. */
   readonly #unbegun = new Set<SupervisedRun>();
   readonly #linkEnds = new LinkEnds();
   readonly #handlers: Handlers;
@@ -213,7 +212,7 @@ export class ClientSession {
     void this.#catchUp(id, subscription);
   }
 
-  /** From the journal until the subscriber has everything, then live. */
+  /** Sends from the journal until the subscriber has everything, then live. */
   async #catchUp(id: string, subscription: Subscription): Promise<void> {
     const { run } = subscription;
     const current = (): boolean => this.#subscriptions.get(id) === subscription;
@@ -236,7 +235,9 @@ export class ClientSession {
     this.#send({ type: 'run', run: run.state });
   }
 
-  /** Until the socket has drained or is closed. All who wait share its listeners. */
+  /**
+   * Waits until the socket has drained or is closed. All callers share its listeners.
+   */
   #drained(): Promise<void> {
     this.#draining ??= new Promise((resolve) => {
       const settle = (): void => {

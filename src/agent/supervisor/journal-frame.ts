@@ -1,7 +1,7 @@
 /**
- * What thinning must know of a journal's entry. Of an iteration's record it is read off the
- * beginning of the frame's body, as the journal writes it, without decoding the rest: they are
- * by far the most. Whatever looks different is decoded.
+ * The facts about a journal's entry that thinning needs. For iterations, by far the most
+ * numerous, they are read from the beginning of the frame's body without decoding the rest.
+ * Anything that looks different is decoded.
  */
 import { decodeBody } from '../../shared/protocol/frame.ts';
 import type { JournalEntry, RunRecord } from '../../shared/records.ts';
@@ -18,7 +18,7 @@ export function seeEntry(body: Uint8Array): SeenEntry {
   return new Glance(body).iteration() ?? (decodeBody(body) as SeenEntry);
 }
 
-/** A short string as MessagePack has it. */
+/** A short string in MessagePack. */
 const text = (value: string): Uint8Array => {
   const bytes = new TextEncoder().encode(value);
   return Uint8Array.of(0xa0 + bytes.length, ...bytes);
@@ -70,7 +70,7 @@ class Glance {
     return head === 0xde ? this.#unsigned(2) : undefined;
   }
 
-  /** The whole number behind this key. */
+  /** The integer after this key. */
   #number(key: Uint8Array): number | undefined {
     if (!this.#passes(key)) return undefined;
     const head = this.#body[this.#at++] ?? 0xff;

@@ -1,7 +1,7 @@
 /**
- * Rewrites a journal without some of its older half's details, into a new file.
- * The journal may grow meanwhile, and what it grows by is copied last. Nothing larger than a
- * piece is held in memory, and between two pieces others have their turn.
+ * Rewrites a journal into a new file without some details of its older half. The journal may
+ * grow meanwhile; new entries are copied last. Only one piece is held in memory at a time,
+ * and other work runs between pieces.
  */
 import {
   closeSync,
@@ -33,11 +33,11 @@ const sync = promisify(fsync);
 
 const PIECE_BYTES = 1 << 18;
 
-/** What a journal may hold, and who records there. */
+/** The journal's bound, and the ranks that record in it. */
 export interface JournalBound {
   readonly bytes: number;
   readonly ranks: readonly number[];
-  /** Called with the reason if it could not be written; it is tried again. */
+  /** Called with the reason if it could not be written; it is retried. */
   readonly warn: (message: string) => void;
 }
 
@@ -45,13 +45,13 @@ export class JournalRewrite {
   readonly #draft: string;
   readonly #source: number;
   readonly #target: number;
-  /** Up to where the draft stands for the journal. */
+  /** The position in the journal that the draft covers. */
   #copied = 0;
   #written = 0;
   #cancelled = false;
   #kept = false;
 
-  /** @throws what opening a file throws */
+  /** @throws errors of opening a file */
   constructor(file: string) {
     this.#draft = draftOf(file);
     this.#source = openSync(file, 'r');
@@ -73,8 +73,8 @@ export class JournalRewrite {
   }
 
   /**
-   * Writes what is kept of the older half, and the entry after it.
-   * @param bytes of all entries there are now
+   * Writes the kept entries of the older half, and the entry after it.
+   * @param bytes of all current entries
    */
   async thin(bytes: number, bound: Omit<JournalBound, 'warn'>): Promise<void> {
     const survey = new ThinningSurvey(bound.ranks);
@@ -124,12 +124,15 @@ export class JournalRewrite {
     }
   }
 
-  /** Copies the rest as it is, all but a piece. @param end where the journal ends now */
+  /**
+   * Copies the rest unchanged, except for the last piece. @param end the journal's
+   * current end
+   */
   async copy(end: () => number): Promise<void> {
     await this.#copyUpTo(end);
     if (this.#cancelled) return;
     await sync(this.#target);
-    // What has come while the disk was busy.
+    // Entries that came while the disk was busy.
     await this.#copyUpTo(end);
   }
 
@@ -146,8 +149,8 @@ export class JournalRewrite {
   }
 
   /**
-   * Copies what is left, without letting anybody in between.
-   * @returns its descriptor, which is the caller's from now on, and its path
+   * Copies the rest without yielding to other work.
+   * @returns its descriptor, which the caller now owns, and its path
    */
   finish(end: number): { readonly descriptor: number; readonly draft: string } {
     const rest = Buffer.allocUnsafe(end - this.#copied);
@@ -172,7 +175,7 @@ export class JournalRewrite {
     return { descriptor: this.#target, draft: this.#draft };
   }
 
-  /** Gives back the draft's place on the disk at once; what is under way ends soon. */
+  /** Frees the draft's disk space at once; work in progress ends soon. */
   cancel(): void {
     if (this.#cancelled || this.#kept) return;
     this.#cancelled = true;
@@ -180,17 +183,17 @@ export class JournalRewrite {
     rmSync(this.#draft, { force: true });
   }
 
-  /** When nothing is under way any more. */
+  /** Resolves when no work is in progress. */
   close(): void {
     this.cancel();
     closeSync(this.#source);
     if (!this.#kept) closeSync(this.#target);
   }
 
-  /** Entries from the journal's begin, until it is cancelled. */
+  /** Entries from the journal's start, until cancelled. */
   async *#entries(bytes: number): AsyncGenerator<{
     readonly entry: SeenEntry;
-    /** Of its frame, until the next one is asked for. */
+    /** Its frame's bytes, valid until the next one is requested. */
     readonly body: Uint8Array;
     readonly length: number;
     readonly end: number;

@@ -1,13 +1,13 @@
 /**
- * Which details of a journal's older half are left out once the journal has reached its
- * bound. What remains of that half is to take a quarter of the bound:
+ * Decides which details of a journal's older half are left out once the journal has
+ * reached its bound. That half should then take a quarter of the bound:
  *
- * - of the iterations every n-th stays, those that n divides, of all ranks alike. n is the
- *   smallest power of two that suffices, so that what several nodes keep, each by itself,
- *   agrees, and so that thinning again keeps a part of what is there;
- * - of what a rank printed the newest lines stay that fit into its share of a quarter of it;
+ * - iterations that n divides stay, for all ranks. n is the smallest power of two that
+ *   suffices, so that nodes that thin independently agree, and so that thinning again
+ *   keeps a subset;
+ * - the newest lines that a rank printed stay, up to its share of a quarter of that;
  * - measures and notices stay as long as they fit into such a quarter, and then every m-th;
- * - what says how the run came about stays: starts, switches, interruptions, endings.
+ * - the run's history stays: starts, switches, interruptions, endings.
  *
  * No I/O: a survey reads the older half once, and the choice that it makes is applied to the
  * same entries in the same order.
@@ -18,14 +18,14 @@ import { octave } from '../../shared/portable-math.ts';
 
 type SeenRecord = SeenEntry['record'];
 
-/** Of the bound: what the older half may take afterwards. */
+/** Share of the bound that the older half may take afterwards. */
 const OLDER_PART = 1 / 4;
-/** Of that: what printed lines, and what measures and notices, may take each. */
+/** Share of that for printed lines, and again for measures and notices. */
 const MINOR_PART = 1 / 4;
-/** Beyond any number of iterations. */
+/** Larger than any number of iterations. */
 const STRIDES = 31;
 
-/** Bytes by the largest power of two that divides the number they belong to. */
+/** Bytes by the largest power of two that divides their number. */
 class StrideBytes {
   readonly #bytes = new Float64Array(STRIDES);
 
@@ -41,13 +41,13 @@ class StrideBytes {
     return 2 ** exponent;
   }
 
-  /** Of the multiples of a power of two. */
+  /** Bytes of the multiples of a power of two. */
   of(stride: number): number {
     return this.#bytes.subarray(octave(stride)).reduce((sum, bytes) => sum + bytes, 0);
   }
 }
 
-/** Takes note of the older half's entries. */
+/** Surveys the older half's entries. */
 export class ThinningSurvey {
   readonly #ranks: readonly number[];
   readonly #iterations = new StrideBytes();
@@ -55,13 +55,13 @@ export class ThinningSurvey {
   readonly #counts = new Ordinals();
   /** By rank: bytes of what it printed. */
   readonly #printed = new Map<number, number>();
-  /** By rank: the first iteration that is not among them. */
+  /** By rank: the first iteration not among them. */
   readonly #next = new Map<number, number>();
   #essential = 0;
-  /** What was left out before. */
+  /** Details left out earlier. */
   #earlier: JournalThinning['iterations'] = { to: 0, every: 1 };
 
-  /** @param ranks all that record here */
+  /** @param ranks all ranks that record here */
   constructor(ranks: readonly number[]) {
     this.#ranks = ranks;
   }
@@ -89,7 +89,7 @@ export class ThinningSurvey {
     }
   }
 
-  /** What stays of them in a journal that may have this many bytes. */
+  /** Chooses which of them stay, for a journal with this bound in bytes. */
   choose(limitBytes: number): ThinningChoice {
     const older = limitBytes * OLDER_PART;
     const share = older * MINOR_PART;
@@ -101,11 +101,11 @@ export class ThinningSurvey {
       excess.set(rank, Math.max(0, bytes - perRank));
       rest -= Math.min(bytes, perRank);
     }
-    // Where a rank has recorded less than the others, an iteration of theirs is not whole.
+    // If a rank has recorded less than the others, their later iterations are incomplete.
     const whole = Math.min(...this.#ranks.map((rank) => this.#next.get(rank) ?? 0));
     return new ThinningChoice({
       ...{ minorEvery: every, printedExcess: excess, earlier: this.#earlier },
-      // The last one that is whole stays: it says how far every rank has come.
+      // The last complete one stays, because it shows every rank's progress.
       iterationsTo: Math.max(0, whole - 1),
       iterationEvery: this.#iterations.fitting(Math.max(0, rest)),
     });
@@ -115,14 +115,14 @@ export class ThinningSurvey {
 interface Choice {
   readonly iterationEvery: number;
   readonly minorEvery: number;
-  /** By rank: bytes of its oldest lines that go. */
+  /** By rank: bytes of its oldest lines to drop. */
   readonly printedExcess: Map<number, number>;
-  /** Those from here on stay. */
+  /** Iterations from here on stay. */
   readonly iterationsTo: number;
   readonly earlier: JournalThinning['iterations'];
 }
 
-/** Is asked about the same entries in the same order, once. */
+/** To be called once for each of the same entries, in the same order. */
 export class ThinningChoice {
   readonly #choice: Choice;
   readonly #counts = new Ordinals();
@@ -131,7 +131,7 @@ export class ThinningChoice {
     this.#choice = choice;
   }
 
-  /** What is left out, with what was before. */
+  /** All details left out, including earlier ones. */
   get iterations(): JournalThinning['iterations'] {
     const { earlier, iterationEvery, iterationsTo } = this.#choice;
     if (iterationEvery === 1) return earlier;

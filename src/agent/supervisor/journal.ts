@@ -3,9 +3,9 @@
  * it is passed on. Frames of MessagePack (`shared/protocol/frame.ts`); a frame cut
  * short by a crash is the end of the journal. Reading may continue while it grows.
  *
- * Where it has a bound, details of its older half are left out when it reaches it: the file
- * is rewritten to a new file, which replaces the old one. Entries say what they follow then,
- * and readers continue in the new file.
+ * When a journal reaches its bound, details of its older half are left out: it is rewritten
+ * to a new file, which replaces the old one. Entries then state what they follow, and
+ * readers continue in the new file.
  */
 import {
   closeSync,
@@ -26,9 +26,12 @@ import {
 } from '../../shared/records.ts';
 import { JournalRewrite, removeDraft, type JournalBound } from './journal-rewrite.ts';
 
-/** Bytes that are read at once. */
+/** Bytes read at once. */
 const READ_BYTES = 1 << 18;
-/** Of the bound: what thinning must save, or a journal grow by, before it is tried again. */
+/**
+ * Share of the bound that thinning must save, or that a journal must grow by, before the
+ * next attempt.
+ */
 const WORTH_IT = 1 / 16;
 
 export class Journal {
@@ -36,16 +39,16 @@ export class Journal {
   #descriptor: number | undefined;
   #lastSequence = 0;
   #bytes = 0;
-  /** Entries that could not be written: readers still get them, last. */
+  /** Entries that could not be written; readers still get them, last. */
   #unwritten: JournalEntry[] = [];
 
   #lastRecord: RunRecord | undefined;
   #damage: string | undefined;
   #bound: JournalBound | undefined;
-  /** Bytes at which it is thinned. */
+  /** Size in bytes at which it is thinned. */
   #thinAt = Infinity;
   #rewrite: JournalRewrite | undefined;
-  /** How often another file has taken the place of the first. */
+  /** How often the file has been replaced. */
   #generation = 0;
 
   /** A new, empty journal. @throws GradwireError `JOURNAL_WRITE_FAILED` */
@@ -53,18 +56,18 @@ export class Journal {
     return new Journal(file, 'wx');
   }
 
-  /** From now on it is thinned where it becomes larger. */
+  /** Sets the size at which it is thinned. */
   bound(bound: JournalBound): void {
     this.#bound = bound;
     this.#thinAt = bound.bytes;
   }
 
   /**
-   * The journal of a supervisor that is gone, all whole entries of it; what a crash cut
-   * short is removed, so that the next entry follows the last whole one. Entries up to a
-   * damage are there, and what follows it stays in the file (`damage`).
+   * Reopens the journal of a dead supervisor with all its complete entries. A frame cut
+   * short by a crash is removed, so that the next entry follows the last complete one.
+   * Entries before a damaged place are available; the rest stays in the file (`damage`).
    * @param each called with every record, in order
-   * @throws GradwireError where not even the first entry can be read
+   * @throws GradwireError if not even the first entry can be read
    */
   static reopen(file: string, each?: (record: RunRecord) => void): Journal {
     const journal = new Journal(file, 'r+');
@@ -81,7 +84,7 @@ export class Journal {
     return journal;
   }
 
-  /** Takes note of the entries in the file, a piece of it at a time. */
+  /** Indexes the entries in the file, piece by piece. */
   #readEntries(each?: (record: RunRecord) => void): void {
     const decoder = new FrameDecoder();
     const piece = Buffer.allocUnsafe(READ_BYTES);
@@ -117,7 +120,7 @@ export class Journal {
     }
   }
 
-  /** Why nothing after the last entry can be read, where there is more in the file. */
+  /** Why data after the last entry cannot be read, if there is any. */
   get damage(): string | undefined {
     return this.#damage;
   }
@@ -148,7 +151,7 @@ export class Journal {
     } catch (cause) {
       this.#discardPartial();
       if (this.#rewrite === undefined) throw this.#writeError(cause);
-      // It may be what takes the last of the disk.
+      // The draft may be what fills the disk.
       this.#rewrite.cancel();
       this.#writeAgain(bytes);
     }
@@ -161,7 +164,7 @@ export class Journal {
 
   #write(bytes: Uint8Array): void {
     let written = 0;
-    // A disk that fills up may take a part of a write.
+    // A full disk may accept part of a write.
     while (written < bytes.length) {
       written += writeSync(
         this.#descriptor!,
@@ -182,7 +185,7 @@ export class Journal {
     }
   }
 
-  /** Keep the closing record of a run whose disk takes no more. */
+  /** Keeps the closing record of a run whose disk is full. */
   appendUnwritten(record: RunRecord): JournalEntry {
     const entry = { sequence: ++this.#lastSequence, record };
     this.#unwritten.push(entry);
@@ -190,8 +193,8 @@ export class Journal {
   }
 
   /**
-   * Everything after a sequence, up to what is there when the reader catches up: each entry
-   * once, or a later one that says what it follows.
+   * Everything after a sequence, until the reader has caught up: each entry once, or a
+   * later one that states what it follows.
    */
   async *readAfter(after: number): AsyncGenerator<readonly JournalEntry[]> {
     let last = after;
@@ -207,7 +210,7 @@ export class Journal {
       let entries: readonly JournalEntry[] = this.#unwritten;
       if (position < this.#bytes) {
         const piece = await this.#readPiece(position);
-        // It may be of the file that took the place of the one that was meant.
+        // The read may come from the file that replaced the intended one.
         if (generation !== this.#generation) continue;
         if (piece.length === 0) throw new Error(`internal: ${this.file} has ended`);
         position += piece.length;
@@ -222,7 +225,7 @@ export class Journal {
     }
   }
 
-  /** What the file holds there now; nothing is kept open between two pieces. */
+  /** The file's current contents there; nothing is kept open between two pieces. */
   async #readPiece(position: number): Promise<Uint8Array> {
     const piece = Buffer.allocUnsafe(Math.min(READ_BYTES, this.#bytes - position));
     await using handle = await open(this.file, 'r');
@@ -268,7 +271,7 @@ export class Journal {
     const saved = this.#bytes - rewrite.written;
     this.#bytes = rewrite.written;
     this.#generation++;
-    // What has no details cannot be thinned: not again with every record.
+    // A journal without details cannot be thinned; do not retry with every record.
     const least = bound.bytes * WORTH_IT;
     this.#thinAt = saved < least ? this.#bytes + 4 * least : bound.bytes;
   }
@@ -285,8 +288,8 @@ export class Journal {
   }
 
   /**
-   * Remove what a failed write left after the last entry: a shorter one that is written
-   * there later would be followed by the rest of it.
+   * Removes what a failed write left after the last entry; otherwise a shorter later
+   * write would be followed by its rest.
    */
   #discardPartial(): void {
     try {
@@ -304,7 +307,7 @@ export class Journal {
   }
 }
 
-/** Whether it has the shape of an entry; what its record is worth is for the store to say. */
+/** Whether it has the shape of an entry; the store checks its record. */
 function isEntry(value: unknown): value is JournalEntry {
   if (typeof value !== 'object' || value === null) return false;
   const { sequence, record } = value as Record<string, unknown>;

@@ -1,7 +1,7 @@
 /**
- * Bytes of a stream as lines of text: characters that are cut between chunks are put
- * together, control characters and colours are left out (a log is read in terminals too), and
- * of a long line its beginning is kept.
+ * Bytes of a stream as lines of text: joins characters cut between chunks, removes control
+ * characters and colours (logs are also read in terminals), and keeps the beginning of a long
+ * line.
  */
 import { StringDecoder } from 'node:string_decoder';
 
@@ -22,7 +22,7 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
-  /** Of the line that has not ended. */
+  /** State of the unfinished line. */
   #begun = '';
   #cut = 0;
 
@@ -43,7 +43,7 @@ export class LineSplitter {
     return { lines, skipped };
   }
 
-  /** What is left without an end of line. */
+  /** The last line, if it has no line end. */
   end(): readonly PrintedLine[] {
     return this.#finish(this.#decoder.end());
   }
@@ -57,7 +57,7 @@ export class LineSplitter {
   /** Empty lines say nothing. */
   #finish(part: string): readonly PrintedLine[] {
     this.#grow(part);
-    // Of a line that was drawn over, as progress is, what was drawn last.
+    // The last version of a line that overwrites itself, such as a progress bar.
     const drawn = this.#begun.trimEnd().split('\r').at(-1)!;
     const text = drawn.replace(SEQUENCE, '').replace(CONTROL, '').trimEnd();
     const cut = this.#cut;

@@ -1,7 +1,7 @@
 /**
- * Ends of links that are measured on this machine: their own processes, as ranks are, one
- * link at a time, so that two measurements do not disturb each other. Whatever happens to
- * who asked for them, they end: with the client, or after a minute.
+ * Ends of measured links on this machine: separate processes, like ranks, for one link at
+ * a time, so that two measurements do not disturb each other. They end with their client,
+ * or after a minute.
  */
 import { failure } from '../../shared/errors.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
@@ -19,7 +19,7 @@ type End = RankWorld<ToRank, FromRank>;
 /** The link that this machine takes part in now; a link from it to itself has two ends. */
 let current: { readonly link: string; readonly owner: LinkEnds } | undefined;
 
-/** Of one client. */
+/** The ends of one client. */
 export class LinkEnds {
   readonly #ends = new Map<0 | 1, End>();
   /** Rejects when the ends are closed, so that no caller waits for them any longer. */
@@ -52,7 +52,7 @@ export class LinkEnds {
     const entry = bundledFile(PROCESS, import.meta.dirname);
     const process: End = new RankWorld({ size: 1, commandOf: () => ({ entry }) });
     const before = this.#ends.get(end);
-    // Owned from here on, whatever happens while the one before ends.
+    // Owned from here on, even while the previous one is still ending.
     this.#ends.set(end, process);
     await before?.[Symbol.asyncDispose]();
     const order = { type: 'listen', rank: end, host: listen, ports } as const;
@@ -60,7 +60,7 @@ export class LinkEnds {
     return { address: (await Promise.race([listening, this.#over.promise])).address };
   }
 
-  /** @throws GradwireError `LINK_CHECK_OVER`, and of the transport */
+  /** @throws GradwireError `LINK_CHECK_OVER`, errors of the transport */
   async time({
     end,
     link,

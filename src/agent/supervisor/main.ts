@@ -1,4 +1,4 @@
-/** The supervisor's entry: the cache first, then whatever is to come out of it. */
+/** The supervisor's entry: enables the compile cache, then loads everything else. */
 import { keepCompiledCode } from '../bundle/compile-cache.ts';
 
 keepCompiledCode();

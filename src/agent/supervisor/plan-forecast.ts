@@ -1,13 +1,13 @@
 /**
- * Which exchange plan a switch changes: the one that will be in force where the switch
- * takes effect, not one that is scheduled for later. Follows the order in which the
- * ranks' own schedule (`exchange/plan-schedule.ts`) takes switches up. Pure.
+ * Determines which exchange plan a switch changes: the one in force when the switch
+ * takes effect, not one scheduled for later. Follows the order of the ranks' own
+ * schedule (`plan/plan-schedule.ts`). Pure.
  */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import { settledPlan } from '../plan/settled-plan.ts';
 
 interface Expected {
-  /** The iteration at which it takes effect, as well as it was known when asked for. */
+  /** The iteration at which it takes effect, as far as known when requested. */
   readonly from: number;
   readonly epoch: number;
   readonly plan: ExchangePlan;
@@ -30,7 +30,7 @@ export class PlanForecast {
     return this.#iteration;
   }
 
-  /** An iteration has been finished by some rank. */
+  /** Some rank has finished an iteration. */
   reached(iteration: number): void {
     this.#iteration = Math.max(this.#iteration, iteration + 1);
   }
@@ -50,7 +50,7 @@ export class PlanForecast {
     this.#expected.sort((a, b) => a.from - b.from || a.epoch - b.epoch);
   }
 
-  /** The plan in force before a switch that is asked for now for this iteration. */
+  /** The plan before a switch that is requested now for this iteration. */
   before(notBefore: number): ExchangePlan {
     const from = Math.max(notBefore, this.#iteration);
     return (

@@ -1,4 +1,4 @@
-/** The switches of a run: those that were asked for when it was launched, and later ones. */
+/** The switches of a run: those requested at launch, and later ones. */
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { exchangeFrom } from '../../shared/parallelism.ts';
@@ -11,16 +11,16 @@ export interface PlannedSwitchesOptions {
   readonly spec: ExperimentSpec;
   readonly plan: ExchangePlan;
   readonly switches: readonly PlanSwitch[];
-  /** What switches are resolved for. */
+  /** The context for resolving switches. */
   readonly setting: PlanSetting;
 }
 
 export class PlannedSwitches {
   readonly #options: PlannedSwitchesOptions;
   readonly #forecast: PlanForecast;
-  /** By epoch: asked for here since the run began, or planned on another node. */
+  /** By epoch: requested here during the run, or planned on another node. */
   readonly #later = new Map<number, PlanSwitch>();
-  /** By epoch, as far as rank 0 is here and says so. */
+  /** By epoch, if rank 0 is here and reports them. */
   readonly #fences = new Map<number, number>();
   #repeats = false;
   #epoch: number;
@@ -31,14 +31,14 @@ export class PlannedSwitches {
     this.#epoch = options.switches.length;
   }
 
-  /** Those that the run was not launched with. */
+  /** Switches requested after the launch. */
   get later(): readonly PlanSwitch[] {
     return [...this.#later.values()];
   }
 
   /**
    * Checks a switch and gives it its epoch.
-   * @throws GradwireError of kind input: what is wrong with it
+   * @throws GradwireError of kind input: the reason if it is invalid
    */
   plan({ change, at = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
     const { spec, setting } = this.#options;
@@ -52,7 +52,7 @@ export class PlannedSwitches {
     return planned;
   }
 
-  /** All of them; one that has taken effect is not before its fence. */
+  /** All switches; one that has taken effect has its fence as `at`. */
   get passedAt(): readonly PlanSwitch[] {
     return [...this.#options.switches, ...this.later].map((planned) => ({
       ...planned,
@@ -60,7 +60,7 @@ export class PlannedSwitches {
     }));
   }
 
-  /** Takes in what another node has planned. @returns those that are new here, in order */
+  /** Adds another node's switches. @returns those that are new here, in order */
   adopt(switches: readonly PlanSwitch[]): readonly PlanSwitch[] {
     const fresh = switches
       .filter(({ epoch }) => !this.#isKnown(epoch))
@@ -80,7 +80,7 @@ export class PlannedSwitches {
 
   passed(epoch: number, fence: number): void {
     this.#fences.set(epoch, fence);
-    // What begins at a fence begins with an exchange.
+    // A plan begins at a fence, with an exchange.
     this.#forecast.passed(epoch, exchangeFrom(fence, this.#options.spec));
   }
 

@@ -1,23 +1,23 @@
 /**
- * What a rank's process prints, as log records of its run. The pipes are always read, so a
- * rank that prints without end is not held back, and what it prints is bounded: lines cost
- * what they are long, from a budget that refills slowly, and the more slowly the more the
- * rank has had of it. Lines that it does not cover wait, the newest of them; those that they
- * push out are counted, and the next line says how many there were.
+ * Turns the output of a rank's process into log records of its run. The pipes are always
+ * read, so a rank that prints without end is not held back, and the log is bounded: a line
+ * costs its length, from a budget that refills slowly, and the more the rank has used, the
+ * more slowly. Of the lines beyond the budget the newest wait; lines that are pushed out are
+ * counted, and the next line reports the number.
  */
 import type { LogRecord } from '../../shared/records.ts';
 import { LineSplitter, type PrintedLine } from './line-splitter.ts';
 import { levelOf } from './log-level.ts';
 
-/** Characters, a rank: at once, in a second, and before the refill halves… */
+/** Characters per rank: at once, per second, and before the refill halves… */
 const BURST = 100_000;
 const PER_SECOND = 20_000;
 const AT_FULL_RATE = 4_000_000;
-/** …again and again with each of these. A day of floods comes to some 15 MB. */
+/** …and after each of these it halves again. A day of floods is about 15 MB. */
 const HALVES_WITH = 1_000_000;
-/** What the shortest line costs. */
+/** The minimum cost of a line. */
 const LEAST_COST = 100;
-/** Newest lines that wait, and that are kept whatever they cost when the process ends. */
+/** Number of newest lines that wait, and that are always kept when the process ends. */
 const WAITING = 50;
 const BATCH_MS = 100;
 
@@ -25,7 +25,7 @@ type Stream = LogRecord['stream'];
 type Waiting = Omit<LogRecord, 'dropped'>;
 
 export interface PrintedLogOptions {
-  /** The iteration that the rank has under way, where that is known. */
+  /** The rank's current iteration, if known. */
   readonly iteration: () => number | undefined;
   /** Some records, in order. */
   readonly write: (records: readonly LogRecord[]) => void;
@@ -57,14 +57,14 @@ export class PrintedLog {
 
   readonly take = (stream: Stream, bytes: Buffer): void => {
     this.#makeRoom();
-    // Beyond the budget only the newest can count: the others are not even looked at.
+    // Beyond the budget only the newest lines can count, so the others are skipped.
     const most = WAITING + Math.max(0, Math.ceil(this.#budget / LEAST_COST));
     const { lines, skipped } = this.#splitters[stream].split(bytes, most);
     if (skipped > 0) this.#dropped += skipped + this.#waiting.splice(0).length;
     this.#add(stream, lines);
   };
 
-  /** The process has ended: what is left of it, its last lines at any cost. */
+  /** The process has ended: keeps its last lines at any cost. */
   close(): void {
     for (const stream of ['stdout', 'stderr'] as const) {
       this.#add(stream, this.#splitters[stream].end());
@@ -119,7 +119,7 @@ export class PrintedLog {
     const now = this.#now();
     const beyond = Math.max(0, this.#spent - AT_FULL_RATE);
     const perSecond = PER_SECOND * 2 ** (-beyond / HALVES_WITH);
-    // A clock that was set back refills nothing.
+    // A clock that is set back refills nothing.
     const seconds = Math.max(0, now - this.#refilledAt) / 1000;
     this.#refilledAt = now;
     this.#budget = Math.min(BURST, this.#budget + seconds * perSecond);

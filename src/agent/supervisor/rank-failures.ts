@@ -1,8 +1,8 @@
-/** What is said of ranks that cannot speak for themselves any more. */
+/** Errors about ranks that can no longer report themselves. */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
 import type { ProcessExit } from '../world/rank-process.ts';
 
-/** Of a process that ended by itself, or was killed, before its rank had finished. */
+/** A process ended or was killed before its rank had finished. */
 export function deathOf(
   rank: number,
   { code, signal, stderr }: ProcessExit,
@@ -24,7 +24,7 @@ export function deathOf(
   ).toData();
 }
 
-/** Of ranks that live and said nothing, while the others gave up waiting. */
+/** Ranks are alive but silent, while the others gave up waiting. */
 export function silenceOf(ranks: readonly number[], node: string): GradwireError {
   const who = `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
   return failure('RANK_SILENT', `${who} did not respond before the others gave up`, {
@@ -34,14 +34,14 @@ export function silenceOf(ranks: readonly number[], node: string): GradwireError
   });
 }
 
-/** For ranks that listen but whose app never started the run. */
+/** Ranks listen, but their app never started the run. */
 export function neverBegun(): GradwireError {
   return failure('RUN_NOT_BEGUN', 'the run was prepared but never started', {
     next: 'Launch it again.',
   });
 }
 
-/** Of a rank that was to be started on another machine. */
+/** A rank on another machine did not start. */
 export function notStarted(
   rank: number,
   place: string,

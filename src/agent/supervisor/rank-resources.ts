@@ -1,4 +1,4 @@
-/** What of a machine's cores each rank uses, and for what. */
+/** How each rank uses a machine's cores. */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RankSeats } from '../world/rank-seats.ts';
 
@@ -9,7 +9,7 @@ export interface RankResources {
   readonly engine: 'thread' | 'inline';
 }
 
-/** @param coresPerRank less than 1 where ranks share one */
+/** @param coresPerRank less than 1 if ranks share one */
 export function rankResources(
   { engine }: Pick<ExperimentSpec, 'engine'>,
   coresPerRank: number,
@@ -20,11 +20,11 @@ export function rankResources(
   };
 }
 
-/** Its own thread pays where trainer and engine can run at the same time. */
+/** Its own thread pays if trainer and engine can run at the same time. */
 const byCores = (coresPerRank: number): 'thread' | 'inline' =>
   coresPerRank >= 2 ? 'thread' : 'inline';
 
-/** The spec of ranks there: between machines they encrypt unless told not to. */
+/** The spec for its ranks: between machines they encrypt by default. */
 export function specOn(
   seats: Pick<RankSeats, 'places'> | undefined,
   spec: ExperimentSpec,

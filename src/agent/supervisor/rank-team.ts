@@ -1,7 +1,7 @@
 /**
  * The processes of a run's ranks on this node, from their start until the last is gone. They
- * live and die together: when one fails the others are killed, and the reported error is the
- * report that explains the others.
+ * start and end together: when one fails the others are killed, and the report that explains
+ * the others becomes the error.
  */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
@@ -40,13 +40,13 @@ const PREPARE_MS = 60_000;
 
 export interface TeamOptions {
   readonly ranks: readonly number[];
-  /** Of each rank, except for its number. */
+  /** Configuration of each rank, without its number. */
   readonly configuration: Omit<Configuration, 'type' | 'rank'>;
   /** This node's name, as errors show it. */
   readonly node: string;
   /** How long ranks wait for each other. */
   readonly patienceSeconds: number;
-  /** Where the ranks are started, if not here. */
+  /** The ranks' machines, if not this one. */
   readonly seats?: RankSeats | undefined;
 }
 
@@ -55,15 +55,17 @@ export interface TeamListener {
   started(started: TeamStart): void;
   records(rank: number, records: readonly unknown[]): void;
   checkpoint(rank: number, checkpoint: WrittenCheckpoint): void;
-  /** Lines that a rank has printed; also while the team fails: they may say why. */
+  /**
+   * Lines that a rank has printed, even while the team fails: they may give the reason.
+   */
   printed(lines: readonly LogRecord[]): void;
-  /** The iteration that a rank has under way, where that is known. */
+  /** A rank's current iteration, if known. */
   underWay(rank: number): number | undefined;
-  /** All processes are gone; with what went wrong, if anything did. */
+  /** Called when all processes are gone, with the error, if any. */
   ended(error: ErrorData | undefined): void;
 }
 
-/** What the ranks reported about themselves once all are ready. */
+/** The ranks' reports about themselves, once all are ready. */
 export type TeamStart = Pick<
   StartedRecord,
   'backend' | 'why' | 'parameters' | 'metricKind' | 'processes'
@@ -77,7 +79,7 @@ export class RankTeam {
   readonly #logs = new Map<number, PrintedLog>();
   readonly #addresses = new Map<number, RankAddress>();
   readonly #ready = new Map<number, Ready>();
-  /** Ranks whose exit is expected: they have finished, or have said why they cannot. */
+  /** Ranks whose exit is expected: they have finished or reported a failure. */
   readonly #leaving = new Set<number>();
   readonly #reports: FailureReport[] = [];
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
@@ -123,12 +125,12 @@ export class RankTeam {
     }
   }
 
-  /** All ranks listen. @throws (rejects) what went wrong first */
+  /** Resolves when all ranks listen. @throws (rejects) the first failure */
   get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
     return this.#prepared.promise;
   }
 
-  /** Whether it fails: nothing that its ranks say counts any more. */
+  /** Whether it is failing; then reports of its ranks no longer count. */
   get failing(): boolean {
     return this.#failing;
   }
@@ -153,7 +155,7 @@ export class RankTeam {
     for (const worker of this.#workers.values()) worker.send(order);
   }
 
-  /** To end after the iteration under way. */
+  /** Tells them to end after the current iteration. */
   stop(): void {
     if (!this.#begun) {
       this.abort(stoppedEarly());
@@ -164,19 +166,19 @@ export class RankTeam {
     this.#awaitStop();
   }
 
-  /** To end after the iteration under way with a checkpoint, and without a result. */
+  /** Tells them to end after the current iteration with a checkpoint and no result. */
   pause(): void {
     this.tell({ type: 'pause' });
   }
 
-  /** To end at once, because of this error. */
+  /** Ends them at once, because of this error. */
   abort(error: ErrorData): void {
     this.#report({ kind: 'report', error });
   }
 
   /**
-   * The iteration under way and the closing evaluation take what they take: a stop has
-   * failed when no rank reports for as long as ranks wait for each other.
+   * The current iteration and the closing evaluation may take any time: a stop has
+   * failed only when no rank reports for as long as ranks wait for each other.
    */
   #awaitStop(): void {
     // A report of failure has its own deadline.
@@ -250,7 +252,7 @@ export class RankTeam {
     });
   }
 
-  /** Of ranks that others start. */
+  /** For ranks that others start. */
   #notStarted(): GradwireError {
     const rank = this.#options.ranks.find((one) => !this.#addresses.has(one)) ?? 0;
     return notStarted(rank, this.#nodeOf(rank), this.#options.seats!.startMs);
@@ -278,14 +280,14 @@ export class RankTeam {
     if (this.#failing) return;
     if (!isConsequence(report)) this.#kill();
     else if (this.#reports.length === 1) {
-      // Give the rank that caused it a moment to say why.
+      // Gives the rank that caused it a moment to report.
       this.#deadline(EXPLANATION_MS, () => this.#silence());
     }
   }
 
   /**
-   * When ranks gave up on one that hangs they may have waited for each other: the first
-   * report blames a neighbour. Those that live and have not said a word are the cause.
+   * Ranks that gave up on a hanging one may have waited for each other, so the first
+   * report may blame a neighbour. Ranks that are alive but silent are the cause.
    */
   #silence(): GradwireError | undefined {
     if (this.#reports.some(({ error }) => error.code !== 'PEER_TIMEOUT')) return;
@@ -296,7 +298,7 @@ export class RankTeam {
     return silenceOf(silent, this.#options.node);
   }
 
-  /** When the time is over the team fails with this error, if any. */
+  /** At the deadline the team fails with this error, if any. */
   #deadline(ms: number, reason: () => GradwireError | undefined): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {

@@ -1,10 +1,11 @@
 /**
- * Where records of workers enter a run: each must fit its schema, be of the rank that sends
- * it, and iterations must follow each other. What is admitted the journal may keep and
- * every store can accept; a record that is not admitted ends the run before it is passed on.
+ * Checks records of workers as they enter a run: each must fit its schema and belong to the
+ * rank that sends it, and iterations must be consecutive. The journal may keep admitted
+ * records, and every store can accept them; a record that is not admitted ends the run
+ * before it is passed on.
  *
- * A run that resumes from a checkpoint repeats what came after it. What is recorded already
- * stays as it was recorded first: every rank has one record of an iteration.
+ * A run that resumes from a checkpoint repeats the iterations after it. The first record of
+ * an iteration stays: every rank has one record of it.
  */
 import {
   failure,
@@ -15,7 +16,7 @@ import {
 import { parseRecord } from '../../shared/parse-record.ts';
 import type { RunRecord } from '../../shared/records.ts';
 
-/** Made by rank 0, now and then: the iteration of the last one. */
+/** For occasional records of rank 0: the iteration of the last one. */
 interface LastTold {
   evaluation: number;
   divergence: number;
@@ -33,16 +34,16 @@ const NONE: LastTold = {
 };
 
 export class RecordAdmission {
-  /** By rank: the first iteration that is not recorded. */
+  /** By rank: the first iteration not recorded. */
   readonly #unrecorded = new Map<number, number>();
-  /** By rank: the iteration that it says next. */
+  /** By rank: the iteration that it must report next. */
   readonly #next = new Map<number, number>();
-  /** Where the ranks began that are there now. */
+  /** Where the current ranks began. */
   #from = 0;
-  /** By rank: the first iteration that they do not repeat. */
+  /** By rank: the first iteration that is not a repetition. */
   #repeatsUpTo: ReadonlyMap<number, number> = new Map();
   #told: LastTold = { ...NONE };
-  /** What was reported when they started. */
+  /** Reports made at their start. */
   #toldBefore: LastTold = NONE;
   /** Switches and notices, by what names them. */
   readonly #names = new Set<string>();
@@ -57,17 +58,17 @@ export class RecordAdmission {
     this.#namesBefore = new Set(this.#names);
   }
 
-  /** The first iteration that is not recorded of all of these ranks. */
+  /** The first iteration not recorded for all of these ranks. */
   recordedUpTo(ranks: readonly number[]): number {
     return Math.min(...ranks.map((rank) => this.#unrecorded.get(rank) ?? 0));
   }
 
-  /** The iteration that a rank has under way, as far as it has been heard. */
+  /** A rank's current iteration, as far as reported. */
   underWay(rank: number): number | undefined {
     return this.#next.get(rank);
   }
 
-  /** A record that a journal has. */
+  /** Notes a record that a journal already has. */
   recall(record: RunRecord): void {
     if (record.type === 'iteration') {
       this.#unrecorded.set(record.rank, record.iteration + 1);
@@ -75,8 +76,8 @@ export class RecordAdmission {
   }
 
   /**
-   * @returns the record; undefined where it repeats one
-   * @throws GradwireError `RECORD_INVALID`, which names the rank that sends it
+   * @returns the record; undefined if it is a repetition
+   * @throws GradwireError `RECORD_INVALID`, naming the rank that sent it
    */
   admit(rank: number, raw: unknown): RunRecord | undefined {
     try {
@@ -145,7 +146,7 @@ export class RecordAdmission {
   }
 }
 
-/** The error with which a rank says that it failed: that error, or what is wrong with it. */
+/** The error in a rank's report of failure; if that is invalid, an error that says so. */
 export function admitError(rank: number, raw: unknown): ErrorData {
   try {
     const record = parseRecord({ type: 'failed', at: 0, error: raw });

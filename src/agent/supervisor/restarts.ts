@@ -1,6 +1,6 @@
 /**
- * When a run that was interrupted tries again: soon, then later and later; and not forever,
- * for what ends it may be the run itself. A new checkpoint is progress: it counts from there.
+ * When an interrupted run is retried: soon, then at growing intervals, but not forever,
+ * because the run itself may be the cause. A new checkpoint is progress and resets the count.
  */
 
 /** Interruptions in a row without a new checkpoint in between. */
@@ -22,7 +22,7 @@ export class Restarts {
     return this.#interruptions <= MOST_RESTARTS;
   }
 
-  /** Tries again after a pause, which doubles from one to the next. */
+  /** Retries after a pause that doubles each time. */
   soon(): void {
     clearTimeout(this.#timer);
     const pause = FIRST_PAUSE_MS * 2 ** Math.max(0, this.#interruptions - 1);

@@ -1,6 +1,6 @@
 /**
- * A run whose supervisor died: found again by its journal. It has ended, for workers die
- * with their supervisor; if its journal does not say how, it failed.
+ * A run whose supervisor died, restored from its journal. It has ended, because workers
+ * die with their supervisor; if its journal does not say how, it failed.
  */
 import { hostname } from 'node:os';
 import { failure, GradwireError } from '../../shared/errors.ts';
@@ -64,7 +64,7 @@ export class RestoredRun {
   }
 }
 
-/** Why a run ended whose supervisor is gone. */
+/** Why the run of a dead supervisor ended. */
 export function lossOf({ damage, file }: Journal): GradwireError {
   if (damage === undefined) {
     return failure(

@@ -1,7 +1,7 @@
 /**
- * The checkpoints of a run on this node: a folder for each iteration, a file in it for each
- * rank that runs here. One counts when all of them are there. The newest two stay: of several
- * nodes one may be a checkpoint ahead of another.
+ * The checkpoints of a run on this node: a folder for each iteration, with a file for each
+ * rank that runs here. A checkpoint counts when all files exist. The newest two stay, because
+ * one node may be a checkpoint ahead of another.
  */
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export class RunCheckpoints {
   readonly #node: string;
   /** Iterations, ascending. */
   #whole: number[];
-  /** By iteration: what the ranks have written so far of one that is not whole. */
+  /** By iteration: the files written so far of an incomplete checkpoint. */
   readonly #written = new Map<number, Map<number, WrittenCheckpoint>>();
 
   constructor(directory: string, ranks: readonly number[], node: string) {
@@ -27,12 +27,12 @@ export class RunCheckpoints {
     this.#whole = this.#find();
   }
 
-  /** Iterations from which the ranks here can continue, ascending; always from the start. */
+  /** Iterations from which the ranks here can resume, ascending; includes the start. */
   get iterations(): readonly number[] {
     return [0, ...this.#whole];
   }
 
-  /** A rank has written its own. @returns what to record once all of them have */
+  /** Notes that a rank has written its file. @returns the record once all have */
   add(rank: number, written: WrittenCheckpoint): CheckpointRecord | undefined {
     const { iteration } = written;
     this.#leaveOut(iteration);
@@ -57,18 +57,18 @@ export class RunCheckpoints {
     };
   }
 
-  /** One that cannot be read: the run resumes from the one before. */
+  /** Drops an unreadable one: the run resumes from the one before. */
   discard(iteration: number): void {
     this.#whole = this.#whole.filter((other) => other !== iteration);
     this.#remove(iteration);
   }
 
-  /** What the ranks had begun when they were lost is left out. */
+  /** Incomplete checkpoints of the lost ranks are ignored. */
   forgetUnfinished(): void {
     this.#leaveOut(Infinity);
   }
 
-  /** What some rank could not write before this one will never be whole. */
+  /** An earlier checkpoint that some rank could not write will never be complete. */
   #leaveOut(before: number): void {
     for (const iteration of this.#written.keys()) {
       if (iteration >= before) continue;

@@ -1,4 +1,4 @@
-/** What a run on this node is made of, and who follows it. */
+/** The options of a run on this node. */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
@@ -10,7 +10,7 @@ import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';
 import type { RecordAdmission } from './record-admission.ts';
 
-/** What the ranks of a run are started with, also when they resume. */
+/** Options for starting a run's ranks, also when they resume. */
 export interface RankSetting {
   /** 32 random bytes: peers prove that they know it before a payload is read. */
   readonly secret: Uint8Array;
@@ -27,43 +27,43 @@ export interface RunOptions extends RankSetting {
   readonly run: string;
   readonly spec: ExperimentSpec;
   readonly plan: ExchangePlan;
-  /** What switches are resolved for. */
+  /** The context for resolving switches. */
   readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
   /** Called at the start of the run. */
   readonly notice?: string | undefined;
   readonly journal: Journal;
-  /** Where checkpoints of the ranks here are kept. */
+  /** Directory for checkpoints of the ranks here. */
   readonly checkpoints: string;
-  /** The run's own on this node. */
+  /** The run's journal on this node. */
   readonly folder: string;
   /** Slurm allocates the nodes of the ranks; default: they run here. */
   readonly slurm?: SlurmSettings | undefined;
-  /** Cores that each rank has here; less than 1 where they share one. */
+  /** Cores per rank here; less than 1 if they share one. */
   readonly coresPerRank: number;
   /** This node's name in records. */
   readonly node: string;
-  /** Of a run whose supervisor died: where it is. Default: it begins. */
+  /** For a run whose supervisor died: its progress. Default: it begins. */
   readonly restored?: RestoredProgress | undefined;
-  /** Called when a switch was planned or adopted: a supervisor after this one needs it. */
+  /** Called when a switch was planned or adopted, so that a later supervisor knows it. */
   readonly switched?: ((later: readonly PlanSwitch[]) => void) | undefined;
 }
 
-/** What a journal says of a run that has not ended. */
+/** The state of an unfinished run, from its journal. */
 export interface RestoredProgress {
-  /** Knows what is recorded. */
+  /** Knows the recorded iterations. */
   readonly admission: RecordAdmission;
-  /** Iterations that are recorded of some rank. */
+  /** Iterations recorded for some rank. */
   readonly iterations: number;
   /** Switches that have taken effect, with their fences. */
   readonly fences: readonly (readonly [epoch: number, fence: number])[];
-  /** Whether its last record says already that it is interrupted. */
+  /** Whether its last record already reports the interruption. */
   readonly interrupted: boolean;
-  /** Switches that it was not launched with. */
+  /** Switches requested after the launch. */
   readonly later: readonly PlanSwitch[];
   readonly createdAt: number;
-  /** Why it does not continue. */
+  /** Why it stopped. */
   readonly error: ErrorData;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The runs of this node, live ones and ended ones that no app has stored yet. Journals of a
- * supervisor that died are found again at start: such a run has failed, for its workers
- * died with their supervisor, and what it recorded is replayed like any other.
+ * supervisor that died are found again at start: such a run has failed, because its workers
+ * died with their supervisor; its records are replayed like any other's.
  */
 import {
   existsSync,
@@ -50,7 +50,7 @@ const LOOPBACK = '127.0.0.1';
 
 export type PrepareRequest = SupervisorRequests['prepare']['request'];
 
-/** What is stored of a launch for a later supervisor, without secrets. */
+/** The parts of a launch stored for a later supervisor, without secrets. */
 type LaunchMeta = Pick<
   PrepareRequest,
   'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen' | 'ports' | 'slurm'
@@ -60,11 +60,11 @@ interface RunMeta {
   readonly spec: ExperimentSpec;
   readonly createdAt: number;
   readonly launch?: LaunchMeta | undefined;
-  /** The model, where it comes from a file. */
+  /** The model, if it comes from a file. */
   readonly model?: ModelFacts | undefined;
-  /** What was read of the data, which need not be there any more when the run is restored. */
+  /** Facts read from the data, which may be gone when the run is restored. */
   readonly data?: DataFacts | undefined;
-  /** Switches that it was not launched with. */
+  /** Switches requested after the launch. */
   readonly later?: readonly PlanSwitch[] | undefined;
 }
 
@@ -73,7 +73,7 @@ type Run = SupervisedRun | RestoredRun;
 export class RunTable {
   readonly #directory: string;
   readonly #runs = new Map<string, Run>();
-  /** Runs that are made once their data have been read: what ends that. */
+  /** Aborts of runs whose data are still being read. */
   readonly #coming = new Map<string, (error: GradwireError) => void>();
   readonly #onEnd: () => void;
   readonly #warn: (message: string) => void;
@@ -132,7 +132,7 @@ export class RunTable {
     });
   }
 
-  /** Runs that need this process. */
+  /** The number of runs that need this process. */
   get live(): number {
     return [...this.#runs.values()].filter(({ isLive }) => isLive).length;
   }
@@ -152,9 +152,9 @@ export class RunTable {
   }
 
   /**
-   * Reads what a run needs before it can be created. The reading itself continues where the run is
-   * stopped: others may wait for it too.
-   * @throws GradwireError `RUN_STOPPED`, or what the run was aborted with
+   * Reads what a run needs before it can be created. The reading continues even if the run is
+   * stopped, because others may wait for it too.
+   * @throws GradwireError `RUN_STOPPED`, or the error that aborted the run
    */
   async reading<T>(id: string, work: Promise<T>): Promise<T> {
     const ended = Promise.withResolvers<never>();
@@ -180,7 +180,7 @@ export class RunTable {
     else end(new GradwireError(error));
   }
 
-  /** @param known what has been looked at before */
+  /** @param known facts already read */
   create(request: PrepareRequest, known: SpecFacts = {}): SupervisedRun {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" already exists`);
@@ -196,7 +196,7 @@ export class RunTable {
     return run;
   }
 
-  /** Has the ranks here continue. @throws GradwireError `RUN_STATE`: the run is not interrupted */
+  /** Resumes the ranks here. @throws GradwireError `RUN_STATE`: the run is not interrupted */
   resume(request: PrepareRequest): SupervisedRun {
     const { run: id, secret, network, places, ports, resume } = request;
     const run = this.find(id);
@@ -256,7 +256,10 @@ export class RunTable {
     return run;
   }
 
-  /** Stored up to here by a main; an ended run that is stored whole is forgotten. */
+  /**
+   * A main has stored everything up to here; a completely stored ended run is
+   * forgotten.
+   */
   acknowledge(id: string, sequence: number): void {
     const run = this.#runs.get(id);
     if (run === undefined) return;
@@ -264,7 +267,7 @@ export class RunTable {
     if (phase !== 'ended' || sequence < lastSequence) return;
     this.#runs.delete(id);
     run.journal.close();
-    // The contents of a damaged journal are not stored elsewhere: its files stay.
+    // A damaged journal's contents are stored nowhere else, so its files stay.
     if (run.journal.damage === undefined) {
       rmSync(this.#folder(id), { recursive: true, force: true });
     }
@@ -292,7 +295,7 @@ export class RunTable {
     return Journal.create(path.join(this.#folder(id), JOURNAL));
   }
 
-  /** Whole or not at all. @throws GradwireError `JOURNAL_WRITE_FAILED` */
+  /** Writes atomically. @throws GradwireError `JOURNAL_WRITE_FAILED` */
   #writeMeta(id: string, meta: RunMeta): void {
     const folder = this.#folder(id);
     const draft = path.join(folder, `${META}.draft`);

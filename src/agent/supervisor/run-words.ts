@@ -1,4 +1,4 @@
-/** What a run that is supervised has to say that no rank can. */
+/** Errors that a supervised run reports itself, because no rank can. */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import { MOST_RESTARTS } from './restarts.ts';
@@ -21,7 +21,7 @@ export function stoppedInterrupted(): ErrorData {
   }).toData();
 }
 
-/** It was tried often enough. */
+/** Restarts are exhausted. */
 export function inVain(error: ErrorData): ErrorData {
   const message = `${error.message} (after ${MOST_RESTARTS} restarts without a new checkpoint)`;
   return { ...error, message };

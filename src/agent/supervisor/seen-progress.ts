@@ -1,4 +1,4 @@
-/** How far a run has come whose supervisor is gone: what its journal says, record by record. */
+/** The progress of a run whose supervisor is gone, from its journal, record by record. */
 import { endsJournal, type RunRecord } from '../../shared/records.ts';
 import { RecordAdmission } from './record-admission.ts';
 import type { RestoredProgress } from './run-options.ts';
@@ -25,7 +25,7 @@ export class SeenProgress {
     if (record.type === 'started') this.#started = true;
   }
 
-  /** Whether it had begun and has not ended. */
+  /** Whether it had begun but has not ended. */
   get mayGoOn(): boolean {
     return this.#started && this.#last !== undefined && !endsJournal(this.#last);
   }

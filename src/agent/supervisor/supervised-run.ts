@@ -1,9 +1,9 @@
 /**
  * A run on this node: its ranks, its journal and its followers. States move forward:
- * preparing → running → ended. Where the spec says so, a run that has lost something it
- * needs is interrupted instead of ended, and resumes from a checkpoint. However it ends, all
- * its processes are gone before its last record is journalled. If Slurm allocates the nodes
- * it waits for them first, and again where it is to continue without them.
+ * preparing → running → ended. If the spec says so, a run that loses something it needs is
+ * interrupted instead of ended, and resumes from a checkpoint. However it ends, all its
+ * processes are gone before its last record is journalled. If Slurm allocates the nodes, the
+ * run waits for them first, and again when it has lost them and resumes.
  */
 import { randomBytes } from 'node:crypto';
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
@@ -107,7 +107,7 @@ export class SupervisedRun {
     return this.#options.journal;
   }
 
-  /** Whether it needs this process: it runs, or will without being asked. */
+  /** Whether it needs this process: it runs, or will run by itself. */
   get isLive(): boolean {
     if (this.#phase === 'interrupted')
       return this.#isAllHere || this.#team !== undefined;
@@ -119,12 +119,12 @@ export class SupervisedRun {
     return this.#allocation !== undefined;
   }
 
-  /** Its nodes are asked for. @throws (rejects) why that cannot be */
+  /** Resolves when its nodes are requested. @throws (rejects) why that failed */
   get queued(): Promise<unknown> {
     return this.#allocation?.asked ?? Promise.resolve();
   }
 
-  /** All ranks listen. @throws (rejects) what went wrong first */
+  /** Resolves when all ranks listen. @throws (rejects) the first failure */
   get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
     return this.#team?.prepared ?? Promise.reject(runEnded());
   }
@@ -145,8 +145,9 @@ export class SupervisedRun {
   }
 
   /**
-   * Starts ranks that resume from an iteration of which there is a checkpoint on every node.
-   * @param switches of the whole run, those that have taken effect with their fences
+   * Starts ranks that resume from an iteration with a checkpoint on every node.
+   * @param switches all switches of the run; those that have taken effect have their
+   * fences
    * @throws GradwireError `RUN_STATE`: it is not interrupted
    */
   resume(
@@ -179,7 +180,7 @@ export class SupervisedRun {
     return planned;
   }
 
-  /** Switches that another node has planned: the ranks here need them for the same fence. */
+  /** Adopts another node's switches: the ranks here need them for the same fence. */
   adopt(switches: readonly PlanSwitch[]): void {
     if (this.#phase !== 'ended') this.#announce(this.#switches.adopt(switches));
   }
@@ -192,7 +193,7 @@ export class SupervisedRun {
     }
   }
 
-  /** End after the current iteration. Resolves when the run has ended. */
+  /** Ends after the current iteration. Resolves when the run has ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#phase === 'interrupted') this.abort(stoppedInterrupted());
@@ -201,15 +202,15 @@ export class SupervisedRun {
     await this.ended;
   }
 
-  /** End at once, because of this error. */
+  /** Ends at once, because of this error. */
   abort(error: ErrorData): void {
     if (this.#team !== undefined) this.#team.abort(error);
     else if (this.#waitsForNodes || !isRestartable(error)) this.#end(error);
   }
 
   /**
-   * Ends its processes, because this one ends; what may continue later is interrupted. Resolves
-   * when they are gone, their nodes given back, and the journal says so.
+   * Ends its processes, because this one ends; a run that may continue later is interrupted.
+   * Resolves when they are gone, their nodes are released, and the journal records it.
    */
   async leave(error: ErrorData): Promise<void> {
     this.#restarts.close();
@@ -225,7 +226,7 @@ export class SupervisedRun {
       });
       this.abort(error);
       await settled;
-      // What interrupted it may have been something else, which would have it continue.
+      // An interruption with another cause might otherwise let it continue.
       this.#restarts.close();
     }
     this.#allocation?.release();
@@ -307,7 +308,7 @@ export class SupervisedRun {
 
   /** The first record that is not valid ends the run; those before it are kept. */
   #admit(rank: number, records: readonly unknown[]): void {
-    // Not recorded, and so not admitted: ranks that resume report it again.
+    // Not recorded and so not admitted, because resuming ranks report it again.
     if (this.#team?.failing === true) return;
     const admitted: RunRecord[] = [];
     let refusal: ErrorData | undefined;
@@ -325,7 +326,8 @@ export class SupervisedRun {
 
   #store(records: readonly RunRecord[]): void {
     if (this.#phase === 'ended') return;
-    // The run is done when all of its processes are: its last record waits for them.
+    // The run ends when all of its processes have ended; its last record waits for
+    // them.
     const done = records.find((record) => record.type === 'done');
     if (done !== undefined) this.#done = done;
     for (const record of records) {
@@ -341,7 +343,7 @@ export class SupervisedRun {
     }
   }
 
-  /** Also while the run is failing: what a rank says then may be why. */
+  /** Also while the run is failing: a rank's report may give the reason. */
   #journalLog(lines: readonly RunRecord[]): void {
     if (this.#phase === 'ended') return;
     try {
@@ -409,15 +411,16 @@ export class SupervisedRun {
   }
 
   /**
-   * Iterations from which the ranks here can continue, ascending. What comes before must be
-   * recorded: a rank may have written a checkpoint, and died with its last records.
+   * Iterations from which the ranks here can resume, ascending. All iterations before must
+   * be recorded: a rank may have written a checkpoint and died with its last records
+   * unsent.
    */
   get #resumable(): readonly number[] {
     const recorded = this.#admission.recordedUpTo(this.#options.ranks);
     return this.#checkpoints.iterations.filter((iteration) => iteration <= recorded);
   }
 
-  /** Ranks of other nodes must be started by who reaches those. */
+  /** Ranks of other nodes must be started by a process that reaches those nodes. */
   get #isAllHere(): boolean {
     return this.#options.ranks.length === this.#options.spec.world.ranks;
   }
@@ -436,7 +439,7 @@ export class SupervisedRun {
     this.#beginWhenPrepared();
   }
 
-  /** Of a run whose ranks are all here. */
+  /** For a run whose ranks are all here. */
   #beginWhenPrepared(): void {
     const team = this.#team!;
     void team.prepared.then(
@@ -444,7 +447,7 @@ export class SupervisedRun {
         const ranks = [...addresses].toSorted(([a], [b]) => a - b);
         if (this.#team === team) this.begin(ranks.map(([, address]) => address));
       },
-      () => undefined, // The team has ended, and says why.
+      () => undefined, // The team has ended and reports why.
     );
   }
 
@@ -460,7 +463,7 @@ export class SupervisedRun {
         allocated: (record) => {
           this.#store([record]);
           const { length } = record.computeNodes;
-          // More than were asked for: options of the user's own may say so.
+          // More nodes than requested, perhaps through the user's own options.
           if (length > 1 && spec.network !== undefined) {
             this.#nodesLost(toErrorData(severalNodes(length)));
           } else if (this.#phase === 'interrupted') this.#restartHere();
@@ -474,7 +477,7 @@ export class SupervisedRun {
         },
         lost: (error) => {
           if (this.#team !== undefined) this.#team.abort(error);
-          // Otherwise its ranks have ended by it, which is being explained.
+          // Otherwise this has ended its ranks, and their failure is being explained.
           else if (this.#phase !== 'running') this.#nodesLost(error);
         },
       },
@@ -537,7 +540,10 @@ export class SupervisedRun {
     this.#changed();
   }
 
-  /** Of this node: the run's where rank 0 is here, else that all ranks have finished. */
+  /**
+   * This node's last record: the run's result if rank 0 is here, otherwise that all
+   * ranks have finished.
+   */
   get #result(): RunRecord | undefined {
     const { node, ranks } = this.#options;
     if (ranks.includes(0)) return this.#done;

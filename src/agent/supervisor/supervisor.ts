@@ -1,7 +1,7 @@
 /**
  * `gradwire supervisor --home DIR --socket PATH`: one per user and node. It owns the
  * runs; mains come and go. It ends by itself when it has neither a client nor a live
- * run: whatever is not stored yet is in journals and is found by the next one.
+ * run: records not stored yet are in journals, which the next one finds.
  */
 import { rmSync, statSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
@@ -21,7 +21,7 @@ if (home === undefined || socketPath === undefined) {
 }
 process.title = `gradwire supervisor ${home}`;
 
-/** A main that starts us connects at once. */
+/** A main that starts us connects right away. */
 const FIRST_CLIENT_MS = 10_000;
 const IDLE_MS = 100;
 const OWNERSHIP_MS = 1_000;
@@ -54,7 +54,7 @@ const server: Server = createServer((socket) => {
   clients++;
   clearTimeout(idle);
   const session = new ClientSession(socket, runs, VERSION);
-  // What went wrong with a client's socket is over with the socket.
+  // An error of a client's socket ends with the socket.
   socket.on('error', () => undefined);
   socket.on('close', () => {
     clients--;
@@ -65,7 +65,7 @@ const server: Server = createServer((socket) => {
 
 let socketInode: number | undefined;
 
-/** Whether the path still leads to us and not to another supervisor. */
+/** Whether the path still leads to this supervisor. */
 function ownsSocket(): boolean {
   return statSync(socketPath!, { throwIfNoEntry: false })?.ino === socketInode;
 }
@@ -75,7 +75,7 @@ server.on('error', (error: NodeJS.ErrnoException) => {
     process.stderr.write(`cannot listen on ${socketPath}: ${error.message}\n`);
     process.exit(1);
   }
-  // Either another supervisor lives there, or one died there.
+  // Either another supervisor is running there, or one died there.
   const probe = connect(socketPath);
   probe.on('connect', () => process.exit(0));
   probe.on('error', () => {
@@ -88,7 +88,7 @@ server.on('listening', () => {
   socketInode = statSync(socketPath).ino;
   runs.restore();
   leaveIfIdle(FIRST_CLIENT_MS);
-  // Two supervisors that start at once over a dead one's socket: one loses the path.
+  // If two supervisors start at once over a dead one's socket, one loses the path.
   setInterval(() => {
     if (!ownsSocket() && clients === 0 && runs.live === 0) process.exit(0);
   }, OWNERSHIP_MS).unref();

@@ -1,10 +1,10 @@
 /**
  * Weights and the optimiser's state in the arena, beside the averaged gradient: one pass of a CPU
- * kernel moves them, and the moved weights are copied to jax-js, whose functions read them there.
+ * kernel updates them, and the updated weights are copied to jax-js for its functions.
  *
- * Of n elements a step of SGD with momentum reads 12·n bytes and writes 8·n; the copy reads and
- * writes 4·n each. Taken by jax-js, it is the gradient that is copied there, and what moves is
- * written to other memory than what it is read from.
+ * For n elements a step of SGD with momentum reads 12·n bytes and writes 8·n; the copy reads
+ * and writes 4·n each. If jax-js takes the step, the gradient is copied instead, and results
+ * are written to different memory than they are read from.
  */
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
@@ -16,9 +16,9 @@ import type { ParameterTensor } from './trainer.ts';
 export interface ParameterArena {
   readonly arena: Arena;
   readonly kernels: Pick<Kernels, 'fill' | 'optimization' | 'squaredNorm'>;
-  /** The flat gradient, as it is applied. */
+  /** The flat gradient that is applied. */
   readonly gradient: Vector;
-  /** Memory of the arena, for good. */
+  /** Allocates permanent arena memory. */
   allocate(length: number): Promise<Vector>;
 }
 
@@ -46,7 +46,7 @@ export class ArenaParameters implements ParameterMemory {
   #onDevice: JaxArray[];
   #plain: readonly boolean[];
 
-  /** From where the parameters are, which is closed. */
+  /** Takes over from the current storage of the parameters, which is closed. */
   static async takeOver(
     from: ParameterMemory,
     parts: ArenaParametersParts,
@@ -142,7 +142,7 @@ export class ArenaParameters implements ParameterMemory {
     return vector === undefined ? values : this.#parts.memory.arena.f32(state[vector]!);
   }
 
-  /** The device has the weights of the arena. Its old memory is taken again. */
+  /** Copies the arena's weights to the device, reusing its memory. */
   #renew(tensor: number): void {
     this.#onDevice[tensor]!.dispose();
     this.#onDevice[tensor] = this.#upload(this.#places[tensor]!);
@@ -152,7 +152,7 @@ export class ArenaParameters implements ParameterMemory {
     return this.#parts.jax.numpy.array(values, { shape });
   }
 
-  /** As `clip-gradients.ts`, with the norm in f64. */
+  /** Like `clip-gradients.ts`, with the norm in f64. */
   #clippingFactor(): number {
     const { memory, settings } = this.#parts;
     if (settings.clipNorm === undefined) return 1;

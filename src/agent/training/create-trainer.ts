@@ -1,6 +1,6 @@
 /**
- * The entry to training: what there is to train, whether a workload can be trained, and
- * from a workload's names to a ready trainer.
+ * The entry to training: lists what can be trained, checks workloads, and creates
+ * trainers.
  */
 import { loadModelFile, ownSource } from './models/model-file.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
@@ -25,7 +25,7 @@ export {
 /**
  * A trainer with its data loaded, its functions not yet compiled: the first call of
  * each pays for that (some 60 ms on wasm).
- * @throws GradwireError as `findWorkload` and `loadModelFile`; `DATA_*` where the data set
+ * @throws GradwireError as `findWorkload` and `loadModelFile`; `DATA_*` if the data set
  * cannot be read; `BACKEND_UNAVAILABLE`, `GPU_SHARED`.
  */
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {

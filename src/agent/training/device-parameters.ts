@@ -48,7 +48,7 @@ export class DeviceParameters implements ParameterMemory {
   async step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
     const plain = this.#plain;
     const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));
-    // A 0 keeps jax-js from compiling a single rate in as a constant.
+    // A 0 keeps jax-js from compiling a single rate as a constant.
     const given = this.#jax.numpy.array(Float32Array.from([...rates, 0]));
     const [weights, next] = this.#update(
       this.#weights,
@@ -61,7 +61,8 @@ export class DeviceParameters implements ParameterMemory {
       const moved = next[which]!.values();
       return vector.map((old, i) => (plain[i] === true ? old : moved.next().value!));
     });
-    // jax-js is lazy: unasked for, updates would pile up and run in the next step.
+    // jax-js is lazy: without a request, updates would pile up and run in the next
+    // step.
     if (this.#parts.runtime.backend === 'webgpu' && weights[1] !== undefined) {
       await this.#jax.blockUntilReady([weights[1]]);
     }

@@ -1,7 +1,7 @@
 /**
  * The test samples of a rank under the current weights, block by block. A model with statistics
- * is evaluated with those of its first training batches under these weights, whatever was
- * trained before: a run that is resumed, or whose weights were exchanged, measures the same
+ * is evaluated with those of its first training batches under these weights, independent of
+ * earlier training: a resumed run, or one whose weights were exchanged, measures the same
  * (docs/decisions/043-batch-norm.md).
  */
 import { BatchLoader } from './batch-loader.ts';
@@ -51,7 +51,8 @@ export class Evaluator {
     this.#parts = parts;
     const { model, shard, fields, options } = parts;
     const { batchPerRank: batch, seed, rank } = options;
-    // Models with statistics are deep: what is enough memory to train is enough to evaluate.
+    // Models with statistics are deep; memory that suffices for training suffices for
+    // evaluation.
     const most = model.statistics === undefined ? BLOCK : Math.min(BLOCK, batch);
     this.#test = new BatchLoader(shard.test, fields, parts.block ?? most);
     if (model.statistics === undefined) return;

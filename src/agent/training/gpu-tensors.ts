@@ -2,11 +2,11 @@
  * A model's tensors as arrays of jax-js, and the flat gradient on the same GPU: copies from
  * one to the other that never leave the device.
  *
- * jax-js makes no arrays of buffers that others bring, but tells the buffer of an array. So
- * the averaged gradient goes to the buffers of arrays that are made once and kept. To
- * jax-js their values never change, which does no harm: it keeps nothing of an argument's
- * values, and a step that reads them has been submitted before the next average comes
- * (verified with @jax-js/jax 0.1.25).
+ * jax-js cannot make arrays from foreign buffers, but exposes the buffer of an array. So
+ * the averaged gradient is written to the buffers of arrays that are created once and kept.
+ * To jax-js their values never change, which does no harm: it keeps nothing of an
+ * argument's values, and a step that reads them has been submitted before the next average
+ * comes (verified with @jax-js/jax 0.1.25).
  *
  * Cost: 4·n bytes of the GPU's memory; a pass over device memory each way.
  */

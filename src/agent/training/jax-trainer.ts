@@ -7,9 +7,9 @@
  * in, the loss and the hits come out. Tables are on the host: of them the functions get the
  * rows that the batch uses.
  *
- * Per iteration no more is allocated here than what jax-js needs for its arrays. On the
- * wasm backend the weights are the same bits on all ranks that start from the same seed
- * and apply the same averaged gradients.
+ * Each iteration allocates only what jax-js needs for its arrays. On the wasm backend
+ * the weights are the same bits on all ranks that start from the same seed and apply
+ * the same averaged gradients.
  *
  * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
  */
@@ -41,7 +41,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   readonly #train: BatchLoader;
   readonly #functions: CompiledFunctions;
   readonly #evaluator: Evaluator;
-  /** The tensors beside the flat gradient on the GPU, where one was asked for. */
+  /** The tensors beside the flat gradient on the GPU, if requested. */
   #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
   constructor(parts: JaxTrainerParts) {
@@ -114,7 +114,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
       await this.#gradientOf(loader, part);
       for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + part[i]!;
     }
-    // However many samples a batch has, its gradient is a sum over them by that of a whole one.
+    // A batch's gradient is the sum over its samples divided by the size of a full batch.
     for (let i = 0; i < sum.length; i++) out[i] = (sum[i]! * batch) / count;
   }
 
@@ -155,7 +155,10 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     return this.#onGpu.tensors;
   }
 
-  /** Gradients, used up, into the flat one; in backward order where it matters to somebody. */
+  /**
+   * Writes gradients, consuming them, to the flat one, in backward order if progress is
+   * reported.
+   */
   async #downloadGradient(
     { whole, rows }: UsedWeights,
     gradient: Float32Array,
@@ -167,7 +170,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
       this.#scatterRows(await ofRows, gradient);
       return;
     }
-    // What is asked for first is computed first, and no more than that.
+    // jax-js computes what is requested first, and no more than that.
     let place = this.tensors.length;
     for (const [index, { start, length }] of [
       ...this.weights.whole.entries(),

@@ -1,9 +1,9 @@
 /**
  * Tables of a model of which a batch uses a few rows (`rowsOf`): embeddings, the weights of
- * sparse features. They are on the host. For a batch its rows are copied out, the model's
- * functions see these alone, and the gradients of the rows are added up where they belong;
- * everything else of the flat gradient is 0. So a step costs what the batch uses and two
- * passes over the table's gradient, whatever its length.
+ * sparse features. They are on the host. A batch's rows are copied out, the model's
+ * functions see only these, and the gradients of the rows are added at their positions; the
+ * rest of the flat gradient is 0. So a step costs the rows in use and two passes over the
+ * table's gradient.
  */
 import type { BatchValues } from './batches/batch.ts';
 import type { Model } from './models/model.ts';

@@ -1,7 +1,7 @@
 /**
  * The parameters of a replica, or of its part in a pipeline: weights and the optimiser's state
- * stay where they are between iterations, and an averaged gradient moves them. Tables
- * lie on the host: of them the functions get the rows that a batch uses.
+ * stay in place between iterations, and an averaged gradient moves them. Tables are on the
+ * host; the functions get only the rows that a batch uses.
  */
 import { ArenaParameters, type ParameterArena } from './arena-parameters.ts';
 import type { BatchLoader } from './batch-loader.ts';
@@ -61,8 +61,8 @@ export class ModelParameters {
   }
 
   /**
-   * From now on whole tensors lie in the arena, beside the gradients that move them, where the
-   * CPU computes and its kernels know the optimiser; else nothing changes.
+   * Moves whole tensors to the arena, beside the gradients that move them, if the CPU computes
+   * and its kernels support the optimiser; otherwise changes nothing.
    */
   async joinArena(memory: ParameterArena): Promise<void> {
     const { optimizer, options, runtime } = this.#parts;
@@ -99,7 +99,7 @@ export class ModelParameters {
   }
 
   takePlainSteps(tensors: ReadonlySet<string>): void {
-    // Asked for twice in every iteration, and rarely for anything.
+    // Called twice in every iteration, usually without effect.
     if (tensors.size === 0 && !this.#plain.includes(true)) return;
     const plain = this.tensors.map(({ name }) => tensors.has(name));
     const changed = plain.map((now, i) => now !== this.#plain[i]);
@@ -159,8 +159,8 @@ export class ModelParameters {
   }
 
   /**
-   * Of a function on a GPU each result that is asked for before the steps have run waits for
-   * every step by itself: with many tensors that are 10⁵ promises. So one asks for all.
+   * On a GPU each result that is requested before the steps have run waits for every step
+   * separately: with many tensors that makes 10⁵ promises. So one result is awaited for all.
    * @param last the result that needs the most steps (scripts/jax-programs.ts)
    */
   async oneForAll(last: JaxArray | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Where the tensors that are no tables lie, with the optimiser's state of them, and what moves
- * them: on the device of jax-js (`device-parameters.ts`) or, on the CPU, in the arena
+ * The storage of tensors other than tables and of their optimiser state, and the code that
+ * moves them: on the device of jax-js (`device-parameters.ts`) or, on the CPU, in the arena
  * (`arena-parameters.ts`). Functions of jax-js take weights from the device either way.
  */
 import type { JaxArray } from './runtime/jax-runtime.ts';
@@ -16,7 +16,9 @@ export interface ParameterMemory {
    * @param rates the learning rate, then the optimiser's factors
    */
   step(gradient: AveragedGradient, rates: readonly number[]): Promise<void>;
-  /** Which tensors take plain steps. The state of those in `changed` begins anew, at 0. */
+  /**
+   * Sets which tensors take plain steps. The state of those in `changed` restarts at 0.
+   */
   takePlainSteps(plain: readonly boolean[], changed: readonly boolean[]): void;
   /**
    * Copies a tensor out.

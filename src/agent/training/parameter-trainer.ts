@@ -1,4 +1,4 @@
-/** What trainers on jax-js have in common: parameters on the device, and what is measured. */
+/** Shared by trainers on jax-js: parameters on the device, and measures. */
 import type { MetricKind } from '../../shared/metric.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';

@@ -1,4 +1,4 @@
-/** Where the time of a stage's passes goes, ms. Nothing is counted twice. */
+/** Divides the time of a stage's passes into phases, ms. Nothing is counted twice. */
 import type { PipelinePhase } from '../../shared/phases.ts';
 import type { PassTimes } from './trainer.ts';
 
@@ -18,7 +18,7 @@ export class PassClock {
     }
   }
 
-  /** What was counted to one phase belongs to another, as far as it was counted. */
+  /** Moves counted time from one phase to another, as far as it was counted. */
   move(from: PipelinePhase, to: PipelinePhase, time: number): void {
     const moved = Math.min(time, this.#times[from]);
     this.#times[from] -= moved;

@@ -49,8 +49,8 @@ export class SharedTensors {
 
   /**
    * Gradients, to the stages that own the tensors.
-   * @param borrowed of those of other stages
-   * @param gradient of its own, to which those of the others are added
+   * @param borrowed gradients of other stages' tensors
+   * @param gradient its own gradient, to which those of the others are added
    */
   async giveBack(borrowed: readonly JaxArray[], gradient: Float32Array): Promise<void> {
     const { stage } = this.#parts;

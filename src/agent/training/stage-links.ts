@@ -1,4 +1,4 @@
-/** What a stage says to the other stages of its pipeline. */
+/** A stage's messages to the other stages of its pipeline. */
 
 import type {
   Passage,
@@ -7,13 +7,13 @@ import type {
 } from '../../shared/stage-setting.ts';
 
 export interface StageLinks {
-  /** What follows is of this iteration. */
+  /** Begins this iteration. */
   begin(iteration: number): void;
   /** To the next stage, or back to the one before. Resolves when `values` may be reused. */
   send(passage: Passage, microBatch: number, values: Float32Array): Promise<void>;
   /**
-   * From there. The values are valid until the next call; what was lost on the way is lost
-   * in them.
+   * Receives from there. The values are valid until the next call and may have lost
+   * precision in transit.
    */
   receive(passage: Passage, microBatch: number): Promise<Received>;
   /** @param peer the other stage; @param tensor its place among the shared ones */
@@ -28,14 +28,14 @@ export interface StageLinks {
     tensor: number,
     peer: number,
   ): Promise<Received>;
-  /** All that was sent has left: this much since `begin`. */
+  /** Resolves when everything sent has left, with the amount since `begin`. */
   settle(): Promise<PassedActivations>;
-  /** What is sent until `end` is called measures the run, and is not a part of training. */
+  /** Messages until `end` is called only measure the run and are not part of training. */
   measuring(): Promise<() => Promise<void>>;
 }
 
 export interface Received {
   readonly values: Float32Array;
-  /** Of the time that it took, until another stage had something to give, ms. */
+  /** The part of its time until another stage had something to send, ms. */
   readonly idle: number;
 }

@@ -45,10 +45,10 @@ interface GradientPlaces {
   readonly sum: GradientSum;
 }
 
-/** What a stage has of a micro-batch. */
+/** A stage's data of a micro-batch. */
 interface MicroBatch {
   readonly loader: BatchLoader;
-  /** What the stage before gave: kept for the backward pass. */
+  /** The previous stage's output, kept for the backward pass. */
   values: JaxArray[];
 }
 
@@ -198,7 +198,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     return this.#links;
   }
 
-  /** What the stage before gives goes through this one's layers to the next. */
+  /** Passes the previous stage's output through this stage's layers to the next. */
   async #passForward(i: number): Promise<void> {
     this.#microBatches[i]!.values = await this.#given('forward', i);
     const values = await this.#clock.measure('forward', () => {
@@ -258,7 +258,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     const rows = await Promise.all(used.rows.map((array) => array.data()));
     this.weights.tables.scatterAdd(rows as Float32Array[], loader.values, gradient);
     sum.add(used.whole, borrowed);
-    // jax-js is lazy: it would compute all of this where it is asked for first.
+    // jax-js is lazy: it would compute all of this at the first request.
     await this.jax.blockUntilReady([sum.whole, sum.borrowed, values]);
   }
 
@@ -283,7 +283,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     );
   }
 
-  /** From the stage before; nothing where there is none. */
+  /** Receives from the previous stage, if any. */
   async #given(passage: Passage, i: number): Promise<JaxArray[]> {
     const { before } = this.#parts.stage;
     return before === undefined ? [] : [await this.#receive(passage, i, before.width)];

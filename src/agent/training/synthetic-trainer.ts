@@ -1,8 +1,8 @@
 /**
- * A trainer that trains nothing: its gradients are made up, and come at the pace of a network
- * that is computed elsewhere. It sleeps through its compute time, so that many ranks of one
- * computer can stand for as many GPUs. What is applied is looked at, at places that change with
- * the iteration: replicas that were given different averages end with different weights.
+ * A trainer that trains nothing: its gradients are synthetic and come at the pace of a real
+ * network. It sleeps through its compute time, so that many ranks of one computer can represent
+ * as many GPUs. Applied gradients are sampled at positions that change with the iteration, so
+ * replicas with different averages end with different weights.
  */
 import { NO_METRIC } from '../../shared/metric.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
@@ -21,7 +21,7 @@ import {
   type SyntheticWorkload,
 } from './synthetic/synthetic-workload.ts';
 
-/** How many elements of what is applied are looked at in an iteration. */
+/** Number of applied elements sampled per iteration. */
 const LOOKED_AT = 4096;
 
 export class SyntheticTrainer implements Trainer {
@@ -37,7 +37,7 @@ export class SyntheticTrainer implements Trainer {
   readonly #workload: SyntheticWorkload;
   readonly #options: TrainerOptions;
   readonly #source: GradientSource;
-  /** The first of as many elements as the gradient has; the others are 0. */
+  /** The first of the gradient's elements; the others are 0. */
   readonly #weights: Float32Array;
   readonly #alarm = new Int32Array(new SharedArrayBuffer(4));
   #iteration = 0;
@@ -135,7 +135,7 @@ export class SyntheticTrainer implements Trainer {
     // Nothing is open.
   }
 
-  /** Blocks as computing would, without taking a core. */
+  /** Blocks like computing, without using a core. */
   #sleepUntil(due: number): void {
     const left = due - performance.now();
     if (left > 0) Atomics.wait(this.#alarm, 0, 0, left);

@@ -1,7 +1,7 @@
 /**
- * What the worker needs of training: a model replica that computes loss and gradient of
- * a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
- * rank holds the same weights, each sees its own shard of the data.
+ * The worker's interface to training: a model replica that computes loss and gradient
+ * of a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
+ * rank holds the same weights and sees its own shard of the data.
  */
 import type { SyntheticSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
@@ -24,13 +24,13 @@ export interface ParameterTensor {
 }
 
 export interface StepResult {
-  /** Undefined where nothing is trained. */
+  /** Undefined if nothing is trained. */
   readonly loss: number | undefined;
   /** The model's metric over the samples; undefined where it has no meaning for them. */
   readonly metric: number | undefined;
 }
 
-/** Where the time of the passes of a pipeline's stage went, ms. */
+/** Times of a pipeline stage's passes, ms. */
 export type PassTimes = Readonly<Record<PipelinePhase, number>>;
 
 export interface ComputedStep extends StepResult {
@@ -60,7 +60,7 @@ export interface Trainer {
   /** Why `auto` did not take a GPU, where that is so. */
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
-  /** What the model is measured by beside its loss. */
+  /** The model's metric besides its loss. */
   readonly metric: MetricKind;
   /** Whether there are test samples to evaluate the model on. */
   readonly evaluates: boolean;
@@ -78,14 +78,16 @@ export interface Trainer {
   openGpuGradient(): GpuGradient | undefined;
 
   /**
-   * Weights and the optimiser's state may lie in the arena from now on, where the gradient that is
-   * applied is. Undefined: there are none.
+   * Lets weights and the optimiser's state move to the arena, beside the applied gradient.
+   * Undefined if there are none.
    */
   joinArena?(memory: ParameterArena): Promise<void>;
 
   /** Of a stage in a pipeline: what it sends others, and they send it. */
   stageSetting?(): StageSetting;
-  /** Of a stage in a pipeline, before anything is computed: what it says to the others. */
+  /**
+   * For a stage in a pipeline, before anything is computed: sets its links to the others.
+   */
   joinPipeline?(links: StageLinks): void;
 
   /** Gather iteration t's batch of this rank (phase `data`). */
@@ -101,14 +103,14 @@ export interface Trainer {
   ): Promise<ComputedStep>;
   /**
    * The mean gradient of all training samples of this rank, each counted once, on the host.
-   * The batch that is loaded is another one afterwards.
+   * Replaces the loaded batch.
    */
   computeFullGradient(out: Float32Array): Promise<void>;
   /** One optimiser step with the averaged gradient, done when this resolves. */
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
   /**
-   * Of these tensors, by name, the gradients that are applied have momentum in them: they
-   * take plain steps. A velocity begins again, at 0, where that changes.
+   * Applied gradients of these tensors, by name, already include momentum, so they take
+   * plain steps. A velocity restarts at 0 if this changes.
    */
   takePlainSteps(tensors: ReadonlySet<string>): void;
   /** The learning rate at an iteration. */
@@ -137,7 +139,7 @@ export interface TrainerOptions {
   readonly features?: number | undefined;
   /** Columns of a table, where the data set has one. */
   readonly columns?: ColumnNames | undefined;
-  /** What a synthetic gradient is like. */
+  /** Settings of a synthetic gradient. */
   readonly synthetic?: SyntheticSpec | undefined;
   readonly dataDirectory?: string | undefined;
   readonly batchPerRank: number;

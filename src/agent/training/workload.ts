@@ -1,8 +1,8 @@
 /**
- * A spec's workload against what this agent has: names are looked up in the registries,
- * the data directory is inspected by its headers. Done before a run is started, so that
- * a slip of the pen costs one clear error and no processes. Also the registries as the
- * catalogue lists them.
+ * Checks a spec's workload against this agent: looks up names in the registries and
+ * inspects the data directory by its headers. Done before a run is started, so that a
+ * typo costs one clear error and no processes. Also lists the registries for the
+ * catalogue.
  */
 import type { DatasetEntry, ModelEntry } from '../../shared/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
@@ -71,7 +71,7 @@ export interface WorkloadNames {
   readonly data?: string | undefined;
 }
 
-/** What there is to know of a model before it is trained. */
+/** Facts about a model before it is trained. */
 export type ModelFacts = Pick<Model, 'id' | 'inputs'> & {
   readonly tensors: readonly Pick<ModelTensor, 'name' | 'shape' | 'rowsOf'>[];
   /** Named layers, after which the model can be split. */
@@ -79,7 +79,7 @@ export type ModelFacts = Pick<Model, 'id' | 'inputs'> & {
 };
 export type LayerFacts = Pick<ModelLayer, 'name' | 'tensors'>;
 
-/** What there is to know of a model's layers, if they have names. */
+/** Facts about a model's layers, if they have names. */
 export function layerFacts({ layers }: ModelFacts): readonly LayerFacts[] | undefined {
   return layers?.map(({ name, tensors }) => ({ name, tensors }));
 }
@@ -202,7 +202,7 @@ function requireTableRule(model: ModelFacts, optimizer: Optimizer): void {
   );
 }
 
-/** Why a model cannot take a data set's samples; undefined where it can. */
+/** Why a model cannot take a data set's samples; undefined if it can. */
 function misfitOf(
   model: ModelFacts,
   dataset: Dataset,
@@ -251,13 +251,13 @@ function lengthOf(shape: DatasetField['shape']): number | undefined {
 const described = ({ shape, type }: DatasetField): string =>
   `${lengthOf(shape) ?? 'a varying number of'} ${type === 'f32' ? 'numbers' : 'whole numbers'}`;
 
-/** What a data set's files contain. */
+/** The contents of a data set's files. */
 export interface DataFacts extends DatasetSize {
   /** Features of a sample, where the data set has sparse ones. */
   readonly features?: number | undefined;
 }
 
-/** What of a spec has been looked at before (`inspectSpec`). */
+/** Facts of a spec that have already been read (`inspectSpec`). */
 export interface SpecFacts {
   /** The model, where it comes from a file. */
   readonly model?: ModelFacts | undefined;
@@ -271,14 +271,14 @@ export function readsWholeFiles(workload: ExperimentSpec['workload']): boolean {
   return datasets.get(workload.dataset)?.readsWhole === true;
 }
 
-/** Of a workload, what its data set is asked with. */
+/** The query to a workload's data set. */
 export type DataQuestion = Pick<
   ExperimentSpec['workload'],
   'columns' | 'data' | 'dataset' | 'features' | 'model'
 >;
 
 /**
- * Reads; whether all of a spec fits together is another question.
+ * Only reads; does not check whether the spec fits together.
  * @throws GradwireError `MODEL_UNKNOWN`, `MODEL_DATASET_MISMATCH`, `DATA_*`
  */
 export function factsOfData({
@@ -310,7 +310,7 @@ function sizeOf(
 
 const LEAVE_MOMENTUM = 'Use another method, or the optimizer sgd or lars.';
 
-/** What there is to know of a workload before it runs. */
+/** Facts about a workload before it runs. */
 export interface CheckedWorkload extends DataFacts {
   /** The model's tensors, in the order of the flat gradient. */
   readonly tensors: readonly string[];
@@ -322,14 +322,17 @@ export interface CheckedWorkload extends DataFacts {
   readonly layers?: readonly LayerFacts[] | undefined;
   /** λ; default: 0. */
   readonly weightDecay?: number | undefined;
-  /** In which every rank sees all of its shard once; no whole number, in general. */
+  /**
+   * Iterations in which every rank sees its whole shard once; generally not a whole
+   * number.
+   */
   readonly iterationsPerEpoch: number;
 }
 
 /**
  * Everything about a workload that can be checked without running it. Reads headers of files,
  * and whole files if necessary and not done before.
- * @returns the sizes of the data set, with a notice where the user should know more.
+ * @returns the sizes of the data set, with a notice, if any.
  * @throws GradwireError as `findWorkload` and `checkOptimizer`; `DATA_*` for the data
  * directory.
  */
@@ -364,7 +367,7 @@ export function checkWorkload(
   };
 }
 
-/** One sample is as good as another: an epoch is an iteration. */
+/** There are no samples to pass over, so a pass is one iteration. */
 function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
   const { layers } = syntheticWorkload(workload);
   return {
@@ -373,7 +376,7 @@ function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
   };
 }
 
-/** @throws GradwireError `SYNTHETIC_INVALID` for options that would do nothing */
+/** @throws GradwireError `SYNTHETIC_INVALID` for options without effect */
 function requireNoSynthetic({ model, synthetic }: ExperimentSpec['workload']): void {
   if (synthetic === undefined) return;
   throw inputError(

@@ -1,4 +1,6 @@
-/** A device cannot hold what was asked for: the work is done elsewhere. */
+/**
+ * Thrown if a device cannot hold the requested memory; the work is then done elsewhere.
+ */
 export class BeyondDevice extends Error {
   constructor(what: string) {
     super(`internal: the device cannot hold ${what}`);

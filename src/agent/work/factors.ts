@@ -1,7 +1,7 @@
 /**
- * Thin factors of matrices: a part of `Work`, with its promises. Factors travel, so they lie
- * in the arena; a GPU has a copy of its own to compute with. `fetch…` and `send…` bring one
- * up to date with the other, and do nothing where both are the same.
+ * Thin factors of matrices: a part of `Work`, with its promises. Factors are sent, so they
+ * are in the arena; a GPU computes with its own copy. `fetch…` and `send…` synchronise the
+ * two, and do nothing on a CPU.
  */
 import type { Vector } from '../memory/arena.ts';
 import type { Answer } from './steps.ts';
@@ -11,11 +11,14 @@ export interface FactorRoom {
   /** Tensors that travel whole, and left factors. */
   readonly lefts: number;
   readonly rights: number;
-  /** Columns that no matrix exceeds. */
+  /** The largest number of columns of a matrix. */
   readonly widest: number;
 }
 
-/** A matrix of rows × columns, row-major, and where its factors of `rank` columns lie. */
+/**
+ * A matrix of rows × columns, row-major, and the positions of its factors of `rank`
+ * columns.
+ */
 export interface FactoredShape {
   readonly rows: number;
   readonly columns: number;
@@ -27,14 +30,14 @@ export interface FactoredShape {
 }
 
 export interface Factors<V> {
-  /** All of it, in the arena: `lefts`, and `rights` right behind. */
+  /** All factors in the arena: `lefts`, then `rights`. */
   readonly memory: Vector;
   readonly lefts: Vector;
   readonly rights: Vector;
-  /** To the arena. */
+  /** Copies to the arena. */
   fetchLefts(): Answer<void>;
   fetchRights(): Answer<void>;
-  /** From the arena. */
+  /** Copies from the arena. */
   sendLefts(): void;
   sendRights(): void;
   /** x ← elements of `lefts` from `at` on. */

@@ -1,6 +1,6 @@
 /**
- * Entries whose values are quantised, as they travel: a part of `Work`, with its promises. Of
- * k entries, values in runs of d:
+ * The payload of entries with quantised values: a part of `Work`, with its promises. For k
+ * entries, with values in runs of d:
  *
  *     u32       k
  *     indices   k × u32, ascending
@@ -24,11 +24,11 @@ import type { Answer } from './steps.ts';
 
 export interface EntryCoder<V> {
   /**
-   * The payload of entries, in the arena until the next call; they are left with the values
-   * that it stands for.
+   * The payload of entries, in the arena until the next call; their values become those
+   * that the payload represents.
    */
   encode(entries: Entries<V>, noise: StreamName): Answer<Region>;
-  /** out ← out + the `count` entries of a payload that has been checked. */
+  /** out ← out + the `count` entries of a checked payload. */
   addTo(out: V, data: Region, count: number): void;
 }
 
@@ -43,7 +43,7 @@ export function quantizedBytes(count: number, { levels, bucket }: Quantizer): nu
   return 4 + 4 * count + scales + packedBytes(count, codeBits(levels));
 }
 
-/** Where the parts of a payload of this many entries lie. */
+/** Positions of the parts of a payload of this many entries. */
 export function quantizedParts(
   offset: number,
   count: number,

@@ -1,4 +1,4 @@
-/** A payload of sections that the host writes, one behind the other at their real sizes. */
+/** A payload of sections that the host writes one after the other at their real sizes. */
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Section } from './sections.ts';
@@ -8,7 +8,7 @@ export type WriteSection = (x: Vector, out: Region, index: number) => number;
 
 /**
  * @param room for the longest payload
- * @returns what has been written of it
+ * @returns the written part
  */
 export function assembleSections(
   kernels: Kernels,

@@ -23,7 +23,7 @@ import {
 import type { Region, Vector } from '../memory/arena.ts';
 import type { LevelCoding, Section, SectionCoding, SignCoding } from './sections.ts';
 
-/** Bytes that a section of n elements never exceeds, unless it is dense. */
+/** Most bytes of a section of n elements that is not dense. */
 export function codedCapacity(n: number, coding: SectionCoding): number {
   if (coding.kind === 'host') return coding.capacity(n);
   const codes =
@@ -51,7 +51,7 @@ export function codingOf<C extends SectionCoding>(
   return { ...coding, bucket: Math.max(1, length / columns) };
 }
 
-/** Bytes that a payload never exceeds. */
+/** Most bytes of a payload. */
 export function payloadCapacity(
   sections: readonly Section[],
   coding: SectionCoding,
@@ -72,7 +72,9 @@ export function packedCodeBytes(n: number, coding: LevelCoding | SignCoding): nu
   return packedBytes(n, coding.kind === 'levels' ? codeBits(coding.levels) : 1);
 }
 
-/** The f32 numbers of a section, and its codes: of negative bytes, if there is too little. */
+/**
+ * The f32 numbers of a section, and its codes, with a negative size if the data is too short.
+ */
 export function partsOf(
   { offset, bytes }: Region,
   n: number,

@@ -1,9 +1,8 @@
 /**
- * Payloads of sections: a part of `Work`, with its promises. Each section stands for a
- * stretch of a vector; the sections follow each other without gaps, in the order of the
- * stretches. A section is whole words of 4 bytes. A dense one is the f32 elements, the others
- * are what their coding makes of them. Nothing else is in the payload. `section-layout.ts`
- * has the bytes of each coding.
+ * Payloads of sections: a part of `Work`, with its promises. Each section represents a
+ * stretch of a vector; sections are consecutive, without gaps, in the order of the stretches.
+ * A section is whole words of 4 bytes: the f32 elements if dense, otherwise the output of its
+ * coding. Nothing else is in the payload. `section-layout.ts` has the bytes of each coding.
  */
 import type { EliasForm, Quantizer, ScaleKind } from '../kernels/quantization.ts';
 import type { StreamName } from '../kernels/random.ts';
@@ -15,7 +14,7 @@ import type { Answer } from './steps.ts';
 export interface Section {
   readonly start: number;
   readonly length: number;
-  /** Whether the elements themselves travel. */
+  /** Whether the elements are sent uncompressed. */
   readonly dense: boolean;
   /**
    * Columns of the row-major matrix that it is, where it is coded column by column: its
@@ -25,7 +24,7 @@ export interface Section {
   readonly columns?: number | undefined;
 }
 
-/** How the elements of sections that are not dense become bytes. */
+/** The coding of sections that are not dense. */
 export type SectionCoding = LevelCoding | SignCoding | HostCoding;
 
 /** Stochastically rounded levels of a scale for each run; x is scratch. */
@@ -36,30 +35,30 @@ export interface LevelCoding extends Quantizer {
   readonly coding: 'packed' | EliasForm;
 }
 
-/** Signs and two means for each run; x ← x − what they stand for. */
+/** Signs and two means for each run; x ← x − the values that they represent. */
 export interface SignCoding {
   readonly kind: 'signs';
   /** Elements of a run, where a section has no columns. */
   readonly bucket: number;
 }
 
-/** A coding that has no kernels: written by the host, wherever the vector is. */
+/** A coding without kernels, written by the host for any backend. */
 export interface HostCoding {
   readonly kind: 'host';
-  /** Bytes that a section of n elements never exceeds. */
+  /** Most bytes of a section of n elements. */
   capacity(n: number): number;
   /** Writes a section, and returns its bytes; x must not be written to. */
   encode(x: Vector, out: Region): number;
 }
 
-/** A section that has come, checked: where its parts lie in the arena. */
+/** A received and checked section: the positions of its parts in the arena. */
 export type ReceivedSection =
   | { readonly kind: 'dense'; readonly values: Vector }
   | CodedSection
-  /** Of a host's coding, in its stead: the elements that are not 0. */
+  /** For a host's coding instead: the non-zero elements. */
   | { readonly kind: 'entries'; readonly stream: SparseStream };
 
-/** Scales and packed codes, even where Elias codes came; or means and signs. */
+/** Scales and packed codes, even if Elias codes were received; or means and signs. */
 export interface CodedSection {
   readonly kind: 'coded';
   readonly numbers: Vector;
@@ -70,10 +69,9 @@ export interface CodedSection {
 
 export interface SectionCoder<V> {
   /**
-   * The payload of x, in the arena until the next call. x may be left as anything, unless its
-   * coding says what is left; dense sections of it are left as they are.
-   * @param noise names the random numbers of section 0; those of section i have its purpose
-   * plus i
+   * The payload of x, in the arena until the next call. x may be overwritten, unless its
+   * coding defines the result; dense sections of it do not change.
+   * @param noise the random stream of section 0; section i uses its purpose plus i
    */
   encode(x: V, noise: StreamName): Answer<Region>;
   /** out ← out + values of the section, or its values alone. */

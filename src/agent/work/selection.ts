@@ -6,7 +6,8 @@ import type { Answer } from './steps.ts';
 
 /**
  * Entries of a vector, ascending by index, valid until the next selection into their room.
- * In the arena they lie at the start of the room, as they travel: indices, then values.
+ * In the arena they are at the start of the room, in the form in which they are sent:
+ * indices, then values.
  */
 export interface Entries<V> {
   readonly count: number;
@@ -16,25 +17,27 @@ export interface Entries<V> {
   clearIn(x: V): void;
   /** out[i] ← out[i] + factor · value for every entry. */
   addTo(out: V, factor: number): void;
-  /** values ← these of the arena, as many as there are entries. */
+  /** values ← one value from the arena for each entry. */
   setValues(values: Vector): void;
   /** The indices in the arena. */
   indices(): Answer<IndexList>;
-  /** The values in the arena, behind the indices. */
+  /** The values in the arena, after the indices. */
   values(): Answer<Vector>;
-  /** Both. */
+  /** Indices and values. */
   stream(): Answer<SparseStream>;
 }
 
 export interface EntryRoom<V> {
   readonly capacity: number;
-  /** Where the host writes this many indices, for `named`. */
+  /** Memory for this many indices, which the host writes for `named`. */
   list(count: number): IndexList;
-  /** Entries at the indices that the host has written to `list`; values are to be set. */
+  /**
+   * Entries at the indices that the host has written to `list`; values are not set yet.
+   */
   named(count: number): Entries<V>;
 }
 
-/** What is done to x, of which entries are selected: `clear` leaves zeros in their place. */
+/** What happens to selected entries in x: `clear` sets them to 0. */
 export type Leave = 'clear' | 'keep';
 
 export interface Selector<V> extends EntryRoom<V> {
@@ -45,11 +48,11 @@ export interface Selector<V> extends EntryRoom<V> {
    * min(tailK, rest) of the shorter last run; ties by lower index. x must be finite.
    */
   topKPerRun(x: V, run: number, k: number, tailK: number, leave: Leave): Entries<V>;
-  /** The entries with |x| ≥ threshold (≥ 0), at most as many as there is room for. */
+  /** The entries with |x| ≥ threshold (≥ 0), at most as many as fit. */
   reaching(x: V, threshold: number, leave: Leave): Answer<Entries<V>>;
   /**
-   * For thresholds that are searched for: counts, and selects by what was counted last.
-   * @param candidates entries that are looked at again and again, at the most
+   * For threshold searches: counts, and selects by the last count.
+   * @param candidates most entries for repeated passes
    */
   search(x: V, candidates: number): ThresholdSearch<V>;
 }
@@ -58,15 +61,15 @@ export interface Selector<V> extends EntryRoom<V> {
 export interface ThresholdSearch<V> {
   /**
    * How many entries reach the threshold.
-   * @param limit counts above this need not be told apart
+   * @param limit counts above this need not be distinguished
    * @param among `all` entries, or the `candidates` that reached the last threshold for all
    */
   count(threshold: number, limit: number, among: 'all' | 'candidates'): Answer<number>;
-  /** The entries that the last question among candidates counted. */
+  /** The entries counted by the last question among candidates. */
   reaching(threshold: number, count: number, leave: Leave): Entries<V>;
   /**
-   * Of the candidates k: all that reach `high`, which are fewer, and of those that reach
-   * only `low` the first.
+   * k of the candidates: all that reach `high`, which are fewer than k, and the first of
+   * those that reach only `low`.
    */
   ties(bounds: TieBounds, k: number, leave: Leave): Entries<V>;
 }
@@ -85,7 +88,7 @@ export interface Stretch {
   readonly most: number;
 }
 
-/** By place among the stretches. */
+/** The stretch's number. */
 export interface Threshold {
   readonly stretch: number;
   readonly threshold: number;
@@ -97,7 +100,8 @@ export interface LayerSelector<V> {
   begin(x: V): void;
   /**
    * How many entries of each of these stretches reach its threshold (≥ 0); counts above
-   * `most` need not be told apart. What is asked of a stretch last decides what is taken.
+   * `most` need not be distinguished. The last threshold of a stretch decides what is
+   * taken.
    */
   count(questions: readonly Threshold[]): Answer<readonly number[]>;
   /** The k-th largest magnitude of each of these stretches, 1 ≤ k ≤ its length. */
@@ -105,8 +109,8 @@ export interface LayerSelector<V> {
     questions: readonly { readonly stretch: number; readonly k: number }[],
   ): Answer<readonly number[]>;
   /**
-   * Of each stretch the entries that reach its threshold, lowest indices first, at most
-   * `most`; zeros are left in their place. Every stretch must have been counted.
+   * Takes the entries of each stretch that reach its threshold, lowest indices first,
+   * at most `most`, and sets them to 0. Every stretch must have been counted.
    */
   take(): Entries<V>;
 }

@@ -1,8 +1,8 @@
 /**
  * Work that may have to wait, written once for backends that answer at once and for those
- * that answer later. A generator yields every promise that it needs, and whoever runs it
- * waits. On a CPU nothing is yielded but messages to other ranks; on a GPU commands are
- * enqueued between one wait and the next.
+ * that answer later. A generator yields every promise that it needs, and its runner
+ * waits. On a CPU only messages to other ranks are yielded; on a GPU commands are
+ * enqueued between two waits.
  *
  * Cost: some tens of nanoseconds for each generator.
  */
@@ -10,20 +10,20 @@
 /** At once, or later. */
 export type Answer<T> = T | Promise<T>;
 
-/** Yields what must be waited for; is given what came of it. */
+/** Yields promises and receives their results. */
 export type Steps<T> = Generator<Promise<unknown>, T, unknown>;
 
 type Step<T> = IteratorResult<Promise<unknown>, T>;
 
-/** Calls what it is given, once for each stretch of work between two waits. */
+/** Calls its argument once for each stretch of work between two waits. */
 export type Resume = <R>(stretch: () => R) => R;
 
-/** The answer, waited for where it comes later: `yield* wait(answer)`. */
+/** The answer, waiting if it comes later: `yield* wait(answer)`. */
 export function* wait<T>(answer: Answer<T>): Steps<T> {
   return answer instanceof Promise ? ((yield answer) as T) : answer;
 }
 
-/** All of some answers, asked for at once. */
+/** All of several answers, requested at once. */
 export function* waitForAll<T>(answers: readonly Answer<T>[]): Steps<readonly T[]> {
   const later = answers.some((answer) => answer instanceof Promise);
   return later
@@ -32,8 +32,8 @@ export function* waitForAll<T>(answers: readonly Answer<T>[]): Steps<readonly T[
 }
 
 /**
- * Runs all of the steps. The result comes at once where nothing had to be waited for.
- * @param resume around each stretch of work, for a stopwatch
+ * Runs all steps. The result is immediate if nothing had to be waited for.
+ * @param resume wraps each stretch of work, for a stopwatch
  */
 export function run<T>(steps: Steps<T>, resume?: Resume): Answer<T> {
   const first = resume === undefined ? steps.next() : resume(() => steps.next());

@@ -1,12 +1,12 @@
 /**
- * What a compression method does to vectors, wherever they lie: in the arena, worked on by
- * the CPU's kernels, or on a GPU. A method is written once against this interface. On a CPU
+ * What a compression method does to vectors at one site: in the arena with the CPU's
+ * kernels, or on a GPU. A method is written once against this interface. On a CPU
  * everything is done when a call returns. On a GPU it is enqueued, in the order of the
- * calls; what comes back to the host is an `Answer`, and the read begins when it is asked
- * for, so that work enqueued after it overlaps with it.
+ * calls; results for the host are an `Answer`, whose read begins when it is requested, so
+ * that work enqueued later overlaps with it.
  *
- * Both make the same bytes. Lengths are in elements. All memory that a work gives out ends
- * with it: a method takes what it needs when it is created, and frees nothing.
+ * Both produce the same bytes. Lengths are in elements. All memory that a work allocates
+ * ends with it: a method takes what it needs when it is created, and frees nothing.
  *
  * `V` is a vector: `Vector` in the arena, `GpuVector` on a GPU.
  */
@@ -23,16 +23,16 @@ import type { EntryRoom, LayerSelector, Selector, Stretch } from './selection.ts
 import type { Answer } from './steps.ts';
 
 export interface Work<V> extends Disposable {
-  /** Where payloads lie, whatever the backend. */
+  /** The arena with the payloads, for every backend. */
   readonly arena: Arena;
-  /** The CPU's, for what happens to payloads. */
+  /** The CPU's kernels, for payloads. */
   readonly kernels: Kernels;
 
   /** Memory in the arena. */
   region(bytes: number): Region;
   /** A vector of zeros. */
   vector(length: number): V;
-  /** `length` elements of x from `start` on; shares its memory. */
+  /** A slice of `length` elements of x from `start` on, which shares its memory. */
   slice(x: V, start: number, length: number): V;
 
   /** x ← 0 */
@@ -40,8 +40,8 @@ export interface Work<V> extends Disposable {
   /** out ← out + x */
   add(out: V, x: V): void;
   /**
-   * out ← out + x. Throws where that pass shows that x is not finite; a backend whose
-   * passes cannot tell leaves it to the caller to look first.
+   * out ← out + x. Throws if that pass shows that x is not finite; a backend that
+   * cannot tell leaves the check to the caller.
    * @throws NotFiniteInput
    */
   addFinite(out: V, x: V): void;
@@ -51,20 +51,20 @@ export interface Work<V> extends Disposable {
   blend(out: V, outFactor: number, x: V, xFactor: number): void;
   /** x ← x + plus where x ≥ 0, x − minus where x < 0, by the signs before the call. */
   shiftBySign(x: V, plus: number, minus: number): void;
-  /** out ← out + factor · value at every index of entries that lie in the arena. */
+  /** out ← out + factor · value at every index of entries in the arena. */
   scatterAdd(out: V, stream: SparseStream, factor: number): void;
   /**
-   * out ← combined / world, of dense and sparse payloads, from whatever form the collective
-   * left their sum in. One rounding for the division, after the sum, so that the form does
-   * not change the bits. `out` may be the memory of a dense `combined`, but then all of it.
-   * @returns the entries of the sum, where they are known
+   * out ← combined / world, of dense and sparse payloads, in any form of the collective's
+   * sum. One rounding for the division, after the sum, so that the form does not change the
+   * bits. `out` may be the memory of a dense `combined`, but then all of it.
+   * @returns the number of entries of the sum, if known
    * @throws GradwireError `STREAM_INDEX_OUT_OF_RANGE`
    */
   average(combined: Combined, out: V, world: number): { readonly nnzReduced?: number };
 
-  /** Sums in fixed point of each vector, in one journey to a device and back. */
+  /** Sums in fixed point of each vector, in one round trip to a device. */
   fixedSums(vectors: readonly V[]): Answer<readonly FixedSums[]>;
-  /** The two means of each vector, to the bit those of the CPU; one journey. */
+  /** The two means of each vector, with the CPU's bits, in one round trip. */
   twoMeans(vectors: readonly V[]): Answer<readonly TwoMeans[]>;
 
   /** A copy of x's values, for a saved state. */
@@ -98,8 +98,8 @@ export interface Work<V> extends Disposable {
 /** The values of a vector, in the arena. */
 export interface Mirror<V> {
   /**
-   * Where the values of x lie: x itself, where that is in the arena, else a copy, valid until
-   * the next call. They are read and not written.
+   * The values of x in the arena, read-only: x itself if it is there, otherwise a copy, valid
+   * until the next call.
    */
   of(x: V): Answer<Vector>;
 }

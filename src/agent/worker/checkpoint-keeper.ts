@@ -1,6 +1,6 @@
 /**
- * When a rank keeps a checkpoint, and where: at a fixed interval and after a switch, all ranks
- * before the same iteration. A full disk costs the run the checkpoint alone.
+ * Writes a rank's checkpoints: at a fixed interval and after a switch, before the same
+ * iteration on all ranks. A full disk costs the run only the checkpoint.
  */
 import { toErrorData } from '../../shared/errors.ts';
 import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
@@ -14,18 +14,18 @@ import {
 
 export interface CheckpointKeeperOptions {
   readonly owner: CheckpointOwner;
-  /** Of the run's checkpoints on this node. */
+  /** Directory of the run's checkpoints on this node. */
   readonly directory: string;
-  /** Iterations from one to the next. */
+  /** Iterations between checkpoints. */
   readonly every: number;
   readonly written: (checkpoint: WrittenCheckpoint) => void;
 }
 
 export class CheckpointKeeper {
   readonly #options: CheckpointKeeperOptions;
-  /** The multiple of `every` that was reached last: what is put off stays due. */
+  /** The last multiple of `every` reached, so that a delayed checkpoint stays due. */
   #reached: number;
-  /** From this iteration on another one is due. */
+  /** The next checkpoint is due from this iteration on. */
   #expected = Infinity;
 
   /** @param from the first iteration */
@@ -34,13 +34,13 @@ export class CheckpointKeeper {
     this.#reached = Math.floor(from / options.every);
   }
 
-  /** Whether one is to be kept before this iteration. */
+  /** Whether a checkpoint is due before this iteration. */
   isDue(iteration: number): boolean {
     if (iteration >= this.#expected) return true;
     return Math.floor(iteration / this.#options.every) > this.#reached;
   }
 
-  /** One is due before this iteration, or later where it cannot be kept there. */
+  /** Makes one due before this iteration, or later if that is not possible there. */
   expect(iteration: number): void {
     this.#expected = iteration;
   }

@@ -1,7 +1,7 @@
 /**
- * Numbers that a rank has measured, as records may hold them. Training whose loss is not
- * finite has nothing more to learn and ends. Any other measure that is NaN or infinite is
- * left out of its record, and a notice says so: what could not be measured is absent.
+ * Keeps measured values that are not finite out of records. Training with a loss that is
+ * not finite cannot continue and ends. Any other measure that is NaN or infinite is left
+ * out of its record, and a notice reports it.
  */
 import { failure } from '../../shared/errors.ts';
 import type { BucketsRecord } from '../../shared/measure-records.ts';
@@ -40,9 +40,9 @@ export function requireFiniteStep(
 }
 
 export interface MeasureNotices {
-  /** Of what this rank has measured. */
+  /** For measures of this rank. */
   own(notice: Notice): void;
-  /** Measures of all ranks together: reported once. */
+  /** For measures of all ranks together, which are reported once. */
   ofAll(notice: Notice): void;
 }
 
@@ -56,7 +56,7 @@ export class FiniteMeasures {
     this.#notices = notices;
   }
 
-  /** @param of the metric's title, and which model this is, where it has to be said */
+  /** @param of the metric's title, and which model this is, if that is ambiguous */
   evaluation(
     measured: StepResult,
     iteration: number,
@@ -130,7 +130,7 @@ const optional = <K extends string>(
 ): Partial<Record<K, number>> =>
   value === undefined ? {} : ({ [key]: value } as Record<K, number>);
 
-/** The measures that are finite; of every other one a notice. */
+/** The finite measures, and a notice for every other one. */
 function finiteOf<K extends string>(
   measures: Measures<K>,
   code: Code,

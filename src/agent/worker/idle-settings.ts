@@ -1,4 +1,4 @@
-/** What a spec asks for that does nothing under a plan. */
+/** Settings of a spec that have no effect under a plan. */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { asynchronousOf } from '../../shared/parallelism.ts';

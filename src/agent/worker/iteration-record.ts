@@ -1,7 +1,7 @@
 /**
  * An iteration's record from the trainer thread's marks and the engine thread's profile.
- * The engine's phases are within the time that the trainer waited for the exchange; what
- * the engine cannot account for (handing over between threads) is `other`.
+ * The engine's phases are within the time that the trainer waited for the exchange; time
+ * that the engine cannot account for (hand-over between threads) is `other`.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { sumPhases, zeroTimes } from '../../shared/phases.ts';
@@ -30,7 +30,7 @@ const EXCHANGE_PHASES = [
   'apply',
 ] as const;
 
-/** By which plan ranks exchange, whether they do in an iteration or not. */
+/** The current plan, whether or not ranks exchange in this iteration. */
 export interface PlanInForce {
   readonly epoch: number;
   readonly plan: Pick<ExchangePlan, 'method' | 'collective'>;
@@ -44,12 +44,12 @@ export interface IterationFacts {
   readonly lr: number;
   readonly marks: TrainerMarks;
   readonly step: ComputedStep;
-  /** Undefined where the rank was on its own. */
+  /** Undefined if the ranks did not exchange. */
   readonly exchange: ExchangeResult | undefined;
   readonly inForce: PlanInForce | undefined;
   /** Iterations by which the gradient is older than the weights that it moved. */
   readonly staleness: number;
-  /** Which of the rank's trainer threads it is of, where it has several. */
+  /** The trainer thread that computed it, if the rank has several. */
   readonly thread?: number | undefined;
   readonly drained?: boolean | undefined;
   /** Profiles of averages at the fence before this iteration. */
@@ -124,7 +124,7 @@ const NOTHING_SENT = {
   ...{ framingSent: 0, framingReceived: 0 },
 };
 
-/** What a record says of the exchange where there was none. */
+/** The record's values for an iteration without exchange. */
 function aloneBy(inForce: PlanInForce | undefined, length: number) {
   if (inForce === undefined) throw new Error('internal: no plan is in force');
   const { epoch, plan } = inForce;

@@ -1,6 +1,7 @@
 /**
  * `gradwire worker RUN RANK`: one rank of a run. Orders come on stdin, reports leave on
- * file descriptor 3. The end of stdin means that the supervisor is gone: so are we.
+ * file descriptor 3. The end of stdin means that the supervisor is gone, so the worker
+ * exits.
  */
 import { toErrorData } from '../../shared/errors.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';

@@ -1,10 +1,10 @@
-/** The arena as a trainer takes it: what it keeps there is allocated by the engine. */
+/** The arena for a trainer: the engine allocates the trainer's memory there. */
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ParameterArena } from '../training/arena-parameters.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 
-/** @param gradient where the engine expects it */
+/** @param gradient the engine's input vector */
 export function parameterArena(
   engine: EngineClient,
   arena: Arena,
@@ -12,7 +12,7 @@ export function parameterArena(
 ): ParameterArena {
   return {
     ...{ arena, gradient },
-    // The trainer's thread may use those that need no scratch memory.
+    // The trainer's thread may use only kernels that need no scratch memory.
     kernels: loadWasmKernels(arena),
     allocate: async (length) => (await engine.call('allocate', { length })).vector,
   };

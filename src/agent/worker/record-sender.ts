@@ -1,6 +1,7 @@
 /**
- * Batches a worker's records to its supervisor: a message when 256 have gathered or
- * 50 ms after the first, so that the stream stays live and costs the trainer little.
+ * Batches a worker's records to its supervisor: it sends a message when 256 have
+ * gathered or 50 ms after the first, so that the stream stays live at little cost to
+ * the trainer.
  */
 import type { FromWorker } from '../../shared/protocol/worker.ts';
 import type { RunRecord } from '../../shared/records.ts';

@@ -1,6 +1,6 @@
 /**
- * The model replicas of all ranks looked at together, between two iterations: evaluated,
- * compared, averaged. Every rank calls the same at the same time.
+ * Evaluates, compares and averages the replicas of all ranks between two iterations.
+ * Every rank makes the same calls at the same time.
  */
 import { createHash } from 'node:crypto';
 import { statedKind } from '../../shared/metric.ts';
@@ -18,7 +18,7 @@ export interface ReplicasOptions {
   readonly arena: Arena;
   readonly finite: FiniteMeasures;
   readonly report: (record: RunRecord) => void;
-  /** Where the model is split. */
+  /** Set if the model is split. */
   readonly seat?: StageSeat | undefined;
 }
 
@@ -28,11 +28,11 @@ export interface StageSeat {
   readonly replica: number;
 }
 
-/** Of a model on the test set; left out where not finite. */
+/** A model's measures on the test set; left out if not finite. */
 type Measures = Partial<Readonly<Record<keyof StepResult, number>>>;
 
 export interface Evaluation extends Measures {
-  /** Of the average of replicas that drift. */
+  /** Those of the average of drifting replicas. */
   readonly averaged: Measures | undefined;
 }
 
@@ -49,8 +49,8 @@ export class Replicas {
   }
 
   /**
-   * Reports the model on the test set. Replicas that drift are measured twice: each on its
-   * share of the set, and the model whose weights are their average.
+   * Reports the model's measures on the test set. Drifting replicas are measured twice:
+   * each on its share of the set, and the model with their average weights.
    */
   async evaluate(iteration: number, drift: boolean): Promise<Evaluation> {
     const { trainer, rank, report } = this.#options;
@@ -70,7 +70,7 @@ export class Replicas {
     return { ...finite, averaged };
   }
 
-  /** The weights are the replica's own again when this resolves. */
+  /** Restores the replica's own weights before it resolves. */
   async #measureAverage(iteration: number): Promise<Measures> {
     const { trainer, engine, arena } = this.#options;
     this.#weights ??= await this.#allocate(trainer.length);
@@ -88,7 +88,10 @@ export class Replicas {
     };
   }
 
-  /** Over the test samples of all ranks. @param whose for a notice, where not finite */
+  /**
+   * Measures over the test samples of all ranks. @param whose for a notice about values
+   * that are not finite
+   */
   async #measure(
     iteration: number,
     whose: string,
@@ -124,7 +127,7 @@ export class Replicas {
   /**
    * Replace weights and optimiser state by their averages over ranks. The state too:
    * equal weights with unequal velocities would drift apart again at the next step.
-   * @param others vectors of as many numbers as there are weights, to be averaged as well
+   * @param others vectors of the weights' length, to be averaged as well
    */
   async resynchronize(
     others: readonly Float32Array[],
@@ -152,15 +155,15 @@ export class Replicas {
   }
 
   /**
-   * The SHA-256 of this replica's weights, and whether all ranks have the same: then minimum
-   * and maximum are equal.
+   * The SHA-256 of this replica's weights, and whether all ranks have the same (minimum and
+   * maximum are equal).
    */
   async digest(): Promise<{ readonly weights: string; readonly consistent: boolean }> {
     const { trainer } = this.#options;
     const weights = new Float32Array(trainer.length);
     await trainer.readWeights(weights);
     const hash = createHash('sha256');
-    // It takes less than 2 GiB at once.
+    // The hash takes less than 2 GiB per call.
     for (let at = 0; at < weights.length; at += HASHED_AT_ONCE) {
       hash.update(weights.subarray(at, at + HASHED_AT_ONCE));
     }
@@ -182,7 +185,9 @@ export class Replicas {
     return await this.#digestOfStages(words, consistent, seat);
   }
 
-  /** Of the digests of all stages in order, and whether all replicas of each are equal. */
+  /**
+   * The digest over all stages in order, and whether all replicas of each stage are equal.
+   */
   async #digestOfStages(
     words: readonly number[],
     consistent: boolean,

@@ -1,5 +1,5 @@
 /**
- * One rank's life, directed by its supervisor: configured, connected, trained, finished. Any
+ * One rank's session, directed by its supervisor: configure, connect, train, finish. Any
  * error ends it: peers get the reason, the supervisor gets the coded error, the process
  * exits.
  */
@@ -63,7 +63,7 @@ export interface SessionOptions {
   /** File of the script of trainer threads beside the worker's own. */
   readonly gradientThread: string;
   readonly reports: Pick<ReportChannel<FromWorker>, 'send' | 'room'>;
-  /** Called once, when there is nothing left to do. */
+  /** Called once, at the end. */
   readonly exit: (code: number) => void;
 }
 
@@ -73,11 +73,14 @@ export class WorkerSession {
   #engine: EngineClient | undefined;
   #configuration: Configuration | undefined;
   #trainer: Promise<Trainer> | undefined;
-  /** Where the rank has several trainer threads. */
+  /** Set if the rank has several trainer threads. */
   #beside: ThreadsBeside | undefined;
   #memory: WebAssembly.Memory | undefined;
   #engineIsInline = false;
-  /** The gradient on the GPU, where the engine can be beside it or has no use of it. */
+  /**
+   * The gradient on the GPU, if the engine shares the trainer's thread or does not need
+   * it.
+   */
   #gpuGradient: GpuGradient | undefined;
   #connected = false;
   /** Orders that came before the engine was connected. */
@@ -141,7 +144,7 @@ export class WorkerSession {
     const place = enginePlace({ spec, byCores, mayHaveGpu });
     const early = place === undefined ? undefined : this.#openEngine(place);
     const seat = seatIn(spec, rank);
-    // The model is built while the others start up and addresses travel.
+    // The model is built while the other ranks start and addresses are exchanged.
     const { trainerThreads = 1 } = asynchronousOf(spec) ?? {};
     const several = trainerThreads > 1;
     const options: TrainerOptions = {
@@ -183,7 +186,7 @@ export class WorkerSession {
     await this.#beside?.ready;
   }
 
-  /** The engine's memory, and where it listens. */
+  /** The engine's memory and listening address. */
   #openEngine(place: EnginePlace): Promise<EngineCalls['listen']['reply']> {
     const { listen: host, ports, spec } = this.#configuration!;
     this.#engine = new EngineClient(
@@ -195,7 +198,7 @@ export class WorkerSession {
     return this.#engine.call('listen', { host, ports });
   }
 
-  /** What to resume from; undefined at the beginning of a run. */
+  /** The checkpoint to resume from; undefined at the start of a run. */
   async #resume(): Promise<RankCheckpoint | undefined> {
     const { checkpoints, resume } = this.#configuration!;
     if (checkpoints === undefined || resume === undefined || resume === 0) {
@@ -210,7 +213,7 @@ export class WorkerSession {
     const every = checkpointInterval(spec);
     if (directory === undefined || every === 0) return undefined;
     const written = (checkpoint: WrittenCheckpoint): void => {
-      // What was recorded before it comes before it.
+      // Records made before the checkpoint are sent before it.
       this.#records.flush();
       this.#options.reports.send({ type: 'checkpoint', ...checkpoint });
     };
@@ -272,7 +275,7 @@ export class WorkerSession {
     );
   }
 
-  /** A switch as the engine counts, which knows of exchanges alone. */
+  /** A switch in the engine's numbering, which counts exchanges. */
   #counted(planSwitch: PlanSwitch): PlanSwitch {
     const { spec } = this.#configuration!;
     return { ...planSwitch, notBefore: exchangeFrom(planSwitch.notBefore, spec) };
@@ -306,7 +309,7 @@ export class WorkerSession {
       transport: spec.transport,
       encrypt: isEncrypted(spec),
       emulated: spec.network && emulatedNetwork(spec.network),
-      // Those of a run on one node have no name of it.
+      // In a run on one node they have no name.
       nodes: addresses.map(({ node }) => node ?? spec.world.nodes[0]!),
       threads: configuration.threads,
       tensors: trainer.tensors,
@@ -336,7 +339,7 @@ export class WorkerSession {
     });
     const arena = new Arena(this.#memory);
     await this.#joinPipeline(trainer, arena, resume?.passages);
-    // Servers move weights themselves.
+    // Servers move the weights.
     if (gradient !== undefined && asynchronousOf(spec) === undefined) {
       await trainer.joinArena?.(parameterArena(engine, arena, gradient));
     }

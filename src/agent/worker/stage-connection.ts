@@ -1,4 +1,7 @@
-/** A stage of a pipeline and its engine: matrices are in the arena, calls say what to do. */
+/**
+ * Connects a pipeline stage to its engine: matrices are in the arena, calls trigger
+ * transfers.
+ */
 import type { MeanThreshold, PassedBytes } from '../../shared/stage-setting.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { PassageCall } from '../pipeline/boundary.ts';
@@ -11,9 +14,9 @@ export interface StageConnectionOptions {
   readonly engine: EngineClient;
   readonly arena: Arena;
   readonly vectors: StageVectors;
-  /** Units of a row of what goes forward; undefined in the last stage. */
+  /** Units per row of the forward activations; undefined in the last stage. */
   readonly width: number | undefined;
-  /** Whether thresholds of activations are asked for in an iteration. */
+  /** Whether an iteration measures thresholds of activations. */
   readonly inspects: (iteration: number) => boolean;
 }
 
@@ -21,7 +24,7 @@ export function connectStage(options: StageConnectionOptions): StageLinks {
   const { arena, engine, vectors, width } = options;
   let iteration = 0;
   let inspects = false;
-  /** Of each micro-batch, all of which have as many rows. */
+  /** Rows of each micro-batch. */
   let thresholds: (readonly MeanThreshold[])[] = [];
   let sent: PassedBytes = { dense: 0, payload: 0 };
   const count = ({ dense, payload }: PassedBytes): void => {

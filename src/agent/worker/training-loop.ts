@@ -1,7 +1,7 @@
 /**
  * The training loop of one rank: batch, gradient, exchange, update, record; fences,
  * evaluations and re-synchronisation in between. Every rank runs the same steps in the
- * same order; whatever decides a branch is agreed on by all ranks first.
+ * same order; all ranks agree on everything that decides a branch.
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
@@ -36,19 +36,19 @@ export interface LoopOptions {
   readonly arena: Arena;
   /** How ranks share the work. */
   readonly openSteps: (options: StepsOptions) => Steps;
-  /** The fences before iteration 0, and what was noticed at them. */
+  /** The fences before iteration 0, and their notices. */
   readonly fences: readonly Fence[];
   readonly notices: readonly Notice[];
   readonly report: (record: RunRecord) => void;
-  /** Undefined while more may be reported at once; otherwise resolves when it may. */
+  /** Undefined while there is room for reports; otherwise resolves when there is. */
   readonly room: () => Promise<void> | undefined;
   /** Keeps checkpoints; undefined if none are kept. */
   readonly checkpoints?: CheckpointKeeper | undefined;
-  /** Where to continue; default: at the beginning. */
+  /** The checkpoint to resume from; default: none. */
   readonly resume?: RankCheckpoint | undefined;
 }
 
-/** Where a rank was on its own. */
+/** For iterations without exchange. */
 const NOTHING_AGREED = { fences: [], notices: [] };
 
 export class TrainingLoop {
@@ -63,14 +63,14 @@ export class TrainingLoop {
   });
   readonly #replicas: Replicas;
   #drift: Drift = STILL;
-  /** Tensors whose momentum the method in force has within it. */
+  /** Tensors whose momentum the current method applies itself. */
   #replaced: ReadonlySet<string> = new Set();
   #replacementTold = false;
   readonly #comparison: GradientComparison;
   readonly #steps: Steps;
   #comparisonRefused = false;
   #inForce: PlanInForce | undefined;
-  /** Accuracy on the test set, as it was evaluated last. */
+  /** The last evaluated accuracy on the test set. */
   #lastMetric: number | undefined;
 
   constructor(options: LoopOptions) {
@@ -88,7 +88,7 @@ export class TrainingLoop {
     });
   }
 
-  /** @param plan the plan before the first fence; where it continues, the checkpoint's */
+  /** @param plan the plan before the first fence; on a resume, the checkpoint's */
   async run(plan: ExchangePlan): Promise<void> {
     const { spec, trainer, rank, resume } = this.#options;
     this.#drift = driftOf(plan, trainer.tensors);
@@ -102,7 +102,7 @@ export class TrainingLoop {
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
       const averages = await this.#passFences(fences, iteration);
-      // A run that resumes from there does not have to move its state a second time.
+      // A run that resumes there need not move its state a second time.
       if (fences.length > 0) this.#options.checkpoints?.expect(iteration + 1);
       const compares = this.#compares(iteration);
       const taken = await this.#steps.take(iteration, compares);
@@ -146,15 +146,15 @@ export class TrainingLoop {
         await this.#finish(iteration, step, stop);
         return;
       }
-      // What a fence does is not done yet: the checkpoint waits until it is. And there are
-      // checkpoints only where all ranks have the same weights.
+      // The fence's work is not done yet, so the checkpoint waits. And checkpoints need
+      // all ranks to have the same weights.
       if (fences.length > 0 || result === undefined) continue;
       await this.#keep(iteration + 1, result.pause);
       if (result.pause) return;
     }
   }
 
-  /** Whether what is exchanged is to be compared in this iteration, and can be. */
+  /** Whether this iteration's exchange is due to be compared, and can be. */
   #compares(iteration: number): boolean {
     const { compareEvery } = this.#options.spec;
     const since = this.#steps.since(iteration);
@@ -206,7 +206,7 @@ export class TrainingLoop {
     });
   }
 
-  /** Keeps a checkpoint before this iteration, where one is due or wanted now. */
+  /** Writes a checkpoint before this iteration, if one is due or requested. */
   async #keep(iteration: number, now: boolean): Promise<void> {
     const { checkpoints, trainer, engine } = this.#options;
     if (checkpoints === undefined || !(now || checkpoints.isDue(iteration))) return;
@@ -229,7 +229,7 @@ export class TrainingLoop {
 
   async #restore({ weights, state, steps, metric }: RankCheckpoint): Promise<void> {
     const { trainer } = this.#options;
-    // Before the velocities come, which would begin again by it.
+    // Before the velocities are restored, because it would reset them.
     trainer.takePlainSteps(this.#replaced);
     await trainer.writeWeights(weights);
     await trainer.writeState(state);
@@ -242,8 +242,8 @@ export class TrainingLoop {
     iteration: number,
   ): Promise<readonly ExchangeProfile[]> {
     const averages: ExchangeProfile[] = [];
-    // What a method that has momentum within it kept back is flushed by this iteration's
-    // step, which must not give it momentum again: the optimiser's begins with the next.
+    // This iteration's step flushes the residual of a method with its own momentum and
+    // must not add momentum again: the optimiser's begins with the next step.
     const plain = new Set(this.#replaced);
     for (const { planSwitch, from, transition, state } of fences) {
       if (transition.resynchronize) {
@@ -312,7 +312,7 @@ export class TrainingLoop {
     });
   }
 
-  /** What happens between iterations, outside their wall time. */
+  /** Work between iterations, outside their wall time. */
   async #maintain(iteration: number): Promise<void> {
     const { evaluateEvery } = this.#options.spec;
     const here = { since: iteration, iteration };
@@ -320,7 +320,8 @@ export class TrainingLoop {
     const { drifts, measureEvery, resyncEvery } = this.#drift;
     if (!drifts) return;
     if (isDue(measureEvery, here)) await this.#replicas.divergence(iteration);
-    // Between exchanges replicas differ anyhow: their averages wait for the next.
+    // Between exchanges replicas differ anyway, so averaging waits for the next
+    // exchange.
     if (!this.#steps.exchangesIn(iteration)) return;
     const since = this.#steps.since(iteration);
     if (isDue(resyncEvery, { since, iteration })) {
@@ -364,7 +365,7 @@ export class TrainingLoop {
     });
   }
 
-  /** Over the ranks that have one: all, the last stages, or none. */
+  /** The mean over the ranks that have one: all, the last stages, or none. */
   async #mean(value: number | undefined): Promise<number | undefined> {
     const { values } = await this.#options.engine.call('summarize', {
       values: [value ?? 0, value === undefined ? 0 : 1],
@@ -383,7 +384,7 @@ export class TrainingLoop {
     });
   }
 
-  /** A notice of this rank alone. */
+  /** A notice of this rank only. */
   #notice(notice: Notice): void {
     const { rank, report } = this.#options;
     report({ type: 'notice', at: Date.now(), rank, ...notice });

@@ -1,6 +1,6 @@
 /**
- * A stream of which others may have written the beginning: what a machine says to everybody,
- * what scripts before ours print. It starts after the marker.
+ * A stream that others may have written to first, such as a machine's greeting or earlier
+ * scripts. Reading starts after the marker.
  */
 
 /** Printed on its own line before the first report. */
@@ -18,7 +18,7 @@ export class MarkedStream {
       this.#seen = undefined;
       return seen.subarray(at + MARKER.length);
     }
-    // The beginning of a marker may be at its end.
+    // Its end may hold the beginning of a marker.
     this.#seen = seen.subarray(Math.max(0, seen.length - MARKER.length));
     return Buffer.alloc(0);
   }

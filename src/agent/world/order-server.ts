@@ -2,19 +2,19 @@
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { openRankLine } from './rank-line.ts';
 
-/** Why a rank has given up: its last report. */
+/** Why a rank gave up, as its last report. */
 export interface RankFailed {
   readonly type: 'failed';
   readonly error: ErrorData;
 }
 
-/** @param kind what `ps` shows between `gradwire worker` and the rank */
+/** @param kind the word that `ps` shows between `gradwire worker` and the rank */
 export function serveOrders<Order, Report>(
   kind: string,
   obey: (order: Order) => Promise<Report>,
 ): void {
   let failed = false;
-  /** The first reason counts: what fails after it fails because of it. */
+  /** The first reason counts: later failures follow from it. */
   const fail = (error: unknown): void => {
     if (failed) return;
     failed = true;

@@ -11,11 +11,11 @@ import { ReportChannel } from './report-channel.ts';
 /** File descriptor of the reports. */
 const REPORTS = 3;
 
-/** An argument of a process whose reports are carried line by line. */
+/** The argument for a process whose reports are carried line by line. */
 export const BY_LINE = '--by-line';
 
 export interface RankLine<Order> {
-  /** What `ps` shows. */
+  /** The title that `ps` shows. */
   readonly title: string;
   readonly obey: (order: Order) => void;
   /** An error that nothing else caught. */
@@ -29,8 +29,9 @@ export function openRankLine<Order, Report>({
 }: RankLine<Order>): ReportChannel<Report> {
   keepCompiledCode();
   const byLine = process.argv.includes(BY_LINE);
-  // The kernel's name of a process is the beginning of its title. Slurm 22.05 with
-  // proctrack/linuxproc does not find, and so does not kill, one whose name has a space.
+  // A process's kernel name is the beginning of its title. Slurm 22.05 with
+  // proctrack/linuxproc does not find, and so does not kill, a process with a space in
+  // its name.
   process.title = byLine ? title.replace(' ', '-') : title;
   const stream = new Socket({ fd: REPORTS, readable: false, writable: true });
   stream.on('error', () => {

@@ -1,5 +1,5 @@
 /**
- * One rank's process as its parent sees it: orders on its stdin, reports on file
+ * The parent's view of one rank's process: orders on its stdin, reports on file
  * descriptor 3, both as length-prefixed MessagePack. Every report and the end of the
  * process reach one listener. `rank-line.ts` is the other end.
  */
@@ -12,11 +12,11 @@ import { MarkedStream } from './marked-stream.ts';
 import { BY_LINE } from './rank-line.ts';
 import { FLUSH } from './report-channel.ts';
 
-/** What is started: Node on a file of ours. */
+/** The command: Node with one of our files. */
 export interface RankCommand {
   readonly entry: string;
   readonly args: readonly string[];
-  /** What goes before the command, to start it in a network namespace for instance. */
+  /** A prefix of the command, for instance to start it in a network namespace. */
   readonly prefix?: readonly string[];
   /**
    * Where reports arrive. `stdout`: by line, because the prefix starts the process on another
@@ -29,7 +29,7 @@ export interface ProcessExit {
   readonly type: 'exit';
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The end of what it printed. */
+  /** The tail of its output. */
   readonly stderr: string;
 }
 
@@ -44,10 +44,10 @@ const STDERR_TAIL = 4096;
 const FAR_KILL_MS = 10_000;
 
 /**
- * Compiling a model's step leaves garbage by the megabyte. Where young objects have 8 MB
- * from the start, not 1, collections are few, and the two of the whole heap that they
- * entail in a short run do not happen. Unlike other options of V8 this one leaves the
- * compiled code of Node and of ours valid.
+ * Compiling a model's step leaves megabytes of garbage. With 8 MB for young objects from
+ * the start instead of 1, there are few collections, and the two of the whole heap that
+ * they cause in a short run are avoided. Unlike other options of V8 this one keeps
+ * cached code of Node and ours valid.
  */
 const NODE_OPTIONS = ['--min-semi-space-size=8'];
 
@@ -64,7 +64,7 @@ export class RankProcess<Order, Report> {
     rank: number,
     { entry, args, prefix = [], reports }: RankCommand,
     listener: (event: Report | ProcessExit | ProcessBroken) => void,
-    /** What it prints; by default only the end of stderr is of interest. */
+    /** Receives its output; by default only the tail of stderr is kept. */
     printed?: (stream: 'stdout' | 'stderr', bytes: Buffer) => void,
   ) {
     this.rank = rank;
@@ -103,7 +103,7 @@ export class RankProcess<Order, Report> {
         printed?.('stdout', bytes);
       });
     }
-    // An order for a process that has just died: its exit is reported below.
+    // The process has just died; its exit is reported below.
     child.stdin?.on('error', () => undefined);
     this.closed = new Promise((resolve) => {
       child.on('error', (error) => {
@@ -133,13 +133,13 @@ export class RankProcess<Order, Report> {
     this.#child.stdin?.write(encodeFrame(order));
   }
 
-  /** At once: a rank holds nothing that its parent needs. */
+  /** Kill at once: a rank holds nothing that its parent needs. */
   kill(): void {
     if (!this.#isElsewhere) {
       this.#child.kill('SIGKILL');
       return;
     }
-    // What started it there must have the time to end it there.
+    // The remote starter needs time to end it there.
     this.#child.stdin?.destroy();
     this.#child.kill('SIGTERM');
     const last = setTimeout(() => this.#child.kill('SIGKILL'), FAR_KILL_MS);

@@ -1,11 +1,11 @@
-/** Where and how the ranks of a run are started that do not run on their supervisor's machine. */
+/** Where and how to start ranks that do not run on their supervisor's machine. */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ProcessExit, RankCommand } from './rank-process.ts';
 
 export interface RankSeats {
   /** A number for the machine of each rank, by rank. */
   readonly places: readonly number[];
-  /** Cores that each rank has for itself; less than 1 where they share one. */
+  /** Cores per rank; less than 1 if they share one. */
   readonly coresPerRank: number;
   /** How long all of them may take until they listen. */
   readonly startMs: number;
@@ -13,7 +13,7 @@ export interface RankSeats {
   readonly nodeOf: (rank: number) => string;
   /** The machine's own address, where peers find the rank. */
   readonly listenOf: (rank: number) => string;
-  /** What starts `entry` there. */
+  /** The command that starts `entry` there. */
   readonly commandOf: (
     rank: number,
     entry: string,

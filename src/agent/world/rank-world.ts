@@ -1,7 +1,7 @@
 /**
- * The processes of all ranks of one command, which end with it: an order to all of them,
- * their reports by rank. A rank that fails or dies fails the order, with the reason of the
- * one that explains the others.
+ * The processes of all ranks of one command, which end with it: orders go to all of them,
+ * reports come by rank. If a rank fails or dies, the order fails with the reason that
+ * explains the others.
  */
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { RankFailed } from './order-server.ts';
@@ -42,7 +42,7 @@ export class RankWorld<
   #closing = false;
 
   constructor({ size, commandOf }: RankWorldOptions) {
-    // An awaited order is rejected with it; between two orders nothing waits.
+    // A pending order is rejected with it; between two orders nothing is pending.
     this.#failed.promise.catch(() => undefined);
     this.#ranks = Array.from(
       { length: size },
@@ -63,9 +63,9 @@ export class RankWorld<
   }
 
   /**
-   * An order to every rank; their reports, by rank.
-   * @param limitMs how long a rank may take, for orders that nothing else limits: between
-   * ranks the transport does
+   * Sends an order to every rank; resolves with their reports, by rank.
+   * @param limitMs time limit of a rank, for orders without another limit; between ranks
+   * the transport has one
    * @throws GradwireError of a rank, `WORKER_DIED`, `WORKER_SILENT`
    */
   async all<Answer extends Report>(
@@ -78,7 +78,7 @@ export class RankWorld<
   }
 
   /**
-   * An order to one rank, and its report.
+   * Sends an order to one rank; resolves with its report.
    * @throws GradwireError as `all`
    */
   async ask<Answer extends Report>(
@@ -128,7 +128,7 @@ export class RankWorld<
   }
 
   #fail(rank: number, end: RankFailed | ProcessExit | ProcessBroken): void {
-    // A rank that has said why it fails then exits: that adds nothing.
+    // A rank exits after it has reported its failure, which adds nothing.
     if (this.#ended.has(rank) || this.#closing) return;
     this.#ended.add(rank);
     this.#failures.push(
@@ -139,7 +139,7 @@ export class RankWorld<
     if (this.#failures.length === 1) void this.#explain().then(this.#failed.reject);
   }
 
-  /** A rank that lost a peer may be heard before the one that explains it. */
+  /** A rank that lost a peer may report before the one that explains it. */
   async #explain(): Promise<GradwireError> {
     if (this.#failures.every(isConsequence)) {
       let timer: NodeJS.Timeout | undefined;

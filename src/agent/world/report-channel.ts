@@ -5,12 +5,12 @@
 import type { Writable } from 'node:stream';
 import { encodeFrame } from '../../shared/protocol/frame.ts';
 
-/** About ten thousand records: much more than a supervisor ever lags. */
+/** About ten thousand records, much more than a supervisor's usual lag. */
 const FULL_BYTES = 8 * 2 ** 20;
 
 /**
- * A message that says nothing, and whose frame ends with a line feed: what carries the
- * stream and waits for whole lines passes everything on that came before it.
+ * An empty message whose frame ends with a line feed, so that a carrier that waits for
+ * whole lines passes on everything before it.
  */
 export const FLUSH = 0x0a;
 

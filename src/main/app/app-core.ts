@@ -1,7 +1,7 @@
 /**
- * The app's core: what a host (window or server) puts behind its transport. One per home:
- * it holds the app lock, the store and the coordinator, answers the renderer's calls and
- * reports events to it. Closing it leaves runs to their supervisor.
+ * The app's core, which a host (window or server) serves over its transport. One per
+ * home: it holds the app lock, the store and the coordinator, answers the renderer's
+ * calls and reports events to it. Closing it leaves runs to their supervisor.
  */
 import os from 'node:os';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
@@ -27,16 +27,19 @@ import { AppTerminals } from '../terminal/app-terminals.ts';
 import type { PageTerminals } from '../terminal/page-terminals.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 
-/** How often to look whether another process has written to the database. */
+/** How often to check whether another process has written to the database. */
 const DISCOVERY_MS = 1000;
 
 export interface AppCore {
   readonly api: CoreApi;
   /** Terminals of one page, which alone receives their output. */
   terminals(events: TerminalEvents): PageTerminals;
-  /** Adds a listener; what it returns takes it away. */
+  /** Adds a listener; returns a function that removes it. */
   onEvent(listener: AppListener): () => void;
-  /** Where the host can be reached, for the message a second one gets. Without a token. */
+  /**
+   * Where the host can be reached, for the error that a second host shows. Without a
+   * token.
+   */
   announce(url: string): void;
   /** Closes everything. Runs continue under their supervisor. */
   close(): Promise<void>;
@@ -84,7 +87,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     events: {
       changed: (summary) => {
         outbox.changed(summary);
-        // Machines show which runs are in progress there, not their progress.
+        // Machines show which runs are active there, not their progress.
         if (live.has(summary.id) === !hasEnded(summary.state)) return;
         if (hasEnded(summary.state)) live.delete(summary.id);
         else live.add(summary.id);
@@ -138,7 +141,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const terminals = new AppTerminals((node, size, signal) =>
     inventory.remote(store.nodes.named(node)).shell(size, signal),
   );
-  // Commands share the database: what they launch is found, and shown, as it happens.
+  // Commands share the database, so runs that they launch are found and shown at once.
   let isExpecting = false;
   const discovery = setInterval(() => {
     try {
@@ -199,7 +202,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         change: change as Parameters<typeof coordinator.switchPlan>[1]['change'],
         ...(residual === undefined ? {} : { residual }),
       }),
-    // The calls that only read are async for their errors: they reject, never throw.
+    // Calls that only read are async so that errors reject instead of throwing.
     runs: async (query) => store.list(query),
     run: async (id) => store.detail(id),
     iterations: async (run, range) => store.iterations(run, range),

@@ -1,4 +1,7 @@
-/** The public data sets as the app shows them, and their fetching, each once at a time. */
+/**
+ * The public data sets as the app shows them, and their downloads, one at a time for each
+ * set.
+ */
 import path from 'node:path';
 import type { DataSetStatus } from '../../shared/data-set-status.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
@@ -11,9 +14,9 @@ import {
 import { publicSets, type PublicSet } from '../data-sets/public-sets.ts';
 
 export interface DataDeskOptions {
-  /** Where each set has a directory. */
+  /** The parent of the sets' directories. */
   readonly directory: string;
-  /** `list` answers something else. */
+  /** Called when the result of `list` changes. */
   readonly changed: () => void;
 }
 
@@ -37,7 +40,7 @@ export class DataDesk {
   }
 
   /**
-   * Resolves at once; how it goes is in the list.
+   * Resolves at once; the list shows the progress.
    * @throws GradwireError `DATA_SET_UNKNOWN`
    */
   fetch(id: string): void {
@@ -54,12 +57,12 @@ export class DataDesk {
     this.#options.changed();
   }
 
-  /** What has arrived is kept for the next time. */
+  /** Bytes that have arrived are kept for the next attempt. */
   cancel(id: string): void {
     this.#fetching.get(id)?.controller.abort();
   }
 
-  /** Ends what is under way. */
+  /** Cancels all downloads. */
   async close(): Promise<void> {
     const all = [...this.#fetching.values()];
     for (const { controller } of all) controller.abort();

@@ -1,8 +1,8 @@
 /**
- * What the renderer hears: changed runs and new records of watched runs, gathered and
+ * Events for the renderer: changed runs and new records of watched runs, gathered and
  * sent at most ten times a second; notices at once. Records around the moment of `watch`
- * may come twice: skip what its answer's `lastSequence` covers. Who watches is counted by
- * the host, which knows its windows; here a run is watched or not.
+ * may come twice: skip those that its answer's `lastSequence` covers. The host knows its
+ * windows and counts watchers; here a run is either watched or not.
  */
 import type { CatchUp } from '../../shared/catch-up.ts';
 import type { DataSetStatus } from '../../shared/data-set-status.ts';
@@ -96,7 +96,7 @@ export class EventOutbox {
     this.#emit('questionsChanged', questions);
   }
 
-  /** Sends what waits, then nothing more. */
+  /** Sends what is waiting, then nothing more. */
   close(): void {
     this.#flush();
     this.#closed = true;
@@ -112,7 +112,7 @@ export class EventOutbox {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // Records first: when a run is seen to have ended, its last ones have been seen.
+    // Records first, so that a run's last records arrive before its end.
     for (const [run, entries] of this.#records) this.#emit('records', run, entries);
     this.#records.clear();
     for (const summary of this.#changed.values()) this.#emit('runChanged', summary);

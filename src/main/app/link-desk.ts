@@ -16,7 +16,7 @@ export interface LinkDeskOptions {
   readonly inventory: Inventory;
   /** The link to a machine, which runs share. */
   readonly node: (name: string) => NodeLink;
-  /** `status` answers something else. */
+  /** Called when the result of `status` changes. */
   readonly changed: () => void;
 }
 
@@ -45,7 +45,7 @@ export class LinkDesk {
     };
   }
 
-  /** Pushes changes when a command has measured, or the machines have changed. */
+  /** Pushes changes after a command has measured or the machines have changed. */
   look(): void {
     if (JSON.stringify(this.status().links) !== this.#shown) this.#changed();
   }
@@ -70,7 +70,7 @@ export class LinkDesk {
     this.#controller?.abort();
   }
 
-  /** Ends what is under way. */
+  /** Cancels the measurement. */
   async close(): Promise<void> {
     this.cancel();
     await this.#measuring?.catch(() => undefined);

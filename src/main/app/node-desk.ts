@@ -1,6 +1,6 @@
 /**
- * The machines as the app shows them, and what a user can do with them there: check,
- * deploy, uninstall, one at a time on each machine, each to be cancelled.
+ * The machines as the app shows them, and the user's actions on them: check, deploy,
+ * uninstall. One action at a time on each machine; each can be cancelled.
  */
 import {
   failure,
@@ -31,19 +31,19 @@ import type { RunStore } from '../store/run-store.ts';
 export interface NodeDeskOptions {
   readonly store: RunStore;
   readonly inventory: Inventory;
-  /** How the connection that runs need stands. */
+  /** The state of the connection that runs use. */
   readonly connection: (node: string) => NodeConnection;
-  /** Reads what the node has of runs that ended while it was out of reach. */
+  /** Reads the node's records of runs that ended while it was out of reach. */
   readonly collect: (node: string) => Promise<void>;
   /** Closes that connection. */
   readonly release: (node: string) => Promise<void>;
-  /** Something that `list` answers is another. */
+  /** Called when the result of `list` changes. */
   readonly changed: () => void;
 }
 
-/** What is known of a machine beside its entry, while the app runs. */
+/** Facts about a machine beyond its entry, kept while the app runs. */
 interface Known {
-  /** By which it was reached: of another one nothing is known. */
+  /** The route to the machine that the facts belong to. */
   readonly way?: string | undefined;
   readonly activity?: NodeActivity | undefined;
   readonly preflight?: Preflight | undefined;
@@ -88,7 +88,7 @@ export class NodeDesk {
   }
 
   /**
-   * @param shown the entry that the user saw: what was changed since is not overwritten
+   * @param shown the entry that the user saw; later changes are not overwritten
    * @throws GradwireError `NODE_INVALID`, `NODE_BUSY` and as `changeNode`
    */
   edit(name: string, raw: unknown, { shown, sameMachine }: NodeEdit): void {
@@ -140,21 +140,21 @@ export class NodeDesk {
   async uninstall(name: string): Promise<void> {
     await this.#act(name, 'uninstall', async (node) => {
       await this.#options.collect(name);
-      // A supervisor stays while somebody is connected to it.
+      // A supervisor stays while a client is connected to it.
       await this.#options.release(name);
       await node.uninstall();
       return { agent: undefined };
     });
   }
 
-  /** Gives up what is being done on a machine; nothing to do where nothing is. */
+  /** Cancels a machine's current action, if there is one. */
   cancel(name: string): void {
     this.#cancels.get(name)?.abort();
   }
 
   /**
-   * A step of a deployment, started by anything; undefined when it has ended. One that a run needs
-   * is shown from the moment when something is uploaded: before that it is a mere look.
+   * A step of any deployment; undefined when it has ended. A deployment for a run is shown once it
+   * uploads something: before that it is only a check.
    */
   progress(name: string, progress: DeployProgress | undefined): void {
     const kind = this.#known.get(name)?.activity?.kind;
@@ -199,13 +199,13 @@ export class NodeDesk {
     }
   }
 
-  /** @param seen the way by which it was found out; default: it tells nothing of the machine */
+  /** @param seen the route by which it was found; default: it says nothing about the machine */
   #note(name: string, news: Known, seen?: string): void {
     const entry = this.#options.store.nodes.get(name);
     const way = entry && wayTo(entry);
     const before = this.#known.get(name);
     const known = before?.way === way ? before : undefined;
-    // Removed or changed meanwhile: what was seen is another machine's, perhaps.
+    // Removed or changed meanwhile: the finding may belong to another machine.
     if (way === undefined || (seen !== undefined && seen !== way))
       this.#known.delete(name);
     else this.#known.set(name, { ...known, ...news, way });

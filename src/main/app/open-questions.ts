@@ -1,6 +1,6 @@
 /**
- * Questions of SSH connections that wait for somebody at the app. They are shown in every
- * window; the first answer counts. Answers are passed on and kept nowhere here.
+ * Questions of SSH connections that wait for a user of the app. They are shown in every
+ * window; the first answer counts. Answers are passed on and not kept here.
  */
 import { inputError } from '../../shared/errors.ts';
 import type {
@@ -20,7 +20,7 @@ export class OpenQuestions implements SshQuestions {
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
 
-  /** @param changed called when a question comes or goes */
+  /** @param changed called when a question is added or removed */
   constructor(changed: () => void) {
     this.#changed = changed;
   }

@@ -1,7 +1,7 @@
 /**
- * The control protocol over one stream, seen from main: waits for the supervisor's hello,
- * matches replies to requests by id, and hands on what is pushed. Every request has a
- * deadline; when the stream ends, all that wait fail with `SUPERVISOR_LOST`.
+ * Main's end of the control protocol over one stream: waits for the supervisor's hello,
+ * matches replies to requests by id, and passes on pushes. Every request has a deadline;
+ * when the stream ends, all pending requests fail with `SUPERVISOR_LOST`.
  */
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
@@ -25,13 +25,16 @@ import {
 } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 
-/** They end what hangs: on a crowded machine a process may wait seconds for its turn. */
+/**
+ * Deadlines end what hangs, so they are generous: on a crowded machine a process may
+ * wait seconds for its turn.
+ */
 const HELLO_DEADLINE_MS = 30_000;
-/** For the other side to close after us. */
+/** How long the other side may take to close after us. */
 const CLOSE_DEADLINE_MS = 500;
 const REQUEST_DEADLINE_MS = 30_000;
 
-/** Enough of a message to know what it is; records are validated by the store. */
+/** Enough of a message to identify it; the store validates records. */
 const envelope = z.discriminatedUnion('type', [
   z.looseObject({
     type: z.literal('hello'),
@@ -54,7 +57,7 @@ const envelope = z.discriminatedUnion('type', [
 
 export interface ConnectionHandlers {
   push(message: PushMessage): void;
-  /** Once, when the stream has ended for whatever reason but `close`. */
+  /** Called once, when the stream has ended for any reason other than `close`. */
   lost(error: GradwireError): void;
 }
 
@@ -85,7 +88,7 @@ export class ControlConnection {
   }
 
   /**
-   * Waits for the hello on a fresh stream, which this owns from now on.
+   * Waits for the hello on a new stream, and takes the stream over.
    * @param place the machine, for errors
    * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_LOST`, `SUPERVISOR_TIMEOUT`
    */
@@ -137,13 +140,13 @@ export class ControlConnection {
     });
   }
 
-  /** Whether it is of another version: its runs can be watched and stopped. */
+  /** Whether it has another version: then its runs can only be watched and stopped. */
   get readsOnly(): boolean {
     return this.hello.protocol !== PROTOCOL_VERSION;
   }
 
   /**
-   * @throws GradwireError what the supervisor answered, `SUPERVISOR_TIMEOUT`,
+   * @throws GradwireError the supervisor's own error, `SUPERVISOR_TIMEOUT`,
    * `SUPERVISOR_LOST`, `SUPERVISOR_OTHER_VERSION`
    */
   request<M extends SupervisorMethod>(
@@ -177,8 +180,8 @@ export class ControlConnection {
   }
 
   /**
-   * Ends the connection: what has been sent arrives, what waits for an answer fails.
-   * Resolves when it is closed.
+   * Ends the connection: sent messages arrive, pending requests fail. Resolves when it
+   * is closed.
    */
   async close(): Promise<void> {
     this.#finish(lost('the connection was closed'));
@@ -214,7 +217,7 @@ export class ControlConnection {
     } else this.#handlers.push(message);
   }
 
-  /** The request that waits for an answer; none after its deadline. */
+  /** The pending request; undefined after its deadline. */
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
@@ -267,7 +270,7 @@ function checkHello(message: z.infer<typeof envelope>): SupervisorHello {
   return hello;
 }
 
-/** In the place of a record that only another version knows: it must not end its run. */
+/** Replaces a record that only another version knows, which must not end its run. */
 function readable(entry: JournalEntry): JournalEntry {
   const { at, type } = entry.record;
   try {
@@ -285,7 +288,7 @@ function readable(entry: JournalEntry): JournalEntry {
   }
 }
 
-/** @param run one that keeps the supervisor there */
+/** @param run a run that keeps the supervisor there */
 export function otherVersion(
   { host, version, pid }: Pick<SupervisorHello, 'host' | 'version' | 'pid'>,
   run?: string,

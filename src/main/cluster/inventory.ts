@@ -1,6 +1,6 @@
 /**
  * This computer and the machines of the inventory, as nodes. All of them share one pool of
- * SSH connections: a machine is asked for a password once.
+ * SSH connections, so a machine's password is asked for once.
  */
 import { isIP } from 'node:net';
 import { GradwireError, inputError } from '../../shared/errors.ts';
@@ -32,7 +32,7 @@ export interface NodeEntries {
 export interface InventoryOptions {
   readonly home: Home;
   readonly entries: NodeEntries;
-  /** Default: nothing is asked, and what needs an answer fails. */
+  /** Default: nothing is asked, and whatever needs an answer fails. */
   readonly questions?: SshQuestions | undefined;
   /** Fingerprints of host keys that the user has named. */
   readonly confirmedHostKeys?: readonly string[] | undefined;
@@ -43,7 +43,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   readonly lead = LOCAL_NODE;
   readonly #options: InventoryOptions;
   readonly #pool: SshPool;
-  /** By the way to a machine: what it was reached by. */
+  /** The target that a machine was reached by, for each route. */
   readonly #reached = new Map<string, Set<SshTarget>>();
 
   constructor(options: InventoryOptions) {
@@ -74,7 +74,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
     const reaches = (target: SshTarget): void => {
       this.look();
       const way = sshWayTo(entry);
-      // One that has been changed since it was asked for is reached this last time.
+      // An entry that was changed since it was requested is reached this one last time.
       this.#reached.set(way, (this.#reached.get(way) ?? new Set()).add(target));
     };
     const pool = this.#pool;
@@ -82,8 +82,8 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   }
 
   /**
-   * Lets go of connections, secrets and questions of machines that have been removed since,
-   * or are reached by another way.
+   * Releases connections, secrets and questions of machines that have been removed or are
+   * now reached by another route.
    */
   look(): void {
     const ways = new Set(this.#options.entries.list().map(sshWayTo));
@@ -95,8 +95,8 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   }
 
   /**
-   * A machine as a user wrote it, checked as far as that goes without connecting.
-   * @param placeOf what the user knows a value of the entry as; default: its path
+   * A machine as a user wrote it, checked as far as possible without connecting.
+   * @param placeOf the user's name for a value of the entry; default: its path
    * @throws GradwireError `NODE_INVALID`, `SSH_TARGET_INVALID`
    */
   parse(raw: unknown, placeOf: (path: string) => string = (path) => path): NodeEntry {
@@ -122,7 +122,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
 }
 
 /**
- * Where ranks are found, as programs take it: an IPv6 address without brackets.
+ * The address of ranks as programs take it: an IPv6 address without brackets.
  * @throws GradwireError `NODE_INVALID`
  */
 function rankAddress(given: string, place: string): string {
@@ -138,7 +138,7 @@ function rankAddress(given: string, place: string): string {
   });
 }
 
-/** Names the place where what fails was written. */
+/** Adds the place where the failing value was written. */
 function at(place: string, check: () => unknown): void {
   try {
     check();

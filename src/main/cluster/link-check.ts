@@ -1,10 +1,12 @@
 /**
- * Measures the links between machines: for each pair of them a process on either one, which
- * talk as ranks of a run would, over the same transport and sealed. Pairs come one after
- * another: two at once would share a switch, or a core, and see half of it.
+ * Measures the links between machines: each machine of a pair starts a process, and the two
+ * communicate as ranks of a run would, over the same transport and sealed. Pairs are
+ * measured one after another: two at once might share a switch, or a core, and see half of
+ * it.
  *
- * A pair that cannot be measured says why, and the others continue. While a run is in progress nothing
- * is measured unasked: it would disturb the run, and the figures would be what the run leaves.
+ * If a pair cannot be measured, its result gives the reason, and the others continue. While a run is
+ * in progress nothing is measured unless requested: it would disturb the run, and the results would be
+ * what the run leaves free.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,7 +23,7 @@ import type { BusyRun, LinkStatus, PairOutcome } from '../../shared/link-status.
 import { listenAddress } from './listen-address.ts';
 import type { NodeLink } from './node-link.ts';
 
-/** From the first process that is started to the last message. */
+/** Time limit, from the start of the first process to the last message. */
 const PAIR_MS = 45_000;
 const OPEN_MS = 25_000;
 const ASK_MS = 10_000;
@@ -32,9 +34,9 @@ export interface LinkCheckOptions {
   /** Also measure beside runs in progress; default: such pairs are skipped. */
   readonly whileRunning?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Ports of machines without their own setting, which is this computer. */
+  /** Ports for machines without their own setting: this computer. */
   readonly ports?: PortRange | undefined;
-  /** A pair is begun. */
+  /** Called when a pair begins. */
   readonly begins?: (nodes: readonly [string, string], index: number) => void;
 }
 
@@ -46,8 +48,8 @@ export function pairsOf<T>(nodes: readonly T[]): readonly (readonly [T, T])[] {
 }
 
 /**
- * What came of each pair, as it comes. Ends early where the signal is aborted: what was
- * begun is ended first.
+ * Yields each pair's outcome as it comes. If the signal is aborted, closes what was
+ * begun and ends early.
  */
 export async function* checkLinks(
   nodes: readonly NodeLink[],
@@ -55,7 +57,7 @@ export async function* checkLinks(
 ): AsyncGenerator<PairOutcome> {
   const over = new AbortController();
   try {
-    // A machine that is out of reach says so once, not once a pair.
+    // A machine that is out of reach is reported once, not once per pair.
     const reached = await Promise.race([
       reachAll(nodes),
       stopped(options.signal, over.signal).catch(() => undefined),
@@ -66,7 +68,7 @@ export async function* checkLinks(
   }
 }
 
-/** Connects to all; why one cannot be reached, by machine. */
+/** Connects to all; returns the reason for each machine that cannot be reached. */
 async function reachAll(
   nodes: readonly NodeLink[],
 ): Promise<ReadonlyMap<NodeLink, ErrorData | undefined>> {
@@ -87,7 +89,7 @@ async function* checkPairs(
       error === undefined
         ? await checkPair(a, b, options)
         : outcomeOf(a, b, { failure: error });
-    // It was cut short: that says nothing of the link.
+    // It was cancelled, which says nothing about the link.
     if (outcome !== undefined) yield outcome;
   }
 }
@@ -102,7 +104,7 @@ async function checkPair(
     const before = await runsAt([a, b]);
     if (before.length > 0 && !whileRunning) return outcomeOf(a, b, { runs: before });
     const links = await measure(a, b, options);
-    // A run that has begun meanwhile has had its part of the link.
+    // A run that has begun meanwhile has used part of the link.
     const runs = before.length > 0 ? before : await runsAt([a, b]);
     return outcomeOf(
       a,
@@ -197,7 +199,7 @@ async function runsAt(nodes: readonly NodeLink[]): Promise<readonly BusyRun[]> {
   return found.flat();
 }
 
-/** With the machine as its place, where the error names none. */
+/** The error with the machine as its place, if it names none. */
 async function at<T>(node: NodeLink, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -217,7 +219,10 @@ const agentTooOld = (name: string): Error =>
 const UNREACHED = ['PEER_UNREACHABLE', 'PEER_TIMEOUT', 'PEER_UNAUTHENTICATED'];
 const LOST = ['PEER_LOST', 'PEER_SILENT', 'WORKER_DIED', 'WORKER_SILENT'];
 
-/** Of two ends that are ranks to the transport: which machines, and what to do. */
+/**
+ * For the error of one end: the transport knows only ranks, so this names the machines
+ * and the next step.
+ */
 function inWordsOfMachines(
   error: unknown,
   [a, b]: readonly [NodeLink, NodeLink],
@@ -258,7 +263,7 @@ function stopped(signal: AbortSignal | undefined, over: AbortSignal): Promise<ne
   return promise;
 }
 
-/** Rejects when the pair has had its time. */
+/** Rejects when the pair's time is over. */
 async function late(a: NodeLink, b: NodeLink, over: AbortSignal): Promise<never> {
   try {
     await sleep(PAIR_MS, undefined, { signal: over });

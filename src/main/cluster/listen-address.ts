@@ -1,4 +1,4 @@
-/** Where the ranks of a node listen, and its peers on other nodes find them. */
+/** The address where a node's ranks listen and peers on other nodes find them. */
 import type { NodeLink } from './node-link.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -6,7 +6,7 @@ const LOOPBACK = '127.0.0.1';
 export const isHere = ({ addresses }: Pick<NodeLink, 'addresses'>): boolean =>
   addresses.here === undefined;
 
-/** Among machines this computer is found as they see it. */
+/** Other machines find this computer at the address that they see. */
 export function listenAddress(
   link: Pick<NodeLink, 'addresses'>,
   links: readonly Pick<NodeLink, 'addresses'>[],

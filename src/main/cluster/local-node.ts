@@ -17,7 +17,7 @@ export function localNode(home: Home, name = LOCAL_NODE): NodeAccess {
   };
 }
 
-/** Nodes that stay the same, the leading one first. */
+/** A fixed list of nodes, the leading one first. */
 export function fixedNodes(
   nodes: readonly [NodeAccess, ...NodeAccess[]],
 ): NodeDirectory {

@@ -1,6 +1,6 @@
 /**
- * The link to one node's supervisor: one connection at a time, made when first needed and
- * again, with growing pauses, when it is lost while somebody relies on it.
+ * The link to one node's supervisor: one connection at a time, made when first needed. If
+ * it is lost while something relies on it, it is made again, with growing pauses.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -31,11 +31,13 @@ const LONGEST_RETRY_MS = 5000;
 const GIVE_WAY_MS = 10_000;
 const GIVE_WAY_PAUSE_MS = 200;
 
-/** Addresses of the two ends of the way to a node. */
+/** Addresses of the two ends of the connection to a node. */
 export interface NodeAddresses {
-  /** The node's own, on which its ranks listen. */
+  /** The node's own address, on which its ranks listen. */
   readonly there: string;
-  /** This computer's, as the node sees it; default: the node is this computer. */
+  /**
+   * This computer's address as the node sees it; default: the node is this computer.
+   */
   readonly here?: string | undefined;
 }
 
@@ -44,32 +46,38 @@ export interface ConnectOptions {
   readonly interactive?: boolean;
 }
 
-/** What may change without a new connection: it counts when ranks are started next. */
+/**
+ * Settings that may change without a new connection: they apply when ranks are next
+ * started.
+ */
 export interface NodeSettings {
-  /** Ports that its ranks may listen on; default: any, or what a run says. */
+  /** Ports that its ranks may listen on; default: any, or those that the run names. */
   readonly ports?: PortRange | undefined;
-  /** Its ranks run on nodes that Slurm allots; default: on itself. */
+  /** Set if its ranks run on nodes that Slurm allocates; default: on itself. */
   readonly slurm?: SlurmSettings | undefined;
 }
 
 /** How the supervisor of a node is reached. */
 export interface NodeAccess extends NodeSettings {
   readonly name: string;
-  /** Differs where the same name has come to mean another machine, or another way there. */
+  /** Changes when the same name comes to mean another machine, or another route. */
   readonly identity: string;
-  /** Where ranks on other machines find its ranks; asked for once it is connected. */
+  /**
+   * The address where ranks on other machines find its ranks; known once it is
+   * connected.
+   */
   readonly addresses: () => NodeAddresses;
   /**
-   * Ports of the node, for ranks elsewhere that cannot reach it.
-   * @throws GradwireError where it cannot be reached
+   * Forwards ports of the node, for ranks elsewhere that cannot reach it.
+   * @throws GradwireError if it cannot be reached
    */
   readonly forwardPorts: () => Promise<PortForwarding>;
-  /** Connects to the supervisor that runs; undefined when none does. */
+  /** Connects to a running supervisor; undefined if there is none. */
   find(
     handlers: ConnectionHandlers,
     options?: ConnectOptions,
   ): Promise<ControlConnection | undefined>;
-  /** Connects, and starts one where none runs. */
+  /** Connects, and starts a supervisor if none runs. */
   ensure(
     handlers: ConnectionHandlers,
     options?: ConnectOptions,
@@ -78,15 +86,15 @@ export interface NodeAccess extends NodeSettings {
 
 export interface LinkEvents {
   push(message: PushMessage): void;
-  /** After a connection that was lost has been made again. */
+  /** Called after a lost connection has been restored. */
   restored(): Promise<void>;
-  /** Whether a lost connection is to be made again without being asked. */
+  /** Whether a lost connection is restored automatically. */
   wanted(): boolean;
-  /** Whether something is followed over it, so that one in its place is connected at once. */
+  /** Whether something is followed over it, so that its replacement connects at once. */
   followed(): boolean;
   /** An attempt to restore the connection failed; more follow. */
   trouble(error: ErrorData): void;
-  /** Its `state` is another. */
+  /** Called when `state` changes. */
   changed(): void;
 }
 
@@ -120,12 +128,15 @@ export class NodeLink {
     return this.#settings.slurm;
   }
 
-  /** Of the same machine, as they are now. */
+  /** The current settings of the same machine. */
   configure(settings: NodeSettings): void {
     this.#settings = settings;
   }
 
-  /** Connects and follows what went on, trying until it does: it takes another's place. */
+  /**
+   * Connects, retrying until it succeeds, and follows what continued: it replaces another
+   * link.
+   */
   takeOver(): void {
     this.#retryLater();
     this.#events.changed();
@@ -137,7 +148,7 @@ export class NodeLink {
     return this.#access.addresses();
   }
 
-  /** The connection if there is one now. */
+  /** The current connection, if any. */
   get connection(): ControlConnection | undefined {
     return this.#connection;
   }
@@ -152,7 +163,7 @@ export class NodeLink {
     return { connection: 'connected', otherVersion };
   }
 
-  /** The connection, made where there is none; callers at the same time share it. */
+  /** The connection, made if necessary; concurrent callers share one attempt. */
   connect(options?: ConnectOptions): Promise<ControlConnection> {
     if (this.#connection !== undefined) return Promise.resolve(this.#connection);
     this.#connecting ??= this.#adopt(
@@ -163,7 +174,7 @@ export class NodeLink {
     return this.#connecting;
   }
 
-  /** As `connect`, but starts no supervisor. */
+  /** Like `connect`, but starts no supervisor. */
   async find(options?: ConnectOptions): Promise<ControlConnection | undefined> {
     if (this.#connection !== undefined) return this.#connection;
     if (this.#connecting !== undefined) return this.#connecting;
@@ -183,8 +194,8 @@ export class NodeLink {
   }
 
   /**
-   * A connection to a supervisor of this version: one of another version that has no run to
-   * keep, and no other client, ends when it is left, and one of ours takes its place.
+   * A connection to a supervisor of this version. A supervisor of another version without
+   * runs and other clients ends when we disconnect, and one of ours replaces it.
    * @throws GradwireError `SUPERVISOR_OTHER_VERSION`
    */
   async connectToLaunch(): Promise<ControlConnection> {
@@ -192,7 +203,7 @@ export class NodeLink {
     for (let first = true; ; first = false) {
       const connection = await this.connect();
       if (!connection.readsOnly) {
-        // What the one before it left in journals.
+        // Reads what the previous supervisor left in journals.
         if (!first) await this.#events.restored();
         return connection;
       }
@@ -210,7 +221,7 @@ export class NodeLink {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
-    // One that is being made is closed by #adopt when it is there.
+    // #adopt closes a connection that is still being made.
     await this.#connecting?.catch((error: unknown) => {
       if (!(error instanceof GradwireError)) throw error;
     });
@@ -239,7 +250,7 @@ export class NodeLink {
       throw failure('SUPERVISOR_LOST', 'closed while connecting');
     }
     if (this.#connection !== undefined) {
-      // find and connect at the same time: the first one stays.
+      // find and connect ran at the same time: the first connection stays.
       await connection.close();
       return this.#connection;
     }
@@ -250,7 +261,8 @@ export class NodeLink {
 
   #retryLater(): void {
     clearTimeout(this.#retry);
-    // Spread: many apps miss the same machine at the same moment.
+    // Pauses are randomised, because many apps may lose the same machine at the same
+    // moment.
     const pause = this.#retryPause * (0.5 + Math.random() / 2);
     this.#retry = setTimeout(() => {
       void this.#restore();
@@ -273,9 +285,9 @@ export class NodeLink {
   }
 
   #tryAgain(): void {
-    // Also by who heard of the trouble: its machine is reached by another way now.
+    // Called even for a failure just reported: the machine may have a new route by now.
     if (this.#closed) return;
-    // Also where it is connected: a supervisor that was slow to answer is asked again.
+    // Even if connected: a supervisor that was slow to answer is asked again.
     if (this.#events.wanted()) this.#retryLater();
     else this.#retry = undefined;
     this.#events.changed();

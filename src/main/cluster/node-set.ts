@@ -3,12 +3,12 @@ import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { unknownNode } from '../../shared/unknown-node.ts';
 import { NodeLink, type LinkEvents, type NodeAccess } from './node-link.ts';
 
-/** The nodes there are, as they are now: others may be added while links stand. */
+/** The current nodes; more may be added while links exist. */
 export interface NodeDirectory {
-  /** The node where a run is led that says nothing else: this computer. */
+  /** The default leading node of a run: this computer. */
   readonly lead: string;
   names(): readonly string[];
-  /** How a node is reached; undefined where there is none of that name. */
+  /** How a node is reached; undefined if there is none of that name. */
   access(name: string): NodeAccess | undefined;
   /** The name now of a machine that had this one, if no machine has it. */
   renamedTo?(name: string): string | undefined;
@@ -24,7 +24,7 @@ export class NodeSet {
     this.#events = events;
   }
 
-  /** Those that have been asked for. */
+  /** The links made so far. */
   [Symbol.iterator](): Iterator<NodeLink> {
     return this.#links.values();
   }
@@ -34,7 +34,7 @@ export class NodeSet {
   }
 
   /**
-   * The nodes that have ranks of a run; the first leads it and owns its plan switches.
+   * The nodes with ranks of a run; the first leads it and owns its plan switches.
    * @throws GradwireError `NODE_UNKNOWN`
    */
   of(spec: Pick<ExperimentSpec, 'world'>): readonly [NodeLink, ...NodeLink[]] {
@@ -49,7 +49,7 @@ export class NodeSet {
   }
 
   /**
-   * @param place where the name stands, if it is part of something
+   * @param place where the name is written, if anywhere
    * @throws GradwireError `NODE_UNKNOWN`
    */
   named(name: string, place?: string): NodeLink {
@@ -59,7 +59,7 @@ export class NodeSet {
       known.configure(access);
       return known;
     }
-    // Removed since, or reached by another way, or added anew as another machine.
+    // It was removed, has another route, or was added again as another machine.
     this.#links.delete(name);
     void known?.close();
     if (access === undefined) {
@@ -76,7 +76,7 @@ export class NodeSet {
     return link;
   }
 
-  /** Takes note of nodes that have been changed or removed since they were asked for. */
+  /** Handles nodes that have been changed or removed since their link was made. */
   look(): void {
     for (const name of [...this.#links.keys()]) {
       if (this.has(name)) this.named(name);
@@ -84,7 +84,7 @@ export class NodeSet {
     }
   }
 
-  /** Closes the link to a node; it is made anew when it is asked for. */
+  /** Closes the link to a node; the next use makes a new one. */
   async drop(name: string): Promise<void> {
     const link = this.#links.get(name);
     this.#links.delete(name);

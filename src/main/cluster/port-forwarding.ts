@@ -1,4 +1,7 @@
-/** Streams to and from ports of a node, through its connection, and of this computer. */
+/**
+ * Streams to and from ports of a node, through its connection, and ports of this
+ * computer.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,15 +9,15 @@ import type { Duplex } from 'node:stream';
 /** A port that listens for us. */
 export interface ListeningPort {
   readonly port: number;
-  /** Takes no more; streams that it gave stay. */
+  /** Accepts no more connections; existing streams stay. */
   close(): void;
 }
 
-/** Held until it is disposed of: its streams may not last longer. */
+/** Valid until disposed of; its streams may not outlive it. */
 export interface PortForwarding extends Disposable {
   /**
    * A port on the node's loopback; connections to it are passed to `accept`.
-   * @throws GradwireError `SSH_CHANNEL_REFUSED` where the node forwards no ports
+   * @throws GradwireError `SSH_CHANNEL_REFUSED` if the node forwards no ports
    */
   listen(accept: (stream: Duplex) => void): Promise<ListeningPort>;
   /** A connection from the node to an address that it reaches. */
@@ -23,7 +26,7 @@ export interface PortForwarding extends Disposable {
 
 const LOOPBACK = '127.0.0.1';
 
-/** Of this computer: nothing is forwarded. */
+/** Ports of this computer, where nothing has to be forwarded. */
 export function ownPorts(): PortForwarding {
   return {
     listen: async (accept) => {

@@ -1,9 +1,8 @@
 /**
- * Ways between ranks of machines that cannot reach each other: on the machine of the rank
- * that dials, ports of its loopback; what comes there this process passes on to the other
- * machine, over the SSH connections that it has. They are slow, and last as long as this
- * process does, so ranks try them last. What passes is what ranks would send each other:
- * they prove who they are, and encrypt, from end to end.
+ * Tunnels between ranks of machines that cannot reach each other: loopback ports on the
+ * dialling rank's machine, whose connections this process forwards to the other machine
+ * over its SSH connections. They are slow and end with this process, so ranks try them
+ * last. Ranks authenticate and encrypt from end to end, as on any route.
  */
 import { pipeline, type Duplex } from 'node:stream';
 import { GradwireError } from '../../shared/errors.ts';
@@ -25,7 +24,7 @@ export class RankTunnels implements Disposable {
   readonly #forwardings = new Map<Share[0], PortForwarding>();
   readonly #ports: ListeningPort[] = [];
   readonly #streams = new Set<Duplex>();
-  /** By node: the entrances there to ranks elsewhere, by rank. */
+  /** The ports on each node that lead to ranks elsewhere, by node and rank. */
   readonly #entrances = new Map<string, Map<number, TunnelEntrance>>();
   #settled = false;
 
@@ -34,8 +33,8 @@ export class RankTunnels implements Disposable {
   }
 
   /**
-   * Where a machine forwards no ports there is no tunnel, which is not an error: ranks may not
-   * need one.
+   * A machine that forwards no ports gets no tunnel; that is not an error, because ranks may
+   * not need one.
    * @param shares the ranks of each node
    * @param addresses of all ranks, by rank
    */
@@ -59,7 +58,7 @@ export class RankTunnels implements Disposable {
     return tunnels;
   }
 
-  /** All addresses, as the ranks of one node are to be given them. */
+  /** All addresses as the ranks of one node must get them. */
   addressesFor(node: string): readonly RankAddress[] {
     const entrances = this.#entrances.get(node);
     return this.#addresses.map((address, rank) => {
@@ -68,7 +67,7 @@ export class RankTunnels implements Disposable {
     });
   }
 
-  /** All ranks are connected: what none of them has taken is closed. */
+  /** Called when all ranks are connected; closes unused ports. */
   settle(): void {
     if (this.#settled) return;
     this.#close();
@@ -118,7 +117,7 @@ export class RankTunnels implements Disposable {
     try {
       const peer = await connecting;
       this.#own(peer);
-      // Whatever ends one of them ends the other; the ranks see a connection that is lost.
+      // The end of one stream ends the other; the ranks see a lost connection.
       pipeline(caller, peer, caller, () => {
         caller.destroy();
         peer.destroy();

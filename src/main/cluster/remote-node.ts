@@ -1,7 +1,7 @@
 /**
- * A machine that is reached by SSH, as a node: its agent is deployed when it is first
- * needed, and its supervisor is spoken to through `attach` there, over the connection that
- * everything of the node shares. Nothing listens on a port for it.
+ * A machine reached by SSH, as a node: the agent is deployed when first needed, and main
+ * talks to its supervisor through `attach` there, over the node's one shared connection.
+ * No port is needed.
  */
 import { randomBytes } from 'node:crypto';
 import { failure, GradwireError } from '../../shared/errors.ts';
@@ -25,20 +25,20 @@ import { ControlConnection, type ConnectionHandlers } from './control-connection
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
 const EXIT_NONE_RUNS = 3;
-/** Of what a login shell may print before the agent speaks. */
+/** How much a login shell may print before the agent's first output. */
 const MOST_NOISE_BYTES = 2 ** 20;
 const ATTACH_MS = 90_000;
-/** Errors of a log-in that another client may manage. */
+/** Log-in errors with which another client may succeed. */
 const NOT_LET_IN = new Set(['SSH_AUTH_FAILED', 'SSH_KEY_UNSUPPORTED']);
 
 export interface RemoteNodeOptions {
   readonly home: Home;
   readonly pool: SshPool;
-  /** Told of what it is about to be reached by. */
+  /** Receives the target before each attempt to connect. */
   readonly reaches?: ((target: SshTarget) => void) | undefined;
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
-  /** Steps of deployments; undefined when one has ended. */
+  /** Receives the steps of a deployment; undefined at its end. */
   readonly progress?:
     ((node: string, progress: DeployProgress | undefined) => void) | undefined;
 }
@@ -89,7 +89,7 @@ export class RemoteNode implements NodeAccess {
     };
   };
 
-  /** What the machine is like. Nothing is written there. */
+  /** Inspects the machine. Writes nothing there. */
   async check(signal?: AbortSignal): Promise<Preflight> {
     const { transport } = await this.#resolve();
     const seen = await this.#withConnection(
@@ -99,7 +99,7 @@ export class RemoteNode implements NodeAccess {
     return { ...seen, transport };
   }
 
-  /** Brings the agent there, or repairs it, without starting anything. */
+  /** Deploys or repairs the agent without starting anything. */
   async deploy(options: Pick<DeployOptions, 'signal'> = {}): Promise<Deployment> {
     return await this.#withConnection(
       (connection) => this.#bring(connection, { verify: true, ...options }),
@@ -110,7 +110,7 @@ export class RemoteNode implements NodeAccess {
   /**
    * Removes everything deployed or written there, unless a run is in progress.
    * @returns other machines that share its home and keep theirs
-   * @param force remove records too that no app has stored
+   * @param force also remove records that no app has stored
    * @throws GradwireError `NODE_BUSY`, `RECORDS_WAITING`
    */
   async uninstall(force = false): Promise<readonly string[]> {
@@ -175,7 +175,10 @@ export class RemoteNode implements NodeAccess {
     throw attachFailed(this.name, 'its supervisor ended at once');
   }
 
-  /** Undefined where no agent is installed, or no supervisor runs and none is to. */
+  /**
+   * Undefined if no agent is installed, or if no supervisor runs and none may be
+   * started.
+   */
   async #attach(
     lease: SshLease,
     options: readonly string[],
@@ -260,7 +263,7 @@ export class RemoteNode implements NodeAccess {
     });
   }
 
-  /** What the built-in client cannot log in with, the system's `ssh` may. */
+  /** The system's `ssh` may succeed where the built-in client cannot log in. */
   #withOtherTransport(error: unknown): unknown {
     if (!(error instanceof GradwireError) || !NOT_LET_IN.has(error.code)) return error;
     const next =
@@ -274,8 +277,8 @@ export class RemoteNode implements NodeAccess {
 }
 
 /**
- * Reads up to the line with the marker; what follows it stays unread.
- * @returns false where the command says that no supervisor runs
+ * Reads up to the line with the marker and leaves the rest unread.
+ * @returns false if the command reports that no supervisor runs
  * @throws GradwireError `ATTACH_FAILED`
  */
 async function skipTo(

@@ -1,7 +1,7 @@
 /**
- * The supervisor of this computer: connect to the one that listens, or start one. It is
- * detached, with a log file for its output, so that it outlives its starter; it
- * ends by itself when it has neither a client nor a live run.
+ * The supervisor of this computer: connects to a running one, or starts one. It is
+ * detached, with a log file for its output, so that it outlives its starter; it ends by
+ * itself when it has neither a client nor a live run.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { agentBundle } from '../home/installation.ts';
 import { nodeBinary } from '../home/node-binary.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 
-/** From the start of the process until it listens. */
+/** Time limit from the start of the process until it listens. */
 const START_DEADLINE_MS = 60_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
@@ -20,7 +20,7 @@ const LOG_LIMIT_BYTES = 1_000_000;
 const LOG_TAIL_LINES = 5;
 
 /**
- * A connection to the supervisor that listens on the home's socket, if there is one.
+ * A connection to the supervisor on the home's socket, if one listens there.
  * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_TIMEOUT`, `SUPERVISOR_UNREACHABLE`
  */
 export async function connectSupervisor(
@@ -41,7 +41,7 @@ export async function connectSupervisor(
 }
 
 /**
- * A connection to the home's supervisor, which is started where none listens.
+ * A connection to the home's supervisor, which is started if none listens.
  * @throws GradwireError as `connectSupervisor`, and `SUPERVISOR_START_FAILED`
  */
 export async function ensureSupervisor(
@@ -57,8 +57,8 @@ export async function ensureSupervisor(
   const deadline = performance.now() + START_DEADLINE_MS;
   let pause = FIRST_PAUSE_MS;
   for (;;) {
-    // Asked before the attempt: where another process won the race for the socket, ours
-    // has ended and the attempt after that finds the winner.
+    // Checked before the attempt: if another process won the race for the socket, ours
+    // has ended, and the next attempt finds the winner.
     const ended = exit.reason;
     const connection = await connectSupervisor(home, handlers);
     if (connection !== undefined) return connection;
@@ -146,7 +146,9 @@ function watchExit(child: ChildProcess): {
   };
 }
 
-/** Keeps the log bounded: one old generation. Answers with the length of the current. */
+/**
+ * Keeps the log bounded, with one old generation. Returns the length of the current one.
+ */
 function rotateLog(file: string): number {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= LOG_LIMIT_BYTES) return size;

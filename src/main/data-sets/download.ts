@@ -1,7 +1,7 @@
 /**
- * One file over HTTP, from the first mirror that has it: what arrived before a connection
- * broke is kept beside the file (`NAME.part`) and resumed, here or at the next mirror. The
- * file gets its name when its SHA-256 is right, and never before.
+ * One file over HTTP, from the first mirror that has it: bytes that arrived before a
+ * connection broke are kept beside the file (`NAME.part`), and the download resumes at
+ * this or the next mirror. The file gets its name only when its SHA-256 is right.
  */
 import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,32 +14,32 @@ import type { PublicFile } from './public-sets.ts';
 export interface DownloadOptions {
   readonly signal: AbortSignal;
   /**
-   * @param there bytes of the file that have arrived, now and before
-   * @param received those that came just now
+   * @param there all bytes of the file so far
+   * @param received bytes just received
    */
   readonly arrived: (there: number, received: number) => void;
-  /** How long a server may send nothing. */
+  /** How long a server may stay silent. */
   readonly silenceMs: number;
 }
 
-/** How often a connection is made again that brings nothing new. */
+/** Retries of connections that bring nothing new. */
 const MOST_IDLE_TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 
-/** Why a mirror gave no file, in words. */
+/** Why a mirror did not deliver the file, in words. */
 class Refused extends Error {}
 
-/** The same, of a connection: it may be another time. */
+/** The same for a connection, which may work another time. */
 class Broken extends Refused {}
 
-/** The same, of a request for the rest of a file. */
+/** The same for a request for the rest of a file. */
 class RangeRefused extends Refused {}
 
 /**
- * @param place where the file is to be
- * @returns undefined where it is there; else what each mirror did
- * @throws GradwireError `OUTPUT_NOT_WRITABLE`, `PROXY_INVALID`; where the signal ends it, its
- * reason
+ * @param place the destination
+ * @returns undefined if the file has arrived; otherwise each mirror's failure
+ * @throws GradwireError `OUTPUT_NOT_WRITABLE`, `PROXY_INVALID`; the signal's reason if it is
+ * aborted
  */
 export async function download(
   file: PublicFile,
@@ -60,9 +60,9 @@ export async function download(
 }
 
 /**
- * Through a proxy where HTTP_PROXY, HTTPS_PROXY and NO_PROXY say so. The fetch of Node itself
- * ends the process where a server closes a connection whose answer has not been read to its
- * end (undici's issue 5360, mended in its version 8).
+ * Uses a proxy if HTTP_PROXY, HTTPS_PROXY and NO_PROXY say so. Node's own fetch ends the
+ * process if a server closes a connection before the answer has been read to its end
+ * (undici's issue 5360, fixed in its version 8).
  */
 function proxies(): EnvHttpProxyAgent {
   try {
@@ -82,7 +82,7 @@ class MirrorDownload {
   readonly #url: string;
   readonly #dispatcher: EnvHttpProxyAgent;
   readonly #options: DownloadOptions;
-  /** Whether all of the part came from this mirror. */
+  /** Whether the whole part came from this mirror. */
   #isOwn = false;
 
   constructor(
@@ -100,7 +100,7 @@ class MirrorDownload {
     this.#options = options;
   }
 
-  /** @returns undefined where the file is there; else why not */
+  /** @returns undefined if the file has arrived; otherwise why not */
   async run(): Promise<string | undefined> {
     const { signal } = this.#options;
     for (;;) {
@@ -111,12 +111,13 @@ class MirrorDownload {
         return undefined;
       }
       await rm(this.#part, { force: true });
-      // What was there may have been of another mirror's file: all of it from this one.
+      // The earlier part may come from another mirror's file, so fetch everything from
+      // this one.
       if (this.#isOwn) return 'its SHA-256 differs from that of the published file';
     }
   }
 
-  /** Receives until the part is whole. @returns why that came to nothing */
+  /** Receives until the part is complete. @returns why it failed */
   async #fill(): Promise<string | undefined> {
     const { signal } = this.#options;
     let longest = await sizeOf(this.#part);
@@ -138,7 +139,7 @@ class MirrorDownload {
         idle = size > longest ? 0 : idle + 1;
         hasBegun ||= size > longest;
         longest = Math.max(longest, size);
-        // Who never gave anything is not asked again.
+        // A mirror that never sent anything is not asked again.
         if (!(error instanceof Broken && hasBegun) || idle > MOST_IDLE_TRIES) {
           return error.message;
         }
@@ -149,13 +150,13 @@ class MirrorDownload {
     }
   }
 
-  /** One request for what is missing of the part. */
+  /** One request for the missing rest. */
   async #receive(): Promise<void> {
     const { bytes } = this.#file;
     const { arrived, signal, silenceMs } = this.#options;
     const there = await sizeOf(this.#part);
     if (there === bytes) return;
-    // Longer than the file it is part of: of something else.
+    // Longer than the whole file, so it belongs to something else.
     const from = there > bytes ? 0 : there;
     const silence = new Silence(silenceMs);
     let handle: FileHandle | undefined;
@@ -191,7 +192,7 @@ class MirrorDownload {
     const response = await fetch(this.#url, {
       ...{ dispatcher: this.#dispatcher, signal },
       headers: {
-        // The file's own bytes, which may be gzipped: not unpacked on the way.
+        // The file's own bytes, which may be gzipped, must not be unpacked in transit.
         'accept-encoding': 'identity',
         ...(from > 0 ? { range: `bytes=${from}-` } : {}),
       },
@@ -202,7 +203,7 @@ class MirrorDownload {
     throw refused;
   }
 
-  /** What is wrong with an answer, before any of it is written over what is there. */
+  /** Checks an answer before any of it overwrites existing bytes. */
   #refusal(
     { headers, status, statusText }: Response,
     from: number,
@@ -225,7 +226,7 @@ class MirrorDownload {
   }
 }
 
-/** Such as a proxy's own, where one has to log in. */
+/** For example a proxy's log-in page. */
 const isPage = (headers: Response['headers']): boolean =>
   headers.get('content-type')?.startsWith('text/html') === true;
 
@@ -257,15 +258,15 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** What the network did is the mirror's; any other error is not. */
+/** Only network errors count against the mirror. */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof TypeError)) return error;
-  // fetch says "fetch failed", and why in its cause.
+  // fetch says only "fetch failed"; the reason is in its cause.
   const { cause, message } = error;
   return new Broken(cause instanceof Error && cause.message ? cause.message : message);
 }
 
-/** Ends a request that brings nothing for a while. */
+/** Aborts a request that stays silent for too long. */
 class Silence {
   readonly #controller = new AbortController();
   readonly #ms: number;

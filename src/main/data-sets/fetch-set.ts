@@ -1,4 +1,4 @@
-/** Fetches a public data set into a directory, or finds that it is there. */
+/** Fetches a public data set into a directory unless it is already there. */
 import { mkdir, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
@@ -11,26 +11,26 @@ import { unpack } from './unpack.ts';
 
 export interface FetchProgress {
   readonly file: string;
-  /** Bytes of all that is fetched. */
+  /** Total bytes to fetch. */
   readonly done: number;
   readonly total: number;
 }
 
 export interface FetchOptions {
-  /** Where the files are to be. */
+  /** The files' destination. */
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly progress: (progress: FetchProgress) => void;
   /** Where to fetch instead of from the set's mirrors. */
   readonly from?: string | undefined;
-  /** How long a server may send nothing; default: 30 s. */
+  /** How long a server may stay silent; default: 30 s. */
   readonly silenceMs?: number | undefined;
 }
 
 export interface FetchedSet {
-  /** What `workload.data` names. */
+  /** The value for `workload.data`. */
   readonly data: string;
-  /** Bytes that were fetched; 0 where all was there. */
+  /** Bytes that were fetched; 0 if everything was there. */
   readonly fetched: number;
 }
 
@@ -58,7 +58,7 @@ export async function isComplete(set: PublicSet, directory: string): Promise<boo
 
 /**
  * @throws GradwireError `FETCH_UNDER_WAY`, `FETCH_FAILED`, `DATA_FILE_DIFFERS`,
- * `DISK_FULL`, `OUTPUT_NOT_WRITABLE`; where the signal ends it, its reason
+ * `DISK_FULL`, `OUTPUT_NOT_WRITABLE`; the signal's reason if it is aborted
  */
 export async function fetchSet(
   set: PublicSet,
@@ -67,7 +67,7 @@ export async function fetchSet(
   const directory = path.resolve(options.directory);
   const data = path.join(directory, set.data ?? '');
   try {
-    // A copy that others keep may not be ours to write to, nor need it be.
+    // A shared copy may be read-only, which is fine.
     if ((await missingOf(set, directory, options.signal)).length === 0) {
       return { data, fetched: 0 };
     }
@@ -143,13 +143,13 @@ async function fetchInto(
   const wanted = archive === undefined ? missing : [archive];
   const total = bytesOf(wanted);
   await requireSpace(directory, wanted, archive === undefined ? [] : missing);
-  // Other commands need not wait for the HTTP client to be loaded.
+  // Loaded on demand, so that other commands do not wait for the HTTP client.
   const { download } = await import('./download.ts');
   const mirrors = mirrorsOf(set, options.from);
   let before = 0;
   let fetched = 0;
   for (const file of wanted) {
-    // An archive that somebody has put there.
+    // An archive that the user has put there.
     if (file === archive && (await isThere(file, directory, signal))) continue;
     const reasons = await download(file, path.join(directory, file.name), mirrors, {
       signal,
@@ -181,7 +181,7 @@ async function fetchInto(
   return fetched;
 }
 
-/** A mirror of one's own has a folder for each set. */
+/** The user's own mirror has a folder for each set. */
 function mirrorsOf({ id, mirrors }: PublicSet, from?: string): readonly string[] {
   if (from !== undefined) return [endsWithSlash(from)];
   const own = process.env['GRADWIRE_DATA_MIRROR'];
@@ -194,7 +194,7 @@ function mirrorsOf({ id, mirrors }: PublicSet, from?: string): readonly string[]
   return [`${endsWithSlash(own)}${id}/`];
 }
 
-/** @throws GradwireError `DATA_FILE_DIFFERS`: what is there is not overwritten */
+/** @throws GradwireError `DATA_FILE_DIFFERS`: existing files are not overwritten */
 async function isThere(
   file: PublicFile,
   directory: string,
@@ -213,7 +213,7 @@ async function isThere(
   });
 }
 
-/** @param unpacked files that come out of what is fetched */
+/** @param unpacked files that the download unpacks to */
 async function requireSpace(
   directory: string,
   fetched: readonly PublicFile[],

@@ -1,7 +1,7 @@
 /**
- * Public data sets that can be fetched by name. A set is here when its publisher's files are
- * known by their SHA-256, so that what arrives is what others have trained on, wherever it
- * came from. A new one is one entry.
+ * Public data sets that can be fetched by name. A set is listed only if the SHA-256 of its
+ * publisher's files is known, so that the files are the ones that others have trained on,
+ * whatever the mirror. A new set is one entry.
  */
 
 /** A published file. */
@@ -15,17 +15,17 @@ export interface PublicFile {
 export interface PublicSet {
   readonly id: string;
   readonly title: string;
-  /** Whose it is, and under which terms, as they put it. */
+  /** Its authors and terms, in their words. */
   readonly source: string;
-  /** What a run on it has in its spec, except for the path. */
+  /** The keys of a spec for runs on it, except for the path. */
   readonly workload: { readonly dataset: string; readonly model: string };
-  /** What of the set's directory `workload.data` names; default: the directory. */
+  /** The part of the set's directory for `workload.data`; default: the directory. */
   readonly data?: string | undefined;
-  /** Beginnings of URLs, tried in this order; a file's name follows. */
+  /** URL prefixes, tried in this order; the file's name is appended. */
   readonly mirrors: readonly string[];
-  /** What training reads. */
+  /** The files that training reads. */
   readonly files: readonly PublicFile[];
-  /** A gzipped tar with the files instead, and the folder in it that contains them. */
+  /** A gzipped tar that contains the files, and their folder in it. */
   readonly archive?: (PublicFile & { readonly folder: string }) | undefined;
 }
 

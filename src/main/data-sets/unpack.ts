@@ -1,4 +1,4 @@
-/** Takes files out of a gzipped tar. Only files that were asked for by name are written. */
+/** Extracts files from a gzipped tar. Only files requested by name are written. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -10,9 +10,9 @@ import { extract } from 'tar-stream';
 import type { PublicFile } from './public-sets.ts';
 
 /**
- * @param folder where the files are in the archive
- * @param directory where they are to be; they get their names when their SHA-256 is right
- * @returns those that were not in it as they should be
+ * @param folder the files' folder in the archive
+ * @param directory the destination; files get their names when their SHA-256 is right
+ * @returns files that were missing or wrong
  */
 export async function unpack(
   archive: string,

@@ -1,8 +1,8 @@
 /**
- * Brings the agent and, where the node has none, Node to a machine: each package into a
- * directory named by its hash under `~/.gradwire`. Both are unpacked beside and renamed
- * into place, so that of two that deploy at once both succeed, and whatever breaks off in
- * the middle leaves nothing that looks whole.
+ * Deploys the agent and, if the node has none, Node to a machine: each package into a
+ * directory named by its hash under `~/.gradwire`. Packages are unpacked beside it and
+ * renamed into place, so that two concurrent deployments both succeed, and an interrupted
+ * one leaves nothing that looks complete.
  *
  *   agents/HASH/     the agent, with its native addons
  *   runtimes/HASH/   Node
@@ -50,7 +50,7 @@ export interface DeployOptions {
 }
 
 export interface Deployment extends Agent {
-  /** Bytes that were uploaded: 0 where all was there. */
+  /** Bytes that were uploaded; 0 if everything was there. */
   readonly uploaded: number;
 }
 
@@ -59,8 +59,8 @@ const UNPACK_MS = 300_000;
 const UPLOAD_MS = 3_600_000;
 
 /**
- * Sees to it that the agent of this installation is on the node. Where it is, that takes
- * one look; the whole preflight comes before something is written there.
+ * Makes sure that this installation's agent is on the node. If it is, one check
+ * suffices; otherwise the whole preflight runs before anything is written.
  * @throws GradwireError of the preflight's first finding that is an error,
  * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING`, `PACKAGES_NOT_FETCHED` and those of
  * the connection
@@ -77,7 +77,7 @@ export async function deploy(
     throw notFit(connection, platformUnsupported(installed));
   }
   const archives = path.join(home.directory, 'packages');
-  // With its library: few commands deploy.
+  // Loaded on demand with its library, because few commands deploy.
   const { packArchive } = await import('./package-archive.ts');
   const pack = (kind: PackageArchive['kind'], files: readonly PackageFile[]) => {
     progress({ step: 'pack', package: kind });
@@ -149,7 +149,7 @@ function notFit({ target }: RemoteConnection, { code, message, next }: Finding):
   });
 }
 
-/** Reads "HASH PATH" lines; prints the numbers of those that are not so. */
+/** Reads "HASH PATH" lines; prints the numbers of those that do not match. */
 const COMPARE = `
 const { createHash } = require('node:crypto');
 const { closeSync, openSync, readFileSync, readSync } = require('node:fs');
@@ -167,15 +167,15 @@ readFileSync(0, 'utf8').split('\\n').forEach((line, index) => {
   try {
     sum = sumOf(line.slice(65));
   } catch {
-    // It is missing, or cannot be read: not as it was sent.
+    // A missing or unreadable file counts as damaged.
   }
   if (sum !== line.slice(0, 64)) console.log(index);
 });
 `;
 
 /**
- * Of packages that are there those of which every file is the one that was sent. By their
- * Node: it hashes twice as fast as `sha256sum`. One that does not run is not whole.
+ * The packages whose files are all as sent. Their own Node checks them, because it hashes
+ * twice as fast as `sha256sum`. A Node that does not run counts as damaged.
  */
 async function wholeOf(
   connection: RemoteConnection,
@@ -224,7 +224,7 @@ fi
 mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" "$directory"
 `;
 
-/** @param damaged whether one of that name is there, and is not what it should be */
+/** @param damaged whether a package of that name is there but damaged */
 async function upload(
   connection: RemoteConnection,
   archive: PackageArchive,
@@ -264,8 +264,8 @@ async function upload(
 }
 
 /**
- * By `cat` at the other end: it needs no SFTP, which some login nodes lack. The path has
- * nothing that any shell would read otherwise.
+ * Uses `cat` at the other end instead of SFTP, which some login nodes lack. The path has
+ * no characters that any shell would interpret.
  */
 async function send(
   connection: RemoteConnection,
@@ -350,14 +350,14 @@ async function removeIncoming(
       },
     );
   } catch (error) {
-    // The connection may be what was lost: the next deployment clears up.
+    // The connection itself may be lost; then the next deployment cleans up.
     if (!(error instanceof GradwireError)) throw error;
   }
 }
 
 /**
- * Removes old agents: the newest two stay, and those that a supervisor runs. What was left
- * of uploads that broke off a day ago goes too.
+ * Removes old agents except the newest two and those that a supervisor runs, and remains
+ * of uploads that were interrupted over a day ago.
  */
 async function prune(
   connection: RemoteConnection,

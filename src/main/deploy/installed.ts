@@ -1,6 +1,6 @@
 /**
- * What is on a machine already: one short script, run at every connection. It asks no more
- * than what tells whether something has to be brought there.
+ * What is already on a machine: one short script, run at every connection. It asks only
+ * what decides whether to deploy.
  */
 import type { ConnectionEnds } from '../../shared/preflight.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
@@ -23,11 +23,11 @@ export interface Installed {
   readonly connection?: ConnectionEnds | undefined;
 }
 
-/** What `attach` is started with. */
+/** What is needed to start `attach`. */
 export interface Agent {
   /** Its hash: the name of its directory. */
   readonly agent: string;
-  /** Command that runs Node there, from the home directory. */
+  /** Command that runs Node there, relative to the home directory. */
   readonly node: string;
   readonly connection?: ConnectionEnds | undefined;
 }
@@ -77,7 +77,7 @@ export async function findInstalled(
 export const isNodeFit = (version: string | undefined): boolean =>
   Number(/^v(\d+)\./.exec(version ?? '')?.[1] ?? 0) >= REQUIRED_NODE;
 
-/** The agent that was deployed last, of any version; undefined if there is none. */
+/** The last agent deployed, of any version; undefined if there is none. */
 export function newestAgent(installed: Installed): Agent | undefined {
   const { agents, runtimes, node, connection } = installed;
   const [agent] = agents;
@@ -89,11 +89,11 @@ export function newestAgent(installed: Installed): Agent | undefined {
     : { agent, node: nodeOf(runtime), connection };
 }
 
-/** Node's command in a runtime that was brought there. */
+/** The command of a deployed Node. */
 export const nodeOf = (runtime: string): string =>
   `${directoryOf({ kind: 'runtime', hash: runtime })}/bin/node`;
 
-/** A package's directory, from the home directory. */
+/** A package's directory, relative to the home directory. */
 export const directoryOf = ({
   kind,
   hash,
@@ -106,6 +106,6 @@ export function connectionEnds(text = ''): ConnectionEnds | undefined {
   return { client: unmapped(client), server: unmapped(server) };
 }
 
-/** An IPv4 address as a server shows it that listens at both families with one socket. */
+/** An IPv4 address in the form that a server with one socket for both families shows. */
 const unmapped = (address: string): string =>
   address.replace(/^::ffff:(?=\d+(\.\d+){3}$)/i, '');

@@ -1,6 +1,6 @@
 /**
- * A package as one compressed file (tar, gzip), kept in the home by its hash: the same
- * files are packed once for all nodes. Bytes depend on the files alone.
+ * A package as one compressed file (tar, gzip), kept in the home by its hash, so that
+ * the same files are packed once for all nodes. Its bytes depend only on the files.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -24,20 +24,20 @@ import { hashOf, sumsOf, type PackageFile } from './package-files.ts';
 
 export interface PackageArchive {
   readonly kind: 'agent' | 'runtime';
-  /** Of the package's contents: its name on every node. */
+  /** Hash of the package's contents: its name on every node. */
   readonly hash: string;
   readonly file: string;
   readonly bytes: number;
-  /** Of the file itself, hexadecimal: what the node must find. */
+  /** SHA-256 of the archive itself, hexadecimal, which the node verifies. */
   readonly sha256: string;
   /** SHA-256 of each file in it, by name. */
   readonly sums: Readonly<Record<string, string>>;
 }
 
-/** Kept of each kind. */
+/** Number of archives kept of each kind. */
 const KEPT = 3;
 
-/** What is being packed by this process, by note: machines that need the same share it. */
+/** Archives being packed by this process, by note, so that machines share them. */
 const underWay = new Map<string, Promise<PackageArchive>>();
 
 const noteSchema = z.object({
@@ -87,7 +87,7 @@ async function packOnce(
   return { ...made, kind, file };
 }
 
-/** A stamp of names, sizes and times: while it is unchanged nothing is read again. */
+/** A stamp of names, sizes and times: while it is unchanged, nothing is read again. */
 async function stampOf(files: readonly PackageFile[]): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, source } of files) {
@@ -114,7 +114,7 @@ async function write(file: string, files: readonly PackageFile[]): Promise<void>
     await Promise.all([written, fill(archive, files)]);
     await rename(draft, file);
   } catch (cause) {
-    await rm(draft, { force: true }).catch(() => undefined); // why it failed says more
+    await rm(draft, { force: true }).catch(() => undefined); // the original error says more
     throw fileNotWritable(file, cause);
   }
 }

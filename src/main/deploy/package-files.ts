@@ -1,5 +1,5 @@
 /**
- * What is deployed to a node, as files of this installation: the agent with its native
+ * The packages for a node, as files of this installation: the agent with its native
  * addons, and the Node that runs it. Each is named by a hash of its contents.
  */
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { sha256Of } from '../home/file-hash.ts';
 import { agentBundle } from '../home/installation.ts';
 
 export interface PackageFile {
-  /** Where it is in the package, with `/`. */
+  /** Its path in the package, with `/`. */
   readonly name: string;
   readonly source: string;
   readonly executable: boolean;
@@ -91,7 +91,7 @@ export async function sumsOf(
   return sums;
 }
 
-/** Of the names, modes and contents of a package, in 16 bytes. */
+/** A hash of the names, modes and contents of a package, in 16 bytes. */
 export function hashOf(
   files: readonly PackageFile[],
   sums: Readonly<Record<string, string>>,
@@ -134,8 +134,9 @@ function dawnFiles(platform: string): readonly PackageFile[] {
 }
 
 /**
- * This computer's Vulkan loader, for machines like it that have a GPU's driver and none:
- * Electron has one that runs everywhere, else it is the system's. (Apache-2.0, Khronos.)
+ * This computer's Vulkan loader, for similar machines that have a GPU driver but no
+ * loader. Electron's runs everywhere; otherwise the system's is used. (Apache-2.0,
+ * Khronos.)
  */
 export function vulkanLoader({ os, architecture }: Platform): readonly PackageFile[] {
   if (os !== 'linux' || process.platform !== os || process.arch !== architecture) {

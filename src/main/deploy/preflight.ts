@@ -1,6 +1,6 @@
 /**
- * What a node is like, asked before anything is written to it: one script of the POSIX
- * shell, which only reads. Its answer is lines `key=value`; what a machine cannot say is
+ * Inspects a node before anything is written to it, by one POSIX shell script that only
+ * reads. Its answer is lines `key=value`; values that a machine does not know are
  * missing.
  */
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
@@ -9,7 +9,7 @@ import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
 import { connectionEnds, isNodeFit } from './installed.ts';
 import { vulkanLoader, type Platform } from './package-files.ts';
 
-/** The agent, the runtime and their archives, unpacked beside each other. */
+/** Space for the agent, the runtime and their archives, all unpacked. */
 const NEEDED_MIB = 400;
 const NEEDED_INODES = 500;
 const CLOCK_SECONDS = 5;
@@ -128,7 +128,7 @@ export function parsePreflight(text: string, now: number): Preflight {
   return { ...seen, findings: findingsOf(seen, one('readonly') !== undefined) };
 }
 
-/** The node's platform in Node's words; undefined where nothing is built for it. */
+/** The node's platform in Node's terms; undefined if there is no build for it. */
 export function platformOf({
   system,
   machine,
@@ -221,7 +221,7 @@ function findingsOf(
       'Free some space there.',
     );
   }
-  // 0 of file systems that do not count them.
+  // 0 for file systems that do not count them.
   if (
     seen.freeInodes !== undefined &&
     seen.freeInodes > 0 &&

@@ -1,12 +1,12 @@
-/** Leaves nothing of Gradwire on a machine, unless others share its home. */
+/** Removes everything of Gradwire from a machine, unless others share its home. */
 import { failure } from '../../shared/errors.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
 
 /**
- * A supervisor ends by itself when nobody needs it, and removes its socket. One that was
- * killed leaves it behind: where none answered there is nothing to wait for.
+ * A supervisor that nothing needs ends by itself and removes its socket. A killed one
+ * leaves the socket behind, so if none answered there is nothing to wait for.
  */
 const SCRIPT = `
 [ -e "$HOME/.gradwire" ] || exit 0
@@ -26,8 +26,8 @@ if [ -d nodes ]; then ls nodes; else cd "$HOME" && rm -rf .gradwire; fi
 `;
 
 /**
- * @param served whether a supervisor has answered there just now
- * @param force remove records too that no app has stored
+ * @param served whether a supervisor just answered there
+ * @param force also remove records that no app has stored
  * @returns other machines whose supervisors have their files in the same home
  * @throws GradwireError `UNINSTALL_FAILED`, `NODE_BUSY`, `RECORDS_WAITING`
  */

@@ -1,6 +1,6 @@
 /**
- * `app://gradwire/`: the built renderer inside the window, by the same allow-list and
- * with the same headers as the server gives it to a browser.
+ * `app://gradwire/`: the built renderer inside the window, with the same allow-list and
+ * headers as the server uses for a browser.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

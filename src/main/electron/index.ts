@@ -29,7 +29,7 @@ import { tellFailed, tellWindowShown } from './starter.ts';
 
 const PAPERS = 'https://arxiv.org/abs/1802.08021';
 
-// Both must be said before Electron is ready.
+// Both must be set before Electron is ready.
 app.enableSandbox();
 protocol.registerSchemesAsPrivileged([
   {
@@ -48,8 +48,8 @@ app.on('will-quit', (event) => {
   void end(0);
 });
 
-// Electron becomes ready only when this module has been evaluated: what must come before
-// is awaited here, what needs it ready must not be.
+// Electron becomes ready only after this module has been evaluated. So await here what
+// must come first, but nothing that needs Electron ready.
 const opened = await openHome().catch(toErrorData);
 if (!isErrorData(opened)) {
   // One instance per home, so Electron's own files belong to the home too.
@@ -61,7 +61,7 @@ void main();
 
 async function main(): Promise<void> {
   if (!isErrorData(opened) && !app.requestSingleInstanceLock()) {
-    // The first instance has been told, and raises its window.
+    // The first instance is notified and raises its window.
     app.exit(0);
     return;
   }

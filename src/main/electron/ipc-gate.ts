@@ -1,14 +1,14 @@
 /**
  * The one gate for messages from a page to Electron's main process: pure policy. Only
- * the app's own page, in the main frame of the app's own window, is let in; a frame
- * inside it, a page it was led astray to, or another window is not.
+ * the app's own page, in the main frame of the app's own window, is let in; not a frame
+ * inside it, a page that it was navigated to, or another window.
  */
 export const APP_SCHEME = 'app';
 const APP_HOST = 'gradwire';
 export const APP_URL = `${APP_SCHEME}://${APP_HOST}/`;
 
 export interface Sender {
-  /** Of the frame that sent it; undefined when the frame is gone already. */
+  /** The URL of the frame that sent it; undefined if the frame is already gone. */
   readonly url: string | undefined;
   readonly isMainFrame: boolean;
   readonly isOwnWindow: boolean;
@@ -23,7 +23,7 @@ export function admitsSender(sender: Sender): boolean {
   );
 }
 
-/** Whether this is a page of the app: scheme and host exactly, nothing beside them. */
+/** Whether this is a page of the app: exactly this scheme and host. */
 export function isAppUrl(address: string): boolean {
   const url = URL.parse(address);
   return (

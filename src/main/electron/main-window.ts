@@ -1,6 +1,7 @@
 /**
  * The app's one window: isolated, sandboxed, without Node, showing app://gradwire/ and
- * nothing else. Links out go to the user's browser where outside-links.ts allows it.
+ * nothing else. External links open in the user's browser if outside-links.ts allows
+ * them.
  */
 import { BrowserWindow, screen, shell, type Session } from 'electron';
 import path from 'node:path';
@@ -8,13 +9,13 @@ import { APP_URL, isAppUrl } from './ipc-gate.ts';
 import { mayOpenOutside } from './outside-links.ts';
 import { DEFAULT_SIZE, readWindowState, writeWindowState } from './window-state.ts';
 
-/** All that a page may ask of the machine: to put text on the clipboard. */
+/** The only permission a page gets: to write text to the clipboard. */
 const PERMISSIONS: readonly string[] = ['clipboard-sanitized-write'];
 
 /**
  * The window, not yet visible and still empty.
  * @param root the installation's directory
- * @param home where the window's place is kept
+ * @param home where the window's position is stored
  */
 export function createMainWindow(root: string, home: string): BrowserWindow {
   const displays = screen.getAllDisplays().map((display) => display.workArea);

@@ -1,5 +1,5 @@
 /**
- * The native menu. What the operating system knows how to do is a role; the app's own
+ * The native menu. Standard commands of the operating system are roles; the app's own
  * entries are commands of the page, forwarded to it.
  */
 import type { MenuItemConstructorOptions } from 'electron';

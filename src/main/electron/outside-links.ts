@@ -1,7 +1,7 @@
 /**
- * Where the app's window may send the user's browser: https pages of the places that its
- * texts cite, nothing else. A link is content; a `file:`, a custom scheme or a look-alike
- * host handed to the operating system would be a way to run things.
+ * The pages that the app's window may open in the user's browser: https pages of sites
+ * that its texts cite, nothing else. Links are untrusted content: a `file:`, a custom
+ * scheme or a look-alike host passed to the operating system could run programs.
  */
 const CITED_HOSTS: readonly string[] = ['arxiv.org', 'doi.org', 'dl.acm.org'];
 

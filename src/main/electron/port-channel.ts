@@ -1,6 +1,6 @@
 /**
- * Electron's end of a MessagePort as an RPC channel. A port says nothing when it is
- * closed on its own side, so this does.
+ * Electron's end of a MessagePort as an RPC channel. A port emits no event when it is
+ * closed on its own side, so this class does.
  */
 import type { MessagePortMain } from 'electron';
 import type { RpcChannel } from '../rpc/channel.ts';

@@ -1,6 +1,6 @@
 /**
- * Where the window was, kept from start to start in the home directory. Displays come and
- * go, so a position counts only while enough of the window would be seen.
+ * The window's position, kept in the home directory between starts. Displays change, so a
+ * position is used only if enough of the window would be visible.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,10 +24,12 @@ export type WindowState = z.infer<typeof stateSchema>;
 
 export const DEFAULT_SIZE = { width: 1440, height: 900 } as const;
 
-/** How much of the window's top edge must be on a display, to take hold of it. */
+/**
+ * How much of the window's top edge must be on a display, so that it can be dragged.
+ */
 const GRIP = { width: 100, height: 32 } as const;
 
-/** The state to restore, or undefined to start afresh. */
+/** The state to restore; undefined to use the defaults. */
 export function restorableState(
   text: string,
   displays: readonly Rectangle[],
@@ -36,7 +38,7 @@ export function restorableState(
   try {
     raw = JSON.parse(text);
   } catch {
-    return undefined; // a comfort, not data: starting afresh is the right answer
+    return undefined; // not important data: use the defaults
   }
   const state = stateSchema.safeParse(raw).data;
   if (state === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * One host (a window or a server) per home. Who holds the lock is written beside it. The
- * CLI's own commands need none.
+ * One host (a window or a server) per home. The holder is written beside the lock.
+ * Commands of the CLI do not need it.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ export class AppLock {
 
   /** @throws GradwireError `APP_ALREADY_RUNNING`, naming the holder */
   static acquire(home: Home, host: Holder['host']): AppLock {
-    // The patience is for another process that looks whether the lock is held.
+    // Waits briefly, in case another process is only checking the lock.
     const lock = lockOf(home, 500);
     if (lock === undefined) throw alreadyRunning(home);
     return new AppLock(lock, home, { pid: process.pid, host });
@@ -42,7 +42,7 @@ export class AppLock {
     return lock === undefined;
   }
 
-  /** Where the holder can be reached, for the message that a second one gets. No token. */
+  /** Where the holder can be reached, for the error that a second host shows. No token. */
   announce(url: string): void {
     this.#holder = { ...this.#holder, url };
     this.#write();
@@ -82,13 +82,13 @@ function alreadyRunning(home: Home): Error {
   );
 }
 
-/** The holder as it wrote itself down; undefined in the moment before it has. */
+/** The holder as it registered itself; undefined just before it has. */
 function readHolder(home: Home): Holder | undefined {
   let text: string;
   try {
     text = readFileSync(home.lockHolder, 'utf8');
   } catch {
-    return undefined; // not yet written: the message does without it
+    return undefined; // not yet written: the message omits it
   }
   try {
     return holderSchema.safeParse(JSON.parse(text)).data;

@@ -1,20 +1,20 @@
 /**
- * A lock that ends with its process, however that ends: an exclusive transaction on an
- * otherwise empty SQLite file. A stale one cannot exist, and a recycled process id cannot
- * look like a holder.
+ * A lock that is released when its process ends, in any way: an exclusive transaction on
+ * an otherwise empty SQLite file. It cannot become stale, and a recycled process id
+ * cannot look like a holder.
  */
 import Database from 'better-sqlite3';
 
 export interface FileLock {
-  /** Whether it is held still. */
+  /** Whether it is still held. */
   readonly open: boolean;
   close(): void;
 }
 
 /**
- * @param patience ms to wait for another process that only looks whether it is held
- * @returns undefined where another process, or this one, holds it
- * @throws where the file cannot be opened or made
+ * @param patience ms to wait for another process that is only checking it
+ * @returns undefined if another process, or this one, holds it
+ * @throws if the file cannot be opened or created
  */
 export function tryLock(file: string, patience: number): FileLock | undefined {
   let database: Database.Database | undefined;

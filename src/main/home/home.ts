@@ -19,7 +19,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
 
-/** `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, its end included. */
+/**
+ * `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, including the
+ * terminator.
+ */
 const MAX_SOCKET_PATH_BYTES = 103;
 
 export interface Home {
@@ -39,7 +42,9 @@ export interface Home {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the home is: `$GRADWIRE_HOME`, else the platform's directory for user data. */
+/**
+ * The home's path: `$GRADWIRE_HOME`, otherwise the platform's directory for user data.
+ */
 export function resolveHome(
   environment: Environment = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -64,7 +69,7 @@ export function resolveHome(
 }
 
 /**
- * Makes the home's directories where they are missing.
+ * Creates the home's missing directories.
  * @throws GradwireError `HOME_UNUSABLE`
  */
 export async function openHome(home: Home = resolveHome()): Promise<Home> {
@@ -84,7 +89,7 @@ function dataDirectory(environment: Environment, platform: NodeJS.Platform): str
     return environment['LOCALAPPDATA'] ?? path.join(user, 'AppData', 'Local');
   }
   const xdg = environment['XDG_DATA_HOME'];
-  // The XDG specification: a relative path there is invalid and to be ignored.
+  // By the XDG specification a relative path there is invalid and must be ignored.
   return xdg !== undefined && path.isAbsolute(xdg)
     ? xdg
     : path.join(user, '.local', 'share');
@@ -109,7 +114,7 @@ async function makePrivate(directory: string): Promise<void> {
   }
 }
 
-/** A directory of shared temporary space may have been put there by somebody else. */
+/** Another user may have put a directory into shared temporary space. */
 async function checkOwner(directory: string): Promise<void> {
   const entry = await lstat(directory);
   const mine = process.getuid === undefined || entry.uid === process.getuid();

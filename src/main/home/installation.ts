@@ -1,7 +1,7 @@
 /**
- * Where the parts of this installation lie: its root is the nearest directory upwards
- * that holds Gradwire's package.json, whether this runs from the sources, from a bundle
- * under dist/ or from a packed desktop app.
+ * The paths of this installation. Its root is the nearest parent directory with
+ * Gradwire's package.json, for the sources, a bundle under dist/ and a packed desktop
+ * app.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -37,14 +37,14 @@ export function installationRoot(): string {
   return installation().root;
 }
 
-/** Gradwire's version, as its package.json has it. */
+/** Gradwire's version, from its package.json. */
 export function appVersion(): string {
   return installation().version;
 }
 
 /**
  * A built file of the headless agent, by its name under dist/agent. Other processes run
- * it, so in a packed desktop app it is the copy that was left outside the archive.
+ * it, so in a packed desktop app this is the copy outside the archive.
  * @throws GradwireError `AGENT_MISSING`
  */
 export function agentBundle(name: string): string {

@@ -1,6 +1,6 @@
 /**
- * Network profiles on disk: JSON, the home's own written whole or not at all. What a run
- * is launched with, and `gradwire plan` reads.
+ * Network profiles on disk, as JSON; the home's own is written atomically. Launches and
+ * `gradwire plan` read them.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import {
@@ -12,7 +12,7 @@ import { inputError } from '../../shared/errors.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
 
 /**
- * @returns undefined where there is no such file
+ * @returns undefined if there is no such file
  * @throws GradwireError `NETWORK_PROFILE_UNREADABLE`, `NETWORK_PROFILE_INVALID`,
  * `NETWORK_PROFILE_UNKNOWN_KEY`
  */
@@ -41,7 +41,7 @@ export async function saveNetworkProfile(
   profile: NetworkProfile,
 ): Promise<void> {
   const text = `${JSON.stringify(networkProfileSchema.parse(profile), null, 2)}\n`;
-  // A reader sees the old one or the new one.
+  // A reader sees either the old or the new file.
   const unfinished = `${file}.${process.pid}`;
   try {
     await writeFile(unfinished, text, { mode: 0o600 });

@@ -1,6 +1,6 @@
 /**
- * The Node that runs programs of ours: this process's own where it is Node 24 or newer and
- * not Electron, else the one that npm installed as a package for this machine.
+ * The Node that runs our programs: this process's own if it is Node 24 or newer and not
+ * Electron, otherwise the one that npm installed as a package for this machine.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,14 +26,14 @@ export function nodeBinary(
   );
 }
 
-/** npm's packages of Node by platform; macOS's has another name. */
+/** npm's packages of Node, by platform; macOS's has a different name. */
 const PACKAGES: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'node-bin-darwin',
   linux: 'node-linux',
   win32: 'node-win',
 };
 
-/** The binary of the package for this platform and processor, where npm installed it. */
+/** The binary of the package for this platform and processor, if npm installed it. */
 function packagedNode(): string | undefined {
   const name = PACKAGES[process.platform] ?? process.platform;
   const require = createRequire(import.meta.url);

@@ -1,4 +1,4 @@
-/** Whether there is a process with this id; one of another user counts. */
+/** Whether a process with this id exists, including other users' processes. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,8 +1,9 @@
 /**
- * Whether one case is clearly above another. Runs of the same seed have the same first
- * weights and the same order of samples, so they are compared in pairs. The effect is the
- * mean of the differences; it is clear where it is larger than their spread, the largest
- * less the smallest. Few seeds allow no finer test, and need none for effects worth a claim.
+ * Decides whether one case is clearly above another. Runs of the same seed have the same
+ * initial weights and the same order of samples, so they are compared in pairs. The effect
+ * is the mean of the differences; it is clear if it is larger than their spread (largest
+ * minus smallest). A few seeds do not allow a finer test, and effects worth a claim do not
+ * need one.
  */
 import type { Finding, Outcome } from './figure.ts';
 import { mean } from './sweep.ts';
@@ -10,7 +11,7 @@ import { mean } from './sweep.ts';
 export interface Contrast {
   /** Mean of a − b. */
   readonly effect: number;
-  /** Largest less smallest difference. */
+  /** Largest minus smallest difference. */
   readonly spread: number;
   readonly a: 'above' | 'below' | 'unclear';
 }
@@ -18,7 +19,7 @@ export interface Contrast {
 /** @param a values by seed, at least two; @param b of the same seeds */
 export function contrast(a: readonly number[], b: readonly number[]): Contrast {
   if (a.length !== b.length || a.length < 2) {
-    throw new Error(`internal: ${a.length} and ${b.length} values are no pairs`);
+    throw new Error(`internal: ${a.length} and ${b.length} values do not form pairs`);
   }
   const differences = a.map((value, index) => value - b[index]!);
   const effect = mean(differences);
@@ -27,7 +28,10 @@ export function contrast(a: readonly number[], b: readonly number[]): Contrast {
   return { effect, spread, a: !clear ? 'unclear' : effect > 0 ? 'above' : 'below' };
 }
 
-/** Whether a is not above b; values that cannot be told apart are not above each other. */
+/**
+ * Whether a is not above b. Values that cannot be told apart count as not above each
+ * other.
+ */
 export function notAbove(a: readonly number[], b: readonly number[]): Outcome {
   return contrast(a, b).a === 'above' ? 'fails' : 'holds';
 }
@@ -42,33 +46,36 @@ export function forEverySeed(
   return values.every(fails) ? 'fails' : 'unclear';
 }
 
-/** What becomes of the statement that a is below b. */
+/** The outcome of the statement “a is below b”. */
 export function below(a: readonly number[], b: readonly number[]): Outcome {
   const { a: position } = contrast(a, b);
   return position === 'unclear' ? 'unclear' : position === 'below' ? 'holds' : 'fails';
 }
 
 /**
- * What becomes of the statement that a takes less time than b. What slows a computer down
- * multiplies times: so their logarithms are compared.
+ * The outcome of the statement “a takes less time than b”. A slowdown of the computer
+ * multiplies times, so their logarithms are compared.
  */
 export const faster = (a: readonly number[], b: readonly number[]): Outcome =>
   below(a.map(Math.log), b.map(Math.log));
 
-/** Of a statement with several parts: it fails where one fails, and holds where all do. */
+/**
+ * The outcome of a statement with several parts: it fails if one part fails, and holds if
+ * all hold.
+ */
 export function allHold(outcomes: readonly Outcome[]): Outcome {
   if (outcomes.includes('fails')) return 'fails';
   const clear = outcomes.length > 0 && outcomes.every((outcome) => outcome === 'holds');
   return clear ? 'holds' : 'unclear';
 }
 
-/** What becomes of the statement that a takes no more time than b. */
+/** The outcome of the statement “a takes no more time than b”. */
 export const notSlower = (a: readonly number[], b: readonly number[]): Outcome =>
   notAbove(a.map(Math.log), b.map(Math.log));
 
 /**
- * A statement of several cases: it fails with one of them, holds with all, and names those
- * for which it does not hold.
+ * A statement about several cases: it fails if one fails, holds if all hold, and names the
+ * cases for which it does not hold.
  */
 export function ofEach(
   text: string,

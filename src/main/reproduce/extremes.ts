@@ -1,4 +1,4 @@
-/** Mean, least and most of values, as a row of a table has them. */
+/** Mean, minimum and maximum of values, formatted as the cells of a table row. */
 import { mean } from './sweep.ts';
 
 /** The columns of these cells. */

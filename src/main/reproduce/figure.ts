@@ -1,7 +1,7 @@
 /**
  * A figure or table of a paper that `gradwire reproduce` repeats: what the paper claims,
  * which runs show it at laptop scale, and the rule by which their results are judged. The
- * rule is part of the definition, so it stands before the first result does.
+ * rule is part of the definition, so it is fixed before the first result.
  */
 import type { RunRecord } from '../../shared/records.ts';
 import type { Chart } from './chart/chart.ts';
@@ -9,15 +9,15 @@ import type { FullScale } from './full-scale.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface Paper {
-  /** As its authors call the method: `SparCML`. */
+  /** The authors' name for their method: `SparCML`. */
   readonly name: string;
   readonly title: string;
 }
 
-/** What the paper says, in our words, and the figures that its text has. */
+/** What the paper says, in our words, with the numbers that its text gives. */
 export interface Claim {
   readonly text: string;
-  /** Figures as the paper states them. Where its text has none, this says so. */
+  /** Numbers as the paper states them, or a note that its text has none. */
   readonly quoted: readonly Quoted[];
 }
 
@@ -27,21 +27,21 @@ export interface Quoted {
   readonly where: string;
 }
 
-/** Runs that differ in their seed alone. */
+/** Runs that differ only in their seed. */
 export interface Case {
   /** Unique within the figure. */
   readonly id: string;
-  /** As the progress and the runs' names have it: `4 ranks, 1 %`. */
+  /** As shown in the progress and in the runs' names: `4 ranks, 1 %`. */
   readonly label: string;
   /** A spec without name and seed, as a user could write it. */
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** What is taken from one run's records. */
+/** Values taken from one run's records. */
 export interface Measurement {
-  /** Finite; what was not observed is absent. */
+  /** Finite values; a value that was not observed is absent. */
   readonly values: Readonly<Record<string, number>>;
-  /** How something went on with the iterations, where the chart shows it. */
+  /** A value over the iterations, for charts that show one. */
   readonly curve?: readonly CurvePoint[];
 }
 
@@ -50,13 +50,13 @@ export interface CurvePoint {
   readonly y: number;
 }
 
-/** One part of the rule, as it came out. */
+/** The outcome of one part of the rule. */
 export interface Finding {
   readonly text: string;
   readonly outcome: Outcome;
 }
 
-/** `unclear`: the spread is larger than the effect, or this scale cannot tell. */
+/** `unclear`: the spread is larger than the effect, or this scale cannot decide. */
 export type Outcome = 'holds' | 'fails' | 'unclear';
 
 export type Verdict = 'confirmed' | 'refuted' | 'undecided';
@@ -64,11 +64,11 @@ export type Verdict = 'confirmed' | 'refuted' | 'undecided';
 export interface Judgement {
   /** At least one. */
   readonly findings: readonly Finding[];
-  /** Our counterpart of the paper's figures, in a sentence. */
+  /** Our counterpart of the paper's numbers, in a sentence. */
   readonly ours: string;
 }
 
-/** Figures as text, first column the row's name. */
+/** Numbers as text; the first column is the row's name. */
 export interface ResultTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -82,26 +82,30 @@ export interface Figure {
   readonly number: string;
   readonly title: string;
   readonly claim: Claim;
-  /** In words, what `judge` does. */
+  /** What `judge` does, in words. */
   readonly rule: string;
   /** How these runs differ from the paper's. */
   readonly differences: readonly string[];
   readonly seeds: readonly number[];
   readonly cases: readonly Case[];
-  /** With the paper's own sizes, where Gradwire has its models and data are to be had. */
+  /** The paper's own sizes, if Gradwire has its models and its data are available. */
   readonly full?: FullScale;
   /**
-   * What `measure` looks at, where a long run has more records than memory holds; default: all.
+   * The records that `measure` reads, for long runs with more records than fit in memory;
+   * default: all.
    */
   keeps?(record: RunRecord): boolean;
-  /** @throws GradwireError `MEASURE_MISSING` where the records lack what the figure is of */
+  /**
+   * @throws GradwireError `MEASURE_MISSING` if the records lack a value that the figure
+   * needs
+   */
   measure(records: readonly RunRecord[]): Measurement;
   judge(sweep: Sweep): Judgement;
   chart(sweep: Sweep): Chart;
   table(sweep: Sweep): ResultTable;
 }
 
-/** Refuted where any part fails, confirmed where all hold. */
+/** Refuted if any part fails, confirmed if all hold. */
 export function verdictOf(findings: readonly Finding[]): Verdict {
   if (findings.length === 0) throw new Error('internal: a judgement without findings');
   if (findings.some(({ outcome }) => outcome === 'fails')) return 'refuted';

@@ -1,6 +1,6 @@
 /**
- * A figure with the paper's own sizes, on machines that a user names. Its cases have the ids of
- * those at laptop scale: the rule, the chart and the table stay as they are.
+ * A figure with the paper's own sizes, on machines that a user names. Its cases have the same
+ * ids as at laptop scale, so the rule, the chart and the table stay the same.
  */
 import path from 'node:path';
 import { inputError } from '../../shared/errors.ts';
@@ -8,29 +8,32 @@ import type { Case, Figure } from './figure.ts';
 import { plannedRuns } from './planned-runs.ts';
 
 export interface FullScale {
-  /** `workload.data` is a file in the user's directory; without it, the directory. */
+  /** `workload.data` is a file in the user's directory; default: the directory. */
   readonly cases: readonly Case[];
   /** How these runs differ from the paper's. */
   readonly differences: readonly string[];
   readonly data?: BroughtData;
-  /** Where the figure's own names a smaller model. */
+  /** The claim, if the figure's own names a smaller model. */
   readonly title?: string;
-  /** Where other iterations count than at laptop scale. */
+  /** The measure, if other iterations count than at laptop scale. */
   readonly measure?: Figure['measure'];
 }
 
-/** Data that the user has to bring along. */
+/** Data that the user must supply. */
 export interface BroughtData {
   /** `CIFAR-10` */
   readonly name: string;
-  /** How to come by them: a sentence, to which its reader's directory is added. */
+  /** How to get them: a sentence; the directory is added after it. */
   readonly from: string;
 }
 
-/** What a user gives for it. */
+/** What the user supplies for it. */
 export interface Machines {
   readonly nodes: readonly string[];
-  /** Of all of them together; undefined where a machine does not say. */
+  /**
+   * Processors of all machines together; undefined if a machine does not report its
+   * number.
+   */
   readonly processors: number | undefined;
   /** A directory; absolute. */
   readonly data?: string | undefined;
@@ -90,7 +93,9 @@ export function atFullScale(
 
 export const fullScaleId = ({ id }: Pick<Figure, 'id'>): string => `${id}-full`;
 
-/** On as many of the machines as it has ranks, for idle ones would be refused. */
+/**
+ * Uses at most as many machines as there are ranks, because idle machines are refused.
+ */
 function placed(
   { spec, ...one }: Case,
   nodes: readonly string[],

@@ -12,8 +12,8 @@ export interface PlannedRun {
 }
 
 /**
- * Seed by seed through all cases, so that what slows the machine down for a while slows
- * down every case of a seed alike.
+ * Goes through all cases seed by seed, so that a temporary slowdown of the machine
+ * affects every case of a seed alike.
  * @throws GradwireError `SPEC_INVALID`
  */
 export function plannedRuns(figure: Figure): readonly PlannedRun[] {

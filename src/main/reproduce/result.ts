@@ -1,7 +1,7 @@
 /**
- * What `gradwire reproduce` found of a figure: one JSON object, which the page shows and
- * the table of all figures is made from. It repeats the claim and the rule, so that it can
- * be read without the definition, and after the definition has changed.
+ * The result of `gradwire reproduce` for a figure: one JSON object, from which the page
+ * and the table of all figures are made. It repeats the claim and the rule, so it stays
+ * readable without the definition and after the definition has changed.
  */
 import { z } from 'zod';
 import { inputError } from '../../shared/errors.ts';
@@ -54,11 +54,11 @@ export const resultSchema = z.strictObject({
     /** Logical processors that this process may use. */
     cores: z.number().int(),
     system: text,
-    /** Processes that ran or waited for a processor before the first run, where that is known. */
+    /** Processes that ran or waited for a processor before the first run, if known. */
     load: z.number().optional(),
   }),
   gradwire: text,
-  /** At full scale: of which figure, and what was given for it. */
+  /** For a figure at full scale: which one, and what the user supplied for it. */
   full: z
     .strictObject({
       of: text,
@@ -66,19 +66,19 @@ export const resultSchema = z.strictObject({
       data: text.optional(),
     })
     .optional(),
-  /** Milliseconds since 1970: when the last run had ended. */
+  /** When the last run ended, in milliseconds since 1970. */
   measuredAt: z.number(),
-  /** Of all runs together, start to end. */
+  /** Time of all runs together, from start to end. */
   seconds: z.number(),
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** A run that has been made and measured. */
+/** A run that has ended and been measured. */
 export interface StoredRun extends MeasuredRun {
   readonly run: string;
 }
 
-/** Where and when, for whom the figures have to be judged by it. */
+/** Where and when the runs were made, so that readers can judge the numbers by it. */
 export type Circumstances = Pick<
   Result,
   'device' | 'full' | 'gradwire' | 'measuredAt' | 'seconds'
@@ -117,7 +117,7 @@ export function resultOf(
 
 /** @throws GradwireError `RESULT_INVALID` */
 export function parseResult(source: string, place: string): Result {
-  const next = 'Make it anew: gradwire reproduce.';
+  const next = 'Make it again: gradwire reproduce.';
   let raw: unknown;
   try {
     raw = JSON.parse(source);

@@ -1,4 +1,4 @@
-/** What figures take from the records of a run. */
+/** The values that figures take from the records of a run. */
 import { failure } from '../../shared/errors.ts';
 import type {
   BucketsRecord,
@@ -20,7 +20,7 @@ export const iterationsOf = (
 ): readonly IterationRecord[] =>
   records.filter((record) => record.type === 'iteration');
 
-/** Rank 0's from an iteration on, in their order. */
+/** Rank 0's records from an iteration on, in order. */
 export function settled(
   records: readonly RunRecord[],
   from: number,
@@ -33,8 +33,8 @@ export function settled(
 }
 
 /**
- * Milliseconds that each iteration from one on took in some phases, of the rank on which they
- * took least: the one that arrived last, which did not wait.
+ * Milliseconds that each iteration, from a given one on, spent in some phases. Taken from the
+ * rank that spent the least: it arrived last and did not wait.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export function leastTimes(
@@ -54,8 +54,9 @@ export function leastTimes(
 }
 
 /**
- * Means over ranks of what each of the iterations from one to before another has, in their order.
- * @throws GradwireError `MEASURE_MISSING` where a rank has no such value, or there is no iteration
+ * A value of each iteration in a range (end excluded), averaged over ranks, in order.
+ * @throws GradwireError `MEASURE_MISSING` if a rank has no such value, or the range has no
+ * iteration
  */
 export function rankMeans(
   records: readonly RunRecord[],
@@ -76,8 +77,8 @@ export function rankMeans(
 }
 
 /**
- * Milliseconds of some phases together: the median of iterations from one on, each by the rank
- * that spent the least, which arrived last and did not wait.
+ * Milliseconds of some phases together: the median over the iterations from a given one on,
+ * each taken from the rank that spent the least, which arrived last and did not wait.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export function timeOfLastRank(
@@ -93,7 +94,10 @@ export const evaluationsOf = (
 ): readonly EvaluationRecord[] =>
   records.filter((record) => record.type === 'evaluation');
 
-/** How one measure of the ranks' similarity went on, of every bucket that has it. */
+/**
+ * One measure of the ranks' similarity over the iterations, for every bucket that has
+ * it.
+ */
 export function similarityCurve(
   records: readonly RunRecord[],
   measure: Exclude<keyof SimilarityRecord['buckets'][number], 'tensors'>,
@@ -107,7 +111,10 @@ export function similarityCurve(
     );
 }
 
-/** The thresholds of a tensor that live on, in the order of the iterations that recorded them. */
+/**
+ * A tensor's thresholds that are kept between iterations, in the order in which they were
+ * recorded.
+ */
 export const thresholdsOf = (
   records: readonly RunRecord[],
   tensor: string,
@@ -137,8 +144,8 @@ export function meanOver(
 }
 
 /**
- * The least of iterations, in milliseconds: what the phases take where nothing disturbs them,
- * for what disturbs only adds.
+ * The shortest time of the phases over the iterations, in milliseconds. It is the undisturbed
+ * time, since disturbances only add.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export function leastTime(
@@ -149,20 +156,21 @@ export function leastTime(
   return Math.min(...iterations.map((iteration) => timeOf(iteration, phases)));
 }
 
-/** What an iteration spent in these phases, in milliseconds. */
+/** Time that an iteration spent in these phases, in milliseconds. */
 export const timeOf = (iteration: IterationRecord, phases: readonly Phase[]): number =>
   phases.reduce((sum, phase) => sum + (iteration.phases[phase] ?? 0), 0);
 
 /**
- * Milliseconds that an iteration's reduction takes: the median over the iterations from one on,
- * each of the rank that arrived last, which does not wait.
+ * Milliseconds that an iteration's reduction takes: the median over the iterations from a given
+ * one on, each taken from the rank that arrived last, which does not wait.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export const reductionTime = (records: readonly RunRecord[], from: number): number =>
   timeOfLastRank(records, from, ['send', 'receive', 'wait', 'reduce']);
 
 /**
- * Milliseconds that an iteration takes: the median of rank 0's from one on.
+ * Milliseconds that an iteration takes: the median on rank 0, from a given iteration
+ * on.
  * @throws GradwireError `MEASURE_MISSING`
  */
 export const iterationTime = (records: readonly RunRecord[], from: number): number =>

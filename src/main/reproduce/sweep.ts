@@ -14,13 +14,13 @@ export class Sweep {
     this.runs = runs;
   }
 
-  /** One value for each seed, in the order of the runs; undefined where not all have it. */
+  /** One value for each seed, in the order of the runs; undefined unless all have it. */
   observed(caseId: string, name: string): readonly number[] | undefined {
     const values = this.#of(caseId).map((run) => run.values[name]);
     return values.every((value) => value !== undefined) ? values : undefined;
   }
 
-  /** As `observed`, of what every run of the figure has. */
+  /** Like `observed`, for values that every run of the figure has. */
   values(caseId: string, name: string): readonly number[] {
     const values = this.observed(caseId, name);
     if (values === undefined) throw new Error(`internal: ${caseId} has no ${name}`);
@@ -44,13 +44,13 @@ export class Sweep {
   }
 }
 
-/** Of at least one value. */
+/** The mean of at least one value. */
 export function mean(values: readonly number[]): number {
   if (values.length === 0) throw new Error('internal: the mean of nothing');
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Value by value, of the same seeds. */
+/** Differences of the values of the same seeds. */
 export const ratios = (
   over: readonly number[],
   under: readonly number[],

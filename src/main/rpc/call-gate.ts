@@ -1,6 +1,6 @@
 /**
- * The gate at the boundary: no call from a renderer reaches the core but those of
- * AppApi, and those only with arguments that fit `rpcArguments`.
+ * The gate at the boundary: only calls of AppApi reach the core, and only with
+ * arguments that fit `rpcArguments`.
  */
 import type { z } from 'zod';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
@@ -12,9 +12,9 @@ import type { TerminalApi } from '../../shared/terminal.ts';
 export type Call = (...input: unknown[]) => Promise<unknown>;
 
 /**
- * The functions a session offers, by name: each checks its arguments, then calls the
- * session's own version or the api's. A call rejects with `RPC_INVALID_ARGUMENTS`
- * before anything is done.
+ * The functions that a session offers, by name: each checks its arguments, then calls
+ * the session's own version or the api's. Invalid arguments reject with
+ * `RPC_INVALID_ARGUMENTS` before anything happens.
  */
 export function gateCalls(
   api: CoreApi,

@@ -1,11 +1,11 @@
 /**
- * What carries a session: a WebSocket or a MessagePort, reduced to what RPC needs of it.
- * Ordered and reliable as long as it is open; text only.
+ * The transport of a session: a WebSocket or a MessagePort, reduced to what RPC needs.
+ * Ordered and reliable while it is open; text only.
  */
 export interface RpcChannel {
   /** Sends one message. A message posted after the close is dropped. */
   post(text: string): void;
-  /** One listener, set once, before the first message can arrive. */
+  /** Sets the one listener, before the first message can arrive. */
   onMessage(listener: (text: unknown) => void): void;
   /** Called once, whichever side closed. */
   onClose(listener: () => void): void;

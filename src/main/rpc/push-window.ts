@@ -1,10 +1,10 @@
 /**
- * Flow control of pushes to one renderer. A renderer answers every push it has taken;
- * what it has not answered is in flight, counted in records (one record is about half a
- * kilobyte of JSON, so the limit is about 8 MiB). Beyond the limit pushes are left out,
- * and when everything in flight has been answered the renderer is asked once to read
- * again what it shows. So memory is bounded, whatever the renderer does, and nothing is
- * lost for good: the store has all of it.
+ * Flow control of pushes to one renderer. A renderer answers every push that it has
+ * processed; unanswered pushes are in flight, counted in records (one record is about
+ * half a kilobyte of JSON, so the limit is about 8 MiB). Beyond the limit pushes are
+ * dropped, and once everything in flight has been answered the renderer is asked to
+ * read again what it shows. So memory is bounded whatever the renderer does, and
+ * nothing is lost: the store has everything.
  */
 export const MAX_RECORDS_IN_FLIGHT = 16_384;
 
@@ -13,15 +13,18 @@ export class PushWindow {
   #leftOut = false;
   readonly #resync: () => void;
 
-  /** @param resync called when the window has drained after pushes were left out */
+  /** @param resync called when the window has drained after pushes were dropped */
   constructor(resync: () => void) {
     this.#resync = resync;
   }
 
-  /** Whether a push of this many records may go. If so, answer with `taken`. */
+  /**
+   * Whether a push of this many records may be sent. If so, call `taken` when it is
+   * answered.
+   */
   admit(records: number): boolean {
     if (this.#leftOut || this.#inFlight + records > MAX_RECORDS_IN_FLIGHT) {
-      // A single push beyond the limit still goes when nothing is before it.
+      // A single push beyond the limit is still sent if nothing is in flight.
       if (this.#leftOut || this.#inFlight > 0) {
         this.#leftOut = true;
         return false;

@@ -23,10 +23,10 @@ export interface SessionTerminals {
   close(): void;
 }
 
-/** What RPC needs of the core. */
+/** The part of the core that RPC needs. */
 export interface ServedCore {
   readonly api: CoreApi;
-  /** For one session, which alone receives the output of its terminals. */
+  /** For one session; only it receives the output of its terminals. */
   terminals(events: TerminalEvents): SessionTerminals;
   onEvent(
     listener: <E extends keyof AppEvents>(
@@ -54,8 +54,8 @@ export class Sessions {
   /** Serves the core over this channel until it closes. */
   serve(channel: RpcChannel): void {
     const watches = this.#watches;
-    // Past the window of the pushes: terminals have flow control of their own, by the
-    // answers, and nothing of theirs may be left out.
+    // Bypasses the push window: terminals have their own flow control, and none of
+    // their output may be dropped.
     const terminals = this.#core.terminals({
       terminalOutput: async (...args) => {
         await renderer.$callRaw({ method: 'terminalOutput', args });
@@ -80,7 +80,8 @@ export class Sessions {
         serialize: encodeRpcMessage,
         resolver: (name) =>
           calls.get(name) ?? (() => Promise.reject(unknownCall(name))),
-        // With a name: an answer that has no JSON, so the caller gets the error instead.
+        // With a name, this is an answer that cannot become JSON; the caller gets the
+        // error instead.
         onGeneralError: (_error, name) => name !== undefined,
       },
     );
@@ -93,7 +94,7 @@ export class Sessions {
     ): void => {
       if (!window.admit(records)) return;
       const taken = () => window.taken(records);
-      // The answer's kind does not matter: a renderer that failed on a push has it.
+      // Any kind of answer counts: a renderer that failed on a push has received it.
       renderer.$callRaw({ method: event, args }).then(taken, taken);
     };
     const stop = this.#core.onEvent((event, ...args) => {

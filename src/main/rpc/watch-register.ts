@@ -1,7 +1,8 @@
 /**
- * Who watches which run. The core pushes a run's records as long as anybody watches it;
- * several windows may watch the same run, and one that closes must not silence the
- * others. So each session holds its own set, and the core hears of the last to leave.
+ * Which sessions watch which run. The core pushes a run's records while any session
+ * watches it; several windows may watch the same run, and one that closes must not
+ * silence the others. So each session holds its own set, and the core is told when the
+ * last one leaves.
  */
 import type { CoreApi, RunDetail } from '../../shared/rpc.ts';
 
@@ -14,8 +15,8 @@ export class WatchRegister {
   }
 
   /**
-   * The watcher counts from before the core is asked: a record pushed while the answer
-   * is on its way reaches it too (the sequence numbers tell what it has already).
+   * The watcher is registered before the core is asked, so that it also gets records
+   * pushed before the answer arrives (sequence numbers show which ones it already has).
    */
   async watch(watcher: object, run: string): Promise<RunDetail> {
     const watchers = this.#watchers.get(run) ?? new Set();

@@ -1,8 +1,8 @@
 /**
- * The run coordinator: launches runs on supervisors, follows them, and stores what they
- * record. A record is acknowledged only once it is committed, and after any interruption
- * a run is followed from the last one stored, so that nothing is lost and nothing is
- * stored twice, whichever of the processes involved was killed.
+ * The run coordinator: launches runs on supervisors, follows them, and stores their
+ * records. A record is acknowledged only after it is committed, and after any
+ * interruption a run is followed from the last stored record, so nothing is lost or
+ * stored twice, whichever process is killed.
  */
 import type { Catalogue } from '../../shared/catalogue.ts';
 import type { CatchUp } from '../../shared/catch-up.ts';
@@ -38,26 +38,28 @@ import { relaySwitch } from './other-nodes.ts';
 import { relaunched } from './relaunched.ts';
 
 export interface CoordinatorEvents {
-  /** A run was made, or its state or counters changed. */
+  /** A run was created, or its state or counters changed. */
   changed(summary: RunSummary): void;
-  /** Records that are stored now, in order, each once. */
+  /** Newly stored records, in order, each once. */
   records(run: string, entries: readonly JournalEntry[]): void;
-  /** Trouble that no caller waits for. */
+  /** An error that no caller waits for. */
   notice(error: ErrorData): void;
-  /** Another machine cannot be reached now. It is tried again while a run needs it. */
+  /** A machine cannot be reached now. It is retried while a run needs it. */
   outOfReach(node: string, error: ErrorData): void;
-  /** Much has been read that was recorded while this process did not follow. */
+  /**
+   * Many records were read that were made while this process did not follow the run.
+   */
   caughtUp?(catchUp: CatchUp): void;
-  /** The connection to a node was made or lost. */
+  /** The connection to a node was established or lost. */
   nodeChanged?(node: string): void;
 }
 
 export interface CoordinatorOptions {
   readonly store: RunStore;
-  /** The nodes there are; a run's first one leads it and owns its plan switches. */
+  /** All nodes; a run's first node leads it and owns its plan switches. */
   readonly nodes: NodeDirectory;
   readonly events: CoordinatorEvents;
-  /** `all`: follow every run that a supervisor has. `own`: those asked for. */
+  /** `all`: follow every run that a supervisor has. `own`: only those requested. */
   readonly scope: 'all' | 'own';
   /** The measured network, read again for every run; default: none. */
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
@@ -72,7 +74,7 @@ export class RunCoordinator {
   readonly #networkProfile: () => Promise<NetworkProfile | undefined>;
   readonly #recovery: RunRecovery;
   readonly #restarts: RunRestarts;
-  /** Runs that were asked for by name, to their end. */
+  /** Runs requested by name, until they end. */
   readonly #kept = new Set<string>();
   readonly #endings: RunEndings;
   readonly #tunnels = new RunTunnels();
@@ -91,7 +93,7 @@ export class RunCoordinator {
           this.#endings.awaitJournals(summary.id);
       },
       refused: ({ id }) => {
-        // What it does from now on counts for nothing.
+        // Later events of the old link are ignored.
         this.stop(id).catch((error: unknown) => {
           this.#trouble(error);
         });
@@ -122,7 +124,7 @@ export class RunCoordinator {
       followed: () => this.#recovery.follows(link()),
       trouble: (error) => {
         this.#linkTrouble(link(), error);
-        // Another process may have said how the machine is reached now.
+        // Another process may have changed the machine's route.
         this.#nodes.look();
       },
       changed: () => {
@@ -154,12 +156,12 @@ export class RunCoordinator {
     });
   }
 
-  /** What the leading node's agent can do. */
+  /** The catalogue of the leading node's agent. */
   async catalogue(): Promise<Catalogue> {
     return (await this.#nodes.lead.connectToLaunch()).hello.catalogue;
   }
 
-  /** The process of this computer's supervisor, where it is connected now. */
+  /** The process of this computer's supervisor, if connected. */
   supervisor(): number | undefined {
     return this.#nodes.lead.connection?.hello.pid;
   }
@@ -172,12 +174,12 @@ export class RunCoordinator {
     return this.#nodes.named(name);
   }
 
-  /** Takes note of machines that have been changed or removed since. */
+  /** Handles machines that have been changed or removed. */
   lookAtNodes(): void {
     this.#nodes.look();
   }
 
-  /** How the connection to a node stands. */
+  /** The state of the connection to a node. */
   nodeConnection(node: string): NodeConnection {
     const link = [...this.#nodes].find(({ name }) => name === node);
     return link?.state ?? { connection: 'idle' };
@@ -217,7 +219,7 @@ export class RunCoordinator {
     return this.begin(id);
   }
 
-  /** Validates a run and gives it its row; `begin` starts it. */
+  /** Validates a run and stores its row; `begin` starts it. */
   async create(
     raw: unknown,
     switches: readonly SwitchRequest[] = [],
@@ -236,8 +238,8 @@ export class RunCoordinator {
   }
 
   /**
-   * Starts the ranks of a created run. When that fails, the run is stored as failed.
-   * @throws GradwireError whatever kept it from starting
+   * Starts the ranks of a created run. If that fails, the run is stored as failed.
+   * @throws GradwireError the reason why it did not start
    */
   async begin(id: string): Promise<RunSummary> {
     this.#kept.add(id);
@@ -261,52 +263,52 @@ export class RunCoordinator {
     });
   }
 
-  /** The same spec and the same switches, as they happened. */
+  /** Launches the same spec with the same switches, as they happened. */
   async relaunch(id: string): Promise<RunSummary> {
     const { spec, switches } = relaunched(this.#store, id);
     return this.launch(spec, switches);
   }
 
-  /** @throws GradwireError what is wrong with the change, before any rank hears of it */
+  /** @throws GradwireError what is wrong with the change, before any rank is told */
   async switchPlan(id: string, request: SwitchRequest): Promise<PlanSwitch> {
     this.#assertGoingOn(id);
     const [lead, ...others] = this.#linksOf(id);
     try {
       const { switch: planned } = await lead.request('switch', { run: id, ...request });
-      // Until they are back and hear of it, it waits.
+      // The switch waits until these nodes are back and know of it.
       for (const [link, error] of await relaySwitch(others, id, planned)) {
         this.#linkTrouble(link, error.toData());
       }
       return planned;
     } catch (error) {
-      // It may have ended, and been stored to its end, while this was under way.
+      // It may have ended, and been stored completely, in the meantime.
       this.#assertGoingOn(id);
       throw error;
     }
   }
 
-  /** Ends a run after its current iteration; nothing to do where it has ended. */
+  /** Ends a run after its current iteration, unless it has ended. */
   async stop(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
     const deadline = stopDeadline(this.#store.spec(id));
     try {
-      // One node's ranks suffice: all agree on it.
+      // Asking one node's ranks suffices: all ranks agree on the stop.
       await this.#linksOf(id)[0].request('stop', { run: id }, deadline);
     } catch (error) {
-      // As it should, by itself or because another process asked for it.
+      // It ended as it should, by itself or at another process's request.
       if (!hasEnded(this.#store.summary(id).state)) throw error;
     }
   }
 
   /**
-   * Ends a run at once on every node that can be reached, and stores it as failed. Others
-   * have gone, or end it when they miss their peers.
+   * Ends a run at once on every node that can be reached, and stores it as failed. The
+   * others are gone, or end when they miss their peers.
    */
   async abandon(id: string, error: ErrorData): Promise<void> {
     await Promise.all(
       this.#linksOf(id).map(async (link) => {
         try {
-          // Without deploying or starting anything there.
+          // Connects without deploying or starting anything.
           const found = await link.find({ interactive: false });
           await found?.request('abort', { run: id, error });
         } catch (failed) {
@@ -317,14 +319,14 @@ export class RunCoordinator {
     this.#changed(this.#store.fail(id, error, Date.now()));
   }
 
-  /** Lets go of a node: what it has of runs is read when they are followed again. */
+  /** Disconnects from a node; its records are read when its runs are followed again. */
   async release(node: string): Promise<void> {
     await this.#nodes.drop(node);
   }
 
   /**
-   * Reads what a node still has of runs that have ended without it, where that is so.
-   * @throws GradwireError where it cannot be reached
+   * Reads a node's remaining records of runs that have ended without it.
+   * @throws GradwireError if it cannot be reached
    */
   async collect(node: string): Promise<void> {
     if (!this.#store.missingJournals().some((missing) => missing.node === node)) return;
@@ -334,10 +336,7 @@ export class RunCoordinator {
     await this.#followers.caughtUp();
   }
 
-  /**
-   * Follows a live run until it ends; for one that has ended, reads what is
-   * missing.
-   */
+  /** Follows a live run until it ends; for an ended run, reads missing records. */
   async follow(id: string, { keep = true } = {}): Promise<void> {
     if (keep) this.#kept.add(id);
     if (hasEnded(this.#store.summary(id).state)) {
@@ -347,7 +346,7 @@ export class RunCoordinator {
           await this.collect(node);
         } catch (error) {
           if (!(error instanceof GradwireError)) throw error;
-          // What is stored of it can still be shown.
+          // The stored part can still be shown.
           this.#events.outOfReach(node, error.toData());
         }
       }
@@ -369,13 +368,13 @@ export class RunCoordinator {
     );
     const [first] = errors.values();
     if (found.includes(true)) {
-      // What the others record is worth following.
+      // The other nodes' records are still worth following.
       for (const [link, error] of errors) this.#linkTrouble(link, error.toData());
       return;
     }
     if (first !== undefined) throw first;
     const run = this.#store.unended().find((candidate) => candidate.id === id);
-    // It has ended in between, and another process has stored its end.
+    // It has ended meanwhile, and another process has stored its end.
     if (run === undefined) this.#changed(this.#store.summary(id));
     else if (isBeingLaunched(run)) {
       throw failure('RUN_STARTING', `run ${id} has not started yet`, {
@@ -384,7 +383,7 @@ export class RunCoordinator {
     } else this.#recovery.lose(id);
   }
 
-  /** Whether the node has the run, which is followed there then. */
+  /** Follows the run on the node; returns whether the node has it. */
   async #followOn(link: NodeLink, id: string): Promise<boolean> {
     const { runs } = await link.request('runs', {});
     if (!runs.some(({ run }) => run === id)) return false;
@@ -392,37 +391,40 @@ export class RunCoordinator {
     return true;
   }
 
-  /** Resolves with the run as it is when it has ended and everything is stored. */
+  /** Resolves with the run once it has ended and everything is stored. */
   ended(id: string): Promise<RunSummary> {
     return this.#endings.of(id);
   }
 
   /**
    * Catches up with runs that were not followed: runs that have not ended in the store are
-   * followed again, or failed where the supervisor does not know them; runs that only
-   * the supervisor knows are taken in. Resolves when all journals have been caught up.
-   * Where nothing is open and no supervisor runs, none is started.
+   * followed again, or failed where the supervisor does not know them; runs that only the
+   * supervisor knows are added. Resolves when all journals have been caught up. If no run
+   * is open and no supervisor runs, none is started.
    */
   async recover(): Promise<void> {
     await this.#recovery.recover();
   }
 
   /**
-   * Follows runs that have appeared in the store since, launched by another process.
-   * @param isRepeated whether this looks again
-   * @returns whether to look again soon: some are still being launched
+   * Follows runs that other processes have launched and added to the store.
+   * @param isRepeated whether this is a repeated check
+   * @returns whether to check again soon, because some are still being launched
    */
   discover(isRepeated: boolean): Promise<boolean> {
     return this.#recovery.discover(isRepeated);
   }
 
-  /** Whether this computer's supervisor, where it is connected, has a run in progress. */
+  /** Whether this computer's supervisor is connected and has a run in progress. */
   async hasLiveRuns(): Promise<boolean> {
     const reply = await this.#nodes.lead.connection?.request('runs', {});
     return reply?.runs.some(({ phase }) => phase !== 'ended') ?? false;
   }
 
-  /** Stores what has arrived and disconnects from the supervisors. Runs continue. */
+  /**
+   * Stores records that have arrived and disconnects from the supervisors. Runs
+   * continue.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#endings.close();
@@ -440,12 +442,12 @@ export class RunCoordinator {
     });
   }
 
-  /** Of the nodes that have ranks of a run, the leading one first. */
+  /** The links to the nodes with ranks of a run, the leading one first. */
   #linksOf(id: string): readonly [NodeLink, ...NodeLink[]] {
     return this.#nodes.of(this.#store.spec(id));
   }
 
-  /** A command that only looks would leave it half restarted. */
+  /** A short command would leave it half restarted. */
   #considerRestart(run: string): void {
     if (this.#scope !== 'all' && !this.#kept.has(run)) return;
     this.#restarts.consider(run, this.#store.spec(run));
@@ -472,7 +474,7 @@ export class RunCoordinator {
     this.#tunnels.note(summary);
   }
 
-  /** This computer's supervisor should always be reachable: otherwise report trouble. */
+  /** This computer's supervisor should always be reachable, so failures are reported. */
   #linkTrouble(link: NodeLink, error: ErrorData): void {
     if (this.#closed) return;
     if (link === this.#nodes.lead) this.#events.notice(error);

@@ -1,6 +1,6 @@
 /**
- * Runs of which one node's journal has ended and another's has not. The loss of a peer is
- * seen within the run's timeoutSeconds; a node that says nothing for longer is out of reach.
+ * Runs with one node's journal ended and another's not. The loss of a peer is noticed within
+ * the run's timeoutSeconds; a node that stays silent longer is out of reach.
  */
 const LATE_JOURNAL_MS = 5000;
 
@@ -8,12 +8,12 @@ export class LateJournals {
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #giveUp: (run: string) => void;
 
-  /** @param giveUp called when the others' time is over */
+  /** @param giveUp called when the time for the others is over */
   constructor(giveUp: (run: string) => void) {
     this.#giveUp = giveUp;
   }
 
-  /** The others have a while from the first time that this is said of a run. */
+  /** Starts the timer for the other journals on the first call for a run. */
   await(run: string): void {
     if (this.#timers.has(run)) return;
     const timer = setTimeout(() => {

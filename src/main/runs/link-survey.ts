@@ -1,4 +1,4 @@
-/** Measures the links between machines and keeps what was seen of links that were free. */
+/** Measures the links between machines and stores results of links that were free. */
 import type { PairOutcome } from '../../shared/link-status.ts';
 import { checkLinks, type LinkCheckOptions } from '../cluster/link-check.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
@@ -10,7 +10,7 @@ export async function* surveyLinks(
   nodes: readonly NodeLink[],
   options: LinkCheckOptions = {},
 ): AsyncGenerator<PairOutcome> {
-  // As they were when they were connected to.
+  // The machines' identities when they were connected.
   const identities = new Map(nodes.map(({ name, identity }) => [name, identity]));
   for await (const outcome of checkLinks(nodes, options)) {
     if (outcome.runs.length === 0) {

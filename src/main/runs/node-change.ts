@@ -1,7 +1,7 @@
 /**
- * A machine's entry is changed. Where runs have ranks there, or records that are not stored
- * yet, the entry must go on to mean that machine: it would be asked for them, and another
- * one's answer would be that it knows no such run.
+ * Changes a machine's entry. While runs have ranks there, or records that are not stored
+ * yet, the entry must keep meaning that machine: another machine would be asked about these
+ * runs and answer that it does not know them.
  *
  *     at any time              labels, ports, address, keys, transport, settings of Slurm
  *     if it is the same machine  host, user, port, jump hosts
@@ -14,11 +14,11 @@ import type { RunStore } from '../store/run-store.ts';
 export interface NodeChangeOptions {
   /** The user says that another host, port, user or jump host leads to the same account. */
   readonly sameMachine?: boolean | undefined;
-  /** What the user knows a value of the entry as; default: its path. */
+  /** The user's name for a value of the entry; default: its path. */
   readonly placeOf?: (path: string) => string;
 }
 
-/** Paths of what tells which machine an entry means. */
+/** Paths of the values that identify an entry's machine. */
 const WHERE = [
   'destination',
   'jump',
@@ -26,7 +26,8 @@ const WHERE = [
 ] as const satisfies readonly (keyof NodeEntry)[];
 
 /**
- * @param before as it is in the store: a change by somebody else meanwhile is refused
+ * @param before the entry in the store; if someone else has changed it meanwhile, the
+ * change is refused
  * @throws GradwireError `NODE_IN_USE`, `NODE_CHANGED`, `NODE_EXISTS`, `NODE_UNKNOWN`
  */
 export function changeNode(
@@ -69,7 +70,7 @@ function settledOf(before: NodeEntry, after: NodeEntry): Held | undefined {
     : 'slurm';
 }
 
-/** What is still wanted of a machine, if anything. */
+/** Why a machine is still needed, if it is. */
 function useOf(
   store: RunStore,
   name: string,

@@ -1,7 +1,7 @@
 /**
- * What the nodes of a run must hear of each other. Every rank must know of a switch before
- * it takes effect: the leading node plans it, the others adopt it, at once or when they are
- * connected again. And when one node has failed, ranks on the others stop waiting.
+ * Relays news between the nodes of a run. Every rank must know of a switch before it takes
+ * effect: the leading node plans it, the others adopt it, at once or when they reconnect.
+ * And when one node has failed, ranks on the others must stop waiting.
  */
 import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
@@ -9,7 +9,7 @@ import type { NodeLink } from '../cluster/node-link.ts';
 
 /**
  * Relays a switch to nodes; `relayMissed` reaches those that miss it now.
- * @returns those that did not, and why
+ * @returns the nodes that were not reached, and why
  */
 export async function relaySwitch(
   links: readonly NodeLink[],
@@ -31,7 +31,7 @@ export async function relaySwitch(
   return missed;
 }
 
-/** What one of the nodes that are connected knows of a run's switches all of them learn. */
+/** Tells every connected node all switches that any of them knows. */
 export async function relayMissed(
   links: readonly NodeLink[],
   run: string,
@@ -50,8 +50,8 @@ export async function relayMissed(
 }
 
 /**
- * Ends a run's ranks on nodes that are connected, for what went wrong on another. Nobody
- * waits for it: ranks that do not hear of it miss their peers within the run's timeout.
+ * Ends a run's ranks on connected nodes because of a failure on another. Nothing waits
+ * for this: ranks that are not told miss their peers within the run's timeout.
  */
 export function abortRanks(
   links: readonly NodeLink[],
@@ -60,7 +60,7 @@ export function abortRanks(
 ): void {
   for (const { connection } of links) {
     connection?.request('abort', { run, error }).catch((failed: unknown) => {
-      // It has ended there in between, or the connection is lost.
+      // It has ended there meanwhile, or the connection is lost.
       if (!(failed instanceof GradwireError)) throw failed;
     });
   }

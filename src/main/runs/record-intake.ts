@@ -1,8 +1,8 @@
 /**
- * From pushed records to stored ones, for one run: gathers what arrives into batches (at
- * most 100 ms or 500 records), stores each in one transaction, then reports it stored.
- * Delivery is at-least-once: what came before is skipped; what is missing never comes. What
- * the journal itself left out, and says so, is not missing.
+ * Stores pushed records of one run: gathers them into batches (at most 100 ms or 500
+ * records), stores each in one transaction, then reports it stored. Delivery is
+ * at-least-once: repeated records are skipped. A gap is an error, unless the journal
+ * declares that it left these records out.
  */
 import { leftOutBefore, type JournalEntry } from '../../shared/records.ts';
 import { recordsMissing } from '../store/journal-progress.ts';
@@ -16,9 +16,9 @@ export interface IntakeOutlet {
   /** A batch has been stored; its last sequence may be acknowledged. */
   stored(last: number): void;
   /**
-   * A batch could not be stored and has been dropped here: it is in the journal. Or records
-   * are missing (`RECORDS_MISSING`). Nothing more is taken; where it is worth another try
-   * begin again with a new intake after the last one stored.
+   * A batch could not be stored and was dropped here (it is still in the journal), or
+   * records are missing (`RECORDS_MISSING`). Nothing more is accepted; to retry, start a
+   * new intake after the last stored record.
    */
   failed(error: unknown): void;
 }
@@ -31,7 +31,7 @@ export class RecordIntake {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param stored the last sequence that the store has */
+  /** @param stored the last stored sequence */
   constructor(stored: number, outlet: IntakeOutlet) {
     this.#received = stored;
     this.#stored = stored;
@@ -82,7 +82,7 @@ export class RecordIntake {
     this.#outlet.stored(last.sequence);
   }
 
-  /** Stores what is waiting and takes no more. */
+  /** Stores what is waiting and accepts no more. */
   close(): void {
     this.flush();
     this.#closed = true;

@@ -1,7 +1,6 @@
 /**
- * How runs end, as far as that is not in one journal: whoever waits for the end is told, and
- * where one node's journal has ended and another's has not, the others are told why, and
- * waited for a while.
+ * The ends of runs across journals: notifies callers that wait for the end; if one node's
+ * journal has ended and another's has not, tells the other nodes why and waits for a while.
  */
 import { isConsequence, reportOf } from '../../shared/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
@@ -13,7 +12,7 @@ import { abortRanks } from './other-nodes.ts';
 export interface RunEndingsOptions {
   readonly store: RunStore;
   readonly linksOf: (run: string) => readonly NodeLink[];
-  /** Ends a run by what is known of it. */
+  /** Ends a run with what is known. */
   readonly endEarly: (run: string) => void;
   readonly trouble: (error: unknown) => void;
 }
@@ -35,7 +34,7 @@ export class RunEndings {
     });
   }
 
-  /** Resolves with the run as it is when it has ended and everything is stored. */
+  /** Resolves with the run once it has ended and everything is stored. */
   of(id: string): Promise<RunSummary> {
     const summary = this.#options.store.summary(id);
     if (hasEnded(summary.state)) return Promise.resolve(summary);
@@ -47,7 +46,7 @@ export class RunEndings {
     return ending.promise;
   }
 
-  /** The run has come to this. */
+  /** Reports the run's current state. */
   note(summary: RunSummary): void {
     if (!hasEnded(summary.state)) return;
     this.#lateJournals.forget(summary.id);
@@ -55,7 +54,10 @@ export class RunEndings {
     this.#awaited.delete(summary.id);
   }
 
-  /** Some journals of a run may have ended: the others have a while to say why. */
+  /**
+   * Some journals of a run may have ended; the others have some time to give the
+   * reason.
+   */
   awaitJournals(id: string): void {
     const { someEnded, failure: cause } = this.#options.store.openJournals(id);
     if (!someEnded) return;
@@ -67,7 +69,7 @@ export class RunEndings {
     this.#lateJournals.close();
   }
 
-  /** Ends the ranks that are left of a run of which a node has failed. */
+  /** Ends the remaining ranks of a run in which a node has failed. */
   #abortOpen(id: string): void {
     const { store, linksOf } = this.#options;
     const { open, failure: cause } = store.openJournals(id);

@@ -1,8 +1,8 @@
 /**
- * The runs that are being followed, node by node: each node's journal has an intake that is
- * subscribed after the last record stored. Records are acknowledged once they are committed;
- * where the store cannot be written they stay in the journal and are asked for again. What
- * it can never take ends the run as failed: no run may hold up itself or another.
+ * The followed runs, by node: each node's journal has an intake, subscribed after the last
+ * stored record. Records are acknowledged once they are committed; if the store cannot be
+ * written, they stay in the journal and are requested again. A record that can never be
+ * stored fails its run, so that no run holds up itself or another.
  */
 import { CATCH_UP_MINIMUM, type CatchUp } from '../../shared/catch-up.ts';
 import { GradwireError, toErrorData } from '../../shared/errors.ts';
@@ -14,11 +14,11 @@ import { RecordIntake } from './record-intake.ts';
 
 const STORE_RETRY_MS = 2000;
 
-/** Of one node's journal. */
+/** The follower of one node's journal. */
 interface Follower {
   readonly link: NodeLink;
   readonly intake: RecordIntake;
-  /** Where the journal ended when the run was subscribed to. */
+  /** The journal's end at the time of subscription. */
   target: number;
   readonly caughtUp: PromiseWithResolvers<void>;
   isCaughtUp: boolean;
@@ -28,7 +28,7 @@ interface Follower {
 }
 
 export interface FollowerEvents {
-  /** Entries have been committed; the summary is as they leave it. */
+  /** Entries have been committed; the summary includes them. */
   stored(summary: RunSummary, entries: readonly JournalEntry[]): void;
   /** A record of a run that may still continue could not be stored. */
   refused(summary: RunSummary): void;
@@ -42,7 +42,7 @@ export class RunFollowers {
   readonly #events: FollowerEvents;
   /** By run and node. */
   readonly #followers = new Map<string, Map<string, Follower>>();
-  /** The last sequence of a run that was passed on, whether or not it is followed now. */
+  /** The last sequence that was passed on, for followed runs and others. */
   readonly #seen = new Map<string, number>();
   readonly #retries = new Set<NodeJS.Timeout>();
   #closed = false;
@@ -56,7 +56,7 @@ export class RunFollowers {
     return this.#followers.size;
   }
 
-  /** The runs of which a journal is followed; on one node, where it is given. */
+  /** The runs with a followed journal; on one node, if given. */
   ids(link?: NodeLink): readonly string[] {
     const all = [...this.#followers.keys()];
     return link === undefined ? all : all.filter((id) => this.has(id, link));
@@ -71,7 +71,7 @@ export class RunFollowers {
     this.#followers.get(id)?.get(link.name)?.intake.push(entries);
   }
 
-  /** Resolves when the journal is subscribed to; at once where it is followed already. */
+  /** Resolves once the journal is subscribed to; at once if it is already followed. */
   async follow(link: NodeLink, id: string): Promise<void> {
     if (this.has(id, link)) return;
     const follower = this.#makeFollower(link, id);
@@ -92,12 +92,12 @@ export class RunFollowers {
         this.#forget(id, link.name);
       }
       if (!hasEnded(this.#store.summary(id).state)) throw error;
-      // It ended, and another process stored its end, before the supervisor was asked.
+      // It ended before the supervisor was asked, and another process stored its end.
       this.tellRest(id);
     }
   }
 
-  /** Passes on what another process has stored of a run since the last time. */
+  /** Passes on records that another process has stored since the last call. */
   tellRest(id: string): void {
     for (;;) {
       const summary = this.#store.summary(id);
@@ -107,7 +107,9 @@ export class RunFollowers {
     }
   }
 
-  /** Resolves when each has stored what its journal held when it was subscribed to. */
+  /**
+   * Resolves when each has stored what its journal held at the time of subscription.
+   */
   async caughtUp(): Promise<void> {
     const all = [...this.#followers.values()].flatMap((of) => [...of.values()]);
     await Promise.all(all.map(({ caughtUp }) => caughtUp.promise));
@@ -117,17 +119,20 @@ export class RunFollowers {
     link.connection
       ?.request('acknowledge', { run, sequence })
       .catch((error: unknown) => {
-        // Lost with its connection: a later one, or the next recovery, says the same.
+        // An acknowledgement lost with its connection is repeated later, or by the next
+        // recovery.
         if (!(error instanceof GradwireError)) throw error;
       });
   }
 
-  /** Ends a run by the journals that have ended: the others cannot be had. */
+  /**
+   * Ends a run with the journals that have ended, because the others cannot be reached.
+   */
   endEarly(id: string): void {
     this.#tell(id, this.#store.endEarly(id, { seen: this.#seen.get(id) }));
   }
 
-  /** Stores what has arrived of a run, or of its journal on one node, and follows no more. */
+  /** Stores what has arrived for a run, or its journal on one node, and stops following. */
   drop(id: string, link?: NodeLink): void {
     for (const [node, follower] of this.#followers.get(id) ?? []) {
       if (link === undefined || link.name === node) this.#dropFollower(id, follower);
@@ -157,7 +162,7 @@ export class RunFollowers {
     this.#followers.delete(id);
   }
 
-  /** What the run has from now on is beyond these. */
+  /** Later records come after these. */
   #tell(
     id: string,
     { summary, entries }: Pick<StoredBatch, 'summary' | 'entries'>,
@@ -216,7 +221,7 @@ export class RunFollowers {
     return this.#store.openJournals(id).open.includes(link.name);
   }
 
-  /** Where the store cannot be written, for now; otherwise the run has failed. */
+  /** If the store cannot be written now, retry later; otherwise the run has failed. */
   #giveUp(link: NodeLink, id: string, error: unknown): void {
     try {
       if (isOfTheStore(error)) throw error;
@@ -227,7 +232,7 @@ export class RunFollowers {
     }
   }
 
-  /** The store could not be written, because the disk is full perhaps: try again. */
+  /** The store could not be written, perhaps because the disk is full: try again. */
   #followLater(link: NodeLink, id: string): void {
     if (this.#closed) return;
     const retry = setTimeout(() => {
@@ -239,7 +244,7 @@ export class RunFollowers {
     this.#retries.add(retry);
   }
 
-  /** What the subscription until now still pushes would look like a gap to the next. */
+  /** Leftover pushes of the old subscription would look like a gap to the new one. */
   async #followAgain(link: NodeLink, id: string): Promise<void> {
     if (this.has(id, link)) return;
     await link.request('unsubscribe', { run: id });
@@ -254,7 +259,7 @@ const missingOf = (node: string, entries: readonly JournalEntry[]): number =>
     .filter((record) => record.type === 'thinned' && record.node === node)
     .reduce((sum, record) => sum + (record.type === 'thinned' ? record.records : 0), 0);
 
-/** Whether the store is what is in trouble, and not what it was given. */
+/** Whether the store itself failed, not the record. */
 function isOfTheStore(error: unknown): boolean {
   return error instanceof GradwireError && error.code.startsWith('DATABASE_');
 }

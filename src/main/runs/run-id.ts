@@ -1,7 +1,7 @@
 /**
  * A run's id: eight letters and digits that cannot be mistaken for each other when read
- * aloud or typed (Crockford's base 32), 40 random bits. Any beginning that is unique
- * names the run on the command line.
+ * aloud or typed (Crockford's base 32), 40 random bits. On the command line any unique
+ * prefix names the run.
  */
 import { randomInt } from 'node:crypto';
 

@@ -1,8 +1,8 @@
 /**
- * The constants that a run's collectives are chosen by: what was measured within a node, and
- * of the links between its nodes, of which the slowest count. A collective ends with its last
- * rank, and a ring passes the link of the longest latency as well as that of the least
- * bandwidth: each is the worst of all.
+ * The constants for choosing a run's collectives: those measured within a node, and those of
+ * the slowest links between its nodes. A collective ends with its last rank, and a ring
+ * passes both the link with the longest latency and the one with the least bandwidth, so each
+ * constant is the worst of all links.
  */
 import { emulatedCosts } from '../../shared/cost-model/emulated-cost.ts';
 import {
@@ -21,13 +21,13 @@ import type { KnownNode, LinkTable } from '../store/link-table.ts';
 import { assignRanks } from '../../shared/rank-assignment.ts';
 
 export interface Measured {
-  /** Of this computer, if it was. */
+  /** This computer's profile, if it was measured. */
   readonly profile: NetworkProfile | undefined;
   /** The slowest link between the run's nodes; undefined unless all were measured. */
   readonly links: LinkCost | undefined;
 }
 
-/** @returns undefined where nothing was measured that says something of the run */
+/** @returns undefined if no measurement applies to the run */
 export function networkOf(
   { world, network }: Pick<ExperimentSpec, 'world' | 'network'>,
   ranks: number,
@@ -45,8 +45,8 @@ export function networkOf(
 }
 
 /**
- * Links among nodes as they are now, the slowest of them; undefined with fewer than two
- * nodes, or where the link of any pair was not measured.
+ * The slowest link among these nodes; undefined with fewer than two nodes, or if any
+ * pair was not measured.
  */
 export function measuredLinks(
   table: LinkTable,
@@ -63,7 +63,9 @@ export function measuredLinks(
   };
 }
 
-/** By this computer's profile, if it has one, for as many ranks as the fullest node has. */
+/**
+ * From this computer's profile, if it has one, for the number of ranks on the fullest node.
+ */
 function withinNodes(
   nodes: readonly string[],
   ranks: number,
@@ -73,6 +75,6 @@ function withinNodes(
   const fullest = Math.max(
     ...assignRanks(ranks, nodes).map(([, share]) => share.length),
   );
-  // Collectives were timed on one node: of several they say nothing.
+  // Collectives were timed on one node; the times say nothing about several.
   return { ...networkCostOf(profile, fullest), timed: undefined };
 }

@@ -1,7 +1,7 @@
 /**
- * Runs that continued without being followed: after a start, after a connection was lost,
- * and where another process launched them. What the store has not seen end is followed
- * again, or failed where no supervisor knows it.
+ * Handles runs that continued without being followed: after a start, after a lost
+ * connection, or because another process launched them. Runs that have not ended in the
+ * store are followed again, or failed if no supervisor knows them.
  */
 import {
   failure,
@@ -23,12 +23,12 @@ export interface RecoveryOptions {
   readonly store: RunStore;
   readonly nodes: NodeSet;
   readonly followers: RunFollowers;
-  /** `all`: follow every run that a supervisor has. `own`: those asked for. */
+  /** `all`: follow every run that a supervisor has. `own`: only those requested. */
   readonly scope: 'all' | 'own';
   changed(summary: RunSummary): void;
   trouble(error: unknown): void;
   linkTrouble(link: NodeLink, error: ErrorData): void;
-  /** A followed run is to resume from a checkpoint. */
+  /** Called when a followed run should resume from a checkpoint. */
   interrupted(run: string): void;
 }
 
@@ -37,7 +37,10 @@ export class RunRecovery {
   readonly #store: RunStore;
   readonly #nodes: NodeSet;
   readonly #followers: RunFollowers;
-  /** By node: runs that were followed when its connection was lost, until they are again. */
+  /**
+   * Runs that were followed when a node's connection was lost, until they are followed
+   * again; by node.
+   */
   readonly #interrupted = new Map<string, Set<string>>();
 
   constructor(options: RecoveryOptions) {
@@ -47,21 +50,21 @@ export class RunRecovery {
     this.#followers = options.followers;
   }
 
-  /** Whether somebody relies on the connection to a node. */
+  /** Whether the connection to a node is needed. */
   needs(link: NodeLink): boolean {
     return this.#options.scope === 'all' || this.follows(link);
   }
 
-  /** Whether runs are followed there, or were until its connection was lost. */
+  /** Whether runs are followed there, or were when its connection was lost. */
   follows(link: NodeLink): boolean {
     return this.#followers.ids(link).length + this.#interruptedOn(link).size > 0;
   }
 
   /**
-   * Finds what happened while nobody followed: runs that have not ended in the store are
-   * followed again, or failed where the supervisor does not know them; runs that only
-   * the supervisor knows are taken in. Resolves when all journals have been caught up.
-   * Where nothing is open and no supervisor runs, none is started.
+   * Catches up with runs that were not followed: runs that have not ended in the store
+   * are followed again, or failed where the supervisor does not know them; runs that
+   * only the supervisor knows are added. Resolves when all journals have been caught
+   * up. If no run is open and no supervisor runs, none is started.
    */
   async recover(): Promise<void> {
     const unended = this.#store.unended();
@@ -69,12 +72,12 @@ export class RunRecovery {
     const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
     if (this.#options.scope === 'all') {
       for (const { node } of this.#store.missingJournals()) {
-        // Of a machine that was removed nothing more is to be had.
+        // A removed machine can provide nothing more.
         if (this.#nodes.has(node)) elsewhere.add(node);
       }
     }
     elsewhere.delete(this.#nodes.lead.name);
-    // Nodes that cannot be reached now must not keep what is here from being shown.
+    // Unreachable nodes must not keep other records from being shown.
     await Promise.all(
       this.#linksTo([...elsewhere]).map(async (link) => {
         try {
@@ -91,18 +94,18 @@ export class RunRecovery {
   }
 
   async #recoverNode(link: NodeLink, needed: boolean): Promise<void> {
-    // Nobody has asked for it: a machine that wants a password waits until somebody does.
+    // This is not a user's action, so a machine that needs a password waits for one.
     if (needed) await link.connect({ interactive: false });
     else if ((await link.find({ interactive: false })) === undefined) return;
     await this.synchronise(link, true);
   }
 
   /**
-   * Follows runs that have appeared in the store since, launched by another process.
-   * @param isRepeated whether this looks again: machines that could not be reached are not
-   * tried once more
-   * @returns whether to look again: a process writes a run's row before a supervisor hears
-   * of it, and may write nothing after
+   * Follows runs that other processes have launched and added to the store.
+   * @param isRepeated whether this is a repeated check, which does not retry unreachable
+   * machines
+   * @returns whether to check again: a process writes a run's row before a supervisor
+   * knows the run, and may write nothing afterwards
    */
   async discover(isRepeated: boolean): Promise<boolean> {
     const strange = this.#store.unended().filter(({ id }) => !this.#followers.has(id));
@@ -116,18 +119,19 @@ export class RunRecovery {
         await link.connect({ interactive: false });
         again = (await this.#discoverOn(link, here)) || again;
       } catch (error) {
-        // Of this node: what the others have is found.
+        // Only for this node; the others' runs have been found.
         this.#options.linkTrouble(link, toErrorData(error));
-        // One that is connected anew is asked then; any other error would come again.
+        // A node that reconnects is asked then; any other error would occur again.
         again ||= toErrorData(error).code === 'SUPERVISOR_TIMEOUT';
       }
     }
     return again;
   }
 
-  /** @returns whether one of them is still being launched */
+  /** @returns whether any of them is still being launched */
   async #discoverOn(link: NodeLink, strange: readonly UnendedRun[]): Promise<boolean> {
-    // Before the supervisor is asked: a launcher may end as soon as its run has begun.
+    // Checked before asking the supervisor: a launcher may end as soon as its run has
+    // begun.
     const launching = new Set(strange.filter(isBeingLaunched).map(({ id }) => id));
     const { runs } = await link.request('runs', {});
     const known = new Map(runs.map((run) => [run.run, run]));
@@ -141,7 +145,7 @@ export class RunRecovery {
     return again;
   }
 
-  /** Whether a run has not ended, nor its journal on this node. */
+  /** Whether neither the run nor its journal on this node has ended. */
   #isOpenOn({ name }: NodeLink, id: string): boolean {
     return (
       !hasEnded(this.#store.summary(id).state) &&
@@ -149,11 +153,12 @@ export class RunRecovery {
     );
   }
 
-  /** Follows a run that a supervisor has, and gives it a row where it has none. */
+  /** Follows a supervisor's run, and adds its row if missing. */
   async takeIn(link: NodeLink, supervised: SupervisedRun): Promise<void> {
     const { run, spec, createdAt, phase, lastSequence } = supervised;
     if (!this.#store.has(run)) {
-      // Of another computer's app, which has the journals of its other nodes.
+      // It belongs to another computer's app, which has the journals of its other
+      // nodes.
       if (link !== this.#nodes.lead) return;
       this.#options.changed(
         this.#store.create({ id: run, spec, switches: [], createdAt }),
@@ -173,14 +178,14 @@ export class RunRecovery {
     }
   }
 
-  /** Follows the runs of a node that is connected again, or those of all where asked. */
+  /** Follows the runs of a reconnected node again, or all of its runs in that scope. */
   async synchronise(
     link: NodeLink,
     everything = this.#options.scope === 'all',
   ): Promise<void> {
     const followed = this.#interruptedOn(link);
     for (const id of this.#followers.ids(link)) followed.add(id);
-    // Without an answer they stay as they are, and this is tried again.
+    // Without an answer the runs stay as they are, and this is retried.
     const { runs } = await link.request('runs', {});
     this.#followers.dropAll(link);
     for (const run of runs) {
@@ -189,10 +194,10 @@ export class RunRecovery {
         await this.takeIn(link, run);
       } catch (error) {
         if (link.connection === undefined) throw error;
-        this.#options.trouble(error); // of this run: the others continue
+        this.#options.trouble(error); // an error of this run: the others continue
       }
     }
-    // Ended, stored and forgotten while this link was down, all by another process.
+    // Another process stored its end and forgot it while this link was down.
     for (const id of followed) {
       if (!this.#followers.has(id) && hasEnded(this.#store.summary(id).state)) {
         this.#followers.tellRest(id);
@@ -202,7 +207,7 @@ export class RunRecovery {
     for (const run of this.#store.unended()) {
       const relevant =
         (everything || followed.has(run.id)) && this.#isOpenOn(link, run.id);
-      // One that another process is about to start is not lost.
+      // A run that another process is about to start is not lost.
       if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.lose(run.id);
     }
     if (everything) {
@@ -213,7 +218,7 @@ export class RunRecovery {
     followed.clear();
   }
 
-  /** Fails a run that none of its supervisors knows. */
+  /** Fails a run that its supervisors do not know. */
   lose(id: string): void {
     const error = failure(
       'RUN_LOST',
@@ -234,7 +239,7 @@ export class RunRecovery {
     return interrupted;
   }
 
-  /** The links to nodes of these names, each once; one that is unknown is trouble. */
+  /** The links to the nodes of these names, each once; reports unknown names. */
   #linksTo(names: readonly string[]): readonly NodeLink[] {
     return [...new Set(names)].flatMap((name) => {
       try {
@@ -247,7 +252,7 @@ export class RunRecovery {
   }
 }
 
-/** Whether another process, or this one, is about to start it. */
+/** Whether this or another process is about to start it. */
 export function isBeingLaunched({ starting, launcher }: UnendedRun): boolean {
   return starting && launcher !== undefined && isAlive(launcher);
 }

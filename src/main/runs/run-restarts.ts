@@ -1,8 +1,8 @@
 /**
- * Runs over several machines that were interrupted: when every one of them can be reached and
- * its ranks are gone, all resume from the newest checkpoint that all have. What a machine lost
- * meanwhile is waited for: it is tried again whenever a connection is made or a node says
- * that it is interrupted. Runs on one node do not need this: their supervisor restarts them.
+ * Restarts interrupted runs over several machines: when all machines can be reached and their
+ * ranks are gone, all resume from the newest checkpoint that all have. Until then it waits,
+ * and retries whenever a connection is made or a node reports an interruption. Runs on one
+ * node do not need this: their supervisor restarts them.
  */
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
@@ -33,7 +33,7 @@ export class RunRestarts {
     this.#options = options;
   }
 
-  /** A node says that it is interrupted: perhaps all of them are. */
+  /** A node reports an interruption: perhaps all nodes are interrupted now. */
   consider(run: string, spec: Pick<ExperimentSpec, 'world'>): void {
     if (spec.world.nodes.length === 1 || this.#underWay.has(run)) return;
     if (this.#closed) return;
@@ -67,9 +67,9 @@ export class RunRestarts {
 
   #failed(run: string, spec: Pick<ExperimentSpec, 'world'>, error: unknown): void {
     if (this.#closed) return;
-    // Another app does it, or was quicker; or a connection is lost once more.
+    // Another app does it or was quicker, or a connection was lost again.
     if (!(error instanceof GradwireError)) this.#options.trouble(error);
-    // Apps that tried at once must not do so again.
+    // Apps that tried at the same time must not do so again.
     const pause = RETRY_MS * (1 + Math.random());
     const retry = setTimeout(() => {
       this.consider(run, spec);
@@ -79,8 +79,8 @@ export class RunRestarts {
 }
 
 /**
- * @param states of a run on each of its nodes, the leading one first
- * @returns undefined where not all of them are interrupted
+ * @param states the run's state on each of its nodes, the leading one first
+ * @returns undefined unless all of them are interrupted
  */
 export function resumePoint(
   states: readonly (SupervisedRun | undefined)[],

@@ -1,7 +1,7 @@
 /**
- * Starting a run that has its row: prepare every rank on its node, follow the journal,
- * then let all begin together. What goes wrong on the way is settled so that the run
- * ends with the error that its journal gives, if it gives one.
+ * Starts a run that has its row: prepares every rank on its node, follows the journal,
+ * then lets all begin together. If the start fails, the run ends with the error from
+ * its journal, if there is one.
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
@@ -19,17 +19,17 @@ import { measuredLinks, networkOf } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
 import type { RunTunnels } from './run-tunnels.ts';
 
-/** Building models, loading data, listening: the supervisor gives up before. */
+/** For building models, loading data and listening; the supervisor gives up earlier. */
 const START_MS = 90_000;
-/** Data may have to be read whole before it is known what a run is. */
+/** Data may have to be read whole before a run can be checked. */
 export const READ_MS = 900_000;
-/** How long the record of a failed launch may take to come out of the journal. */
+/** How long the record of a failed launch may take to arrive from the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
 
 /**
- * How long a stop may take: the ranks may have to begin first, and the iteration under way
- * and what closes the run may each take as long as ranks wait for each other.
+ * How long a stop may take: ranks may have to begin first, and the current iteration and
+ * the closing steps may each take as long as ranks wait for each other.
  */
 export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
   return START_MS + 2 * patienceSeconds * 1000;
@@ -39,18 +39,18 @@ export interface StartOptions {
   readonly store: RunStore;
   readonly followers: RunFollowers;
   readonly tunnels: RunTunnels;
-  /** To its nodes, the leading one first. */
+  /** The links to its nodes, the leading one first. */
   readonly links: readonly [NodeLink, ...NodeLink[]];
   /** The measured network, if any: all ranks get the same. */
   readonly profile: NetworkProfile | undefined;
-  /** Where the ranks of an interrupted run resume; default: the run starts. */
+  /** The iteration from which an interrupted run resumes; default: the run starts. */
   readonly resume?: ResumePoint | undefined;
 }
 
 /**
- * Resolves when all ranks are told to begin, or when the run waits for nodes that Slurm is to
- * allot: then it begins by itself.
- * @throws whatever kept it from beginning
+ * Resolves when all ranks have been told to begin, or when the run waits for nodes from
+ * Slurm; then it begins by itself.
+ * @throws the reason why it did not begin
  */
 export async function startRanks(
   id: string,
@@ -61,7 +61,7 @@ export async function startRanks(
   const secret = randomBytes(SECRET_BYTES);
   const { slurm } = links[0];
   const network = networkOf(spec, spec.world.ranks, {
-    // The measurement is of this computer, not of nodes that Slurm will allocate.
+    // The measurement applies to this computer, not to nodes that Slurm will allocate.
     profile: slurm === undefined ? profile : undefined,
     links: measuredLinks(store.links, links),
   });
@@ -84,7 +84,7 @@ export async function startRanks(
   const first = lead!();
   if (resume !== undefined) await first;
   const prepared = await Promise.all([first, ...others.map((ask) => ask())]);
-  // Before it begins: a run that fails at once is seen to fail.
+  // Before it begins, so that an immediate failure is seen.
   await Promise.all(links.map((link) => followers.follow(link, id)));
   if (prepared.some(({ queued }) => queued === true)) return;
   const addresses = prepared
@@ -114,9 +114,9 @@ const herePorts = ({ world }: ExperimentSpec): PortRange | undefined =>
   world.ports === undefined ? undefined : portRange(world.ports);
 
 /**
- * After a failed start: waits a moment for the last records of the run's journals, where
- * its supervisors have one, and stops what still runs.
- * @param ended resolves when the run's last record is stored
+ * After a failed start: waits a moment for the last records of the run's journals, if
+ * any, and stops ranks that still run.
+ * @param ended resolves once the run's last record is stored
  */
 export async function settleFailedStart(
   followers: RunFollowers,
@@ -139,7 +139,7 @@ export async function settleFailedStart(
   }
 }
 
-/** Whether the node has a journal of the run, which is followed then. */
+/** Follows the run's journal on the node; returns whether there is one. */
 async function settleNode(
   followers: RunFollowers,
   link: NodeLink,
@@ -155,8 +155,8 @@ async function settleNode(
     await followers.follow(link, id);
     return true;
   } catch (error) {
-    // The error of the start is the one to report; this one says only that no record
-    // comes, or that the run has ended in between.
+    // The error of the start is the one to report; this one only says that no record
+    // comes, or that the run has ended meanwhile.
     if (!(error instanceof GradwireError)) throw error;
     return false;
   }

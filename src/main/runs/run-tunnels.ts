@@ -1,4 +1,7 @@
-/** The tunnels of runs: open until all ranks are connected, held until the run has ended. */
+/**
+ * The tunnels of runs: they accept connections until all ranks are connected, and stay until
+ * the run has ended.
+ */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import { RankTunnels, type Share } from '../cluster/rank-tunnels.ts';
@@ -12,7 +15,10 @@ export class RunTunnels {
   readonly #held = new Map<string, Held>();
   #closed = false;
 
-  /** @param resumed it resumes from a checkpoint: iterations do not tell that it has begun */
+  /**
+   * @param resumed whether it resumes from a checkpoint: then iterations do not show that it
+   * has begun
+   */
   async open(
     run: string,
     shares: readonly Share[],
@@ -30,7 +36,7 @@ export class RunTunnels {
     const held = this.#held.get(id);
     if (held === undefined) return;
     if (hasEnded(state)) this.#end(id);
-    // An iteration takes all ranks.
+    // A recorded iteration means that all ranks are connected.
     else if (!held.resumed && iterations > 0) held.tunnels.settle();
   }
 

@@ -1,6 +1,6 @@
 /**
  * The schedule with which a run is launched again: every switch that happened, at the
- * fence where it happened, and those scheduled at launch that the run did not live to see.
+ * fence where it happened, and those scheduled at launch that the run did not reach.
  */
 import { planAsChange } from '../../shared/exchange-plan.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';

@@ -1,6 +1,6 @@
 /**
- * Who may use the server: pure policy, no I/O. Loopback is shared by every user and every
- * web page on this computer, so being local proves nothing:
+ * Who may use the server: pure policy, no I/O. Every user and every web page on this
+ * computer can reach loopback, so being local proves nothing:
  *
  *   Host header     must name this server: a foreign name that resolves to 127.0.0.1
  *                   (DNS rebinding) is refused
@@ -18,14 +18,14 @@ export interface Access {
   readonly port: number;
 }
 
-/** What a request says of itself: headers as received, the target as sent. */
+/** The parts of a request that decide: headers as received, the target as sent. */
 export interface RequestFacts {
   readonly method: string;
   readonly target: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly cookie: string | undefined;
-  /** Who made the browser come here, where it says so (Sec-Fetch-Site). */
+  /** Which site caused the request, if the browser reports it (Sec-Fetch-Site). */
   readonly site: string | undefined;
 }
 
@@ -33,7 +33,8 @@ export type RequestDecision =
   | { readonly kind: 'refuse'; readonly status: 401 | 403 | 404 | 405 | 421 }
   /**
    * Set the cookie and continue to `/`. A cookie with SameSite=Strict is not sent on a
-   * redirect that another site or a file began: then the page itself has to continue.
+   * redirect that another site or a file started; in that case the page itself must
+   * continue.
    */
   | { readonly kind: 'admit'; readonly by: 'redirect' | 'page' }
   | { readonly kind: 'serve'; readonly pathname: string };
@@ -42,7 +43,7 @@ export type UpgradeDecision =
   | { readonly kind: 'refuse'; readonly status: 401 | 403 | 404 | 421 }
   | { readonly kind: 'open' };
 
-/** Where the WebSocket is. */
+/** The path of the WebSocket. */
 const RPC_PATH = '/rpc';
 
 /** 256 random bits, safe in a URL. */
@@ -83,7 +84,7 @@ export function accessCookie(access: Access): string {
 }
 
 export function isOwnHost(host: string | undefined, port: number): boolean {
-  // A browser leaves out the port where it is the scheme's own.
+  // A browser leaves out the scheme's default port.
   const suffix = port === 80 ? /^(:80)?$/ : new RegExp(`^:${port}$`);
   const name = /^(127\.0\.0\.1|localhost|\[::1\])(.*)$/i.exec(host ?? '');
   return name !== null && suffix.test(name[2]!);
@@ -104,16 +105,18 @@ function cookieName(access: Access): string {
   return `gradwire-${access.port}`;
 }
 
-/** In constant time, whatever the lengths. */
+/** Constant time for any lengths. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** A request target in origin form; `//host/path` and absolute forms are not. */
+/**
+ * Accepts a request target in origin form only, not `//host/path` or absolute forms.
+ */
 function parseTarget(target: string): URL | undefined {
   if (!target.startsWith('/') || target.startsWith('//')) return undefined;
-  // The path is compared as it was sent: URL would resolve `..` behind our back.
+  // The path is compared as sent, because URL would resolve `..`.
   const pathname = target.split(/[?#]/, 1)[0]!;
   const url = URL.parse(target, 'http://127.0.0.1');
   return url?.pathname === pathname ? url : undefined;

@@ -1,8 +1,8 @@
 /**
- * Opens the user's browser, where there is one. Command lines can be read by every user
- * of this computer, so the URL with its token does not go there: the browser is given a
- * small page, private to the user, that leads on to it. (A browser confined by snap may
- * not read that page; the printed URL works everywhere.)
+ * Opens the user's browser, if there is one. Every user of this computer can read
+ * command lines, so the URL with its token is not passed there: the browser gets a
+ * small page, private to the user, that redirects to it. (A browser confined by snap
+ * may not read that page; the printed URL works everywhere.)
  */
 import { spawn } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
@@ -26,8 +26,9 @@ export function hasDisplay(
 }
 
 /**
- * What opens a page in the user's browser: program and arguments, never a shell's line.
- * Without a display there is none: xdg-open would start a text browser in this terminal.
+ * The command that opens a page in the user's browser: program and arguments, never a
+ * shell line. Undefined without a display, where xdg-open would start a text browser in
+ * this terminal.
  */
 export function openerFor(
   page: string,
@@ -44,7 +45,7 @@ export function openerFor(
 
 /**
  * Best effort: whether a browser appears cannot be known, so nothing is reported.
- * @param directory private to the user; the page is there until disposed of
+ * @param directory private to the user; holds the page until disposed of
  */
 export async function openBrowser(
   url: string,
@@ -61,7 +62,7 @@ export async function openBrowser(
   );
   const [program, ...args] = opener;
   const child = spawn(program, args, { stdio: 'ignore', detached: true });
-  // No such program: the URL has been printed, which is all that was promised.
+  // There is no such program, but the URL has been printed.
   child.on('error', () => undefined);
   child.unref();
   return { [Symbol.asyncDispose]: () => rm(page, { force: true }) };

@@ -1,8 +1,8 @@
 /**
- * Electron's binary: whether it is here, and if not, whether it can be had. The npm
- * package has no install script (Electron 42 and later); its own installer fetches some
- * 100 MB from GitHub, or from the mirror that ELECTRON_MIRROR names, and waits for as
- * long as a closed network lets it. So the host is asked first, with a deadline.
+ * Finds Electron's binary, or checks whether it can be downloaded. The npm package has
+ * no install script (Electron 42 and later); its own installer fetches about 100 MB
+ * from GitHub, or from the mirror in ELECTRON_MIRROR, and may hang without end on a
+ * closed network. So the host is probed first, with a deadline.
  *
  * Verified with electron 45.4 and @electron/get 5: `path.txt` names the executable under
  * `dist/`, ELECTRON_OVERRIDE_DIST_PATH replaces `dist/`.
@@ -16,7 +16,7 @@ import path from 'node:path';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export type ElectronState =
-  /** npm left it out: an install without development dependencies. */
+  /** npm left it out in an install without development dependencies. */
   | { readonly kind: 'no-package' }
   | { readonly kind: 'installed'; readonly binary: string }
   | {
@@ -69,7 +69,7 @@ export function findElectron(
 export type Probe =
   { readonly kind: 'answers' } | { readonly kind: 'silent'; readonly reason: string };
 
-/** Whether the download would begin, known within 3 seconds. */
+/** Whether the download would begin; answers within 3 seconds. */
 export async function probeDownload(url: string): Promise<Probe> {
   const { host } = new URL(url);
   if (behindProxy(process.env)) http.setGlobalProxyFromEnv();
@@ -86,7 +86,7 @@ export async function probeDownload(url: string): Promise<Probe> {
   }
 }
 
-/** Runs Electron's own installer, its output on stderr. True if it ended well. */
+/** Runs Electron's own installer, its output on stderr. True if it succeeded. */
 export async function installElectron(
   installer: string,
   signal: AbortSignal,

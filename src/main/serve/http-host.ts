@@ -75,7 +75,7 @@ export async function startHttpHost(options: HttpHostOptions): Promise<HttpHost>
       sessions.serve(socketChannel(webSocket)),
     );
   });
-  // A request that is not HTTP: no answer is owed, and no other connection suffers.
+  // A request that is not HTTP needs no answer and must not affect other connections.
   server.on('clientError', (_error, socket) => socket.destroy());
 
   const origin = `http://${LOOPBACK}:${port}`;
@@ -149,7 +149,7 @@ async function answer(
   renderer: string,
 ): Promise<void> {
   const decision = decideRequest(factsOf(request), access);
-  // The Host header is one of ours by now, or the answer is a refusal without a page.
+  // By now the Host header is one of ours, or the answer is a refusal without a page.
   const sockets = decision.kind === 'serve' ? [`ws://${request.headers.host}`] : [];
   const headers = securityHeaders(sockets);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);

@@ -1,6 +1,6 @@
 /**
- * One of the renderer's files as an answer: in the best form that the browser accepts, and
- * not at all if it has it already.
+ * Sends one of the renderer's files in the best form that the browser accepts, or 304 if
+ * the browser already has it.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ interface Form {
 
 /**
  * @param renderer the built renderer's directory
- * @param refuse answers with 404 or 500 where the file cannot be had
+ * @param refuse answers with 404 or 500 if the file cannot be read
  */
 export async function sendFile(
   request: IncomingMessage,
@@ -58,7 +58,7 @@ async function readForm(location: string, accepted: string | undefined): Promise
   return { bytes: await readFile(location), encoding: undefined };
 }
 
-/** A strong one: each form of a file has its own. */
+/** A strong ETag: each form of a file has its own. */
 function entityTag(bytes: Buffer): string {
   return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
 }

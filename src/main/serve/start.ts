@@ -1,6 +1,6 @@
 /**
- * `npm start`: the desktop window where it can be had, else the same app in a browser,
- * with one line that says why, within 5 seconds.
+ * `npm start`: the desktop window if possible, otherwise the same app in a browser,
+ * with one line that gives the reason, within 5 seconds.
  */
 import { spawn } from 'node:child_process';
 import { failure, GradwireError, isErrorData } from '../../shared/errors.ts';
@@ -16,7 +16,7 @@ import { chooseWindow } from './window-choice.ts';
 
 /**
  * Resolves when the window or the server has ended; `process.exitCode` is the window's.
- * @throws GradwireError what kept the app itself from starting, in either host
+ * @throws GradwireError the reason why the app itself did not start, in either host
  */
 export async function start(): Promise<void> {
   const root = installationRoot();
@@ -28,7 +28,7 @@ export async function start(): Promise<void> {
   await serve({ open: true });
 }
 
-/** Shows the window and waits for its end; or says why there was none. */
+/** Shows the window and waits for its end, or returns why there was none. */
 async function openWindow(root: string): Promise<string | undefined> {
   const choice = chooseWindow({
     platform: process.platform,
@@ -77,9 +77,10 @@ function downloadInterrupted(): GradwireError {
 }
 
 /**
- * Electron tells over its IPC channel when its window is there ('window'), or what the
- * app failed on (ErrorData). If it ends with neither and not with 0, it could not show a
- * window on this machine: a missing library, a display that does not answer.
+ * Electron reports over its IPC channel that its window is open ('window'), or the app's
+ * error (ErrorData). If it ends with neither and not with 0, it could not show a window
+ * on this machine, for example because of a missing library or a display that does not
+ * answer.
  */
 async function runWindow(binary: string, root: string): Promise<string | undefined> {
   const child = spawn(binary, [root], {
@@ -92,14 +93,14 @@ async function runWindow(binary: string, root: string): Promise<string | undefin
     else if (isErrorData(message)) failed = new GradwireError(message);
   });
   const end = () => child.kill('SIGTERM');
-  // A terminal's Ctrl-C reaches Electron by itself; this process waits for its end.
+  // A terminal's Ctrl-C reaches Electron directly; this process waits for its end.
   const wait = () => undefined;
   process.on('SIGTERM', end);
   process.on('SIGINT', wait);
   try {
     const ended = await new Promise<string | number>((resolve) => {
       child.once('error', (error) => resolve(error.message));
-      // After `close` no message can be under way any more.
+      // After `close` no more messages can arrive.
       child.once('close', (code, signal) => resolve(signal ?? code ?? 1));
     });
     if (failed !== undefined) throw failed;

@@ -1,6 +1,6 @@
 /**
  * Window or browser: the decision that `npm start` makes, as one pure function. The
- * reason for the browser is part of the answer, for the user to read.
+ * answer includes the reason for the browser, for the user.
  */
 import { hasDisplay } from './browser.ts';
 import type { ElectronState } from './electron-binary.ts';

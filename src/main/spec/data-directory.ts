@@ -1,6 +1,6 @@
 /**
- * `workload.data` as the agent needs it: absolute, because the supervisor runs in a
- * directory of its own. A relative one is taken from where the command was given.
+ * `workload.data` as the agent needs it: absolute, because the supervisor runs in its
+ * own directory. A relative path starts from the command's directory.
  */
 import path from 'node:path';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';

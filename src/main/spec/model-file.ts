@@ -1,7 +1,7 @@
 /**
- * `workload.model` as a file of the user's own: its text goes into the spec, so that what
- * is launched, stored and run again is whole. A relative path is taken from where the
- * command was given.
+ * `workload.model` as a user's own file: its text goes into the spec, so that the
+ * launched, stored and repeated spec is complete. A relative path starts from the
+ * command's directory.
  */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,8 +23,8 @@ const WHY: Readonly<Record<string, string>> = {
 };
 
 /**
- * A text that is there already is that of the run that is repeated; beside a model's name it
- * is left over, and goes.
+ * An existing text comes from the run being repeated; beside a model's name it is a leftover
+ * and is removed.
  * @throws GradwireError `MODEL_FILE_UNREADABLE`
  */
 export async function embedModelFile(

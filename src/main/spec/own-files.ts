@@ -1,10 +1,10 @@
-/** A spec with what it names of the user's own files, wherever the agent runs. */
+/** Makes a spec that names the user's own files usable by an agent on any machine. */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { resolveDataDirectory } from './data-directory.ts';
 import { embedModelFile } from './model-file.ts';
 
 /**
- * @param base what relative paths are taken from
+ * @param base the directory that relative paths start from
  * @throws GradwireError `MODEL_FILE_UNREADABLE`
  */
 export async function withOwnFiles(

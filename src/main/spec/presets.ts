@@ -1,6 +1,6 @@
 /**
- * The presets that come with Gradwire: one YAML file each under resources/presets, which
- * is an ordinary spec. Its name without the ending is the preset's id.
+ * The presets that come with Gradwire: each is a YAML file under resources/presets, an
+ * ordinary spec. Its name without the extension is the preset's id.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { installationRoot } from '../home/installation.ts';
 import { parseSpecText } from './spec-text.ts';
 
 const ENDING = '.yaml';
-/** What a newcomer should see first. */
+/** The preset that a new user should see first. */
 const FIRST = 'quickstart';
 
 export interface PresetText {
@@ -49,7 +49,7 @@ export async function readPreset(id: string): Promise<PresetText> {
   return { id, yaml };
 }
 
-/** All presets, parsed. One that is not a valid spec is a defect of the installation. */
+/** All presets, parsed. An invalid one is a defect of the installation. */
 export async function loadPresets(): Promise<readonly Preset[]> {
   return Promise.all(
     (await presetIds()).map(async (id) => {

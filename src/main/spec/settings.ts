@@ -12,15 +12,13 @@ import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 interface Setting {
   readonly path: readonly string[];
   readonly value: JsonValue;
-  /** Whether `null` was written: an empty value is a slip. */
+  /** Whether `null` was written explicitly; an empty value is a mistake. */
   readonly isNull: boolean;
 }
 
 /**
- * The raw spec with all settings applied; the given one is left as it is. `key=null` takes the
- * key out. Naming another
- * method drops the parameters and layers of the one that the spec had: they are not the
- * new one's.
+ * A copy of the raw spec with all settings applied. `key=null` removes the key. Naming another
+ * method drops the old method's parameters and layers.
  * @throws GradwireError `SETTING_INVALID`
  */
 export function applySettings(raw: unknown, settings: readonly string[]): unknown {
@@ -49,7 +47,7 @@ export function applySettings(raw: unknown, settings: readonly string[]): unknow
 }
 
 /**
- * `50:method=topk,ratio=0.01` as a request. `residual` is flush or drop: what becomes of
+ * `50:method=topk,ratio=0.01` as a request. `residual` is flush or drop: what to do with
  * a residual that the new method cannot take over.
  * @throws GradwireError `SWITCH_INVALID`
  */
@@ -77,7 +75,7 @@ export function parseChange(
 ): Pick<SwitchRequest, 'change' | 'residual'> {
   const change: Record<string, JsonValue> = {};
   let residual: SwitchRequest['residual'];
-  // A comma separates only where a key follows: YAML's own commas stay in their value.
+  // A comma separates only if a key follows; YAML's own commas stay in their value.
   for (const part of text.split(/,(?=\s*[A-Za-z][\w.]*\s*=)/)) {
     const { path, value } = parseSetting(part, place, 'SWITCH_INVALID');
     const key = path.join('.');
@@ -95,7 +93,7 @@ export function parseChange(
 }
 
 /**
- * `ratio=0.01`, each, as the parameters of a method.
+ * Settings such as `ratio=0.01` as the parameters of a method.
  * @throws GradwireError `SETTING_INVALID`
  */
 export function parseParameters(

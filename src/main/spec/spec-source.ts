@@ -1,6 +1,7 @@
 /**
- * What `gradwire run` is given: a file (`-` for stdin) or a preset's name. A path, or a
- * name that ends like a spec, is a file; a preset goes before a file of the same name.
+ * The argument of `gradwire run`: a file (`-` for stdin) or a preset's name. A path, or
+ * a name with a spec's extension, is a file; a preset takes precedence over a file of
+ * the same name.
  */
 import { existsSync } from 'node:fs';
 import { presetIds, readPreset } from './presets.ts';
@@ -8,7 +9,7 @@ import { parseSpecText, readSpecFile, readSpecStream } from './spec-text.ts';
 
 export interface SpecSource {
   readonly raw: unknown;
-  /** What it is called in errors. */
+  /** Its name in errors. */
   readonly place: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Specs as text. YAML or JSON (which is YAML) becomes a raw value, or one error that
- * names line and column; a spec becomes YAML, a section to a line.
+ * names line and column; a spec becomes YAML, one section per line.
  */
 import { createReadStream } from 'node:fs';
 import {
@@ -18,13 +18,13 @@ import { shownValue } from '../../shared/printable.ts';
 const MAX_SPEC_BYTES = 1_000_000;
 
 /**
- * @param place what the text is called in errors: a file's path, "spec"
+ * @param place the text's name in errors: a file's path, "spec"
  * @throws GradwireError `SPEC_UNREADABLE`
  */
 export function parseSpecText(text: string, place: string): unknown {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  // A warning is a tag that YAML does not know: its value would be taken for another.
+  // A warning means an unknown YAML tag, whose value would be misread.
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem !== undefined) {
     const { line, col } = lines.linePos(problem.pos[0]);
@@ -99,7 +99,7 @@ export function specToYaml(spec: unknown): string {
   return document.toString({ lineWidth: 100, flowCollectionPadding: true });
 }
 
-/** The text of a file, which is read better as it is. */
+/** Text with several lines, which reads better as a block. */
 const hasLines = (value: unknown): value is Scalar =>
   isScalar(value) && typeof value.value === 'string' && value.value.includes('\n');
 

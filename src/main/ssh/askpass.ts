@@ -1,8 +1,8 @@
 /**
  * How `ssh` asks without a terminal: it runs the program that SSH_ASKPASS names, with its
  * question as the argument. Ours passes the question to a socket of this process and prints
- * the answer. Both are in a directory that no other user can enter, and every request shows a
- * token that was made for this one connection.
+ * the answer. Both are in a directory that no other user can enter, and every request carries
+ * a token made for this one connection.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ export interface AskpassQuestion {
   readonly signal: AbortSignal;
 }
 
-/** Undefined if there is no answer; `ssh` then tries what needs none. */
+/** Undefined if there is no answer; `ssh` then tries methods that need none. */
 export type Answer = (question: AskpassQuestion) => Promise<string | undefined>;
 
 const LONGEST_QUESTION = 65_536;
 
-/** The program's own half: Node without a library. */
+/** The program's half: plain Node without libraries. */
 const CLIENT = `
 const [socket, token] = SOCKET_AND_TOKEN;
 const line = JSON.stringify({
@@ -45,7 +45,7 @@ require('node:net')
 `;
 
 export class Askpass implements AsyncDisposable {
-  /** What SSH_ASKPASS is set to. */
+  /** The value of SSH_ASKPASS. */
   readonly program: string;
   readonly #server: net.Server;
   readonly #sockets = new Set<net.Socket>();
@@ -55,7 +55,7 @@ export class Askpass implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** @param directory ours alone (0700) */
+  /** @param directory a private directory (0700) */
   static async listen(directory: string, answer: Answer): Promise<Askpass> {
     const token = randomBytes(24).toString('hex');
     const socket = path.join(directory, 'a');
@@ -109,7 +109,7 @@ export class Askpass implements AsyncDisposable {
       else {
         answer({ ...question, signal: gone.signal }).then(
           (words) => {
-            // One line: it is what the program prints.
+            // One line, because the program prints it.
             const line = words?.replace(/[\r\n].*$/s, '');
             socket.end(line === undefined ? '-' : `+${line}`);
           },

@@ -1,8 +1,8 @@
 /**
- * Who the user is, to one server: first what it offers, then keys, keyboard-interactive
- * and passwords, in OpenSSH's order. Questions are asked when the server is known to want
- * the answer and at no other time; without somebody to ask, nothing is tried that would
- * have to ask, so that no phone rings at night.
+ * Authenticates the user to one server: asks what it offers, then tries keys,
+ * keyboard-interactive and passwords, in OpenSSH's order. Questions are asked only when
+ * the server is known to want the answer; if no user can be asked, nothing that needs an
+ * answer is tried, so that no phone rings at night.
  */
 import type { AnyAuthMethod, AuthenticationType, ParsedKey, Prompt } from 'ssh2';
 import { failure, GradwireError } from '../../shared/errors.ts';
@@ -30,7 +30,7 @@ export interface AuthenticationContext {
   readonly secrets: RememberedSecrets;
   readonly deadline: PausableDeadline;
   readonly signal: AbortSignal;
-  /** Ends the connection at once, for this reason. */
+  /** Ends the connection at once, with this reason. */
   readonly giveUp: (error: unknown) => void;
 }
 
@@ -42,7 +42,7 @@ const NEEDED: Readonly<Record<SecretKind, string>> = {
   'keyboard-interactive': 'answers to its own questions',
 };
 
-/** What PAM asks for where a password is all that it wants. */
+/** PAM's prompt if it wants only a password. */
 export const ASKS_FOR_PASSWORD = /^(\S+'s )?password:?\s*$/i;
 
 export class Authentication {
@@ -50,13 +50,13 @@ export class Authentication {
   readonly #place: string;
   readonly #context: AuthenticationContext;
   readonly #attempts: AsyncGenerator<AnyAuthMethod, undefined, undefined>;
-  /** What the server would take next. */
+  /** The methods that the server accepts next. */
   #offered: readonly string[] = [];
   readonly #tried: string[] = [];
   #unusable: readonly UnusableKey[] = [];
-  /** What would have had to be asked. */
+  /** Questions that would have been needed. */
   readonly #unasked = new Set<SecretKind>();
-  /** A password that was sent; it is kept once the server has let us in. */
+  /** A password that was sent; kept once the server accepts the log-in. */
   #sentPassword: string | undefined;
   /** Rounds of questions in this attempt by keyboard-interactive. */
   #prompts = 0;
@@ -92,7 +92,7 @@ export class Authentication {
     this.#sentPassword = undefined;
   }
 
-  /** Why it did not. */
+  /** The error if the log-in failed. */
   failed(): GradwireError {
     const place = this.#place;
     const offers = printable(this.#offered.join(', ')) || 'nothing';
@@ -143,8 +143,9 @@ export class Authentication {
         const attempt = await this.#keyAttempt(candidate);
         if (attempt === undefined) continue;
         yield attempt.method;
-        // A server that wanted the signature and still refuses wants something more. ssh2
-        // does not tell what an agent's failure brought, so the server is asked again.
+        // A server that accepted the signature but still refuses wants something more.
+        // ssh2 does not report what remains after an agent's key, so the server is asked
+        // again.
         if (attempt.signed()) yield none;
       }
     }
@@ -171,7 +172,7 @@ export class Authentication {
     return undefined;
   }
 
-  /** One key as its own agent, which signs when the server has said that it may. */
+  /** One key as its own agent, which signs once the server accepts the key. */
   async #keyAttempt(
     candidate: KeyCandidate,
   ): Promise<
@@ -256,7 +257,10 @@ export class Authentication {
     return answers[0];
   }
 
-  /** Whether the last log-in was by a password alone, and the server asks in no other way. */
+  /**
+   * Whether a password was enough at the last log-in, and the server asks for it only by
+   * keyboard-interactive.
+   */
   #passwordWillDo(): boolean {
     return (
       !this.#offered.includes('password') &&
@@ -295,7 +299,7 @@ export class Authentication {
     prompts: readonly Prompt[],
   ): Promise<readonly string[]> {
     const [only, ...others] = prompts;
-    // A password is remembered where nothing else was asked: a code is good only once.
+    // A password is remembered only if nothing else was asked: a code works only once.
     const alone =
       ++this.#prompts === 1 &&
       others.length === 0 &&

@@ -1,4 +1,4 @@
-/** The opening of a channel: the answer, or the connection's end, or the deadline. */
+/** Opens channels, until the answer, the connection's end or the deadline. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import { connectionLost, messageOf, printable, timedOut } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
@@ -12,8 +12,8 @@ export type OpenChannel<C> = (
 ) => void;
 
 /**
- * Opens a channel and wraps it in the very turn in which it is there: its data and its end
- * may have come in the same network packet, and their events do not wait.
+ * Opens a channel and wraps it in the same turn: its data and its end may be in the same
+ * network packet, and their events do not wait.
  */
 export function channelOf<C extends Channel, T>(
   target: SshTarget,
@@ -34,7 +34,7 @@ export function channelOf<C extends Channel, T>(
     }, target.connectTimeoutMs);
     const done = (error: Error | undefined, channel: C): void => {
       if (error !== undefined) {
-        // When a connection ends, ssh2 answers all that wait.
+        // When a connection ends, ssh2 answers all pending openings.
         fail(lost() ?? channelRefused(target, what, error));
       } else if (over) {
         channel.end(); // no longer awaited

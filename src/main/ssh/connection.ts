@@ -1,6 +1,6 @@
 /**
- * A connection by ssh2, with SFTP beside what every connection has. It ends when it is
- * closed or when any of its hops is lost, and says why.
+ * A connection by ssh2, with SFTP in addition to the common interface. It ends when it
+ * is closed or any of its hops is lost, and gives the reason.
  */
 import type { Duplex } from 'node:stream';
 import type { ClientChannel, SFTPWrapper, TcpConnectionDetails } from 'ssh2';
@@ -33,14 +33,14 @@ export class SshConnection implements RemoteConnection {
   readonly target: SshTarget;
   readonly closed: Promise<SshEnd>;
   readonly #hops: readonly Hop[];
-  /** By port of the host that listens for us. */
+  /** By the host's port that listens for us. */
   readonly #accepting = new Map<number, (stream: RemoteStream) => void>();
 
   private constructor(target: SshTarget, hops: readonly Hop[]) {
     this.target = target;
     this.#hops = hops;
     this.closed = Promise.race(hops.map(({ gone }) => gone)).then((end) => {
-      // A hop that is lost takes those behind it along: the first one is the cause.
+      // A lost hop ends those behind it, so the first one is the cause.
       const error = hops.find(({ ended }) => ended?.error !== undefined)?.ended?.error;
       for (const hop of hops.toReversed()) hop.close();
       return { error: error ?? end.error };
@@ -154,7 +154,7 @@ export class SshConnection implements RemoteConnection {
             try {
               client.unforwardIn(LOOPBACK, port, () => undefined);
             } catch {
-              // Of a connection that is lost nothing listens any more.
+              // After a loss nothing listens any more.
             }
           };
           if (error === undefined) this.#accepting.set(port, accept);
@@ -165,7 +165,7 @@ export class SshConnection implements RemoteConnection {
     return { port: opened.port, close: opened.close };
   }
 
-  /** Undefined where the host has no SFTP, or one that a noisy login shell breaks. */
+  /** Undefined if the host has no SFTP, or a noisy login shell breaks it. */
   async sftp(): Promise<SFTPWrapper | undefined> {
     try {
       const asItIs = (sftp: SFTPWrapper): SFTPWrapper => sftp;
@@ -214,7 +214,7 @@ export class SshConnection implements RemoteConnection {
     return undefined;
   };
 
-  /** Opens a channel: the answer, or the connection's end, or the deadline. */
+  /** Opens a channel, until the answer, the connection's end or the deadline. */
   async #ask<C extends { end(): unknown }, T>(
     what: string,
     wrap: (channel: C) => T,
@@ -226,13 +226,13 @@ export class SshConnection implements RemoteConnection {
   }
 }
 
-/** Why nothing can be had from a hop any more. */
+/** Why a hop can no longer be used. */
 function lossOf({ ended }: Hop, target: SshTarget): GradwireError | undefined {
   if (ended === undefined) return undefined;
   return ended.error ?? connectionClosed(target);
 }
 
-/** The stream on which the next hop is reached. */
+/** The stream to the next hop. */
 async function openWay(
   from: Hop,
   via: SshTarget,

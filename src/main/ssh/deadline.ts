@@ -1,4 +1,4 @@
-/** A deadline that stands still while somebody is being asked something. */
+/** A deadline that pauses while the user is being asked. */
 export class PausableDeadline {
   readonly #expire: () => void;
   #left: number;
@@ -13,7 +13,7 @@ export class PausableDeadline {
     this.#start();
   }
 
-  /** Stops the clock until the promise is settled. */
+  /** Pauses the clock until the promise settles. */
   async during<T>(waiting: Promise<T>): Promise<T> {
     if (this.#pauses++ === 0) this.#stop();
     try {

@@ -1,6 +1,6 @@
 /**
- * One server on the way: connects, checks its key, authenticates. Every hop of a
- * connection does all three for itself.
+ * One server on the route: connects, checks its key, authenticates. Every hop of a
+ * connection does all three separately.
  */
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -21,7 +21,7 @@ import {
 } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
-/** Signs of life in a row that may stay without an answer. */
+/** Consecutive keep-alives that may stay unanswered. */
 const KEEPALIVES_MISSED = 3;
 const BANNER_LIMIT = 8192;
 
@@ -33,19 +33,19 @@ export interface HopContext extends HostKeyOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Why a connection ended; without an error it was closed from here. */
+/** Why a connection ended; without an error, we closed it. */
 export interface SshEnd {
   readonly error: GradwireError | undefined;
 }
 
 export interface Hop {
   readonly client: Client;
-  /** What the server says before it lets anybody in. */
+  /** The server's banner before the log-in. */
   readonly banner: string;
   readonly notices: readonly string[];
   /** Resolves when the connection is gone. */
   readonly gone: Promise<SshEnd>;
-  /** What `gone` resolves to, at once: channels end in the same turn. */
+  /** The value of `gone`, available at once, because channels end in the same turn. */
   readonly ended: SshEnd | undefined;
   close(): void;
 }
@@ -57,7 +57,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
   return await new Promise((resolve, reject) => {
     const client = new ssh2.Client();
     const check = new HostKeyCheck(target, context);
-    /** Ends questions that are open when the connection goes. */
+    /** Withdraws open questions when the connection ends. */
     const over = new AbortController();
     let stage: 'dialling' | 'greeting' | 'authenticating' | 'ready' | 'over' =
       'dialling';
@@ -142,7 +142,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
       );
     });
     client.on('error', (error: SshError) => {
-      // An agent that would not sign: the next method is tried.
+      // The agent did not sign: try the next method.
       if (error.level === 'agent') return;
       end(explain(error, stage, target, authentication));
     });
@@ -164,7 +164,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
       stage = 'greeting';
       try {
         client.connect({
-          // ssh2 takes any duplex stream here; its types know sockets alone.
+          // ssh2 takes any duplex stream here, but its types allow only sockets.
           sock: way as net.Socket,
           username: target.user,
           hostVerifier: (key: Buffer, verify: (good: boolean) => void) => {
@@ -180,7 +180,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
           },
           authHandler: authentication.next as never,
           algorithms: { serverHostKey: [...check.algorithms] },
-          // Deadlines are ours: ssh2's does not stand still while somebody is asked.
+          // We set deadlines, because ssh2's does not pause while the user is asked.
           readyTimeout: 0,
           keepaliveInterval: target.keepaliveSeconds * 1000,
           keepaliveCountMax: KEEPALIVES_MISSED,
@@ -207,7 +207,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
   });
 }
 
-/** What ssh2 adds to its errors: where they come from. */
+/** ssh2 adds the source to its errors. */
 interface SshError extends Error {
   readonly level?: string;
   /** The reason of a DISCONNECT message (RFC 4253, section 11.1). */
@@ -243,7 +243,7 @@ function explain(
   }
   if (error.level === 'client-authentication') return authentication.failed();
   if (typeof error.code === 'number') {
-    // "Too many authentication failures" and the like: the server's own words.
+    // The server's own words, such as "Too many authentication failures".
     return stage === 'authenticating'
       ? failure('SSH_AUTH_FAILED', `the server ended the login attempt: ${text}`, {
           place,

@@ -1,7 +1,7 @@
 /**
  * The check of one server's key in one handshake: looks it up, lets `decideHostKey` decide,
- * asks where it says so. What was accepted is kept only when the handshake has ended,
- * because the server proves that the key is its own after it has shown it.
+ * and asks if necessary. An accepted key is saved only after the handshake, because the
+ * server shows its key before it proves that the key is its own.
  */
 import { failure } from '../../shared/errors.ts';
 import { decideHostKey } from './host-keys/host-key-decision.ts';
@@ -26,14 +26,14 @@ import { hostKeyRefused } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
 export interface HostKeyOptions {
-  /** Our own file of known hosts, to which accepted keys are added. */
+  /** Our own known_hosts file, which receives accepted keys. */
   readonly acceptedHostKeys?: string | undefined;
   /** Fingerprints that the user has named. */
   readonly confirmedHostKeys?: readonly string[] | undefined;
 }
 
 export class HostKeyCheck {
-  /** What to offer, so that the server shows a key of a type that is known. */
+  /** The algorithms to offer, so that the server shows a key of a known type. */
   readonly algorithms: readonly HostKeyAlgorithm[];
   readonly #target: SshTarget;
   readonly #options: HostKeyOptions;
@@ -61,7 +61,7 @@ export class HostKeyCheck {
   }
 
   /**
-   * Resolves when the key is good.
+   * Resolves if the key is accepted.
    * @throws GradwireError `HOST_KEY_…`
    */
   async verify(
@@ -81,7 +81,7 @@ export class HostKeyCheck {
     }
     const shown = { keyType: key.type, fingerprint: fingerprintOf(key) };
     if (this.#accepted !== undefined) {
-      // Keys are exchanged again every hour: the server must remain who it was.
+      // Keys are exchanged again every hour; the server's key must stay the same.
       if (this.#accepted.blob.equals(key.blob)) return;
       throw hostKeyRefused('HOST_KEY_CHANGED', this.#target, {
         ...shown,
@@ -126,7 +126,7 @@ export class HostKeyCheck {
   }
 
   /**
-   * The server has proved its key: keeps it where that was decided.
+   * The server has proved its key: saves it if so decided.
    * @throws GradwireError `HOST_KEY_NOT_SAVED`
    */
   proved(): void {

@@ -1,16 +1,15 @@
 /**
- * Public keys that a server may be offered, and who signs with them: an agent or a file.
- * The order is OpenSSH's: configured keys that the agent holds, other keys of the agent,
- * then files.
+ * Public keys to offer a server, and their signer: an agent or a file. The order is
+ * OpenSSH's: configured keys that the agent holds, other keys of the agent, then files.
  */
 import ssh2, { type BaseAgent, type ParsedKey, type SigningRequestOptions } from 'ssh2';
 import { readKeyFile } from './key-file.ts';
 import { messageOf } from './ssh-errors.ts';
 import type { SshTarget } from './target.ts';
 
-/** For an agent to say which keys it has. */
+/** Deadline for an agent to list its keys. */
 const AGENT_DEADLINE_MS = 5000;
-/** For an agent to sign: it may ask its user first. */
+/** Deadline for an agent to sign; it may ask its user first. */
 const AGENT_SIGN_DEADLINE_MS = 120_000;
 
 export type KeyCandidate =
@@ -23,7 +22,7 @@ export type KeyCandidate =
   | {
       readonly kind: 'file';
       readonly name: string;
-      /** Undefined where the passphrase has to be known to have it. */
+      /** Undefined if reading it needs the passphrase. */
       readonly publicKey: ParsedKey | undefined;
       readonly file: string;
       readonly encrypted: boolean;
@@ -124,7 +123,7 @@ async function agentKeys(
   }
 }
 
-/** A signature by the agent over what the server wants signed. */
+/** The agent's signature over the server's challenge. */
 export async function signByAgent(
   agent: BaseAgent,
   key: ParsedKey,

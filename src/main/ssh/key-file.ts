@@ -1,7 +1,7 @@
 /**
- * Files of private keys: what can be said of one without its passphrase, and its key with
- * it. OpenSSH's format has the public part in clear, so a server can be asked whether it
- * would take the key before anybody is asked for a passphrase.
+ * Private key files: what can be read without the passphrase, and the key with it.
+ * OpenSSH's format has the public part in clear, so the server can be asked whether it
+ * accepts the key before the user is asked for a passphrase.
  */
 import { readFileSync, statSync } from 'node:fs';
 import ssh2, { type ParsedKey } from 'ssh2';
@@ -17,7 +17,7 @@ export type KeyFile =
       readonly encrypted: boolean;
       readonly text: Buffer;
     }
-  /** Only FILE.pub is there: an agent may have the private part. */
+  /** Only FILE.pub exists; an agent may have the private part. */
   | { readonly kind: 'public'; readonly publicKey: ParsedKey };
 
 const MAX_BYTES = 64 * 2 ** 10;
@@ -64,9 +64,9 @@ function describeKey(text: Buffer, file: string): KeyFile {
   return { kind: 'key', publicKey, encrypted: true, text };
 }
 
-/** The key itself; undefined where the passphrase is wrong. */
+/** The key itself; undefined if the passphrase is wrong. */
 export function unlockKey(text: Buffer, passphrase?: string): ParsedKey | undefined {
-  // ssh2 takes an empty passphrase for none and says that one is missing.
+  // ssh2 treats an empty passphrase as none and reports that one is missing.
   const parsed = ssh2.utils.parseKey(text, passphrase);
   return parsed instanceof Error || !parsed.isPrivateKey() ? undefined : parsed;
 }

@@ -1,7 +1,7 @@
 /**
- * An agent of one key, whoever holds it. ssh2 offers an agent's key to the server before it
- * asks for a signature; of a key file it wants the private key first. So every key is
- * offered as an agent's, and a passphrase is asked for only when the server would take it.
+ * An agent for a single key from any source. ssh2 offers an agent's key to the server
+ * before it asks for a signature, but needs a key file's private key first. So every key is
+ * offered as an agent's, and a passphrase is asked for only if the server accepts the key.
  */
 import ssh2, { type ParsedKey } from 'ssh2';
 
@@ -43,7 +43,7 @@ export class OneKeyAgent extends ssh2.BaseAgent<ParsedKey> {
           reply(error as Error);
         },
       )
-      // ssh2 throws where it cannot use a signature.
+      // ssh2 throws if it cannot use a signature.
       .catch(this.#failed);
   }
 }

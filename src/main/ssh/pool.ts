@@ -1,7 +1,7 @@
 /**
  * One authenticated connection for each target, shared by everything that needs it. It is
- * closed when it has not been used for a while. Until then its passwords and passphrases are
- * kept in memory, so that a connection that was lost can be made again without asking.
+ * closed after a while without use. Until then its passwords and passphrases are kept in
+ * memory, so that a lost connection can be made again without asking.
  */
 import { GradwireError } from '../../shared/errors.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
@@ -15,7 +15,7 @@ import type { SshTarget } from './target.ts';
 export interface SshPoolOptions extends HostKeyOptions {
   /** A private directory for the sockets of the system's `ssh`. */
   readonly directory?: string | undefined;
-  /** From the last release to the end of the connection. */
+  /** Time from the last release to the end of the connection. */
   readonly idleMs?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The right to use a connection, until it is disposed of. */
+/** The right to use a connection until disposed of. */
 export interface SshLease extends Disposable {
   readonly connection: RemoteConnection;
 }
@@ -43,11 +43,11 @@ interface Entry {
   opening: Opening | undefined;
   leases: number;
   idle: NodeJS.Timeout | undefined;
-  /** Nobody is to be given it any more. */
+  /** It must not be handed out any more. */
   retired: boolean;
 }
 
-/** Errors that somebody who can be asked may spare us. */
+/** Errors that a user's answer may avoid. */
 const ASKING = new Set(['SSH_AUTH_NEEDED', 'HOST_KEY_UNKNOWN', 'HOST_KEY_OTHER_TYPE']);
 
 const IDLE_MS = 30_000;
@@ -55,7 +55,7 @@ const IDLE_MS = 30_000;
 export class SshPool implements AsyncDisposable {
   readonly #options: SshPoolOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Those of them that somebody still holds. */
+  /** Those that are still held. */
   readonly #retired = new Set<Entry>();
   #closed = false;
 
@@ -64,8 +64,8 @@ export class SshPool implements AsyncDisposable {
   }
 
   /**
-   * The target's connection, made where there is none. Callers at the same time share one
-   * attempt; it is given up when none of them waits any more.
+   * The target's connection, made if necessary. Concurrent callers share one attempt; it
+   * is abandoned when none of them waits any more.
    * @throws GradwireError as `SshConnection.open` and `SystemSshConnection.open`
    */
   async acquire(
@@ -95,8 +95,8 @@ export class SshPool implements AsyncDisposable {
   }
 
   /**
-   * Forgets a target and its secrets. An attempt to connect ends, with its questions; what
-   * holds the connection keeps it, and the last one closes it.
+   * Forgets a target and its secrets. An attempt to connect ends, with its questions;
+   * current holders keep the connection, and the last one closes it.
    */
   retire(target: SshTarget): void {
     const key = JSON.stringify(target);
@@ -133,9 +133,9 @@ export class SshPool implements AsyncDisposable {
         return await this.#wait(entry, opening, signal);
       } catch (error) {
         const code = error instanceof GradwireError ? error.code : undefined;
-        // An attempt that all others had given up in the moment we joined it.
+        // All others had abandoned this attempt at the moment we joined it.
         if (code === 'ABORTED' && !hasAborted(signal)) continue;
-        // Another caller's attempt could not ask a user: now one can be asked.
+        // Another caller's attempt could not ask a user, but this one can.
         const mayAsk = questions !== undefined && !opening.interactive;
         const needed = code !== undefined && ASKING.has(code);
         if (!mayAsk || !needed) throw error;
@@ -194,7 +194,10 @@ export class SshPool implements AsyncDisposable {
   }
 }
 
-/** Loads ssh2, or what runs `ssh`, with the first connection: most commands make none. */
+/**
+ * Loads ssh2, or the code that runs `ssh`, with the first connection: most commands make
+ * none.
+ */
 async function openConnection(
   target: SshTarget,
   questions: SshQuestions | undefined,
@@ -227,7 +230,7 @@ function newEntry(target: SshTarget): Entry {
 async function closeEntry(entry: Entry): Promise<void> {
   clearTimeout(entry.idle);
   entry.opening?.controller.abort();
-  // One that is being made ends by its signal, or is there after all.
+  // An attempt in progress ends by its signal, or succeeds after all.
   await entry.opening?.connection.catch(() => undefined);
   await entry.connection?.close();
   entry.secrets.clear();

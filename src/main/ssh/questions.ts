@@ -1,14 +1,14 @@
 /**
- * What only a person can answer while a connection is made. At most one question is open
- * at a time, from any caller, so that questions of two connections do not mix.
+ * Questions that only the user can answer while a connection is made. At most one is
+ * open at a time, so that questions of two connections do not mix.
  */
 
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 
-/** The end of the last question of each asker. */
+/** The settling of each asker's last question. */
 const queues = new WeakMap<SshQuestions, Promise<unknown>>();
 
-/** The same questions, each asked when the one before it has been answered. */
+/** The same questions, each asked after the one before has been answered. */
 export function oneAtATime(questions: SshQuestions): SshQuestions {
   const ask = <T>(
     question: () => Promise<T>,
@@ -33,7 +33,7 @@ export function oneAtATime(questions: SshQuestions): SshQuestions {
   };
 }
 
-/** As the promise, but rejects with the signal's reason when that comes first. */
+/** Like the promise, but rejects with the signal's reason if that comes first. */
 export async function untilAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

@@ -1,7 +1,7 @@
 /**
- * Passwords and passphrases that worked, for the connections after. They are in memory
- * alone and go when their owner goes. Answers to other questions are never kept: a code
- * that was good once would count as a failed attempt the next time.
+ * Passwords and passphrases that worked, for later connections. They are only in memory
+ * and end with their owner. Answers to other questions are never kept: a one-time code
+ * would count as a failed attempt the next time.
  */
 export class RememberedSecrets {
   readonly #passwords = new Map<string, string>();

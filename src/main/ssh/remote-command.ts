@@ -1,4 +1,4 @@
-/** A remote command from start to end: input in, bounded output out. */
+/** Runs a remote command to its end: input in, bounded output out. */
 import { Readable } from 'node:stream';
 import { failure } from '../../shared/errors.ts';
 import type { RemoteExit, RemoteStream } from './remote-stream.ts';
@@ -6,13 +6,13 @@ import { aborted, timedOut } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
 export interface CommandOptions {
-  /** Its stdin, which is closed after it. */
+  /** Its stdin, closed afterwards. */
   readonly input?: Uint8Array | string | Readable | undefined;
-  /** What it is called in errors; default: the command itself. */
+  /** Its name in errors; default: the command itself. */
   readonly title?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly deadlineMs?: number | undefined;
-  /** Bytes of stdout that are taken; more is an error. */
+  /** Limit for stdout in bytes; more is an error. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ const DEADLINE_MS = 60_000;
 /**
  * @param command the command line
  * @throws GradwireError `SSH_TIMEOUT`, `SSH_OUTPUT_TOO_LARGE`, `SSH_CONNECTION_LOST`,
- * `ABORTED`. How the command exits is not an error.
+ * `ABORTED`. A failing exit is not an error.
  */
 export async function finishCommand(
   stream: RemoteStream,

@@ -1,7 +1,7 @@
 /**
  * An authenticated connection to one host, through its jump hosts: commands, streams, a
- * shell and ways to ports share it. `SshConnection` makes it by itself, by ssh2;
- * `SystemSshConnection` has the system's `ssh` make it.
+ * shell and connections to ports share it. `SshConnection` makes it with ssh2;
+ * `SystemSshConnection` uses the system's `ssh`.
  */
 import type { SshTransport } from '../../shared/ssh-transport.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
@@ -13,9 +13,11 @@ import type { SshTarget } from './target.ts';
 
 export interface SshOpenOptions extends HostKeyOptions {
   readonly signal?: AbortSignal | undefined;
-  /** False: nothing is asked, `questions` or not, as a connection in the background must. */
+  /**
+   * False: nothing is asked, even with `questions`, as for connections in the background.
+   */
   readonly interactive?: boolean | undefined;
-  /** Answers of earlier connections, for this one. */
+  /** Secrets from earlier connections. */
   readonly secrets?: RememberedSecrets | undefined;
   /** A private directory for sockets and scripts while a connection lives. */
   readonly directory?: string | undefined;
@@ -40,23 +42,24 @@ export interface RemoteConnection extends AsyncDisposable {
   /** Resolves when the connection is gone. */
   readonly closed: Promise<SshEnd>;
   readonly isOpen: boolean;
-  /** What the host says before it lets anybody in. */
+  /** The host's banner before the log-in. */
   readonly banner: string;
-  /** What of the configuration was left out, and why. */
+  /** Parts of the configuration that were ignored, and why. */
   readonly notices: readonly string[];
 
   /**
-   * Runs a command line in the user's login shell, whichever that is. Put no values into
-   * it: give them on stdin. One that is cancelled loses its stdin and stdout; a server that
-   * delivers signals ends it, any other leaves one that neither reads nor writes.
+   * Runs a command line in the user's login shell, which may be any shell. Put no values
+   * into it: pass them on stdin. A cancelled command loses its stdin and stdout; servers
+   * that deliver signals end it, others leave a command running that neither reads nor
+   * writes.
    * @throws GradwireError `SSH_TIMEOUT`, `SSH_OUTPUT_TOO_LARGE`, `SSH_CONNECTION_LOST`,
    * `SSH_CHANNEL_REFUSED`, `ABORTED`. An exit code other than 0 is not an error.
    */
   run(command: string, options?: CommandOptions): Promise<CommandResult>;
 
   /**
-   * A remote command's stdin and stdout; its stderr's tail and its exit beside them. As a
-   * socket does, it emits `error` when the connection is lost.
+   * A remote command's stdin and stdout, with the tail of its stderr and its exit. Like a
+   * socket, it emits `error` when the connection is lost.
    * @throws GradwireError `SSH_CONNECTION_LOST`, `SSH_CHANNEL_REFUSED`
    */
   stream(command: string): Promise<RemoteStream>;
@@ -64,7 +67,7 @@ export interface RemoteConnection extends AsyncDisposable {
   /** A login shell at a terminal of that size. */
   shell(terminal: Terminal): Promise<RemoteShell>;
 
-  /** A connection from the host to one of its own, or of its network's, ports. */
+  /** A connection from the host to one of its own ports, or its network's. */
   forward(host: string, port: number): Promise<RemoteStream>;
 
   /**

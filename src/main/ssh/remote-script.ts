@@ -1,7 +1,7 @@
 /**
  * A script for the remote `sh`, sent over its stdin, so that neither the script nor a value
- * is ever part of a command line. What the login shell prints by itself is told apart by
- * random markers around the script's own output.
+ * is ever part of a command line. Random markers around the script's own output separate it
+ * from anything that the login shell prints.
  */
 import { randomBytes } from 'node:crypto';
 import { failure } from '../../shared/errors.ts';
@@ -12,7 +12,7 @@ import { printable } from './ssh-errors.ts';
 import { placeOf } from './target.ts';
 
 export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
-  /** What the script calls it, for errors. */
+  /** The script's name in errors. */
   readonly name?: string | undefined;
   /** Shell variables, with any values. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
@@ -20,7 +20,7 @@ export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
 
 /**
  * The script's stdin is empty; its exit code is not an error.
- * @throws GradwireError `SSH_SCRIPT_BROKEN` where the host did not run it to its end, and
+ * @throws GradwireError `SSH_SCRIPT_BROKEN` if the host did not run it to its end, and
  * those of `RemoteConnection.run`
  */
 export async function runScript(
@@ -31,7 +31,8 @@ export async function runScript(
   const mark = `gradwire-${randomBytes(12).toString('hex')}`;
   const input = [
     ...Object.entries(variables).map(([key, value]) => assignment(key, value)),
-    // Read as a whole before any of it runs: what is inside cannot read on.
+    // The parentheses make the shell read the whole script before it runs, so commands
+    // inside cannot consume the rest.
     `(printf '\\n%s\\n' ${mark}`,
     script,
     `) </dev/null; printf '\\n%s %s\\n' ${mark} $?`,

@@ -1,5 +1,5 @@
 /**
- * A channel as an ordinary Node stream. ssh2's own has habits that break code written for
+ * A channel as an ordinary Node stream. ssh2's own channels break code written for
  * streams: `destroy` does not emit `close`, a write after the other side has closed never
  * calls back, and unread stderr stops stdout, because both share one window.
  */
@@ -8,13 +8,13 @@ import type { GradwireError } from '../../shared/errors.ts';
 import { isClosedOnPurpose } from './ssh-errors.ts';
 
 export interface RemoteExit {
-  /** Null where it was ended by a signal, or the server did not say. */
+  /** Null if a signal ended it, or the server did not report it. */
   readonly code: number | null;
   /** `SIGTERM`, … */
   readonly signal: string | null;
 }
 
-/** What is needed of a channel: ssh2's, or one through the system's `ssh`. */
+/** The required interface of a channel: ssh2's, or one through the system's `ssh`. */
 export interface RemoteChannel {
   readonly stderr?: { on(event: 'data', take: (chunk: Buffer) => void): unknown };
   on(event: 'data', take: (chunk: Buffer) => void): unknown;
@@ -38,18 +38,18 @@ const STDERR_TAIL = 16_384;
 
 export class RemoteStream extends Duplex {
   /**
-   * How the remote command ended; rejects where the connection was lost before it was
-   * told. Nobody has to wait for it.
+   * How the remote command ended; rejects if the connection was lost first. It may be
+   * ignored.
    */
   readonly exit: Promise<RemoteExit>;
   readonly #channel: RemoteChannel;
   #stderr = Buffer.alloc(0);
   #remoteClosed = false;
   #ended = false;
-  /** Of a write that has not been taken yet, or that will not be any more. */
+  /** The callback of a write that has not been accepted yet, or never will be. */
   #writing: ((error?: Error) => void) | undefined;
 
-  /** @param lost why the connection is gone, if it is */
+  /** @param lost why the connection was lost, if it was */
   constructor(
     channel: RemoteChannel,
     lost: () => GradwireError | undefined,
@@ -82,17 +82,17 @@ export class RemoteStream extends Duplex {
     });
   }
 
-  /** The end of what the command has written to stderr. */
+  /** The tail of the command's stderr. */
   get stderr(): string {
     return this.#stderr.toString('utf8');
   }
 
-  /** Sends a terminal at the other end its size. */
+  /** Sends the remote terminal's size. */
   protected setWindow(columns: number, rows: number): void {
     this.#channel.setWindow(rows, columns, 0, 0);
   }
 
-  /** Sends a signal to the remote command, where the server does that: `TERM`, `KILL`. */
+  /** Sends a signal to the remote command, if the server supports it: `TERM`, `KILL`. */
   signal(name: string): void {
     if (!this.#remoteClosed) this.#channel.signal(name);
   }
@@ -123,7 +123,7 @@ export class RemoteStream extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#channel.removeListener('data', this.#receive);
-    // What still comes is thrown away: the channel closes once it has been read.
+    // Discards further data, because the channel closes only once it has been read.
     this.#channel.resume();
     if (!this.#remoteClosed) this.#channel.close();
     this.#written(error ?? undefined);
@@ -142,7 +142,7 @@ export class RemoteStream extends Duplex {
 
   #closed(error: GradwireError | undefined): void {
     if (error !== undefined) {
-      // Who closes the connection knows it: no error that somebody would have to take.
+      // We closed the connection ourselves, so there is no error to handle.
       this.destroy(isClosedOnPurpose(error) ? undefined : error);
       return;
     }
@@ -152,7 +152,7 @@ export class RemoteStream extends Duplex {
 
   /**
    * The other side has closed and everything it sent has been read. Not earlier: an error,
-   * as a write that nobody takes is, throws away what has not been read.
+   * such as a write that is never accepted, discards unread data.
    */
   #finish(): void {
     if (this.#writing === undefined) this.destroy();

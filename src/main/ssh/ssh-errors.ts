@@ -5,7 +5,7 @@ import { placeOf, type SshTarget } from './target.ts';
 
 const LONGEST_TEXT = 300;
 
-/** Text of the other side for a message: one line, without control characters. */
+/** The other side's text for a message: one line, without control characters. */
 export function printable(text: string): string {
   const line = text
     .replace(/\p{C}+/gu, ' ')
@@ -16,7 +16,7 @@ export function printable(text: string): string {
 
 const LONGEST_QUESTION = 4000;
 
-/** Text of the other side for a question: its lines, without what could drive a terminal. */
+/** The other side's text for a question: its lines, without control sequences. */
 export function printableLines(text: string): string {
   const plain = text.replace(/\r\n?/g, '\n').replace(/[^\P{C}\n]/gu, ' ');
   return plain.trim().slice(0, LONGEST_QUESTION);
@@ -62,7 +62,7 @@ export function dialFailed(target: SshTarget, cause: unknown): GradwireError {
   }
 }
 
-/** The code of an error, or of the first attempt where several addresses were tried. */
+/** The code of an error, or of the first attempt if several addresses were tried. */
 function errorCode(cause: unknown): string | undefined {
   const first = cause instanceof AggregateError ? (cause.errors[0] as unknown) : cause;
   return (first as NodeJS.ErrnoException | undefined)?.code;
@@ -81,7 +81,7 @@ export function connectionLost(target: SshTarget, why: string): GradwireError {
 
 const CLOSED = 'SSH_CONNECTION_CLOSED';
 
-/** For what is still open when the connection is closed on purpose. */
+/** The error for anything still open when the connection is closed on purpose. */
 export function connectionClosed(target: SshTarget): GradwireError {
   return failure(CLOSED, 'Gradwire closed the connection', {
     place: placeOf(target),
@@ -107,11 +107,11 @@ export function aborted(target: SshTarget, what: string): GradwireError {
   return failure('ABORTED', `${what} was cancelled`, { place: placeOf(target) });
 }
 
-/** What the error of a refused host key names. */
+/** The details in the error for a refused host key. */
 export interface RefusedHostKey {
   readonly keyType: string;
   readonly fingerprint: string;
-  /** The line of known_hosts that speaks against it. */
+  /** The conflicting line of known_hosts. */
   readonly known?: string | undefined;
 }
 

@@ -1,29 +1,29 @@
 /**
- * What the system's `ssh` is called with, so that it connects as its configuration says and
- * does nothing else: no forwarding, no local command, no sharing with the user's own
- * sessions, nothing written but our file of accepted host keys. What is given in arguments
- * comes before every file. Jump hosts get their own calls, nested as ProxyCommands:
- * `ProxyJump` would hand none of this on.
+ * The arguments of the system's `ssh`, so that it connects as configured and does nothing
+ * else: no forwarding, no local command, no sharing with the user's own sessions, and no
+ * writing except to our file of accepted host keys. Arguments override every file. Jump
+ * hosts get their own calls, nested as ProxyCommands, because `ProxyJump` would pass none
+ * of this on.
  */
 import { hostAndPort } from '../../shared/destination.ts';
 import { shellWord } from '../../shared/shell-word.ts';
 import { hopsTo, type SshTarget } from './target.ts';
 
-/** Signs of life in a row that may stay without an answer, as the built-in client has it. */
+/** Consecutive keep-alives that may stay unanswered, as in the built-in client. */
 const KEEPALIVES_MISSED = 3;
 
 export interface SystemCall {
-  /** Of the master, to be made. */
+  /** The master's control socket, to be created. */
   readonly socket: string;
-  /** To which it adds what it has to say. */
+  /** The log file that it appends to. */
   readonly log: string;
-  /** Where host keys go that were accepted. */
+  /** The file for accepted host keys. */
   readonly acceptedHostKeys: string;
-  /** Whether a hop may use passwords, and questions of the server. */
+  /** Whether a hop may use passwords and keyboard-interactive questions. */
   readonly passwords: (hop: SshTarget) => boolean;
 }
 
-/** The master's: one connection, and nothing run on it. */
+/** The master's arguments: one connection that runs nothing. */
 export function masterArguments(
   target: SshTarget,
   call: SystemCall,
@@ -32,7 +32,7 @@ export function masterArguments(
   return [...share, ...reach(hopsTo(target), call)];
 }
 
-/** How the last of the hops is reached through those before it. */
+/** The ProxyCommand that reaches the last hop through those before it. */
 function reach(hops: readonly SshTarget[], call: SystemCall): readonly string[] {
   const target = hops.at(-1)!;
   const before = hops.slice(0, -1);
@@ -61,7 +61,7 @@ function wayThrough(
     const command = [...jump, ...reach(before, call)].map(shellWord).join(' ');
     return ['-o', `ProxyCommand=${command.replaceAll('%', '%%')}`];
   }
-  // No jump is to be made: none of the configuration either.
+  // No jump, not even a configured one.
   return target.system?.proxyCommand === true ? [] : ['-o', 'ProxyCommand=none'];
 }
 
@@ -71,9 +71,10 @@ function settings(target: SshTarget, call: SystemCall): readonly Setting[] {
   const passwords = call.passwords(target) ? 'yes' : 'no';
   const knownHosts = [call.acceptedHostKeys, ...target.userKnownHosts];
   return [
-    // Older and newer clients have other words; the configuration was checked by `ssh -G`.
+    // Older and newer clients have different options; `ssh -G` has checked the
+    // configuration.
     ['IgnoreUnknown', '*'],
-    // Every key that is not known is decided on here, under the user's own setting.
+    // We decide about every unknown key, under the user's own setting.
     ['StrictHostKeyChecking', 'ask'],
     ['UserKnownHostsFile', knownHosts.map(quoted).join(' ')],
     ['UpdateHostKeys', 'no'],
@@ -100,6 +101,6 @@ function settings(target: SshTarget, call: SystemCall): readonly Setting[] {
   ];
 }
 
-/** A word of ssh_config(5), in which % begins a token. */
+/** Escapes a word of ssh_config(5), in which % begins a token. */
 const quoted = (path: string): string =>
   `"${path.replace(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;

@@ -1,7 +1,7 @@
 /**
- * A connection that the system's `ssh` makes, for what ssh2 lacks: Kerberos, certificates,
- * security keys, ProxyCommand, and whatever else ~/.ssh/config can say. One `ssh` connects
- * and authenticates; its control socket carries all channels.
+ * A connection that the system's `ssh` makes, for features that ssh2 lacks: Kerberos,
+ * certificates, security keys, ProxyCommand, and anything else in ~/.ssh/config. One `ssh`
+ * connects and authenticates; its control socket carries all channels.
  */
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -36,17 +36,28 @@ import { SystemProcess } from './system-process.ts';
 import { SystemQuestions } from './system-questions.ts';
 import { checkTarget, hopsTo, placeOf, type SshTarget } from './target.ts';
 
-/** Between looks for the master's socket, which appears once it has authenticated. */
+/**
+ * Interval of checks for the master's socket, which appears once it has authenticated.
+ */
 const LOOK_MS = 20;
-/** `sockaddr_un.sun_path`, less what OpenSSH appends while it makes the socket. */
+/**
+ * `sockaddr_un.sun_path`, minus the suffix that OpenSSH appends while it creates the
+ * socket.
+ */
 const LONGEST_SOCKET_PATH = 103 - 18;
 const LOOPBACK = '127.0.0.1';
-/** Ports that are never assigned by chance (RFC 6335), of which one is soon found free. */
+/** The dynamic ports (RFC 6335), among which a free one is soon found. */
 const DYNAMIC_PORTS = [49_152, 65_536] as const;
 const PORTS_TRIED = 8;
-/** From a connection to a port until it comes here; by then another program has the port. */
+/**
+ * How long a connection to the port may take to arrive here; after that another program has
+ * the port.
+ */
 const RETURN_MS = 5000;
-/** From the end of the control socket to the end of its process, with the reason. */
+/**
+ * Wait between the end of the control socket and the end of its process, which has the
+ * reason.
+ */
 const LAST_WORDS_MS = 2000;
 
 export class SystemSshConnection implements RemoteConnection {
@@ -80,7 +91,7 @@ export class SystemSshConnection implements RemoteConnection {
   }
 
   /**
-   * Has `ssh` connect through all hops. Without `questions` nothing is asked.
+   * Makes `ssh` connect through all hops. Without `questions` nothing is asked.
    * @throws GradwireError `SSH_TARGET_INVALID`, `SSH_CLIENT_MISSING`,
    * `SSH_SYSTEM_UNSUPPORTED`, `SSH_UNREACHABLE`, `HOST_KEY_…`, `SSH_AUTH_…`,
    * `SSH_CONFIG_INVALID`, `ABORTED`
@@ -138,7 +149,7 @@ export class SystemSshConnection implements RemoteConnection {
             ...process.env,
             SSH_ASKPASS: askpass.program,
             SSH_ASKPASS_REQUIRE: 'force',
-            // Before OpenSSH 8.4: no question without a display.
+            // OpenSSH before 8.4 asks nothing without a display.
             DISPLAY: process.env['DISPLAY'] ?? ':0',
           });
           running = ssh;
@@ -246,7 +257,7 @@ export class SystemSshConnection implements RemoteConnection {
     );
   }
 
-  /** Whether what connects to a port of the host that is asked to listen arrives here. */
+  /** Whether a connection to the requested port of the host arrives here. */
   async #comesBack(port: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<MuxChannel | undefined>();
     this.#proxy!.listen(port, resolve);
@@ -347,7 +358,7 @@ export class SystemSshConnection implements RemoteConnection {
   }
 }
 
-/** A directory of ours alone whose path leaves room for a socket's name. */
+/** A private directory whose path leaves room for a socket's name. */
 function privateDirectory(preferred: string | undefined): string {
   const places = [preferred, os.tmpdir(), '/tmp'].filter(
     (place) => place !== undefined,

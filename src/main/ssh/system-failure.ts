@@ -1,7 +1,7 @@
 /**
- * Why `ssh` did not connect, as one of our coded errors, from what it has said. Its words
- * stay in the message. Of several hops the first that fails is the cause: its complaint
- * comes first, and later ones only see that there is no answer.
+ * Turns the output of an `ssh` that did not connect into one of our coded errors. Its
+ * words stay in the message. With several hops, the first that fails is the cause: its
+ * complaint comes first, and later ones only report that there is no answer.
  */
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
 import {
@@ -14,17 +14,17 @@ import {
 import { placeOf, type SshTarget } from './target.ts';
 
 export interface SystemWords {
-  /** What it has logged. */
+  /** Its log. */
   readonly log: string;
-  /** What it, the servers' banners included, and a ProxyCommand have printed. */
+  /** The output of `ssh` (with the servers' banners) and of a ProxyCommand. */
   readonly stderr: string;
-  /** Whether somebody could have been asked. */
+  /** Whether a user could be asked. */
   readonly interactive: boolean;
   /** Keys that were skipped because no user could be asked. */
   readonly locked: readonly string[];
 }
 
-/** Log-ins that take an answer of a person. */
+/** Log-in methods that need a user's answer. */
 const ASKING: Readonly<Record<string, string>> = {
   password: 'a password',
   'keyboard-interactive': 'answers to its own questions',
@@ -73,7 +73,7 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
   return unreachable(target, `ssh cannot connect: ${said}`, nextStep(target, log));
 }
 
-/** The connection stood, and has ended. */
+/** The connection was established and has ended. */
 export function explainLoss(target: SshTarget, words: SystemWords): GradwireError {
   return connectionLost(target, wordsOf(words));
 }
@@ -93,7 +93,7 @@ function nextStep(target: SshTarget, log: string): string | undefined {
     : undefined;
 }
 
-/** @param whom `user@host`, as `ssh` has it @param methods that the server takes */
+/** @param whom `user@host`, as `ssh` has it @param methods that the server accepts */
 function explainDenial(
   target: SshTarget,
   { log, interactive, locked }: SystemWords,
@@ -116,7 +116,7 @@ function explainDenial(
       },
     );
   }
-  // What is wrong with a key or a certificate comes before: "bad permissions", "expired".
+  // Complaints about a key or a certificate come earlier: "bad permissions", "expired".
   const before = lines(log).filter((line) => !/Permission denied \(/.test(line));
   const why = before.length === 0 ? '' : ` (${printable(before.join('; '))})`;
   const kerberos = offered.some((method) => method.startsWith('gssapi'));
@@ -145,7 +145,7 @@ function shownKey(log: string): RefusedHostKey {
   };
 }
 
-/** What was said, in one line: the log, and beside it what else was printed. */
+/** All output in one line: the log and other output. */
 function wordsOf({ log, stderr }: SystemWords): string {
   const logged = lines(log);
   const printed = lines(stderr).slice(-3);

@@ -1,14 +1,14 @@
 /**
- * The `ssh` that holds a connection, as a process of ours. It has no terminal, so that it
- * asks only us, is not reached by a Ctrl-C meant for others, and never outlives
- * us: beside it a shell reads a pipe whose other end is ours. When that ends without a word,
- * because we were killed, the shell ends `ssh` and all that it has started, such as a
- * ProxyCommand, and removes its directory.
+ * The `ssh` that holds a connection, as a process of ours. It has no terminal, so it asks
+ * only us and ignores a Ctrl-C meant for others. It never outlives us: beside it a shell
+ * reads a pipe whose other end is ours. If the pipe closes without a message, because we
+ * were killed, the shell ends `ssh` and everything it has started, such as a ProxyCommand,
+ * and removes its directory.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
-/** $1: the directory that goes too. `exec`: what we start becomes `ssh` itself. */
+/** $1: the directory to remove. `exec` makes the process that we start `ssh` itself. */
 const GUARDED = `
 directory=$1
 shift
@@ -25,7 +25,7 @@ exec "$@" 3<&-
 `;
 
 const STDERR_TAIL = 16_384;
-/** For `ssh` to end when it is asked to; then it is killed. */
+/** How long `ssh` may take to end when asked; then it is killed. */
 const PATIENCE_MS = 2000;
 
 export class SystemProcess {
@@ -44,7 +44,7 @@ export class SystemProcess {
     const args = ['-c', GUARDED, 'ssh', directory, ...command];
     const child = spawn('/bin/sh', args, {
       detached: true,
-      // Not its stdin: Node closes that when it sees the end of `ssh`.
+      // Not its stdin, because Node closes that when `ssh` ends.
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: environment,
     });
@@ -53,12 +53,12 @@ export class SystemProcess {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
     });
     const guard = child.stdio[3] as Writable;
-    // One that is gone reads nothing.
+    // The guard may be gone already.
     guard.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       const end = (): void => {
         this.#hasEnded = true;
-        // The guard may go: there is nothing left to end.
+        // Releases the guard: nothing is left to end.
         guard.end('over\n');
         resolve();
       };
@@ -74,12 +74,12 @@ export class SystemProcess {
     return this.#hasEnded;
   }
 
-  /** What it, or its ProxyCommand, printed: the end of it. */
+  /** The tail of the output of `ssh` and its ProxyCommand. */
   get stderr(): string {
     return this.#stderr;
   }
 
-  /** Ends it and all that it has started; resolves when it has ended. */
+  /** Ends it and everything it has started; resolves when it has ended. */
   async stop(): Promise<void> {
     this.#signal('SIGTERM');
     const last = setTimeout(() => {
@@ -89,7 +89,7 @@ export class SystemProcess {
     clearTimeout(last);
   }
 
-  /** `ssh` is the first of its group, and the group lives until it has been waited for. */
+  /** `ssh` leads its group, and the group exists until `ssh` has been waited for. */
   #signal(signal: NodeJS.Signals): void {
     if (this.#hasEnded || this.#child.pid === undefined) return;
     try {

@@ -1,19 +1,19 @@
-/** What `ssh` asks, read from the words it asks with. */
+/** Recognises the question of `ssh` from its words. */
 
 export type SystemPrompt =
   | {
       readonly kind: 'host-key';
-      /** As known_hosts files have it: `host`, `[host]:port`, or an alias. */
+      /** As in known_hosts files: `host`, `[host]:port`, or an alias. */
       readonly name: string;
       /** `ssh-ed25519`, … */
       readonly keyType: string;
       readonly fingerprint: string;
       /** Keys of other types are known. */
       readonly otherTypes: boolean;
-      /** What accepts this very key. */
+      /** The answer that accepts exactly this key. */
       readonly accept: string;
     }
-  /** Our answer to the question before was no answer. */
+  /** Our previous answer was not valid. */
   | { readonly kind: 'host-key-again' }
   | { readonly kind: 'passphrase'; readonly file: string }
   | { readonly kind: 'password'; readonly user: string; readonly host: string }
@@ -24,7 +24,7 @@ export type SystemPrompt =
       readonly host: string;
       readonly text: string;
     }
-  /** A PIN, or what else there may come to be. */
+  /** A PIN, or any other question. */
   | { readonly kind: 'other'; readonly text: string };
 
 const KEY_TYPES: Readonly<Record<string, string>> = {
@@ -46,7 +46,8 @@ export function parsePrompt(prompt: string): SystemPrompt {
       keyType: KEY_TYPES[type] ?? type.toLowerCase(),
       fingerprint,
       otherTypes: /keys of different type are already known/.test(prompt),
-      // Since OpenSSH 8.0 the fingerprint is an answer, which `ssh` compares for itself.
+      // Since OpenSSH 8.0 the fingerprint is a valid answer, which `ssh` compares
+      // itself.
       accept: /\[fingerprint\]/.test(prompt) ? fingerprint : 'yes',
     };
   }

@@ -1,7 +1,7 @@
 /**
- * Answers what `ssh` asks: from what is remembered, by the policy for host keys, or by
- * asking the user as the built-in client does. If no user can be asked, a question that
- * matters ends the attempt: `ssh` would send an empty password instead.
+ * Answers the questions of `ssh`: from remembered secrets, by the policy for host keys,
+ * or by asking the user as the built-in client does. If no user can be asked, a
+ * question that matters ends the attempt: `ssh` would send an empty password instead.
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
@@ -23,7 +23,7 @@ export interface SystemQuestionsContext {
   readonly secrets: RememberedSecrets;
   readonly deadline: PausableDeadline;
   readonly signal: AbortSignal;
-  /** Ends the attempt at once, for this reason. */
+  /** Ends the attempt at once, with this reason. */
   readonly giveUp: (error: unknown) => void;
 }
 
@@ -32,12 +32,12 @@ type Of<K extends SystemPrompt['kind']> = Extract<SystemPrompt, { readonly kind:
 export class SystemQuestions {
   readonly #target: SshTarget;
   readonly #context: SystemQuestionsContext;
-  /** What was answered last, by place or file: kept once it has led in. */
+  /** The last answers, by place or file; remembered once they have worked. */
   readonly #passwords = new Map<string, string>();
   readonly #passphrases = new Map<string, string>();
-  /** Questions of a server, by place. */
+  /** A server's questions, by place. */
   readonly #asked = new Map<string, number>();
-  /** Files whose passphrase would have had to be asked for. */
+  /** Files whose passphrase would have been needed. */
   readonly #locked = new Set<string>();
   #refused: GradwireError | undefined;
 
@@ -46,12 +46,12 @@ export class SystemQuestions {
     this.#context = context;
   }
 
-  /** Why a host key was refused here: it says more than `ssh` does after that. */
+  /** Why we refused a host key; more informative than the following error of `ssh`. */
   get refused(): GradwireError | undefined {
     return this.#refused;
   }
 
-  /** Whether somebody can be asked. */
+  /** Whether a user can be asked. */
   get interactive(): boolean {
     return this.#context.questions !== undefined;
   }
@@ -61,12 +61,12 @@ export class SystemQuestions {
     return [...this.#locked];
   }
 
-  /** Whether passwords may be tried: there is somebody to ask, or one is remembered. */
+  /** Whether passwords may be tried: a user can be asked, or one is remembered. */
   readonly passwords = (hop: SshTarget): boolean =>
     this.#context.questions !== undefined ||
     this.#context.secrets.password(placeOf(hop)) !== undefined;
 
-  /** All hosts have let us in. */
+  /** Called when all hosts have accepted the log-in. */
   succeeded(): void {
     const { secrets } = this.#context;
     for (const [place, password] of this.#passwords) {
@@ -219,14 +219,14 @@ export class SystemQuestions {
         { kind: 'keyboard-interactive', prompts: [hidden(text)] },
         signal,
       ));
-    // A password is kept where nothing else was asked: a code is good only once.
+    // A password is kept only if nothing else was asked: a code works only once.
     if (forPassword && (before === 0 || this.#passwords.has(place))) {
       this.#passwords.set(place, answer);
     } else this.#passwords.delete(place);
     return answer;
   }
 
-  /** One that was refused is forgotten: another attempt with it could lock the account. */
+  /** A refused one is forgotten: another attempt with it could lock the account. */
   #remembered(place: string): string | undefined {
     const { secrets } = this.#context;
     if (!this.#passwords.has(place)) return secrets.password(place);
@@ -234,7 +234,7 @@ export class SystemQuestions {
     return undefined;
   }
 
-  /** Something to allow, or to do: a security key waits for a touch. */
+  /** Something to allow or to do, such as touching a security key. */
   async #confirm({
     kind,
     prompt,
@@ -247,7 +247,7 @@ export class SystemQuestions {
         { kind: 'keyboard-interactive', instruction, prompts: [] },
         signal,
       );
-      // It ends when `ssh` has what it waited for, whether the message was closed or not.
+      // It ends when `ssh` stops waiting, whether or not the message was closed.
       await asking.catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });

@@ -1,6 +1,6 @@
 /**
- * Whom to connect to by SSH, and how: what a user wrote, or what ~/.ssh/config resolves to.
- * Plain data; it names files and sockets and holds no secret.
+ * The host to connect to by SSH, and how: as the user wrote it, or as ~/.ssh/config
+ * resolves it. Plain data; it names files and sockets and holds no secret.
  */
 import { existsSync } from 'node:fs';
 import os from 'node:os';
@@ -11,17 +11,17 @@ import { inputError } from '../../shared/errors.ts';
 /** OpenSSH's StrictHostKeyChecking; `host-key-decision.ts` says what each does here. */
 export type HostKeyChecking = 'yes' | 'accept-new' | 'ask' | 'no';
 
-/** What the system's `ssh` is called with. */
+/** The route for the system's `ssh`. */
 export interface SystemRoute {
   /** As in ~/.ssh/config. */
   readonly name: string;
   readonly user?: string | undefined;
   readonly port?: number | undefined;
-  /** Read instead of the user's and the system's. */
+  /** Read instead of the user's and the system's file. */
   readonly configFile?: string | undefined;
-  /** Files of keys beside those of the configuration. */
+  /** Key files in addition to configured ones. */
   readonly identities: readonly string[];
-  /** Whether the ProxyCommand of its configuration leads there. */
+  /** Whether its configured ProxyCommand is used. */
   readonly proxyCommand: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface SshTarget {
   readonly user: string;
   /** Files of private keys, in the order in which they are tried. */
   readonly identities: readonly string[];
-  /** Use no key of the agent but those of `identities`. */
+  /** Use only those keys of the agent that are in `identities`. */
   readonly identitiesOnly: boolean;
   /** The agent's socket. */
   readonly agent?: string | undefined;
-  /** Hosts in between, first the one that is reached directly. */
+  /** Jump hosts, the directly reached one first. */
   readonly jumps: readonly SshTarget[];
   /** The name under which known_hosts files have this host, instead of its own. */
   readonly hostKeyAlias?: string | undefined;
@@ -44,23 +44,26 @@ export interface SshTarget {
   /** Files of known host keys. They are read, never written. */
   readonly userKnownHosts: readonly string[];
   readonly globalKnownHosts: readonly string[];
-  /** For each hop: to connect, to exchange keys and to authenticate, questions apart. */
+  /**
+   * Time limit for each hop to connect, exchange keys and authenticate, without
+   * questions.
+   */
   readonly connectTimeoutMs: number;
-  /** Between signs of life; a connection without three of them is lost. */
+  /** Interval of keep-alives; after three missing answers a connection is lost. */
   readonly keepaliveSeconds: number;
-  /** It is reached by the system's `ssh`, and so is every hop before it. */
+  /** Set if the system's `ssh` connects to it and to every hop before it. */
   readonly system?: SystemRoute | undefined;
 }
 
 export const DEFAULT_PORT = 22;
 const DEFAULT_CONNECT_TIMEOUT_MS = 15_000;
-/** A link that is cut is missed after four of them. */
+/** A cut link is noticed after four of them. */
 const DEFAULT_KEEPALIVE_SECONDS = 5;
 
-/** Keys that OpenSSH tries by itself, in its order; those of them that are there. */
+/** The existing ones of OpenSSH's default keys, in its order. */
 const DEFAULT_IDENTITIES = ['id_rsa', 'id_ecdsa', 'id_ed25519'];
 
-/** A target with the defaults of OpenSSH where nothing is given. */
+/** Fills in OpenSSH's defaults. */
 export function sshTarget(
   given: Pick<SshTarget, 'host'> & Partial<SshTarget>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -97,8 +100,8 @@ export function hopsTo(target: SshTarget): readonly SshTarget[] {
 const HOST_NAME = /^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/;
 
 /**
- * Names go into messages, known_hosts lines, requests and the arguments of `ssh -G`: what
- * could be read as anything but a name is none.
+ * Names go into messages, known_hosts lines, requests and the arguments of `ssh -G`, so
+ * anything that could be read as something else is not a valid name.
  * @throws GradwireError `SSH_TARGET_INVALID`
  */
 export function checkHostName(name: string): void {

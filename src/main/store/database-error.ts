@@ -1,12 +1,12 @@
 /**
- * What SQLite reports, as coded errors. Only what the world can do to a database is
- * translated (damage, a full disk, a lock); a constraint that fails or SQL that does not
- * parse is a defect of ours and stays what it is.
+ * SQLite's errors as coded errors. Only external causes are translated (damage, a full
+ * disk, a lock); a failed constraint or invalid SQL is our own defect and is passed on
+ * unchanged.
  */
 import Database from 'better-sqlite3';
 import { failure } from '../../shared/errors.ts';
 
-/** The error to throw in place of what a database call threw. */
+/** The error to throw instead of a database call's error. */
 export function databaseError(thrown: unknown, file: string): unknown {
   if (!(thrown instanceof Database.SqliteError)) return thrown;
   const primary = thrown.code.split('_').slice(0, 2).join('_');

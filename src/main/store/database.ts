@@ -1,8 +1,8 @@
 /**
  * Opens the database: write-ahead log, foreign keys, full synchronisation (a record is
- * acknowledged to the supervisor's journal once it is committed, so a commit must hold
- * through a power cut) and migrations by `user_version`. Several processes may have it
- * open: the app and any number of commands.
+ * acknowledged once it is committed, so a commit must survive a power cut) and
+ * migrations by `user_version`. Several processes may have it open: the app and any
+ * number of commands.
  */
 import Database from 'better-sqlite3';
 import { failure } from '../../shared/errors.ts';
@@ -16,7 +16,7 @@ import { thinnedJournalsMigration } from './migrations/006-thinned-journals.ts';
 import { metricKindsMigration } from './migrations/007-metric-kinds.ts';
 import { nodeRenamesMigration } from './migrations/008-node-renames.ts';
 
-/** In order; a database at `user_version` n has had the first n. Never edit, only add. */
+/** In order; a database at `user_version` n has the first n. Never edit, only add. */
 const migrations: readonly string[] = [
   runsMigration,
   journalsMigration,
@@ -52,8 +52,8 @@ export function openDatabase(file: string): Database.Database {
 }
 
 /**
- * SQLite does not wait for its busy timeout where two connections change the journal
- * mode of a new file at once; the loser finds the change made when it looks again.
+ * SQLite ignores its busy timeout if two connections change the journal mode of a new
+ * file at once; on a retry the loser finds the change made.
  */
 function useWriteAheadLog(database: Database.Database): void {
   const deadline = performance.now() + BUSY_TIMEOUT_MS;
@@ -84,6 +84,7 @@ function migrate(database: Database.Database, file: string): void {
     database.pragma(`user_version = ${DATABASE_VERSION}`);
   });
   const version = database.pragma('user_version', { simple: true }) as number;
-  // Immediate: of two processes that find an old database, the second waits and sees.
+  // Immediate: if two processes find an old database, the second waits and then sees
+  // the new version.
   if (version !== DATABASE_VERSION) apply.immediate();
 }

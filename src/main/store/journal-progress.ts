@@ -1,6 +1,6 @@
 /**
- * How far a journal is stored, entry by entry: what it left out is counted until it says what
- * that was, and how far each of its ranks has come.
+ * Tracks how far a journal is stored, entry by entry: counts omitted records until the
+ * journal describes them, and each rank's progress.
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import {
@@ -14,7 +14,7 @@ import type { JournalRow } from './run-row.ts';
 
 export class JournalProgress {
   readonly #row: { -readonly [K in keyof JournalRow]: JournalRow[K] };
-  /** By rank: one more than its newest iteration. */
+  /** One more than the newest iteration, by rank. */
   readonly ranks = new Map<number, number>();
   #hasEnded = false;
 
@@ -32,8 +32,9 @@ export class JournalProgress {
   }
 
   /**
-   * An entry comes next.
-   * @returns what is to be told before it, as the journal says it: records are missing
+   * Handles the next entry.
+   * @returns the journal's description of missing records, to be stored before the
+   * entry
    * @throws GradwireError `RECORDS_MISSING`
    */
   advance(entry: JournalEntry): unknown {
@@ -65,7 +66,7 @@ export class JournalProgress {
   }
 }
 
-/** What the journal lost between two records can never be stored. */
+/** Records that the journal lost can never be stored. */
 export function recordsMissing(last: number, next: number): GradwireError {
   return failure('RECORDS_MISSING', `record ${next} follows ${last}`, {
     next: 'Stored records are kept. Launch the run again; if this happens again, report it.',

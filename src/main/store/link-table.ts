@@ -1,4 +1,4 @@
-/** Measured links between machines, as long as the machines are the same. */
+/** Measured links between machines, valid while the machines are the same. */
 import type Database from 'better-sqlite3';
 import {
   linkFailureSchema,
@@ -31,7 +31,7 @@ export class LinkTable {
     this.#statements = prepare(database);
   }
 
-  /** Of the links among these machines what holds for them as they are now. */
+  /** The results among these machines that are valid for their current identities. */
   among(nodes: readonly KnownNode[]): readonly LinkStatus[] {
     const identities = new Map(nodes.map(({ name, identity }) => [name, identity]));
     return this.#guard(() => this.#statements.all.all())
@@ -43,7 +43,7 @@ export class LinkTable {
       .map(statusOf);
   }
 
-  /** Replaces what was known; a failure keeps the last measurement. */
+  /** Replaces the stored result; a failure keeps the last measurement. */
   put(link: LinkStatus, from: string, to: string): void {
     const { measure, failure } = link;
     this.#guard(() => {
@@ -69,7 +69,7 @@ export class LinkTable {
 function prepare(database: Database.Database) {
   return {
     all: database.prepare<[], Row>('SELECT * FROM links ORDER BY from_node, to_node'),
-    /** What is known of another machine of that name. */
+    /** Removes results of a different machine of that name. */
     forget: database.prepare<[string, string, string, string]>(
       `DELETE FROM links WHERE from_node = ? AND to_node = ?
         AND NOT (from_identity = ? AND to_identity = ?)`,

@@ -55,8 +55,8 @@ export class NodeTable {
   }
 
   /**
-   * Keeps its place in the order; what was measured of its links goes with a new name.
-   * @param before as it must be there
+   * Keeps its place in the order; a new name takes the measurements of its links along.
+   * @param before the entry as it must be stored now
    * @throws GradwireError `NODE_UNKNOWN`, `NODE_CHANGED`, `NODE_EXISTS`
    */
   replace(before: NodeEntry, after: NodeEntry): void {
@@ -117,7 +117,7 @@ function prepare(database: Database.Database) {
     replace: database.prepare<[Record<'before' | 'after' | 'entry', string>]>(
       'UPDATE nodes SET name = @after, entry = @entry WHERE name = @before',
     ),
-    // What an earlier machine of the new name has left gives way.
+    // Removes leftovers of an earlier machine of the new name.
     renameFrom: database.prepare<[Record<'before' | 'after', string>]>(
       'UPDATE OR REPLACE links SET from_node = @after WHERE from_node = @before',
     ),

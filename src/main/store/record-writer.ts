@@ -1,11 +1,11 @@
 /**
- * Writes records into a run's tables and keeps its summary up: state, methods used, last
- * metric, and how far every rank has come with the mean loss there. Within a transaction
- * of the caller's.
+ * Writes records into a run's tables and updates its summary: state, methods used, last
+ * metric, every rank's progress, and the mean loss there. Runs within the caller's
+ * transaction.
  *
  * Supervisors check records before they journal them. A record that still cannot be stored
- * (an old journal, another version) must not hold up those behind it: a notice with the
- * reason stands in its place, and the run ends as failed, whatever its last record says.
+ * (an old journal, another version) must not hold up later ones: a notice with the reason
+ * replaces it, and the run ends as failed, whatever its last record says.
  */
 import Database from 'better-sqlite3';
 import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
@@ -25,16 +25,16 @@ import type { JournalRow, RunRow } from './run-row.ts';
 import type { Statements } from './statements.ts';
 
 export interface Written {
-  /** The entries as they are stored. */
+  /** The entries as stored. */
   readonly entries: readonly JournalEntry[];
-  /** Why a record among them could not be stored: the first. */
+  /** The first reason why one of them could not be stored. */
   readonly refusal: ErrorData | undefined;
 }
 
 /**
- * Entries of one node's journal, in order and without a gap to what is stored of it that the
- * journal does not declare. What it left out is told by a record where its end is reached.
- * What ends a run is held back until the journals of all its nodes have ended.
+ * Stores entries of one node's journal, in order and without a gap that the journal does not
+ * declare. At the end of a gap a record describes what was left out. The record that ends a
+ * run is held back until the journals of all its nodes have ended.
  * @throws GradwireError `RECORDS_MISSING`
  */
 export function writeRecords(
@@ -60,7 +60,7 @@ export function writeRecords(
     const thinned = progress.advance(entry);
     const refused = run.error ?? (refusal && JSON.stringify(refusal));
     try {
-      // A machine may say anything.
+      // A machine may send anything.
       if (thinned !== undefined) store(parseRecord(thinned));
       take(closeRefused(takeRecord(entry, run), refused));
     } catch (error) {
@@ -85,8 +85,8 @@ export function writeRecords(
 }
 
 /**
- * Ends a run by the journals that have ended, without those that have not: their nodes
- * cannot be reached. Undefined where none has, or where the run has ended already.
+ * Ends a run with the journals that have ended; the other nodes cannot be reached.
+ * Undefined if none has ended, or if the run has already ended.
  */
 export function writeEnd(
   statements: Statements,
@@ -101,7 +101,7 @@ export function writeEnd(
   return entry;
 }
 
-/** The end of a run whose journals have all ended; of those that have, where it is early. */
+/** The end of a run from its ended journals: all of them, unless it is ended early. */
 function endOf(
   statements: Statements,
   run: RunRow,
@@ -113,7 +113,7 @@ function endOf(
   return endingOf(journals);
 }
 
-/** Where a node failed, the failure that explains the others; else the result. */
+/** If a node failed, the failure that explains the others; otherwise the result. */
 export function endingOf(
   journals: readonly { readonly ending: string | null }[],
 ): DoneRecord | FailedRecord | undefined {
@@ -145,7 +145,9 @@ function closeRefused<R extends RunRecord>(
   return { type: 'failed', at: record.at, error: JSON.parse(refusal) as ErrorData };
 }
 
-/** @throws what is not a fault of the record: a full disk, a lock, a defect of ours */
+/**
+ * @throws errors that are not the record's fault: a full disk, a lock, our own defect
+ */
 function refusalOf(error: unknown, sequence: number): ErrorData {
   const twice =
     error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
@@ -157,7 +159,7 @@ function refusalOf(error: unknown, sequence: number): ErrorData {
   return { ...data, message: `record ${sequence} cannot be stored: ${data.message}` };
 }
 
-/** What stands where a record would have stood: the end of the run, if it was that. */
+/** The replacement for a record: an end of the run, if the record was one. */
 function inPlaceOf(raw: unknown, error: ErrorData): RunEvent {
   const at = Date.now();
   if (typeof raw === 'object' && raw !== null && endsJournal(raw as RunRecord)) {
@@ -248,12 +250,12 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
   }
 }
 
-/** Iterations to look back on for one that all ranks have recorded. */
+/** How many iterations to look back for one that all ranks have recorded. */
 const LOOK_BACK = 1024;
 
 /**
- * Moves the count of iterations that every rank has finished, and the mean loss of the newest
- * that is here of all of them. Those that were left out hold up nothing.
+ * Updates the count of iterations that every rank has finished, and the mean loss of the
+ * newest one stored for all ranks. Omitted iterations do not hold it up.
  */
 function moveOn(statements: Statements, run: RunRow): void {
   const { ranks, iterations } = statements.rankProgress.get(run.number)!;

@@ -1,7 +1,7 @@
 /**
- * A run as a file, streamed in pieces of bounded size: JSON (one object: run, spec,
- * events, log, iterations) or CSV (one row per iteration and rank). Both hold exactly what is
- * stored; in CSV an empty cell is a quantity that was not observed.
+ * A run as a file, streamed in pieces of bounded size: JSON (one object: run, spec, events,
+ * log, iterations) or CSV (one row per iteration and rank). Both contain exactly the stored
+ * data; in CSV an empty cell is a quantity that was not observed.
  */
 import { PHASES } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';

@@ -1,4 +1,4 @@
-/** A run's row in the database, and the summary that it makes. */
+/** A run's row in the database, and its summary. */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { MetricKind } from '../../shared/metric.ts';
 import type { RunRecord } from '../../shared/records.ts';
@@ -10,14 +10,14 @@ export interface RunRow {
   readonly name: string;
   /** ExperimentSpec as JSON. */
   readonly spec: string;
-  /** The switches asked for at launch, SwitchRequest[] as JSON. */
+  /** The switches requested at launch, SwitchRequest[] as JSON. */
   readonly switches: string;
-  /** The process that launched it, as long as the run is starting. */
+  /** The process that launched it, while the run is starting. */
   readonly launcher: number | null;
   readonly state: RunState;
   readonly created_at: number;
   readonly ended_at: number | null;
-  /** Why it failed, or, before its end, why it is going to: ErrorData as JSON. */
+  /** Why it failed or, before its end, why it will: ErrorData as JSON. */
   readonly error: string | null;
   readonly deleted: number;
   readonly last_sequence: number;
@@ -32,25 +32,28 @@ export interface RunRow {
   readonly metric: number | null;
   /** A `MetricKind` as JSON; null: accuracy. */
   readonly metric_kind: string | null;
-  /** Of a run that has not ended: what its ranks wait for or do now, a record as JSON. */
+  /**
+   * For a run that has not ended: what its ranks are waiting for or doing now, a record
+   * as JSON.
+   */
   readonly queue: string | null;
 }
 
-/** How far the journal of one of a run's nodes is stored. */
+/** How far the journal of one of the run's nodes is stored. */
 export interface JournalRow {
   readonly node: string;
   readonly last_sequence: number;
-  /** Its last record as JSON, once that has come. */
+  /** Its last record as JSON, once it has arrived. */
   readonly ending: string | null;
-  /** One more than the newest iteration that it has told. */
+  /** One more than its newest recorded iteration. */
   readonly iterations: number;
-  /** Its records that were left out, and of which no record of the run tells yet. */
+  /** Its omitted records that no record of the run describes yet. */
   readonly left_out: number;
-  /** From which iteration on. */
+  /** The iteration from which they were omitted. */
   readonly left_out_from: number;
 }
 
-/** A journal of a run that has ended without it: its machine was out of reach. */
+/** A journal whose run has ended without it, because its machine was out of reach. */
 export interface MissingJournal {
   readonly run: string;
   readonly node: string;

@@ -1,10 +1,10 @@
 /**
  * The run store: every run and its records. Each node of a run has a journal; appending is
  * idempotent by (run, node, sequence), so records that are delivered again, or to two
- * processes at once, are stored once. What is stored gets a sequence of the run's own, in
- * the order of arrival: with one node it is the journal's. The run's summary is kept up in
- * the same transaction. A record that cannot be stored fails its run and holds up none
- * behind it (`record-writer.ts`).
+ * processes at once, are stored once. Stored records get the run's own sequence numbers,
+ * in the order of arrival; with one node these are the journal's. The run's summary is
+ * updated in the same transaction. A record that cannot be stored fails its run but does
+ * not hold up later ones (`record-writer.ts`).
  */
 import type Database from 'better-sqlite3';
 import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
@@ -36,7 +36,7 @@ export interface NewRun {
   readonly spec: ExperimentSpec;
   readonly switches: readonly SwitchRequest[];
   readonly createdAt: number;
-  /** The process that is going to start it; absent when a supervisor runs it already. */
+  /** The process that will start it; absent if a supervisor already runs it. */
   readonly launcher?: number | undefined;
 }
 
@@ -44,27 +44,30 @@ export interface RunQuery {
   readonly search?: string | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
-  /** True: only the deleted ones. Otherwise only the others. */
+  /** True: only deleted runs. Otherwise only the others. */
   readonly deleted?: boolean | undefined;
 }
 
-/** Where entries come from, and what of their run has been seen. */
+/** Where entries come from, and how much of their run the caller has seen. */
 export interface AppendFrom {
-  /** Whose journal it is; default: that of the run's first node. */
+  /** The journal's node; default: the run's first node. */
   readonly node?: string | undefined;
-  /** The last of the run's own sequences that the caller knows; default: all of them. */
+  /**
+   * The last of the run's own sequence numbers that the caller knows; default: the
+   * newest.
+   */
   readonly seen?: number | undefined;
 }
 
-/** What has become of entries that were given to the store. */
+/** The outcome of storing entries. */
 export interface StoredBatch {
   readonly summary: RunSummary;
   /**
-   * What the run has beyond what was seen, by its own sequence: these entries, and what
-   * another process has stored.
+   * The run's records that the caller has not seen, by its own sequence: these entries,
+   * and those that another process has stored.
    */
   readonly entries: readonly JournalEntry[];
-  /** Why one of them could not be stored; the run ends as failed. */
+  /** Why one of them could not be stored; then the run ends as failed. */
   readonly refusal: ErrorData | undefined;
 }
 
@@ -80,7 +83,7 @@ export interface OpenJournals {
 export interface UnendedRun {
   readonly id: string;
   readonly name: string;
-  /** The nodes that have ranks of it, the leading one first. */
+  /** The nodes with ranks of it, the leading one first. */
   readonly nodes: readonly string[];
   readonly starting: boolean;
   readonly launcher: number | undefined;
@@ -143,9 +146,8 @@ export class RunStore {
   }
 
   /**
-   * Stores what is new among the entries of a node's journal, which must be in order and
-   * without a gap to what is stored of it, except for what the journal says that it left out.
-   * All or nothing.
+   * Stores the new ones among the entries of a node's journal, which must be in order and
+   * without a gap, except for those that the journal declares. All or nothing.
    * @throws GradwireError `RECORDS_MISSING`: a gap
    */
   append(
@@ -172,7 +174,7 @@ export class RunStore {
   }
 
   /**
-   * Ends a run by the journals that have ended, without those that have not.
+   * Ends a run with the journals that have ended, without the others.
    * @returns as `append`
    */
   endEarly(id: string, { seen }: Pick<AppendFrom, 'seen'> = {}): StoredBatch {
@@ -186,7 +188,7 @@ export class RunStore {
     return this.#guard(() => this.#database.transaction(end).immediate());
   }
 
-  /** Whether some journal of the run has ended, how, and which have not. */
+  /** Which journals of the run have ended, how, and which have not. */
   openJournals(id: string): OpenJournals {
     return this.#guard(() => {
       const run = this.#row(id).number;
@@ -202,14 +204,16 @@ export class RunStore {
   }
 
   /**
-   * Journals that runs have ended without. Of a run that failed before it began on a node
-   * there may be none.
+   * Journals that runs have ended without. If a run failed before it began on a node,
+   * there may be none there.
    */
   missingJournals(): readonly MissingJournal[] {
     return this.#guard(() => this.#statements.missingJournals.all());
   }
 
-  /** The node has no more of a run's journal than is stored: it is not read again. */
+  /**
+   * The node has no more of the run's journal than is stored, so it is not read again.
+   */
   closeJournal(id: string, node: string): void {
     const ending: RunRecord = { type: 'finished', at: Date.now(), node };
     this.#guard(() => {
@@ -219,7 +223,7 @@ export class RunStore {
     });
   }
 
-  /** Ends a run that no record will end; a run that has ended stays as it is. */
+  /** Ends a run that no record will end; does not change an ended run. */
   fail(id: string, error: ErrorData, at: number): RunSummary {
     return this.#guard(() => {
       this.#statements.failRun.run(JSON.stringify(error), at, id);
@@ -236,7 +240,7 @@ export class RunStore {
     return this.#guard(() => this.#statements.runById.get(id) !== undefined);
   }
 
-  /** The last of the run's own sequences. */
+  /** The last of the run's own sequence numbers. */
   lastSequence(id: string): number {
     return this.#guard(() => this.#row(id).last_sequence);
   }
@@ -250,7 +254,7 @@ export class RunStore {
     return this.#guard(() => JSON.parse(this.#row(id).spec) as ExperimentSpec);
   }
 
-  /** The switches that were asked for when the run was launched. */
+  /** The switches requested when the run was launched. */
   switches(id: string): readonly SwitchRequest[] {
     return this.#guard(() => JSON.parse(this.#row(id).switches) as SwitchRequest[]);
   }
@@ -300,7 +304,7 @@ export class RunStore {
   }
 
   /**
-   * The id that begins with the given letters.
+   * The run id with the given prefix.
    * @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`
    */
   resolve(prefix: string): string {
@@ -316,7 +320,7 @@ export class RunStore {
     return ids.includes(prefix) ? prefix : ids[0]!;
   }
 
-  /** Whether another process has committed anything since this was last asked. */
+  /** Whether another process has committed anything since the last call. */
   changedElsewhere(): boolean {
     return this.#guard(() => {
       const version = this.#database.pragma('data_version', { simple: true }) as number;
@@ -358,7 +362,7 @@ export class RunStore {
     );
   }
 
-  /** All that its ranks printed, in the order of arrival; between two pages as below. */
+  /** All lines that its ranks printed, in the order of arrival, in pages as below. */
   *logLines(id: string): Generator<LogRecord> {
     let after = 0;
     for (;;) {
@@ -370,8 +374,8 @@ export class RunStore {
   }
 
   /**
-   * All iteration records by iteration and rank, a page at a time: between two pages the
-   * database is free for others, and no more than a page is held.
+   * All iteration records by iteration and rank, a page at a time, so that others can
+   * use the database between two pages and only one page is in memory.
    */
   *allIterations(id: string): Generator<IterationRecord> {
     const run = this.#guard(() => this.#row(id).number);

@@ -4,12 +4,12 @@ import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 
 const PAGE = 1000;
 
-/** Nothing is recorded of a run that waits but what is known of its job. */
+/** While a run waits, only its job's status is recorded. */
 const NEWEST_EVENTS = 8;
 
 /**
- * Of a run that has not ended, also where it stands in the queue of its cluster. Of a long
- * one there may be thousands of events, and this is asked with every batch of records.
+ * For a run that has not ended, this includes its place in the cluster's queue. A long run
+ * may have thousands of events, and this query runs with every batch of records.
  */
 const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
     SELECT record FROM (

@@ -6,7 +6,7 @@ import { openLocalShell } from './local-shell.ts';
 import { PageTerminals } from './page-terminals.ts';
 import { remoteShell } from './remote-shell.ts';
 
-/** @throws GradwireError `NODE_UNKNOWN`, and what connecting throws */
+/** @throws GradwireError `NODE_UNKNOWN`, and errors of connecting */
 export type OpenRemote = (
   node: string,
   size: TerminalSize,
@@ -21,7 +21,7 @@ export class AppTerminals {
     this.#openRemote = openRemote;
   }
 
-  /** The terminals of a page; closed, they are forgotten here too. */
+  /** The terminals of a page; forgotten here once closed. */
   page(events: TerminalEvents): PageTerminals {
     const page = new PageTerminals(
       async (node, size, signal) =>

@@ -1,6 +1,6 @@
 /**
- * The user's shell on this computer. Pseudoterminals are not in Node: they come with a native
- * package that is optional, and loaded with the first such terminal.
+ * The user's shell on this computer. Node has no pseudoterminals: they need an optional
+ * native package, loaded with the first such terminal.
  */
 import type * as Pty from '@lydell/node-pty';
 import os, { constants } from 'node:os';
@@ -20,14 +20,14 @@ export async function openLocalShell(size: TerminalSize): Promise<Shell> {
   const { file, args } = loginShell();
   try {
     return overPty(
-      // It has `destroy`, which its types leave out.
+      // `destroy` exists but is missing in its types.
       spawn(file, args, {
         name: 'xterm-256color',
         cols: size.columns,
         rows: size.rows,
         cwd: os.homedir(),
         env: { ...process.env, COLORTERM: 'truecolor' },
-        // As bytes: characters are put together where they are passed on.
+        // As bytes; characters are decoded where they are passed on.
         encoding: null,
       }) as ClosablePty,
     );
@@ -64,13 +64,13 @@ function unavailable(cause: unknown): GradwireError {
 function loginShell(): { readonly file: string; readonly args: string[] } {
   const { env, platform } = process;
   if (platform === 'win32') return { file: 'powershell.exe', args: [] };
-  // The account's own shell, where the environment names none.
+  // The account's own shell, if the environment names none.
   return { file: env['SHELL'] || os.userInfo().shell || '/bin/sh', args: ['-l'] };
 }
 
 /**
- * What a shell prints in its last fifth of a second is lost where the page is more than a
- * window behind: the package closes the terminal then.
+ * Output of a shell's last fifth of a second is lost if the page is more than a window
+ * behind, because the package then closes the terminal.
  */
 function overPty(pty: ClosablePty): Shell {
   let over = false;
@@ -79,12 +79,13 @@ function overPty(pty: ClosablePty): Shell {
       if (!over) pty.resume();
     },
     destroy: (error, done) => {
-      // Closes the terminal first: a shell that ignores the signal reads its end.
+      // Closes the terminal first, so that a shell that ignores the signal reads the
+      // end of input.
       if (!over) pty.destroy();
       done(error);
     },
   });
-  // With no encoding it is bytes, whatever the type says.
+  // Without an encoding these are bytes, despite the type.
   pty.onData((chunk: unknown) => {
     if (!output.destroyed && !output.push(chunk)) pty.pause();
   });

@@ -1,9 +1,9 @@
 /**
- * Passes a shell's output on to a page, in order and without loss, as fast as the page takes
- * it. While nothing is on its way to the page, output goes at once; otherwise it is gathered
- * until an answer comes or a piece is full. So a key's echo does not wait, and a flood comes
- * in few, full pieces. At most WINDOW characters are unanswered, and one more piece is
- * gathered; then the shell is held back.
+ * Passes a shell's output to a page, in order and without loss, as fast as the page accepts
+ * it. While nothing is in flight, output is sent at once; otherwise it is gathered until an
+ * answer comes or a piece is full. So a key's echo does not wait, and a flood comes in few,
+ * full pieces. At most WINDOW characters are unanswered, and one more piece is gathered;
+ * then the shell is held back.
  */
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
@@ -13,8 +13,8 @@ export const PIECE = 32_768;
 export const WINDOW = 8 * PIECE;
 
 /**
- * @param send resolves or rejects when the page has taken a piece, or never will
- * @returns when the output has ended and all of it has been sent, or it was destroyed
+ * @param send settles when the page has processed a piece, or never will
+ * @returns resolves when all output has been sent, or the stream was destroyed
  */
 export function passOutput(
   output: Readable,

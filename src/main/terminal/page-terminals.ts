@@ -1,6 +1,6 @@
 /**
- * The terminals of one page: opened, typed into, resized and closed by it alone, and ended
- * with it.
+ * The terminals of one page: only this page opens, uses, resizes and closes them, and they
+ * end with it.
  */
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
 import type {
@@ -56,7 +56,10 @@ export class PageTerminals {
     for (const id of [...this.#terminals.keys()]) this.#close(id);
   }
 
-  /** @throws GradwireError `TERMINAL_TAKEN`, `TERMINAL_LIMIT`, and why there is no shell */
+  /**
+   * @throws GradwireError `TERMINAL_TAKEN`, `TERMINAL_LIMIT`, and the reason why there is
+   * no shell
+   */
   async #open(id: number, node: string, size: TerminalSize): Promise<void> {
     if (this.#closed) throw gone(id);
     if (this.#terminals.has(id)) {
@@ -111,7 +114,7 @@ export class PageTerminals {
     terminal.shell?.close();
   }
 
-  /** Its number may be another terminal's by now. */
+  /** Another terminal may have its number by now. */
   #forget(id: number, terminal: Terminal): void {
     if (this.#terminals.get(id) === terminal) this.#terminals.delete(id);
   }

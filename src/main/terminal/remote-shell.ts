@@ -1,4 +1,4 @@
-/** A login shell on a machine, over the connection that everything of the machine shares. */
+/** A login shell on a machine, over the machine's one shared connection. */
 import { toErrorData } from '../../shared/errors.ts';
 import type { RemoteShell } from '../ssh/remote-stream.ts';
 import type { Shell } from './shell.ts';

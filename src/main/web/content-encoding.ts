@@ -1,10 +1,11 @@
 /**
- * Compressed forms of the renderer's files: the build lays them beside the files
- * (scripts/precompressed.ts), and the server gives the one that a browser accepts. Browsers
- * take Brotli over http: from this computer at most (Firefox: not even then), hence gzip too.
+ * Compressed forms of the renderer's files: the build puts them beside the files
+ * (scripts/precompressed.ts), and the server sends one that the browser accepts. Browsers
+ * accept Brotli over http: at most from this computer (Firefox not even then), hence gzip
+ * too.
  */
 
-/** Best first, with what their files' names end in. */
+/** The best first, with the suffixes of their files. */
 export const ENCODINGS = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
@@ -13,8 +14,8 @@ export const ENCODINGS = [
 export type ContentEncoding = (typeof ENCODINGS)[number];
 
 /**
- * What an Accept-Encoding header allows and prefers to the plain form, best first, by RFC
- * 9110, 12.5.3. Without a header nothing is known of the client: the plain form.
+ * The encodings that an Accept-Encoding header allows and prefers to the plain form, best
+ * first (RFC 9110, 12.5.3). Without a header: only the plain form.
  */
 export function acceptedEncodings(
   header: string | undefined,
@@ -23,7 +24,7 @@ export function acceptedEncodings(
   for (const item of (header ?? '').toLowerCase().split(',')) {
     const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
     const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    // A weight that is no number allows nothing.
+    // A weight that is not a number allows nothing.
     const value = weight === undefined ? 1 : Number(weight.slice(2));
     if (name !== '') weights.set(name, value >= 0 && value <= 1 ? value : 0);
   }

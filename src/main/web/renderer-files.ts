@@ -1,7 +1,7 @@
 /**
- * The allow-list of what a host gives out: the built renderer's own files, named plainly
- * (no dots first, no escapes, at most three folders deep) and of a known kind. Whatever
- * does not match the list is not looked up at all, so there is no path to climb out by.
+ * The allow-list of files that a host serves: the built renderer's own files with plain
+ * names (no leading dots, no escapes, at most three folders deep) and known kinds. A
+ * path that does not match is not looked up at all, so none can leave the directory.
  * Both hosts use it: the server for http:, the window for app:.
  */
 import path from 'node:path';
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const DEEPEST = 4;
 
-/** A name with the build's hash of its content: what it names never changes. */
+/** A name with the build's content hash, so the file never changes. */
 const HASHED = /^assets\/.*-[A-Za-z0-9_-]{8}\.[a-z0-9]+$/;
 
 export interface RendererFile {
@@ -32,8 +32,8 @@ export interface RendererFile {
 }
 
 /**
- * The file a URL's path stands for, or undefined if the list has none.
- * @param pathname as `URL` gives it: escapes are still escapes
+ * The file for a URL's path; undefined if it is not on the list.
+ * @param pathname from `URL`, still escaped
  */
 export function rendererFile(pathname: string): RendererFile | undefined {
   if (!pathname.startsWith('/')) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Headers with which every response tells the browser what to refuse. The page runs its own scripts
- * and styles only, speaks to its own host only, cannot be framed, and leaks no address.
+ * Security headers of every response. The page runs only its own scripts and styles, connects only
+ * to its own host, cannot be framed, and leaks no address.
  */
 
 /**

@@ -28,7 +28,7 @@ export function rangeFromZero(values: Iterable<number>): AxisRange {
 }
 
 /**
- * Like rangeFromZero, but a few outliers do not flatten everything else: where the largest
+ * Like rangeFromZero, but a few outliers do not flatten everything else: if the largest
  * value is more than twice the ninth decile, the range ends at 1.6 times that decile, and
  * the chart says which values exceed it.
  */

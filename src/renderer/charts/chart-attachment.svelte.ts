@@ -1,6 +1,6 @@
 /**
- * A Chart.js chart on a canvas, owned by the canvas: made with it, drawn again when what
- * `draw` reads has changed and the canvas is in sight, destroyed with it.
+ * A Chart.js chart on a canvas, owned by the canvas: created with it, redrawn when the
+ * data that `draw` reads has changed and the canvas is visible, destroyed with it.
  */
 import type { Chart as ChartType, ChartConfiguration } from 'chart.js';
 import { untrack } from 'svelte';
@@ -10,7 +10,7 @@ import { drawLater, forgetDrawing } from './draw-queue.ts';
 
 /**
  * @param configure read once
- * @param draw puts the data of now into the chart; it is updated afterwards
+ * @param draw puts the current data into the chart, which is updated afterwards
  */
 export function chart(
   configure: () => ChartConfiguration,
@@ -37,7 +37,7 @@ export function chart(
       observer.disconnect();
       forgetDrawing(update);
       made.destroy();
-      // A resize that waits for its delay would still draw.
+      // A delayed resize would still draw.
       made.update = () => undefined;
     };
   };

@@ -1,4 +1,4 @@
-/** What all charts have in common: no animation, no parsing, fixed ranges, quiet axes. */
+/** Options of all charts: no animation, no parsing, fixed ranges, quiet axes. */
 import type { Chart, ChartOptions } from 'chart.js';
 import type { AxisRange } from './axis-range.ts';
 import type { Palette } from './palette.ts';

@@ -1,6 +1,6 @@
 /**
- * What every chart over iterations draws from: a run's history within the chosen span, in
- * bins, brought up to date with the feed's slow tick, and the colours in force.
+ * The data of every chart over iterations: a run's history within the chosen span, in
+ * bins, updated with the feed's slow tick, and the current colours.
  */
 import { useApp } from '../state/app.svelte.ts';
 import type { RunFeed } from '../state/run-feed.svelte.ts';
@@ -15,7 +15,7 @@ export interface ChartedRun {
   readonly palette: Palette;
 }
 
-/** To be called while a component is set up; the arguments are read as they change. */
+/** To be called during a component's set-up; follows changes of the arguments. */
 export function useChartedRun(feed: () => RunFeed, span: () => Span): ChartedRun {
   const { preferences } = useApp();
   const palette = $derived(readPalette(preferences.scheme, preferences.patterns));

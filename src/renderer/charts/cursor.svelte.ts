@@ -1,4 +1,4 @@
-/** The iteration that is looked at, the same in all charts of a run. */
+/** The iteration under the cursor, shared by all charts of a run. */
 export class Cursor {
   #iteration = $state<number>();
 

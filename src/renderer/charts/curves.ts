@@ -1,6 +1,6 @@
 /**
- * Curves from bins: what the line charts draw and their tables list. A bin's point stands
- * at its middle; a quantity that was not observed leaves its place out.
+ * Curves from bins: the points that line charts draw and their tables list. A bin's point
+ * is at its middle; a quantity that was not observed has no point.
  */
 import { exponentialAverage } from '../../shared/statistics/exponential-average.ts';
 import { COLUMN, type BandedField, type Field } from '../state/record-fields.ts';
@@ -11,7 +11,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** Points that a curve holds. */
+/** Most points of a curve. */
 export const CURVE_POINTS = 300;
 
 export function middle(bin: Bin): number {

@@ -1,6 +1,6 @@
 /**
  * Charts that changed at the same tick are drawn one after another, as many per frame as
- * fit a small part of it, so that no single task holds the page up.
+ * fit into a small part of it, so that no task blocks the page.
  */
 const BUDGET_MS = 8;
 

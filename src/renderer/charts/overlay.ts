@@ -1,7 +1,6 @@
 /**
- * What is drawn over a chart: a vertical line with a label at each fence, and the cursor
- * that walks all charts together. A Chart.js plugin per chart, told what to draw before
- * each update.
+ * The overlay of a chart: a vertical line with a label at each fence, and the cursor
+ * shared by all charts. One Chart.js plugin per chart, configured before each update.
  */
 import type { Chart, Plugin } from 'chart.js';
 import type { Palette } from './palette.ts';

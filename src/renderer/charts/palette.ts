@@ -1,6 +1,6 @@
 /**
- * The style sheet's colours as a chart needs them, read once per theme: canvases do not
- * see custom properties.
+ * The style sheet's colours as a chart needs them, read once per theme: canvases cannot
+ * read custom properties.
  */
 import { PHASES, type Phase } from '../../shared/phases.ts';
 import { hatchFill, patternFill } from './pattern-fill.ts';

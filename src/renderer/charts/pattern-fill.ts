@@ -1,12 +1,12 @@
 /**
- * Fills that can be told apart without colour: a tile of lines or dots over a colour,
- * repeated. Tiles are made once per colour and pattern, and kept by the palette.
+ * Fills that differ without colour: a tile of lines or dots over a colour, repeated.
+ * Tiles are made once per colour and pattern, and kept by the palette.
  */
 import type { Pattern } from './phase-style.ts';
 
 const TILE = 6;
 
-/** @returns the colour itself where the pattern is plain */
+/** @returns the colour itself if the pattern is plain */
 export function patternFill(
   colour: string,
   pattern: Pattern,

@@ -1,6 +1,6 @@
 /**
- * How a phase looks and is called: its colour (Okabe–Ito, from the style sheet), its
- * pattern for those who do not tell the colours apart, its title.
+ * A phase's look and title: its colour (Okabe–Ito, from the style sheet) and its
+ * pattern, for users who cannot tell the colours apart.
  */
 import type { Phase } from '../../shared/phases.ts';
 
@@ -8,7 +8,7 @@ export type Pattern = 'plain' | 'dots' | 'rising' | 'falling' | 'level' | 'uprig
 
 export interface PhaseStyle {
   readonly title: string;
-  /** What is done in it, for the legend's tooltip. */
+  /** A description for the legend's tooltip. */
   readonly meaning: string;
   readonly property: string;
   readonly pattern: Pattern;

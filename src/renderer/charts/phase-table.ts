@@ -1,13 +1,13 @@
 /**
- * Phases per iteration in words and tables: what a bar says, what the table twin lists,
- * what the summary says. Shared by the chart and its tests.
+ * Phases per iteration in words and tables: the text of a bar, the table, and the
+ * summary. Shared by the chart and its tests.
  */
 import { PHASES, type Phase } from '../../shared/phases.ts';
 import { formatDuration, formatWholePercent } from '../../shared/units.ts';
 import { meanOf, type Bin } from '../state/run-history.ts';
 import { iterationLabel, type TableTwin } from './table-twin.ts';
 
-/** Bars that a chart of this kind holds. */
+/** Most bars of such a chart. */
 export const PHASE_BARS = 160;
 
 /** @param phases that an iteration of the run has */

@@ -11,7 +11,7 @@ export function spanRange(span: Span, length: number): { from: number; to: numbe
   return { from: span === 'all' ? 0 : Math.max(0, length - span), to: length };
 }
 
-/** The axis for it: a short run does not make its bars wider than they will be. */
+/** The axis for it: bars of a short run have the width that they will keep. */
 export function spanAxis(span: Span, length: number): { min: number; max: number } {
   if (span === 'all') return { min: -0.5, max: Math.max(length, 40) - 0.5 };
   const from = Math.max(0, length - span);

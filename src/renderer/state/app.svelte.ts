@@ -1,6 +1,6 @@
 /**
- * The app's own state, one per page: the line to the host, what the host can do, the
- * latest runs, and the pieces that all views share.
+ * The app's own state, one per page: the line to the host, the host's abilities, the
+ * latest runs, and shared pieces of all views.
  */
 import { createContext } from 'svelte';
 import type { Catalogue } from '../../shared/catalogue.ts';
@@ -75,7 +75,7 @@ export class AppState {
     return this.#info;
   }
 
-  /** Undefined while it is being asked for, and when it could not be had. */
+  /** Undefined while it is being requested, and if it is unavailable. */
   get catalogue(): Catalogue | undefined {
     return this.#catalogue;
   }
@@ -97,7 +97,7 @@ export class AppState {
     return (this.#recent ?? []).filter(isLive);
   }
 
-  /** Asks the host for everything anew. */
+  /** Requests everything from the host again. */
   load(): void {
     if (this.connection.status !== 'connected') return;
     void this.#ask(this.api.info(), (info) => (this.#info = info));
@@ -124,7 +124,7 @@ export class AppState {
     );
   }
 
-  /** Starts a run and goes to it. @returns the error that kept it from starting */
+  /** Starts a run and shows it. @returns the error if it did not start */
   async launch(spec: unknown): Promise<ErrorData | undefined> {
     return this.#open(this.api.launch(spec));
   }
@@ -134,7 +134,7 @@ export class AppState {
     if (error !== undefined) this.toasts.error(error);
   }
 
-  /** Soft: the run leaves the lists, and Undo brings it back. */
+  /** Soft delete: the run leaves the lists, and Undo restores it. */
   async remove(run: RunSummary): Promise<void> {
     try {
       await this.api.setDeleted(run.id, true);
@@ -155,7 +155,7 @@ export class AppState {
     }
   }
 
-  /** Hands the run's records to the user as a file. */
+  /** Saves the run's records as a file. */
   async exportRun(run: string, format: ExportFormat): Promise<void> {
     try {
       const text = await this.api.exportRun(run, format);

@@ -2,7 +2,7 @@
  * A whole run in bounded memory: at most `capacity` bins per rank, each the sum of the
  * iterations that fell into it. When the last bin is full, neighbours merge and the
  * width doubles, so that adding stays O(fields) amortised and a run of a million
- * iterations costs what one of two thousand does. Means are exact; extremes of the
+ * iterations costs the same as one of two thousand. Means are exact; extremes of the
  * banded fields are kept, so that averaging does not hide tails.
  */
 import { BANDED_FIELDS, COLUMN, FIELD_COUNT } from './record-fields.ts';
@@ -35,7 +35,7 @@ export class BinnedHistory {
     return this.#width;
   }
 
-  /** Bins up to the newest, empty ones between included. */
+  /** Bins up to the newest, including empty ones. */
   get length(): number {
     return this.#used;
   }
@@ -69,7 +69,7 @@ export class BinnedHistory {
     return this.#counts[(bin * this.ranks + rank) * FIELD_COUNT + column]!;
   }
 
-  /** Smallest value of the band's field among all ranks; Infinity: none. */
+  /** Smallest value of the band's field among all ranks; Infinity if none. */
   minimum(bin: number, band: number): number {
     return this.#minima[bin * BANDS + band]!;
   }

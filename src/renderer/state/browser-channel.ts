@@ -31,12 +31,12 @@ export const openBrowserChannel: OpenChannel = async (signal) => {
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
   const channel = await openWebSocket(() => new WebSocket(address), signal);
   if (channel !== undefined) return { kind: 'open', channel };
-  // A WebSocket does not tell a host that is gone from one that refuses.
+  // A WebSocket does not distinguish a missing host from one that refuses.
   try {
     const answer = await fetch('/', { method: 'HEAD', signal });
     return { kind: answer.status === 401 ? 'refused' : 'unreachable' };
   } catch {
-    // Not reached either: the network's reason is not given to pages.
+    // Not reached either; pages do not learn the network's reason.
     return { kind: 'unreachable' };
   }
 };

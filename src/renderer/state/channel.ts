@@ -1,21 +1,21 @@
 /**
- * What the page needs of a line to its host, a WebSocket or a MessagePort: ordered and
- * reliable while open; an open channel closes once, then never opens again.
+ * The page's line to its host, a WebSocket or a MessagePort: ordered and reliable while
+ * open; an open channel closes once and never reopens.
  */
 export interface Channel {
   post(text: string): void;
   onMessage(listener: (text: unknown) => void): void;
-  /** Called once. A channel that has closed already calls at once. */
+  /** Called once; immediately if the channel has already closed. */
   onClose(listener: () => void): void;
   close(): void;
 }
 
-/** How a channel is had: opens a new one, or says why there will be none. */
+/** Opens a new channel, or returns why there will be none. */
 export type OpenChannel = (signal: AbortSignal) => Promise<Opening>;
 
 export type Opening =
   | { readonly kind: 'open'; readonly channel: Channel }
-  /** Not now: worth another try. */
+  /** Unavailable now; retry. */
   | { readonly kind: 'unreachable' }
-  /** The host does not take this page: its access token is that of an earlier start. */
+  /** The host refuses this page, whose access token belongs to an earlier start. */
   | { readonly kind: 'refused' };

@@ -1,4 +1,4 @@
-/** The machines and the open questions, as the host tells them. */
+/** The machines and the open questions, as reported by the host. */
 import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
 import type { OpenQuestion, QuestionAnswer } from '../../shared/ssh-question.ts';
@@ -44,7 +44,7 @@ export class ClusterState {
     return this.#questions[0];
   }
 
-  /** Asks the host for everything anew. */
+  /** Requests everything from the host again. */
   async load(): Promise<void> {
     const { api } = this.#connection;
     await this.try(async () => {
@@ -60,7 +60,7 @@ export class ClusterState {
     await this.try(() => this.#connection.api.answer(question.id, answer));
   }
 
-  /** Does something; what goes wrong is shown. @returns whether it went well */
+  /** Runs an action and shows its error. @returns whether it succeeded */
   async try(action: () => Promise<void>): Promise<boolean> {
     try {
       await action();

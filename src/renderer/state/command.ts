@@ -1,6 +1,6 @@
-/** Something the user can do, as the palette, the shortcut list and menus know it. */
+/** A user command, for the palette, the shortcut list and menus. */
 export interface Command {
-  /** Stable, unique; a native menu names commands by it. */
+  /** Stable and unique; the native menu refers to commands by it. */
   readonly id: string;
   readonly title: string;
   readonly group: string;

@@ -1,6 +1,6 @@
 /**
- * One registry of everything the user can do: the palette, the shortcut list, key
- * strokes and the native menu all read it. Views add their commands while they are shown.
+ * The registry of all user commands: the palette, the shortcut list, key strokes and the
+ * native menu all read it. Views add their commands while they are shown.
  */
 import { untrack } from 'svelte';
 import type { Command } from './command.ts';
@@ -19,8 +19,8 @@ export class CommandRegistry {
   }
 
   /**
-   * Meant for effects: they depend on what the commands say, not on the registry.
-   * @returns what takes them out again
+   * For use in effects, which then depend on the commands, not on the registry.
+   * @returns a function that removes them
    */
   register(...added: readonly Command[]): () => void {
     this.#commands = [...untrack(() => this.#commands), ...added];
@@ -31,14 +31,14 @@ export class CommandRegistry {
     };
   }
 
-  /** @returns whether there is such a command now */
+  /** @returns whether such a command exists now */
   run(id: string): boolean {
     const command = this.#commands.find((candidate) => candidate.id === id);
     command?.run();
     return command !== undefined;
   }
 
-  /** Runs the command of a key stroke, the one registered last if there are several. */
+  /** Runs the command of a key stroke; of several, the last registered. */
   handle(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.repeat) return;
     const typing = isTyping(event.target);

@@ -1,4 +1,4 @@
-/** Connects the page to the host that served it, whichever that is. */
+/** Connects the page to the host that served it. */
 import type { HostBridge } from '../../shared/host-bridge.ts';
 import { openBrowserChannel } from './browser-channel.ts';
 import { HostConnection, type Connection } from './host-connection.ts';
@@ -12,7 +12,7 @@ export type {
 
 declare global {
   interface Window {
-    /** Put there by the preload script; absent in a browser. */
+    /** Set by the preload script; absent in a browser. */
     readonly gradwireHost?: HostBridge;
   }
 }

@@ -1,4 +1,4 @@
-/** The public data sets, as the host tells them. */
+/** The public data sets, as reported by the host. */
 import type { DataSetStatus } from '../../shared/data-set-status.ts';
 import type { Connection } from './connection.ts';
 import type { Toasts } from './toasts.svelte.ts';
@@ -17,7 +17,7 @@ export class DataSets {
     });
   }
 
-  /** Those that a data set of a spec can be trained on. */
+  /** The sets that fit a spec's data set. */
   of(dataset: unknown): readonly DataSetStatus[] {
     return this.#sets.filter((set) => set.dataset === dataset);
   }

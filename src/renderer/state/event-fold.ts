@@ -1,15 +1,15 @@
 /**
- * The list of events without its monotony: among measurements in a row, the newest of each
- * type stands for all of its type, so that a switch of long ago is still in sight. Nothing
- * is lost: charts and exports have every one.
+ * Folds the list of events: in a row of consecutive measurements, the newest of each type
+ * represents all of its type, so that an old switch stays visible. Charts and exports
+ * still have every event.
  */
 import type { RunEvent } from '../../shared/records.ts';
 
 export interface FoldedEvent {
   readonly event: RunEvent;
-  /** Its place among all events: stable while the run continues. */
+  /** Its position among all events, stable while the run continues. */
   readonly index: number;
-  /** Events of the same type before it that it stands for. */
+  /** Number of earlier events of the same type that it represents. */
   readonly folded: number;
 }
 
@@ -24,14 +24,14 @@ const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
 ]);
 
 interface Row extends FoldedEvent {
-  /** The place of its event, the newest that it stands for. */
+  /** The position of its event, the newest that it represents. */
   readonly last: number;
 }
 
 /** @returns newest first */
 export function foldEvents(events: readonly RunEvent[]): readonly FoldedEvent[] {
   const rows: Row[] = [];
-  // By type, the row of the measurements in a row: its key stays while its event changes.
+  // The current row by type; its key stays while its event changes.
   const open = new Map<RunEvent['type'], number>();
   events.forEach((event, index) => {
     const { type } = event;

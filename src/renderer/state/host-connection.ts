@@ -1,11 +1,11 @@
 /**
  * The page's connection to its host: the typed calls of AppApi, main's pushes as events,
- * and the state of the line. A lost line is opened again by itself, first at once, then
- * with growing pauses of at most RETRY_LONGEST_MS; the runs that were watched are watched
- * again, and `resync` says that pushes may have been missed.
+ * and the state of the line. A lost line is reopened automatically, first at once, then
+ * with growing pauses of at most RETRY_LONGEST_MS; watched runs are watched again, and
+ * `resync` says that pushes may have been missed.
  *
- * Delivery: a call is made at most once. One whose answer was under way when the line
- * broke rejects with `CONNECTION_LOST`; whether it took effect is not known.
+ * Delivery: a call is made at most once. One that was unanswered when the line broke
+ * rejects with `CONNECTION_LOST`; it may or may not have taken effect.
  */
 import { createBirpc, type BirpcReturn } from 'birpc';
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
@@ -31,7 +31,7 @@ export interface Connection {
   /** Every call rejects with ErrorData. */
   readonly api: AppApi;
   readonly status: ConnectionStatus;
-  /** Listens from now on; returns what ends the listening. */
+  /** Adds a listener; returns a function that removes it. */
   on<E extends keyof ConnectionEvents>(
     event: E,
     listener: ConnectionEvents[E],
@@ -71,7 +71,7 @@ export class HostConnection implements Connection {
     return this.#status;
   }
 
-  /** Resolves when the line is up for the first time, or the host refuses. */
+  /** Resolves when the line first opens, or the host refuses. */
   settled(): Promise<void> {
     return this.#firstTry;
   }
@@ -91,7 +91,7 @@ export class HostConnection implements Connection {
     this.#line?.channel.close();
   }
 
-  /** Tries until the line is up, the host refuses, or the connection is closed. */
+  /** Retries until the line is open, the host refuses, or the connection is closed. */
   async #dial({ again }: { readonly again: boolean }): Promise<void> {
     const { signal } = this.#ended;
     let pause = 0;
@@ -125,7 +125,7 @@ export class HostConnection implements Connection {
       },
       {
         proxify: false,
-        // Each call has the deadline of what it does, in main; a dead line closes.
+        // No deadline here: main limits each call, and a dead line closes.
         timeout: -1,
         post: (text: string) => channel.post(text),
         on: (listener) => onDecodedMessage(channel, listener),
@@ -145,7 +145,7 @@ export class HostConnection implements Connection {
   }
 
   async #watchAgain(): Promise<void> {
-    // A run that is gone meanwhile has no records to miss; `resync` shows the rest.
+    // A run that is gone meanwhile has no records to miss; `resync` updates the rest.
     await Promise.allSettled([...this.#watched].map((run) => this.api.watch(run)));
     if (this.#line !== undefined) this.#emit('resync');
   }
@@ -160,7 +160,7 @@ export class HostConnection implements Connection {
       watch: async (run) => {
         this.#watched.add(run);
         return await calls.watch(run).catch((error: ErrorData) => {
-          // Refused by main, not by a broken line: there is nothing to watch again.
+          // Main refused it, so there is nothing to watch again.
           if (error.code !== CONNECTION_LOST) this.#watched.delete(run);
           throw error;
         });
@@ -195,7 +195,7 @@ export class HostConnection implements Connection {
     void this.#emitted(event, args);
   }
 
-  /** The push is answered when all listeners have done with it. */
+  /** The push is answered once all listeners have processed it. */
   async #emitAndWait<E extends keyof ConnectionEvents>(
     event: E,
     ...args: Parameters<ConnectionEvents[E]>

@@ -1,4 +1,4 @@
-/** The links between machines as a map: what each cell says, and how strongly it is tinted. */
+/** The links between machines as a map: each cell's text and the strength of its tint. */
 import type { ErrorData } from '../../shared/errors.ts';
 import {
   bitsPerSecond,
@@ -8,7 +8,7 @@ import {
 } from '../../shared/link-status.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 
-/** Bandwidths that are nearer to each other than this look alike, almost. */
+/** Bandwidths that are closer than this look almost alike. */
 const SPREAD = 10;
 
 export type LinkCell =
@@ -19,7 +19,10 @@ export type LinkCell =
       readonly kind: 'measured';
       readonly bandwidth: string;
       readonly latency: string;
-      /** From 0 to 1: 1 of the most bandwidth, 0 of the least, or of a tenth where that is less. */
+      /**
+       * From 0 to 1: 1 for the most bandwidth; 0 for the least, or for a tenth of the most if that
+       * is less.
+       */
       readonly strength: number;
       readonly title: string;
     };
@@ -69,7 +72,7 @@ export function linkRows(
   }));
 }
 
-/** When the links were measured: of the oldest and the newest; undefined: none was. */
+/** When the oldest and the newest link were measured; undefined if none was. */
 export function measuredSpan(
   links: readonly LinkStatus[],
 ): { readonly first: number; readonly last: number } | undefined {

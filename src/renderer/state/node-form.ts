@@ -1,6 +1,5 @@
 /**
- * The form of a machine: what was typed into its fields, the entry that it makes, and what is
- * wrong with it, field by field.
+ * The form of a machine: the typed values, the resulting entry, and its errors by field.
  */
 import { entryProblems, type NodeEntry } from '../../shared/node-entry.ts';
 import {
@@ -13,7 +12,7 @@ import {
 } from '../../shared/node-fields.ts';
 import { nameOf } from './node-text.ts';
 
-/** What was typed, and whether it is a Slurm login node. */
+/** The typed values, and whether it is a Slurm login node. */
 export type NodeForm = Record<NodeKey, string> & { isSlurm: boolean };
 
 export const emptyNodeForm = (): NodeForm => ({
@@ -25,7 +24,7 @@ export const emptyNodeForm = (): NodeForm => ({
   isSlurm: false,
 });
 
-/** The form of a machine that is there. */
+/** The form for an existing machine. */
 export function formOf(entry: NodeEntry): NodeForm {
   const { fields, slurm } = valuesOf(entry);
   const form = { ...emptyNodeForm(), isSlurm: slurm };
@@ -37,8 +36,8 @@ export function formOf(entry: NodeEntry): NodeForm {
 }
 
 /**
- * The entry that the form makes, right or wrong. Empty fields are left out.
- * @param base the entry that is changed: what was not touched stays as it is
+ * The form's entry, valid or not. Empty fields are left out.
+ * @param base the entry to change; untouched values stay
  */
 export function entryOf(form: NodeForm, base?: NodeEntry): Record<string, unknown> {
   const was = base === undefined ? {} : valuesOf(base).fields;
@@ -55,7 +54,7 @@ export function entryOf(form: NodeForm, base?: NodeEntry): Record<string, unknow
   return entryFrom({ fields: { ...fields, name }, slurm: form.isSlurm }, base);
 }
 
-/** What is wrong, by field; as far as that can be told here. */
+/** Errors by field, as far as they can be found here. */
 export function formProblems(
   form: NodeForm,
   base?: NodeEntry,
@@ -81,7 +80,7 @@ export function formProblems(
 export const fieldOf = (path: string | undefined): NodeKey | undefined =>
   NODE_FIELDS.find((field) => field.path === path)?.key;
 
-/** Several lines: one is given each a line, and there are some. */
+/** Several lines: one value per line. */
 export const hasLines = ({ key, separator }: NodeField, form: NodeForm): boolean =>
   separator === '\n' && (key !== 'identity' || form.identity.includes('\n'));
 
@@ -97,7 +96,7 @@ function valueOf({ kind, separator }: NodeField, text: string): NodeValue | unde
     case 'text':
       return trimmed;
     case 'count':
-      // What is no number stays as it was typed, for the check to name it.
+      // Text that is not a number stays as typed, so that the check names it.
       return /^-?\d+(\.\d+)?$/.test(trimmed) ? Number(trimmed) : trimmed;
     case 'list': {
       const parts = text.split(separator!).map((part) => part.trim());

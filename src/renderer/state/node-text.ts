@@ -63,7 +63,7 @@ export function slurmFacts(settings: SlurmSettings): readonly Fact[] {
   ]);
 }
 
-/** What a preflight found, hardware first; unknown facts are omitted. */
+/** A preflight's facts, hardware first; unknown facts are omitted. */
 export function machineFacts(seen: Preflight): readonly Fact[] {
   return factsOf([
     ['system', `${seen.system} ${seen.kernel}, ${seen.machine}, ${seen.libc}`],
@@ -120,7 +120,9 @@ export function connectionText({ entry, connection, runs }: NodeStatus): {
 const sizeOf = (mebibytes: number | undefined): string | undefined =>
   mebibytes === undefined ? undefined : formatBytes(mebibytes * MEBIBYTE);
 
-/** A name for a host that is added: the first part of its own, or the whole address. */
+/**
+ * A suggested name for a host: the first part of its own name, or the whole address.
+ */
 export function nameOf(host: string): string {
   if (/^[\d.]+$/.test(host)) return host;
   if (host.includes(':')) return `ip${host.replaceAll(':', '-')}`.replace(/-+$/, '');

@@ -27,7 +27,7 @@ export function openPortChannel(bridge: HostBridge): OpenChannel {
   };
 }
 
-/** A port says nothing when it is closed on its own side, so this does. */
+/** A port emits no event when it is closed on its own side, so this class does. */
 function portChannel(port: MessagePort): Channel {
   const ended = new AbortController();
   port.addEventListener('close', () => ended.abort());

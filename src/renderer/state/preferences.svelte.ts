@@ -1,7 +1,6 @@
 /**
- * What the user chose about the look of things, kept between visits in the browser's
- * storage. A storage that is full or forbidden costs the memory of a choice, not the
- * choice: it holds until the page is left.
+ * The user's display choices, kept between visits in the browser's storage. If the
+ * storage is full or forbidden, a choice lasts until the page is left.
  */
 
 export const THEMES = ['auto', 'dark', 'light'] as const;
@@ -52,7 +51,7 @@ export class Preferences {
     this.#save();
   }
 
-  /** What the theme comes to: charts read their colours anew when it changes. */
+  /** The resolved theme; charts read their colours again when it changes. */
   get scheme(): 'dark' | 'light' {
     if (this.#theme !== 'auto') return this.#theme;
     return this.#systemDark ? 'dark' : 'light';
@@ -68,7 +67,7 @@ export class Preferences {
     this.#save();
   }
 
-  /** What the smoothed curves keep of the past per iteration, 0…0.999. */
+  /** The weight of the past in smoothed curves per iteration, 0…0.999. */
   get smoothing(): number {
     return this.#smoothing;
   }
@@ -105,7 +104,7 @@ function read(): Stored {
     const stored: unknown = JSON.parse(window.localStorage.getItem(KEY) ?? '{}');
     return typeof stored === 'object' && stored !== null ? stored : {};
   } catch (error) {
-    // Forbidden storage, or text of another version: start from the defaults.
+    // Forbidden storage, or text of another version: use the defaults.
     if (!(error instanceof DOMException || error instanceof SyntaxError)) throw error;
     return {};
   }

@@ -1,10 +1,9 @@
-/** On which machine each rank of a run is, as the page names it. */
+/** The machine of each rank of a run, as the page names it. */
 import { rankProcesses } from '../../shared/rank-places.ts';
 import type { RunEvent } from '../../shared/records.ts';
 
 /**
- * By rank; empty where this goes without saying: one machine has all of them, and it was
- * not a cluster that chose it.
+ * By rank; empty if it is obvious: one machine has all ranks, and no cluster chose it.
  */
 export function rankNodes(events: readonly RunEvent[]): ReadonlyMap<number, string> {
   const nodes = new Map(rankProcesses(events).map(({ rank, node }) => [rank, node]));
@@ -12,7 +11,7 @@ export function rankNodes(events: readonly RunEvent[]): ReadonlyMap<number, stri
   return isAllotted || new Set(nodes.values()).size > 1 ? nodes : new Map();
 }
 
-/** `rank 2 on box`, or `rank 2` where that goes without saying. */
+/** `rank 2 on box`, or `rank 2` if the machine is obvious. */
 export function rankTitle(rank: number, nodes: ReadonlyMap<number, string>): string {
   const node = nodes.get(rank);
   return node === undefined ? `rank ${rank}` : `rank ${rank} on ${node}`;

@@ -22,7 +22,7 @@ export class RecentIterations {
   readonly #rows: Float64Array;
   readonly #iterations: Float64Array;
   readonly #seen: Uint8Array;
-  /** Time that all other ranks together spent waiting for this rank, by slot and rank. */
+  /** Total time that other ranks spent waiting for this rank, by slot and rank. */
   readonly #awaited: Float64Array;
   readonly #newestOf: Float64Array;
 
@@ -50,7 +50,7 @@ export class RecentIterations {
     return newest;
   }
 
-  /** The first iteration that can still be here. */
+  /** The first iteration that can still be held. */
   get oldest(): number {
     return Math.max(0, this.newest - this.capacity + 1);
   }
@@ -89,21 +89,21 @@ export class RecentIterations {
     );
   }
 
-  /** One number of one rank; NaN where it was not observed or is no longer here. */
+  /** One number of one rank; NaN if it was not observed or is no longer held. */
   value(iteration: number, rank: number, field: Field): number {
     if (!this.has(iteration, rank)) return NaN;
     const cell = (iteration % this.capacity) * this.ranks + rank;
     return this.#rows[cell * FIELD_COUNT + COLUMN[field]]!;
   }
 
-  /** A rank's whole row, a view that later records overwrite; undefined: not here. */
+  /** A rank's whole row, a view that later records overwrite; undefined if not held. */
   row(iteration: number, rank: number): Float64Array | undefined {
     if (!this.has(iteration, rank)) return undefined;
     const cell = (iteration % this.capacity) * this.ranks + rank;
     return this.#rows.subarray(cell * FIELD_COUNT, (cell + 1) * FIELD_COUNT);
   }
 
-  /** The mean over the ranks that reported this iteration; NaN where none did. */
+  /** The mean over the ranks that reported this iteration; NaN if none did. */
   mean(iteration: number, field: Field): number {
     let sum = 0;
     let count = 0;

@@ -1,6 +1,6 @@
 /**
- * The numbers of an iteration record as one row of a typed array: what the charts draw.
- * A quantity that was not observed is NaN.
+ * The numbers of an iteration record as one row of a typed array, for the charts. A
+ * quantity that was not observed is NaN.
  */
 import { PHASES } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';
@@ -25,12 +25,12 @@ export type Field = (typeof FIELDS)[number];
 
 export const FIELD_COUNT = FIELDS.length;
 
-/** Where a field stands in a row. */
+/** A field's position in a row. */
 export const COLUMN = Object.fromEntries(
   FIELDS.map((field, index) => [field, index]),
 ) as Readonly<Record<Field, number>>;
 
-/** Fields whose extremes are kept beside the mean, so that tails stay visible. */
+/** Fields whose extremes are kept along with the mean, so that tails stay visible. */
 export const BANDED_FIELDS = ['loss', 'metric', 'wall'] as const;
 export type BandedField = (typeof BANDED_FIELDS)[number];
 

@@ -1,8 +1,8 @@
 /**
- * When to draw: `touch()` as often as data comes; `tick` changes at most once per
- * interval, with the browser's frames, and not at all while the page is hidden. What is
- * drawn depends on `tick` and is computed once per change, however many records came
- * in between; the last touch is always followed by a tick.
+ * Decides when to draw: call `touch()` whenever data arrives; `tick` changes at most
+ * once per interval, with the browser's frames, and not while the page is hidden.
+ * Drawings depend on `tick` and are computed once per change, however many records came
+ * in between; a tick always follows the last touch.
  */
 export class RedrawClock {
   readonly #interval: number;
@@ -12,7 +12,7 @@ export class RedrawClock {
   #frame: number | undefined;
   #closed = false;
 
-  /** @param interval milliseconds between two ticks, at least */
+  /** @param interval minimum milliseconds between two ticks */
   constructor(interval: number) {
     this.#interval = interval;
   }
@@ -26,7 +26,7 @@ export class RedrawClock {
     const pause = Math.max(0, this.#last + this.#interval - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // Hidden pages get no frames: the next one comes when the page is seen again.
+      // Hidden pages get no frames; the next one comes when the page is visible again.
       this.#frame = requestAnimationFrame((now) => {
         this.#frame = undefined;
         this.#last = now;

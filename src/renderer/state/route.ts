@@ -7,9 +7,9 @@ export type Route =
   | { readonly view: 'start' }
   | {
       readonly view: 'new';
-      /** A preset to begin from. */
+      /** A preset to start from. */
       readonly preset?: string | undefined;
-      /** A run whose spec to begin from. */
+      /** A run whose spec to start from. */
       readonly run?: string | undefined;
     }
   | { readonly view: 'runs' }
@@ -68,7 +68,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A malformed escape in an address typed by hand: taken literally, found nowhere.
+    // A malformed escape in a typed address is taken literally and matches nothing.
     return text;
   }
 }

@@ -1,4 +1,4 @@
-/** The place the user is at, kept in the address's hash so that Back and reload work. */
+/** The current place, kept in the address's hash so that Back and reload work. */
 import { formatRoute, parseRoute, type Route } from './route.ts';
 
 export class Router {

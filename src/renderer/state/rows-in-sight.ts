@@ -1,10 +1,10 @@
-/** Which rows of a long list are drawn: those in sight, and some on either side. */
+/** Which rows of a long list are drawn: the visible ones, and some on either side. */
 
 const MARGIN = 10;
 
 /**
- * @param top pixels that are scrolled away
- * @param row height of one, in pixels, the same for all
+ * @param top scroll position in pixels
+ * @param row height of each row in pixels
  * @returns from ≤ row < to
  */
 export function rowsInSight({

@@ -1,9 +1,8 @@
 /**
- * One run as the page follows it: what is stored is read once, what comes is added, and
- * what was missed (a gap in the sequences, a line that was lost) is read again. Records
- * land in typed arrays; the page hears of them through two clocks, so that its cost does
- * not grow with the rate of the records. Memory is bounded by RunHistory and by the
- * number of events.
+ * Follows one run for the page: reads stored records once, adds new ones, and reads
+ * missed ones again (after a gap in the sequence or a lost line). Records go into typed
+ * arrays; two clocks notify the page, so that its cost does not grow with the rate of
+ * the records. Memory is bounded by RunHistory and by the number of events.
  */
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
@@ -40,14 +39,14 @@ import { summarizeWindow, type WindowSummary } from './window-summary.ts';
 /** Iterations read at full resolution when a run is opened, and records at most. */
 const FULL_RESOLUTION = 512;
 const FULL_RECORDS = 16_384;
-/** Iterations read at most of everything before, thinned evenly. */
+/** Most iterations read of everything before, thinned evenly. */
 const THINNED = 1000;
 /** Iterations that the verdict and the tiles look back on. */
 const LOOK_BACK = 200;
 /** Switches whose effect is computed: the latest. */
 const EFFECTS = 12;
 
-/** A power of two, as where a journal was thinned: multiples of others are not there. */
+/** A power of two, because thinned journals only keep multiples of powers of two. */
 const strideFor = (iterations: number): number =>
   2 ** Math.max(0, Math.ceil(Math.log2(iterations / THINNED)));
 
@@ -67,7 +66,7 @@ export class RunFeed {
   readonly #effects = new SvelteMap<number, SwitchEffect>();
 
   readonly #stops: (() => void)[] = [];
-  /** What came before the history was there. */
+  /** Records that came before the history was ready. */
   #early: JournalEntry[] | undefined = [];
   /** Events pushed since the events were last read whole. */
   #pushed: JournalEntry[] = [];
@@ -77,7 +76,7 @@ export class RunFeed {
   #closed = false;
   /** Epochs around which too little is stored to measure an effect. */
   readonly #unmeasured = new SvelteSet<number>();
-  /** Epochs whose surroundings have been asked for. */
+  /** Epochs whose surroundings have been requested. */
   #asked: readonly number[] = [];
 
   constructor(connection: Connection, run: string) {
@@ -103,7 +102,7 @@ export class RunFeed {
     return this.#detail;
   }
 
-  /** What the run is measured by. */
+  /** The run's metric. */
   get metricKind(): MetricKind {
     return this.#summary?.metricKind ?? ACCURACY;
   }
@@ -149,7 +148,7 @@ export class RunFeed {
     return this.#unmeasured.has(epoch);
   }
 
-  /** The last iterations under the plan in force; undefined while there are none. */
+  /** The last iterations under the current plan; undefined while there are none. */
   readonly recentSummary: WindowSummary | undefined = $derived.by(() => {
     void this.slow.tick;
     const history = this.#history;
@@ -166,7 +165,7 @@ export class RunFeed {
     this.fast.close();
     this.slow.close();
     this.#api.unwatch(this.run).catch((error: unknown) => {
-      // A line that is lost watches nothing any more.
+      // A lost line no longer watches anything.
       if (!isErrorData(error)) throw error;
     });
   }
@@ -178,7 +177,8 @@ export class RunFeed {
       const history = new RunHistory(detail.ranks);
       const full = Math.min(FULL_RESOLUTION, Math.ceil(FULL_RECORDS / detail.ranks));
       const recentFrom = Math.max(0, detail.iterations - full);
-      // The newest first, at full resolution: it decides what is a duplicate later on.
+      // The newest first, at full resolution, because this decides later what is a
+      // duplicate.
       const recent = await this.#read(recentFrom, Infinity, 1);
       for (const record of recent) history.add(record);
       if (recentFrom > 0) {
@@ -235,7 +235,7 @@ export class RunFeed {
     this.#touch();
   }
 
-  /** Reads what lies between the last complete iteration and now, and all events. */
+  /** Reads everything since the last complete iteration, and all events. */
   #readMissed(): void {
     if (this.#closed) return;
     const history = this.#history;
@@ -263,7 +263,7 @@ export class RunFeed {
       this.#touch();
     } catch (error) {
       const data = isErrorData(error) ? error : toErrorData(error);
-      // Lost once more: the connection says when it is back, and this is done again.
+      // Lost again: this is repeated when the connection reports that it is back.
       if (data.code !== 'CONNECTION_LOST') this.#error = data;
     }
   }
@@ -300,7 +300,8 @@ export class RunFeed {
         void this.#readEffect(history.ranks, bounds, epoch);
         continue;
       }
-      // Medians of up to 100 exchanges: not with every batch, only as evidence grows.
+      // Medians of up to 100 exchanges are computed only as evidence grows, not with
+      // every batch.
       const done = Math.floor((history.completeLength - bounds.fence) / every);
       const grown = done - 1;
       if (grown < EFFECT_MINIMUM) continue;
@@ -311,12 +312,12 @@ export class RunFeed {
     }
   }
 
-  /** Iterations from one exchange to the next. */
+  /** Iterations per exchange. */
   get exchangeEvery(): number {
     return localStepsOf(this.#detail?.spec ?? {})?.every ?? 1;
   }
 
-  /** Of each rank: as many of its iterations overlap. */
+  /** Trainer threads per rank: this many of its iterations overlap. */
   get trainerThreads(): number {
     return asynchronousOf(this.#detail?.spec ?? {})?.trainerThreads ?? 1;
   }
@@ -331,7 +332,7 @@ export class RunFeed {
     return pipelineOf(this.#detail?.spec ?? {}) !== undefined;
   }
 
-  /** `stage 1 of 2`; undefined where every rank has the whole model. */
+  /** `stage 1 of 2`; undefined if every rank has the whole model. */
   stageTitle(rank: number): string | undefined {
     const seat = seatIn(this.#detail?.spec ?? {}, rank);
     return seat && `stage ${seat.stage + 1} of ${seat.stages}`;
@@ -346,7 +347,7 @@ export class RunFeed {
     }
   }
 
-  /** A fence too long ago for what is held: its surroundings are read for it alone. */
+  /** A fence older than the held iterations: reads its surroundings separately. */
   async #readEffect(ranks: number, bounds: FenceBounds, epoch: number): Promise<void> {
     const every = this.exchangeEvery;
     const from = Math.max(0, bounds.fence - every * effectReach(every));
@@ -360,7 +361,7 @@ export class RunFeed {
       else this.#effects.set(epoch, { ...effect, settled: true });
     } catch (error) {
       if (!isErrorData(error)) throw error;
-      // Asked again when something comes; until then the switch shows no effect.
+      // Retried when new records come; until then the switch shows no effect.
       this.#asked = this.#asked.filter((other) => other !== epoch);
     }
   }

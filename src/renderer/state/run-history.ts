@@ -1,8 +1,8 @@
 /**
- * What the page remembers of a run: the last iterations one by one and the whole run in
- * bins. `bins()` answers every chart: the mean of each quantity per bin, over all ranks
- * or of one, from whichever of the two holds it at the asked resolution. Its cost is
- * O(bins · ranks · fields), whatever the length of the run.
+ * The page's memory of a run: the last iterations one by one and the whole run in bins.
+ * `bins()` serves every chart: the mean of each quantity per bin, over all ranks or for
+ * one, from whichever of the two has the requested resolution. Its cost is O(bins ·
+ * ranks · fields), whatever the length of the run.
  */
 import type { IterationRecord } from '../../shared/records.ts';
 import { binWidth } from '../../shared/statistics/bin-width.ts';
@@ -34,15 +34,15 @@ export interface BinQuery {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
-  /** Bars or points there is room for. */
+  /** Most bars or points. */
   readonly limit: number;
   /** Default: the mean over all ranks. */
   readonly rank?: number | undefined;
 }
 
-/** Rows kept at full resolution, for all ranks together. */
+/** Rows kept at full resolution, over all ranks. */
 const ROWS = 65_536;
-/** Pairs of bins kept of the whole run, for all ranks together. */
+/** Pairs of bins kept for the whole run, over all ranks. */
 const BINS = 16_000;
 
 export class RunHistory {
@@ -72,8 +72,8 @@ export class RunHistory {
   }
 
   /**
-   * Add a record; one that is here already changes nothing. A record older than what is
-   * kept at full resolution must come at most once (it does: only from the store).
+   * Adds a record; a duplicate changes nothing. A record older than those at full
+   * resolution must come at most once, which holds because only the store sends these.
    */
   add(record: IterationRecord): void {
     if (this.recent.add(record) === 'duplicate') return;
@@ -186,7 +186,7 @@ export class RunHistory {
   }
 }
 
-/** A bin's mean of a field; undefined where it was not observed. */
+/** A bin's mean of a field; undefined if it was not observed. */
 export function meanOf(bin: Bin, field: Field): number | undefined {
   const value = bin.means[COLUMN[field]]!;
   return Number.isNaN(value) ? undefined : value;

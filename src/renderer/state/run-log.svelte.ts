@@ -1,6 +1,6 @@
 /**
- * The merged log of a run as the page has it: what is stored is read page by page, what comes
- * is added, and what was missed is read. In the order of time; the newest lines are kept.
+ * The page's copy of a run's merged log: reads stored lines page by page, adds new ones, and
+ * reads missed ones. Sorted by time; keeps the newest lines.
  */
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { logLine, type LogLine } from '../../shared/log-text.ts';
@@ -10,7 +10,7 @@ import type { Connection } from './connection.ts';
 
 /** Lines kept; `gradwire runs log` has all. */
 export const MOST_LINES = 100_000;
-/** Lines that are left out at once, so that not every new one moves all others. */
+/** Lines dropped at once, so that not every new line moves all others. */
 const SLACK = 5000;
 
 export class RunLog {
@@ -20,7 +20,7 @@ export class RunLog {
   #lines = $state.raw<readonly LogLine[]>([]);
   #leftOut = $state(0);
   #error = $state.raw<ErrorData>();
-  /** The last record of which it is known whether it is a line. */
+  /** The last record known to be a line or not. */
   #seen = 0;
   #reading = false;
   #readAgain = false;
@@ -38,12 +38,12 @@ export class RunLog {
     void this.#read();
   }
 
-  /** By time; of one moment, in the order of arrival. */
+  /** By time, then in the order of arrival. */
   get lines(): readonly LogLine[] {
     return this.#lines;
   }
 
-  /** Lines that are not kept any more: the oldest. */
+  /** Number of oldest lines that have been dropped. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -84,14 +84,14 @@ export class RunLog {
       this.#error = undefined;
     } catch (error) {
       const data = isErrorData(error) ? error : toErrorData(error);
-      // The connection says when it is back, and this is done again.
+      // This is repeated when the connection reports that it is back.
       if (data.code !== 'CONNECTION_LOST') this.#error = data;
     } finally {
       this.#reading = false;
     }
   }
 
-  /** All that there is behind what has been seen: put into order once, drawn once. */
+  /** Reads everything after the last seen record; sorts and draws it once. */
   async #readPages(): Promise<readonly JournalEntry[]> {
     const read: JournalEntry[] = [];
     for (;;) {

@@ -1,4 +1,4 @@
-/** A run's state as the page speaks of it. */
+/** A run's state in the page's words. */
 import type { QueuedRecord } from '../../shared/records.ts';
 import { hasEnded, type RunState, type RunSummary } from '../../shared/rpc.ts';
 
@@ -18,13 +18,13 @@ export const STATE_TITLES: Readonly<
   failed: 'Failed',
 };
 
-/** Milliseconds that a run took, or has taken up to `now`. */
+/** Milliseconds that a run took, or has taken until `now`. */
 export function runDuration(run: RunSummary, now: number): number | undefined {
   if (run.endedAt !== undefined) return run.endedAt - run.createdAt;
   return isLive(run) ? Math.max(0, now - run.createdAt) : undefined;
 }
 
-/** Of the job that a run waits for: `job 17, Resources`, `expected today 14:05`. */
+/** About the job that a run waits for: `job 17, Resources`, `expected today 14:05`. */
 export function queueLines(
   { job, reason, expected }: Pick<QueuedRecord, 'job' | 'reason' | 'expected'>,
   now: number,
@@ -35,7 +35,7 @@ export function queueLines(
     : [known, `expected ${formatMoment(expected, now)}`];
 }
 
-/** When something was, for lists: the time of today, else the date. */
+/** A moment for lists: the time if today, otherwise the date. */
 export function formatMoment(at: number, now: number): string {
   const then = new Date(at);
   const time = then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });

@@ -1,9 +1,9 @@
-/** How many ranks are servers: asked of those collectives alone that have some. */
+/** The number of servers, only for collectives that have servers. */
 import type { Catalogue } from '../../shared/catalogue.ts';
 
 type Collectives = Pick<Catalogue, 'collectives'>;
 
-/** Whether a form has a field for it: a number that is there already can be taken away. */
+/** Whether a form shows the field; an existing number can be removed. */
 export function asksForServers(
   catalogue: Collectives | undefined,
   exchange: { readonly collective?: unknown; readonly servers?: unknown },
@@ -12,7 +12,7 @@ export function asksForServers(
   return servers !== undefined || hasServers(catalogue, collective);
 }
 
-/** Whether some ranks are servers in that collective. */
+/** Whether that collective has servers. */
 export const hasServers = (
   catalogue: Collectives | undefined,
   collective: unknown,

@@ -4,7 +4,7 @@
  * types into a field.
  */
 
-/** What a match needs of a KeyboardEvent. */
+/** The parts of a KeyboardEvent that a match needs. */
 export interface KeyStroke {
   readonly key: string;
   readonly ctrlKey: boolean;
@@ -27,13 +27,14 @@ export function matchesShortcut(
   const mod = mac ? stroke.metaKey : stroke.ctrlKey;
   const otherMod = mac ? stroke.ctrlKey : stroke.metaKey;
   if (mod !== parts.includes('mod') || otherMod || stroke.altKey) return false;
-  // A sign such as "?" may need Shift on one keyboard and not on another: its key says it.
+  // A sign such as "?" may need Shift on one keyboard and not on another, so only its key
+  // counts.
   const letter = /^[a-z0-9]$|^.{2,}$/.test(key);
   if (letter && stroke.shiftKey !== parts.includes('shift')) return false;
   return stroke.key.toLowerCase() === key;
 }
 
-/** As keys on caps: `['Ctrl', 'Shift', 'P']`, `['⌘', '⇧', 'P']`. */
+/** As key caps: `['Ctrl', 'Shift', 'P']`, `['⌘', '⇧', 'P']`. */
 export function shortcutKeys(shortcut: string, mac: boolean): readonly string[] {
   return shortcut.split('+').map((part) => {
     if (part === 'mod') return mac ? '⌘' : 'Ctrl';

@@ -1,7 +1,7 @@
-/** A spec in the making: what is in it, and copies with something changed. */
+/** A spec being edited: reads values, and makes changed copies. */
 import type { JsonValue } from '../../shared/json.ts';
 
-/** A spec in the making. */
+/** A spec being edited. */
 export type Draft = { readonly [key: string]: JsonValue };
 
 export function valueAt(draft: Draft, path: string): JsonValue | undefined {
@@ -14,8 +14,8 @@ export function valueAt(draft: Draft, path: string): JsonValue | undefined {
 }
 
 /**
- * A copy with one value changed; undefined removes the key, and the section around it where
- * it was the last.
+ * A copy with one value changed; undefined removes the key, and its section if that becomes
+ * empty.
  */
 export function withValue(
   draft: Draft,
@@ -40,7 +40,7 @@ export function withValue(
   return copy;
 }
 
-/** Whether a value has keys of its own. */
+/** Whether a value is an object with keys. */
 export function isDraft(value: unknown): value is Draft {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

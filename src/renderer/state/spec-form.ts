@@ -1,8 +1,8 @@
 /**
  * The experiment form, made from the spec's schema and the agent's catalogue: sections of
- * fields, each with its path in the spec. Field values are what stands in the spec, or
- * the text that was typed where it is not (yet) a valid value: the judge is the one
- * validator behind `checkSpec`, never the form.
+ * fields, each with its path in the spec. Field values are the spec's, or the typed text
+ * if it is not (yet) a valid value: only the validator behind `checkSpec` judges, never
+ * the form.
  */
 import { z } from 'zod';
 import type { Catalogue, MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
@@ -34,14 +34,14 @@ export interface FormField {
   readonly minimum?: number | undefined;
   readonly maximum?: number | undefined;
   readonly choices?: readonly FormChoice[] | undefined;
-  /** Which of the choices holds where none is made. */
+  /** The default choice. */
   readonly usual?: string | undefined;
 }
 
 export interface FormSection {
   readonly title: string;
   readonly fields: readonly FormField[];
-  /** Rarely used: folded away while all of them are as they usually are. */
+  /** Rarely used: folded while all of them have their usual values. */
   readonly more?: readonly FormField[];
 }
 
@@ -64,8 +64,8 @@ function schemaAt(path: string): SchemaNode {
 }
 
 /**
- * What was typed, as a value: a number, or JSON, where the field takes it and the text is
- * one, else the text itself, which the validator then names. Empty: absent.
+ * The typed text as a value: a number or JSON if the field takes it and the text is one,
+ * otherwise the text itself, which the validator then names. Empty: absent.
  */
 export function readField(kind: FieldKind, text: string): JsonValue | undefined {
   const trimmed = text.trim();
@@ -83,7 +83,7 @@ function parsed(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    // Not yet JSON: the validator will say what it should be.
+    // Not yet JSON: the validator reports what it should be.
     return undefined;
   }
 }
@@ -162,7 +162,7 @@ export function parameterField(parameter: ParameterEntry, prefix: string): FormF
   };
 }
 
-/** Tensors with a method of their own, as JSON. */
+/** Tensors with their own method, as JSON. */
 export function layersField(path: string): FormField {
   const { description = '' } = schemaAt('exchange.layers');
   const example = '[{"match": "*.bias", "method": "none"}]';
@@ -176,7 +176,7 @@ export function layersField(path: string): FormField {
 
 export const serversField = field('exchange.servers', 'integer', 'Servers');
 
-/** Those of the agent, and the file of the user's own that the draft names. */
+/** The agent's models, and the user's own file if the draft names one. */
 function modelChoices(catalogue: Catalogue, draft: Draft): readonly FormChoice[] {
   const given = valueAt(draft, 'workload.model');
   const ours = entryChoices(catalogue.models);
@@ -193,8 +193,8 @@ function pairsField(): FormField {
 }
 
 /**
- * The form for a draft: which fields there are depends on what is chosen so far.
- * @param nodes names of the machines that can be chosen
+ * The form for a draft; the fields depend on its current choices.
+ * @param nodes names of the available machines
  */
 export function formSections(
   catalogue: Catalogue,
@@ -343,8 +343,8 @@ export function formSections(
 }
 
 /**
- * What the stages of a pipeline leave out.
- * @param plan as it is written under `exchange`
+ * The compression between stages of a pipeline.
+ * @param plan the value of `exchange`
  */
 export function activationFields(
   path: '' | 'exchange.',
@@ -362,7 +362,7 @@ export function activationFields(
   return [method, { ...sparsity, path: `${path}activations.sparsity` }];
 }
 
-/** What only one kind has is seen where that is chosen, or where it is given. */
+/** Fields of one kind are shown if it is chosen, or if they have values. */
 function parallelismSection(draft: Draft): FormSection {
   const kinds = PARALLELISM_KINDS.map((kind) => ({
     value: kind,
@@ -408,7 +408,7 @@ const KIND_HINTS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], string>> =
     'Ranks push gradients to parameter servers and wait only for a rank that is far behind',
 };
 
-/** Whether a folded field has to be seen: its value is not the usual one. */
+/** Whether a folded field needs attention: its value is not the usual one. */
 export function isUnusual(draft: Draft, { path }: FormField): boolean {
   const value = valueAt(draft, path);
   return value !== undefined && value !== schemaAt(path).default;

@@ -1,6 +1,6 @@
 /**
- * One tab's terminal: the shell at the host's end, which may be opened again after it has
- * ended, and how it stands. What draws it is told by `attach`.
+ * One tab's terminal: the shell on the host, which may be reopened after it has ended,
+ * and its state. `attach` sets the screen that draws it.
  */
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { AppApi } from '../../shared/rpc.ts';
@@ -16,18 +16,18 @@ export type TerminalState =
   | { readonly kind: 'exited'; readonly text: string; readonly good: boolean }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** What draws the terminal. */
+/** The screen that draws the terminal. */
 export interface TerminalScreen {
   readonly size: TerminalSize;
-  /** Resolves when it has been taken in. */
+  /** Resolves when the text has been processed. */
   write(text: string): Promise<void>;
-  /** Leaves what a program may have set up that can no longer undo it. */
+  /** Resets modes that an ended program can no longer undo. */
   restore(): void;
 }
 
 export class TerminalSession {
   readonly node: string;
-  /** Among the page's terminals on that machine, from 1. */
+  /** Its number among the page's terminals on that machine, from 1. */
   readonly number: number;
   readonly #api: AppApi;
   readonly #nextId: () => number;
@@ -44,7 +44,7 @@ export class TerminalSession {
     this.number = number;
   }
 
-  /** The host's number of the shell; another one when it is opened again. */
+  /** The host's number of the shell; a new one when it is reopened. */
   get id(): number {
     return this.#id;
   }
@@ -62,7 +62,7 @@ export class TerminalSession {
     void this.open();
   }
 
-  /** A shell, the first one or another after one that has ended. */
+  /** Opens a shell: the first, or another after one has ended. */
   async open(): Promise<void> {
     const screen = this.#screen;
     if (screen === undefined) return;
@@ -71,7 +71,7 @@ export class TerminalSession {
     this.#state = { kind: 'opening' };
     try {
       await this.#api.openTerminal(id, this.node, screen.size);
-      // It may have ended already.
+      // It may already have ended.
       if (this.#id === id && this.state.kind === 'opening') {
         this.#state = { kind: 'open' };
       }
@@ -88,7 +88,7 @@ export class TerminalSession {
 
   resize(size: TerminalSize): void {
     if (this.#state.kind !== 'open' && this.#state.kind !== 'opening') return;
-    // One that has ended in this moment has no size any more.
+    // A shell that has just ended has no size any more.
     this.#api.resizeTerminal(this.#id, size).catch(() => undefined);
   }
 
@@ -97,14 +97,14 @@ export class TerminalSession {
   }
 
   async end(end: TerminalEnd): Promise<void> {
-    // Behind its output, which is still being drawn.
+    // After its output, which is still being drawn.
     await this.#screen?.write('');
     this.#screen?.restore();
     if (end.reason === 'lost') this.#fail(end.error);
     else this.#state = { kind: 'exited', ...exitText(end) };
   }
 
-  /** The line to the host is gone, and with it the shells of this page. */
+  /** The line to the host is lost, and with it this page's shells. */
   loseHost(): void {
     if (this.#state.kind !== 'open' && this.#state.kind !== 'opening') return;
     this.#screen?.restore();
@@ -118,13 +118,13 @@ export class TerminalSession {
   close(): void {
     const { kind } = this.#state;
     this.#screen = undefined;
-    // Where the host is gone the shell is too.
+    // If the host is gone, so is the shell.
     if (kind === 'open' || kind === 'opening')
       this.#api.closeTerminal(this.#id).catch(() => undefined);
     this.#id = 0;
   }
 
-  /** What is typed while something is on its way goes with the next call. */
+  /** Input typed during a call goes with the next one. */
   async #send(id: number): Promise<void> {
     this.#sending = true;
     try {
@@ -134,11 +134,11 @@ export class TerminalSession {
         await this.#api.writeTerminal(id, text);
       }
     } catch {
-      // The shell has ended in this moment: that is told, and nobody waits for the keys.
+      // The shell has just ended, which is reported; the keys are dropped.
       this.#typed = '';
     } finally {
       this.#sending = false;
-      // Of the shell that was opened meanwhile.
+      // It belongs to a shell that was opened meanwhile.
       if (this.#typed !== '') void this.#send(this.#id);
     }
   }

@@ -1,4 +1,4 @@
-/** The terminals of this page: a tab each, of which one is shown. */
+/** The terminals of this page: one tab each, one of them shown. */
 import type { Connection } from './connection.ts';
 import { TerminalSession } from './terminal-session.svelte.ts';
 
@@ -43,7 +43,7 @@ export class Terminals {
     this.#active = tab;
   }
 
-  /** Ends its shell; the tab beside it is shown. */
+  /** Ends its shell and shows the next tab. */
   closeTab(tab: TerminalSession): void {
     const index = this.#tabs.indexOf(tab);
     tab.close();

@@ -1,6 +1,6 @@
 /**
- * Short messages at the edge of the window: errors that belong to no view, and what was
- * done with an Undo beside it. At most five; an error stays until it is closed.
+ * Short messages at the edge of the window: errors that belong to no view, and actions
+ * with an Undo. At most five; an error stays until it is closed.
  */
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * A stretch of recent iterations in a few numbers, the evidence behind the verdict, the
- * tiles and the switch panel. Everything is a mean over the stretch and over all ranks;
- * what no rank observed is undefined. O(iterations · ranks · fields).
+ * Summarises a range of recent iterations, as the evidence for the verdict, the tiles
+ * and the switch panel. Everything is a mean over the range and over all ranks;
+ * quantities that no rank observed are undefined. O(iterations · ranks · fields).
  */
 import { COMMUNICATION_PHASES, PHASES, type Phase } from '../../shared/phases.ts';
 import type { RecentIterations } from './recent-iterations.ts';
@@ -27,7 +27,7 @@ export interface WindowSummary {
   readonly residualNorm: number | undefined;
   /** Iterations per second by the clock, from the records' times. */
   readonly rate: number | undefined;
-  /** Per rank: milliseconds of an iteration that one other rank waits for it, on average. */
+  /** Per rank: milliseconds per iteration that another rank waits for it, on average. */
   readonly awaited: readonly number[];
   /** Per rank: its own mean wall time and wait, in milliseconds. */
   readonly perRank: readonly { readonly wall: number; readonly wait: number }[];
@@ -35,7 +35,7 @@ export interface WindowSummary {
   readonly straggler: number | undefined;
 }
 
-/** Summarise the iterations from ≤ i < to; undefined where none of them was observed. */
+/** Summarises the iterations from ≤ i < to; undefined if none was observed. */
 export function summarizeWindow(
   recent: RecentIterations,
   from: number,

@@ -1,6 +1,7 @@
 /**
- * A style sheet that looks like a style element to xterm.js, which makes some and sets their
- * text. The page's policy forbids inline styles; a sheet that a script makes is none.
+ * A style sheet that looks like a style element to xterm.js, which creates style elements
+ * and sets their text. The page's policy forbids inline styles but allows sheets made by
+ * scripts.
  */
 export function adoptedStyle(): HTMLElement {
   const sheet = new CSSStyleSheet();

@@ -1,15 +1,15 @@
 /**
- * What a key does in a terminal before the shell gets it: almost nothing. Ctrl+C belongs to
- * the shell, so copying takes Shift as well; pasting is the browser's own.
+ * Keys that a terminal handles before the shell gets them. Ctrl+C belongs to the shell, so
+ * copying takes Shift as well; pasting is the browser's own.
  */
 
 export type KeyAction =
   /** Sent to the shell. */
   | 'shell'
-  /** What the browser or the page does with it. */
+  /** Left to the browser or the page. */
   | 'page'
   | 'copy'
-  /** Puts the focus out of the terminal, where Tab belongs to the page again. */
+  /** Moves the focus out of the terminal, where Tab works for the page again. */
   | 'leave';
 
 export interface TerminalKey {

@@ -1,4 +1,4 @@
-/** The page's colours as xterm.js wants them; styles/tokens.css has them, for both themes. */
+/** The page's colours for xterm.js, from styles/tokens.css, for both themes. */
 import type { ITheme } from '@xterm/xterm';
 
 const COLOURS = [

@@ -1,4 +1,4 @@
-/** A terminal drawn by xterm.js in an element of the page, as large as that element. */
+/** A terminal drawn by xterm.js that fills an element of the page. */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import type { TerminalScreen } from '../state/terminal-session.svelte.ts';
@@ -8,12 +8,12 @@ import { terminalTheme } from './terminal-theme.ts';
 
 const SCROLLBACK_LINES = 10_000;
 const FONT_PIXELS = 13;
-/** As everywhere on the page; colours that a program chooses are moved as far as it takes. */
+/** The page's contrast; a program's colours are adjusted to it. */
 const LEAST_CONTRAST = 4.5;
 
 /**
- * Soft reset; back from the other screen; no reports of the mouse, the focus or pastes. A
- * program that was cut off has not undone it, and the next shell knows nothing of it.
+ * Soft reset, main screen, no reports of the mouse, the focus or pastes. A program that
+ * was cut off has not undone these, and the next shell does not know of them.
  */
 const RESTORE = `\x1b[!p${[1049, 1000, 1002, 1003, 1004, 1006, 2004]
   .map((mode) => `\x1b[?${mode}l`)
@@ -59,13 +59,13 @@ export class XtermScreen implements TerminalScreen {
       if (action === 'shell') return true;
       if (event.type === 'keydown' && action !== 'page') {
         event.preventDefault();
-        // xterm.js answers the event with what is selected in the terminal.
+        // xterm.js answers the event with the terminal's selection.
         if (action === 'copy') document.execCommand('copy');
         else events.left();
       }
       return false;
     });
-    // A terminal that is not shown has no size, and keeps the one that it had.
+    // A hidden terminal has no size, so it keeps its last one.
     this.#observer = new ResizeObserver(() => {
       this.#fit.fit();
     });
@@ -86,7 +86,7 @@ export class XtermScreen implements TerminalScreen {
     this.#terminal.write(RESTORE);
   }
 
-  /** Whether keys are for a shell that is there. */
+  /** Whether there is a shell to receive keys. */
   setOpen(open: boolean): void {
     this.#terminal.options.disableStdin = !open;
   }

@@ -201,7 +201,7 @@ describe('a state file', () => {
   );
 });
 
-test('without --json a line for people', async () => {
+test('without --json a readable line', async () => {
   const { stdout } = await compress('topk', 'line.gw', ['--in', input], home);
   expect(stdout).toMatch(
     /^topk: 1200 elements, 4\.80 kB to a payload of 192 B, 24 entries, in [\d.]+ ms\n$/,

@@ -33,7 +33,7 @@ test('data sets are listed with their sizes', async () => {
   expect(stdout).toMatch(/^tiny-shakespeare +1\.12 MB +Tiny Shakespeare/m);
 });
 
-test('somebody offline is told what to put where', async () => {
+test('an offline user is told which files to put where', async () => {
   const nowhere = createServer();
   nowhere.listen(0, '127.0.0.1');
   await once(nowhere, 'listening');

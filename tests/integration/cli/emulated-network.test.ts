@@ -64,7 +64,7 @@ test('a run over an emulated network says so, takes its time, and learns the sam
   expect(detail.spec.network).toEqual({ bandwidth: '50 Mbit/s', latency: '200 µs' });
 });
 
-test('auto goes by the emulated network, not by what was measured', async () => {
+test('auto uses the emulated network, not the measured one', async () => {
   const { code, stdout } = await home.run([
     ...['run', 'quickstart', '--json', '--set', 'world.ranks=2'],
     ...['--set', 'iterations=2', '--set', 'network.bandwidth=1 Gbit/s'],

@@ -105,7 +105,7 @@ test('help and version are no errors', async () => {
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test('a database that is none is named, with exit code 1', async () => {
+test('an invalid database is named, with exit code 1', async () => {
   await using other = new GradwireHome();
   writeFileSync(path.join(other.directory, 'gradwire.db'), 'x'.repeat(5000));
   const { code, stderr } = await other.run(['runs', 'list']);

@@ -218,7 +218,7 @@ test.runIf(availableParallelism() < 8)(
   },
 );
 
-test('the list says what there is', async () => {
+test('the list shows all figures', async () => {
   const { stdout } = succeeded(await home.run(['reproduce', 'list', '--json']));
   const ids = lines(stdout).map(({ id }) => id);
   expect(ids).toContain(FIGURE);

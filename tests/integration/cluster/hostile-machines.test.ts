@@ -134,7 +134,7 @@ describe('a supervisor there', () => {
     await useAndLeave(machine);
   });
 
-  test('that is on its way out is none, and another one is started', async () => {
+  test('that is shutting down does not count, and another one is started', async () => {
     await using machine = await Machine.start();
     const { node, base } = machine;
     await node.deploy();
@@ -157,7 +157,7 @@ describe('a supervisor there', () => {
 });
 
 describe('what a machine has', () => {
-  test('its GPUs are told by bus, with the processes of others on them', async () => {
+  test('its GPUs are identified by bus, with other users’ processes', async () => {
     await using machine = await Machine.start({ shellStart: 'PATH=$HOME/bin:$PATH' });
     const program = path.join(machine.server.home, 'bin', 'nvidia-smi');
     mkdirSync(path.dirname(program));

@@ -157,7 +157,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     succeeded(await run.finished);
   });
 
-  test('that cannot be are told with both addresses, and the others go on', async () => {
+  test('that fail are reported with both addresses, and the others continue', async () => {
     const route = (what: 'add' | 'delete'): void => {
       const other = `${namespaces.hostOf(0)}/32`;
       const ip = ['-n', namespaces.names[1]!, 'route', what, 'prohibit', other];

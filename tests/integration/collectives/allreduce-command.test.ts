@@ -112,7 +112,7 @@ describe.each(worlds)('P = $ranks', ({ ranks, ids }) => {
   });
 });
 
-test('sums within the nodes that it is told of, then between them', async () => {
+test('sums within the given nodes, then between them', async () => {
   const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 6000, 0.03));
   put(vectors);
   const places = [5, 2, 5];
@@ -163,7 +163,7 @@ test.each([
   },
 );
 
-test('auto sends few entries sparse and many dense, and says which it took', async () => {
+test('auto sends few entries sparse and many dense, and reports its choice', async () => {
   put([integers(0, 300_000, 0.001), integers(1, 300_000, 0.001)]);
   const few = await reduce(2);
   expect(collectiveCases[few.algorithm]!.kind).toBe('sparse');

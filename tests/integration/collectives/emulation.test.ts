@@ -131,7 +131,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
     await expect(waiting).rejects.toMatchObject({ code: 'TEST', message: 'gave up' });
   });
 
-  test('a rank that nobody receives from must wait', async () => {
+  test('a rank must wait while no rank receives from it', async () => {
     const limits = { pauseBytes: 0, failBytes: 2 ** 30 };
     await using world = await makeWorld(2, { ...carrier, network, limits });
     const [a, b] = world.transports;

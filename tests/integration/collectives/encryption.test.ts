@@ -127,7 +127,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (kind) => {
     expect(pair.proxy.sent.includes('gradient')).toBe(true);
   });
 
-  test('a changed bit, wherever it is, is found before it is believed, and told', async () => {
+  test('a changed bit at any position is detected before use, and reported', async () => {
     const random = generator(3);
     const whole = data.length + sealedFraming(data.length);
     // Of the header, of its length, its tag, the first chunk, its tag, the last tag.

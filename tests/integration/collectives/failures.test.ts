@@ -204,7 +204,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       expect(await waiting).toMatchObject({ code: 'PEER_TIMEOUT' });
     });
 
-    test('that does not take what it is sent is named too', async () => {
+    test('that does not read what it is sent is named too', async () => {
       const limits = { pauseBytes: 0, failBytes: 2 ** 30 };
       await using world = await makeWorld(2, { ...carrier, timeoutMs: 500, limits });
       // More than sockets hold, and rank 1 reads no more than it is asked for.
@@ -295,7 +295,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
     });
   });
 
-  describe('what nobody asked for', () => {
+  describe('unrequested messages', () => {
     const piece = new Uint8Array(2 ** 20);
 
     /** Rank 0 sends pieces on a stream that rank 1 does not read. */
@@ -305,7 +305,7 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       }
     }
 
-    test('is left in the sender’s hands beyond the limit, and comes when asked for', async () => {
+    test('stay with the sender beyond the limit, and come when requested', async () => {
       const limits = { pauseBytes: 4 * 2 ** 20, failBytes: 2 ** 30 };
       await using world = await makeWorld(2, { ...carrier, limits });
       const [, receiver] = world.transports;

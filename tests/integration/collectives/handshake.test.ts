@@ -148,7 +148,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     impostor.close();
   });
 
-  test('a silent client is dropped after the limit and hurts nobody', async () => {
+  test('a silent client is dropped after the limit without effect on others', async () => {
     const listeners = await listenAll(2);
     const silent = await open(listeners[0]!);
     const good = join(listeners, 0, { handshakeLimitMs: 100 });

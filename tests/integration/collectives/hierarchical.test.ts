@@ -125,7 +125,7 @@ describe.each(CASES)('$id', ({ id, kind, sent }) => {
     },
   );
 
-  test('in several chunks for each home, whoever is late', async () => {
+  test('in several chunks for each home, with any rank late', async () => {
     const places = [0, 1, 1, 0];
     for (const seed of [1, 2]) {
       const random = generator(seed);

@@ -81,14 +81,14 @@ describe.skipIf(missing !== undefined)(`at IPv6 addresses${because}`, () => {
     },
   );
 
-  test('where a machine knows itself by one link alone it tells its other addresses', async () => {
+  test('a machine known only by a link-local address offers its other addresses', async () => {
     const seat = await MeshSeat.listen('fe80::1%nowhere', { elsewhere: true });
     const { host, hosts = [] } = seat.address;
     await seat.close();
     expect([host, ...hosts].toSorted()).toEqual([...ownAddresses()].toSorted());
   });
 
-  test('what is refused is told with the address in brackets', async () => {
+  test('errors show the address in brackets', async () => {
     const seat = await MeshSeat.listen(LOOPBACK);
     const { port, pulse } = seat.address;
     await seat.close();

@@ -65,7 +65,7 @@ function scattered(
   return values;
 }
 
-describe('what it gives', () => {
+describe('its result', () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 16])(
     'P = %d: the largest entries of the sum, on all ranks',
     async (ranks) => {
@@ -214,7 +214,7 @@ describe('from exchange to exchange', () => {
     }).toThrow(expect.objectContaining({ code: 'COLLECTIVE_STATE_INVALID' }));
   });
 
-  test('another length begins anew, another epoch does not', async () => {
+  test('a new length resets the ranges, a new epoch does not', async () => {
     await using world = await makeWorld(2);
     const communicators = world.communicators();
     const make = (length: number) =>
@@ -252,7 +252,7 @@ describe('from exchange to exchange', () => {
   });
 });
 
-describe('what it sends', () => {
+describe('its messages', () => {
   const LENGTH = 100_000;
   const K = 1000;
 

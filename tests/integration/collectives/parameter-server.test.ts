@@ -42,7 +42,7 @@ function summedInOrder(inputs: readonly Float32Array[]): Float32Array {
   );
 }
 
-test('ranks are summed in their order, dense and sparse, whoever comes first', async () => {
+test('ranks are summed in order, dense and sparse, in any order of arrival', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 10 }),

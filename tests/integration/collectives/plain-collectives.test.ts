@@ -105,7 +105,7 @@ describe.each(RANKS)('P = %d', (ranks) => {
     }
   });
 
-  test('nobody leaves a barrier before everybody has come', async () => {
+  test('no rank leaves a barrier before all have come', async () => {
     const random = generator(ranks);
     await using world = await makeWorld(ranks, {
       wrap: (transport) => delayed(transport, random),
@@ -153,7 +153,7 @@ test.each([
   },
 );
 
-test('reduce-scatter sums in rank order, whoever owns the part', async () => {
+test('reduce-scatter sums in rank order for any owner of a part', async () => {
   await using world = await makeWorld(5);
   const inputs = world.transports.map((_, rank) => floats(rank, 505));
   const parts = await Promise.all(

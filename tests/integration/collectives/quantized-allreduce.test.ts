@@ -202,7 +202,7 @@ describe.each(ids)('%s', (id) => {
   });
 });
 
-test('two roundings, whatever P is', async () => {
+test('two roundings for any P', async () => {
   const collective = collectives.get('scatter-reduce-allgather')!;
   const quantization = { bits: 4, bucket: 1024, scale: 'max' } as const;
   const length = 16_384;

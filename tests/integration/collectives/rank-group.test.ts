@@ -238,7 +238,7 @@ test('one exchange at a time on a stream', async () => {
   );
 });
 
-test('nobody waits for a root that is not there', async () => {
+test('no rank waits for a root that does not exist', async () => {
   for (const group of await groups(2)) {
     const stream = group.stream(1);
     const region = group.arena.allocate(16);

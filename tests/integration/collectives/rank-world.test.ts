@@ -49,7 +49,7 @@ test('a process that is killed between two orders fails the next', async () => {
   });
 });
 
-test('a rank that cannot obey says why, and its exit adds nothing', async () => {
+test('a rank that cannot follow an order reports why, and its exit adds nothing', async () => {
   await using world = start(2);
   const probing = world.all(() => ({
     ...{

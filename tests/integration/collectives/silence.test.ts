@@ -94,7 +94,7 @@ describe('of two ranks', () => {
     expect(await waiting).toEqual(own);
   });
 
-  test('one that was stopped while nobody expected anything is forgiven', async () => {
+  test('a pause while no rank expects anything has no effect', async () => {
     await world.join({ transport: 'tcp', silenceMs: SILENCE_MS });
     world.ranks[1]!.kill('SIGSTOP');
     await world.order(0, { do: 'await signs', of: 1, silent: true });

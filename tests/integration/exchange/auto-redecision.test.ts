@@ -95,7 +95,7 @@ test('a threshold that sends everything, not the little that was estimated', asy
   expect(changed?.message).toContain('k = 50,000, K = 50,000, P = 8');
 });
 
-test('values that are more than their method will send: moves once, says by what', async () => {
+test('more values than the method expects: moves once, and gives the reason', async () => {
   // At the start of its ramp a rank sends half of the entries; 5 are what is left in the end.
   const results = await run(
     { method: 'randomk', ratio: 1e-4, rampIterations: 100_000, rampFrom: 0.5 },
@@ -113,7 +113,7 @@ test('values that are more than their method will send: moves once, says by what
   );
 });
 
-test('a warm-up goes by what it sends itself, and changes no assumption', async () => {
+test('a warm-up is carried by its own size, and changes no assumption', async () => {
   const warmupIterations = 2 + WINDOW + 4;
   const results = await run(
     { method: 'randomk', ratio: 1e-4, warmupIterations },

@@ -88,7 +88,7 @@ describe('the exchange engine', () => {
     expect(carried).toEqual(Array(P).fill(expected));
   });
 
-  it('averages to zero, and waits for nobody, when no rank has anything to send', async () => {
+  it('averages to zero without waiting if no rank has anything to send', async () => {
     const ranks = await connectRanks({ method: 'threshold', threshold: 1000 }, [
       planSwitch(1, 6, { method: 'none' }),
     ]);
@@ -209,7 +209,7 @@ describe('the exchange engine', () => {
     }
   });
 
-  it('reports how alike the ranks are, bucket by bucket, when asked to', async () => {
+  it('reports the ranks’ similarity by bucket on request', async () => {
     const ranks = await connectRanks({
       method: 'scalecom',
       ratio: 0.05,

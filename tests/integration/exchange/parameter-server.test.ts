@@ -96,7 +96,7 @@ it('servers are on several nodes, and the bytes are those of their ranks', async
   expect(payload.map((bytes) => bytes - control)).toEqual([4 * 820, 0, 4 * 820, 0]);
 });
 
-it('carries what it can where a layer is gathered', async () => {
+it('carries the other layers if one is gathered', async () => {
   const layers = [{ match: 'w2', method: 'qsgd', minElements: 0 }];
   const exchange = { method: 'topk', ratio: 0.1, layers, ...served };
   const ranks = await connectRanks(exchange);

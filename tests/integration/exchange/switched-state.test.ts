@@ -78,7 +78,7 @@ describe('a switch within a method', () => {
     expect([...tried].sort()).toEqual([...methods.keys()].sort());
   });
 
-  it.each(CASES)('leaves all as it is with %j', async ({ exchange, collective }) => {
+  it.each(CASES)('changes nothing with %j', async ({ exchange, collective }) => {
     const written = { ...exchange, bucketBytes: 500 };
     const left = await trace(written);
     const changes = [
@@ -102,7 +102,7 @@ describe('a switch within a method', () => {
     expect(switched.averages).toEqual(left.averages);
   });
 
-  it('keeps what a collective goes by while the collective stays', async () => {
+  it('keeps a collective’s state while the collective stays', async () => {
     const exchange = { method: 'dct', ratio: 0.05, collective: 'ok-topk' };
     const within = { ...exchange, lifeSpan: 50 };
     const away = { ...exchange, collective: 'ssar-recursive-doubling' };
@@ -184,7 +184,7 @@ describe('other buckets', () => {
 describe('another method', () => {
   const exchange = { method: 'dct', ratio: 0.05, lifeSpan: 100, band: 1000 };
 
-  it.each([6, 4])('begins anew, also after a visit to it until %i', async (back) => {
+  it.each([6, 4])('starts from 0, also after a visit to it until %i', async (back) => {
     const switches = [
       planSwitch(1, 4, { method: 'topk', ratio: 0.05 }),
       planSwitch(2, back, exchange),

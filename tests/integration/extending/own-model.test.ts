@@ -87,7 +87,7 @@ test('a run goes on with its model after its supervisor was killed', async () =>
 });
 
 describe('a model with an objective of its own', () => {
-  test('is measured by its own metric, wherever a value of it stands', async () => {
+  test('is measured by its own metric in every place', async () => {
     const run = train(autoencoder, ['exchange.method=topk', 'exchange.ratio=0.1']);
     succeeded(await run.finished);
     const kind = { id: 'mse', title: 'mean squared error', better: 'lower' };
@@ -135,7 +135,7 @@ describe('a model of layers', () => {
     expect(alone.at(-1)).toBeLessThan(alone[0]!);
   });
 
-  test('says after which it can be split', async () => {
+  test('lists the layers after which it can be split', async () => {
     const { code, stderr } = await train(nextToken, [
       ...[...tied, 'parallelism.pipeline.splitAfter=[mix]'],
     ]).finished;

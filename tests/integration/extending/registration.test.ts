@@ -79,7 +79,7 @@ describe('a method from outside', () => {
     expect([...methods.keys()]).toEqual(before);
   });
 
-  test('says what its drift is, and how long its own lengths in epochs are', () => {
+  test('states its drift, and the length of its epochs', () => {
     const parameters = z.strictObject({
       often: z.int().default(7).describe('Iterations between averages'),
       calmIterations: z.int().default(0).describe('A length'),

@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(home.directory, { recursive: true });
 });
 
-test('a second host is refused and told who is there; after kill -9 it gets in', async () => {
+test('a second host is refused, naming the first; after kill -9 it gets in', async () => {
   const holder = path.join(import.meta.dirname, 'lock-holder.ts');
   const child = spawn(process.execPath, [holder, home.directory]);
   await once(child.stdout, 'data');

@@ -136,7 +136,7 @@ describe('following a run', () => {
     reader.close();
   });
 
-  test('a record that is none ends its run as failed, stopped, stored whole', async () => {
+  test('an invalid record ends its run as failed, stopped and completely stored', async () => {
     const spoilt = run.map((entry) =>
       entry.sequence === 4 ? { ...entry, record: { type: 'speed' } as never } : entry,
     );
@@ -237,7 +237,7 @@ describe('following a run that the supervisor does not have', () => {
     expect(store.summary('r').state).toBe('starting');
   });
 
-  test('stores it as lost where nobody is', async () => {
+  test('stores it as lost if no supervisor runs', async () => {
     await play({ runs: [] });
     createRun('r');
     await coordinator.follow('r');
@@ -278,7 +278,7 @@ describe('a run that another process stores to its end meanwhile', () => {
 });
 
 describe('a run that another process stores to its end while it is followed again', () => {
-  test('is told to its end', async () => {
+  test('is reported to its end', async () => {
     let connections = 0;
     await play({
       runs: [supervised('r')],
@@ -362,7 +362,7 @@ describe('launching', () => {
     return undefined;
   };
 
-  test('a node that does not exist is refused before anybody is asked', async () => {
+  test('a node that does not exist is refused before any supervisor is asked', async () => {
     await play({});
     await expect(
       coordinator.launch({ ...spec, world: { ranks: 2, nodes: ['this-computr'] } }),

@@ -206,7 +206,7 @@ const named = (): readonly string[] =>
   readdirSync(directory).filter((name) => name.endsWith('.bin'));
 
 describe('a public data set', () => {
-  it('is fetched file by file, and told of byte by byte', async () => {
+  it('is fetched file by file, with its progress in bytes', async () => {
     await using server = await FileServer.start(contents);
     const set = setAt(server.url);
     expect(await isComplete(set, directory)).toBe(false);
@@ -296,7 +296,7 @@ describe('a public data set', () => {
     expect(named().toSorted()).toEqual(names.toSorted());
   });
 
-  it('begins anew where a server knows no ranges', async () => {
+  it('starts over if a server does not support ranges', async () => {
     await using server = await FileServer.start(
       contents,
       stopAfter(120_000),
@@ -413,7 +413,7 @@ describe('a public data set', () => {
     expect(server.asked.length).toBeLessThan(50);
   });
 
-  it('keeps what it has where a page comes instead of the rest', async () => {
+  it('keeps its part if a page comes instead of the rest', async () => {
     const part = path.join(directory, 'first.bin.part');
     writeFileSync(part, contents.get('first.bin')!.subarray(0, 200_000));
     const login: Handler = (_request, response) => {
@@ -429,7 +429,7 @@ describe('a public data set', () => {
     expectAllThere();
   });
 
-  it('begins anew where there is no such range', async () => {
+  it('starts over if there is no such range', async () => {
     writeFileSync(path.join(directory, 'first.bin.part'), bytesOf('other', 299_999));
     await using server = await FileServer.start(contents, (_request, response) => {
       response.writeHead(416).end();
@@ -448,7 +448,7 @@ describe('a public data set', () => {
     expect(readdirSync(directory).toSorted()).toEqual(['first.bin', 'second.bin']);
   });
 
-  it('leaves a file alone that somebody else has put there', async () => {
+  it('does not touch a file that the user has put there', async () => {
     await using server = await FileServer.start(contents);
     const mine = path.join(directory, 'second.bin');
     writeFileSync(mine, 'mine');
@@ -526,7 +526,7 @@ describe('an archive', () => {
     expect(server.asked).toHaveLength(1);
   });
 
-  it('says why where its fetch is stopped as it is unpacked', async () => {
+  it('gives the reason if it is stopped while unpacking', async () => {
     const { content, set, ...packing } = await packed(within);
     await using server = packing.server;
     writeFileSync(path.join(directory, 'all.tgz'), content);
@@ -559,7 +559,7 @@ describe('an archive', () => {
 });
 
 describe('the list of public data sets', () => {
-  it('names each once, with files that can be told apart', () => {
+  it('names each once, with distinct files', () => {
     const ids = publicSets.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const set of publicSets) {
@@ -571,7 +571,7 @@ describe('the list of public data sets', () => {
     }
   });
 
-  it('is told where a name is unknown', () => {
+  it('reports an unknown name', () => {
     expect(() => publicSet('minst')).toThrow(
       expect.objectContaining({
         code: 'DATA_SET_UNKNOWN',

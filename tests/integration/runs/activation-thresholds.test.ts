@@ -54,12 +54,12 @@ test('are of every other iteration, of the stage that passes them on', async () 
   }
 });
 
-test('nobody who does not ask is told', async () => {
+test('are recorded only on request', async () => {
   const thresholds = await train({});
   expect(thresholds(0).every((found) => found === undefined)).toBe(true);
 });
 
-test('are those of all units, whatever is left out afterwards', async () => {
+test('are those of all units, before any are left out', async () => {
   const whole = (await train({ inspectEvery: 1 }))(0);
   const sparse = (await train({ inspectEvery: 1, ...activations('dct-mp') }))(0);
   // The first weights and samples are the same; then each trains by what the other does not have.

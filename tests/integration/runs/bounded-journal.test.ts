@@ -37,7 +37,7 @@ async function shown(): Promise<{ readonly detail: RunDetail; readonly told: str
   return { detail: JSON.parse(stdout) as RunDetail, told: stderr };
 }
 
-test('is thinned, told of, gone on with, and ends with every record accounted for', async () => {
+test('is thinned with a report, continues, and ends with every record accounted for', async () => {
   // As an app that is there from the first record: nothing is missing for it.
   const entries = await launchScript(node, RUN, {
     ...{ journalMB: 1, iterations: 1_000_000, onFailure: 'restart' },

@@ -151,7 +151,7 @@ describe('a run that goes wrong', () => {
     await everyProcessEnds();
   });
 
-  it('says so when the disk takes no more, and keeps what was journalled', async () => {
+  it('reports a full disk, and keeps what was journalled', async () => {
     await using full = new GradwireHome();
     // A limit on the size of files stands in for a full disk: writes fail the same way.
     const command = full.startQuickstart(['iterations=1000000', 'world.ranks=1'], {

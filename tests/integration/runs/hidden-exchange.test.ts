@@ -39,7 +39,7 @@ async function run(settings: readonly string[], switches: readonly string[] = []
 const sumOf = (phases: object): number =>
   Object.values(phases).reduce((sum: number, time: number) => sum + time, 0);
 
-test('overlap changes no bit of what is learnt, whatever is compressed and switched', async () => {
+test('overlap changes no bit of the result, with any compression and switches', async () => {
   // Buckets of one tensor and more; a bucket of tensors that lie apart; replicas that drift.
   const settings = [
     ...['exchange.method=topk', 'exchange.ratio=0.02', 'exchange.bucketBytes=2000'],

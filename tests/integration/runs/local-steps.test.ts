@@ -146,7 +146,7 @@ test('send in one iteration of every few, and in the last; phases add up in all'
   expect(averaged).toEqual([true, true, true, false]);
 });
 
-test('a switch waits for the next exchange, and what it counts is exchanges', async () => {
+test('a switch waits for the next exchange and counts exchanges', async () => {
   const { done, records } = await run(
     [
       ...['world.ranks=3', 'iterations=40', LOCAL, 'parallelism.every=5', AVERAGE],

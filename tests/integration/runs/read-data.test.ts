@@ -29,7 +29,7 @@ function samples(lines: readonly string[]): string {
 
 const some = Array.from({ length: 40 }, (_, i) => `${i % 2 ? '+1' : '-1'} ${1 + i}:1`);
 
-it('keeps nobody waiting', async () => {
+it('does not block other clients', async () => {
   const order: string[] = [];
   const { connection } = node;
   const validated = connection
@@ -116,7 +116,7 @@ it('is refused with its place where it is wrong', async () => {
   });
 });
 
-it('leaves nobody reading where the supervisor is gone', async () => {
+it('stops reading when the supervisor is gone', async () => {
   const other = await SupervisorNode.start();
   try {
     const file = path.join(other.home.directory, 'endless.csv');

@@ -244,7 +244,7 @@ describe('a rank that is killed', () => {
     },
   );
 
-  it('before the first checkpoint has the run begin anew, as it was', async () => {
+  it('before the first checkpoint restarts the run from its beginning', async () => {
     const whole = await uncut();
     const cut = start(`iterations=${LENGTH}`, 'checkpointEvery=1000');
     await reach(cut, 5);

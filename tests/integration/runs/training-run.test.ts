@@ -127,7 +127,7 @@ describe('three ranks that are switched from dense to sparse to means and back',
     }
   });
 
-  it('switch at exactly the iteration asked for, on every rank', () => {
+  it('switch at exactly the requested iteration, on every rank', () => {
     const methods = ['none', 'topk', 'a2sgd', 'topk'];
     for (const { switches, iterations, done } of outcomes) {
       expect(switches).toMatchObject([
@@ -190,7 +190,7 @@ describe('replicas that drift', () => {
     exchange: { method: 'a2sgd' },
   };
 
-  it('are measured as they are and averaged, and train on as if nobody had looked', async () => {
+  it('are measured singly and averaged, without effect on training', async () => {
     const looked = await train({ ...drifting, evaluateEvery: 3 });
     const left = await train({ ...drifting, evaluateEvery: 0 });
     expect(looked.done).toMatchObject({ weights: left.done.weights });
@@ -279,7 +279,7 @@ describe('what is applied, compared with uncompressed', () => {
       expect(bytes.wireSent).toBeLessThan(most);
   });
 
-  it('is told to be no gradient where momentum is within it', async () => {
+  it('is reported not to be a gradient if it contains momentum', async () => {
     const records = await node.train({
       ...{ iterations: 4, compareEvery: 2, world: { ranks: 2 } },
       exchange: { method: 'dgc' },

@@ -333,7 +333,7 @@ describe('the listener', () => {
     expect(await canConnect('127.0.0.1', Number(address.port))).toBe(false);
   });
 
-  it('started anew refuses the page of its former self, which stops asking', async () => {
+  it('after a restart refuses the old page, which stops retrying', async () => {
     const first = await startHttpHost({ core, renderer: directory, port: 0 });
     const connection = await connectTo(first.url);
     const refused = new Promise<void>((resolve) => {

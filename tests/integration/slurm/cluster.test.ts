@@ -64,7 +64,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     );
   });
 
-  test('says where a run stands that waits without anybody, and forgets it when it is stopped', async () => {
+  test('shows the queue position of a run that waits without an app, and forgets it when it is stopped', async () => {
     const held = slurm.hold(2);
     const set = ['--set', 'world.nodes=[hpc]'];
     const launched = await home.run(['run', 'quickstart', '--detach', ...set]);

@@ -43,7 +43,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await noJobs(slurm);
   });
 
-  test('are asked for no more when the run is stopped', async () => {
+  test('are no longer requested when the run is stopped', async () => {
     const held = slurm.hold(2);
     const entries = await node.queue('stopped', slurmSpec(LONG), slurmSettings());
     await node.connection.request('stop', { run: 'stopped' });
@@ -57,7 +57,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await noJobs(slurm);
   });
 
-  test('are taken away by somebody: the run says so, and asks for no others', async () => {
+  test('are taken away: the run reports it, and requests no others', async () => {
     const spec = slurmSpec({ ...LONG, onFailure: 'restart' });
     const entries = await node.queue('taken', spec, slurmSettings());
     await firstRecord(entries, 'iteration');
@@ -73,7 +73,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await noJobs(slurm);
   });
 
-  test('are given back by a supervisor that is asked to end', async () => {
+  test('are released by a supervisor that is told to end', async () => {
     const ending = await SupervisorNode.start(undefined, slurm.environment);
     try {
       const running = await ending.queue('running', slurmSpec(LONG), slurmSettings());
@@ -115,7 +115,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await noJobs(slurm);
   });
 
-  test('are not asked for where they cannot take all ranks', async () => {
+  test('are not requested if they cannot hold all ranks', async () => {
     const settings = slurmSettings({ nodes: 1, ranksPerNode: 1 });
     await expect(node.queue('too-small', slurmSpec(), settings)).rejects.toMatchObject({
       code: 'SLURM_TOO_SMALL',

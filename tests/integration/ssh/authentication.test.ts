@@ -156,7 +156,7 @@ describe.each(['RFC4716', 'PEM'] as const)(
       });
     });
 
-    it('needs somebody to ask, or a passphrase that is remembered', async () => {
+    it('needs a user to ask, or a remembered passphrase', async () => {
       await expect(open()).rejects.toMatchObject({
         code: 'SSH_AUTH_NEEDED',
         message: 'needs a passphrase, but no user can be asked now',

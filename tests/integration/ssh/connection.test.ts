@@ -101,7 +101,7 @@ describe('run', () => {
 });
 
 describe('stream', () => {
-  it('carries bytes both ways and tells the exit', async () => {
+  it('carries bytes both ways and reports the exit', async () => {
     const stream = await connection.stream('cat; echo done >&2; exit 7');
     stream.write(Buffer.from([0, 255, 10, 13]));
     const [first] = (await once(stream, 'data')) as [Buffer];
@@ -198,7 +198,7 @@ it('says which port is closed', async () => {
 });
 
 describe('listen', () => {
-  it('gives whoever connects to a port of the host to who asked for it', async () => {
+  it('passes connections to a port of the host to the code that requested it', async () => {
     const names = ['a', 'b', 'c'];
     const ports = await listenAs(connection, names);
     expect(await Promise.all(ports.map(hear))).toEqual(names);
@@ -246,7 +246,7 @@ describe('its end', () => {
     proxy.close();
   });
 
-  it('is told when it was asked for', async () => {
+  it('is reported when it was requested', async () => {
     const second = await SshConnection.open(server.target());
     const running = second.run(TICKING);
     const stream = await second.stream('cat');
@@ -264,7 +264,7 @@ describe('its end', () => {
     });
   });
 
-  it('is told to everything that is open when it is cut', async () => {
+  it('reports a cut to everything that is open', async () => {
     const other = await SshServer.start();
     try {
       const cut = await SshConnection.open(other.target());

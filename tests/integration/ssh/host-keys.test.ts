@@ -73,7 +73,7 @@ async function visit(
 }
 
 describe('an unknown key', () => {
-  it('is refused where nobody can be asked; the error says how to go on', async () => {
+  it('is refused if no user can be asked; the error names the next step', async () => {
     const fingerprint = server.fingerprint();
     await expect(visit({ strictHostKeyChecking: 'ask' })).rejects.toMatchObject({
       code: 'HOST_KEY_UNKNOWN',
@@ -160,7 +160,7 @@ it.each(['yes', 'ask', 'accept-new', 'no'] as const)(
   },
 );
 
-it('a machine that was installed anew is not taken for the one that was known', async () => {
+it('a reinstalled machine is not mistaken for the known one', async () => {
   await using other = await SshServer.start();
   const connect = () => SshConnection.open(other.target({ userKnownHosts: [users] }));
   writeFileSync(users, readFileSync(other.knownHosts));
@@ -208,7 +208,7 @@ it('keys stand under the alias where there is one', async () => {
   expect(await visit({ hostKeyAlias: 'cluster' })).toBe('hello\n');
 });
 
-it('lines that are not understood are skipped and told', async () => {
+it('lines that are not understood are skipped and reported', async () => {
   writeFileSync(users, `nonsense\n${name()} ${server.hostKey()}\n`);
   await using connection = await SshConnection.open(
     server.target({ userKnownHosts: [users] }),
@@ -216,7 +216,7 @@ it('lines that are not understood are skipped and told', async () => {
   expect(connection.notices).toEqual([`${users}:1: not HOSTS TYPE KEY`]);
 });
 
-it('a file that cannot be read is told, and its keys are unknown', async () => {
+it('a file that cannot be read is reported, and its keys are unknown', async () => {
   // Root may read everything: a directory is what even root cannot.
   await expect(visit({ userKnownHosts: [directory] })).rejects.toMatchObject({
     code: 'HOST_KEY_UNKNOWN',

@@ -91,7 +91,7 @@ it('gets no key that is meant for the host before it', async () => {
   });
 });
 
-it('that the jump host cannot reach, or may not, is told so', async () => {
+it('that the jump host cannot reach, or may not, gets an error that says so', async () => {
   const target = inner.target({ port: 1, jumps: [door.target()] });
   await expect(SshConnection.open(target)).rejects.toMatchObject({
     code: 'SSH_UNREACHABLE',

@@ -37,7 +37,7 @@ describe.skipIf(missing !== undefined)(`a ticket${because}`, () => {
     await realm?.[Symbol.asyncDispose]();
   });
 
-  test('lets in, where there is neither key nor agent, and nobody is asked', async () => {
+  test('logs in without key or agent, and asks nothing', async () => {
     const lines = ['HostName localhost', 'HostKeyAlias the-box', 'IdentityFile none'];
     const block = hostBlock('box', server, [...lines, 'GSSAPIAuthentication yes'])
       .replace(`IdentityFile ${server.key}`, '')

@@ -223,7 +223,7 @@ async function outcome(
   }
 }
 
-it('what ssh complains of is told', async () => {
+it('complaints of ssh are reported', async () => {
   const configFile = path.join(directory, 'broken');
   writeFileSync(configFile, 'Bogus yes\n');
   await expect(

@@ -57,7 +57,7 @@ it('a lost connection is made again without a question', async () => {
   expect(questions.count).toBe(1);
 });
 
-it('a connection goes with its secrets when nobody has used it for a while', async () => {
+it('a connection and its secrets are dropped after a while without use', async () => {
   await using pool = new SshPool({ idleMs: 10 });
   const questions = answering();
   const target = server.target({ identities: [locked] });
@@ -67,7 +67,7 @@ it('a connection goes with its secrets when nobody has used it for a while', asy
   await expect(pool.acquire(target)).rejects.toMatchObject({ code: 'SSH_AUTH_NEEDED' });
 });
 
-it('a connection stays while somebody has it', async () => {
+it('a connection stays while it is held', async () => {
   await using pool = new SshPool({ idleMs: 1 });
   const first = await pool.acquire(server.target());
   const second = await pool.acquire(server.target());
@@ -77,7 +77,7 @@ it('a connection stays while somebody has it', async () => {
   expect((await second.connection.run('echo here')).stdout).toBe('here\n');
 });
 
-it('an attempt that could ask nobody is made again for somebody who can', async () => {
+it('an attempt that could not ask a user is repeated for a caller that can', async () => {
   await using pool = new SshPool();
   const questions = answering();
   const target = server.target({ identities: [locked] });
@@ -108,7 +108,7 @@ it('who gives up does not end the attempt of another', async () => {
   expect(open).toHaveLength(1);
 });
 
-it('an attempt that nobody waits for any more is given up', async () => {
+it('an attempt is abandoned when no caller waits for it any more', async () => {
   await using pool = new SshPool();
   const controller = new AbortController();
   let withdrawn: Promise<unknown> | undefined;
@@ -136,7 +136,7 @@ it('its end closes everything', async () => {
   await expect.poll(() => server.sessions()).toEqual([]);
 });
 
-it('a retired target’s connection is given to nobody any more', async () => {
+it('a retired target’s connection is no longer handed out', async () => {
   await using pool = new SshPool();
   const questions = answering();
   const target = server.target({ identities: [locked] });
@@ -153,7 +153,7 @@ it('a retired target’s connection is given to nobody any more', async () => {
   expect(next.connection.isOpen).toBe(true);
 });
 
-it('retired, an attempt ends with its question, and what nobody holds is closed', async () => {
+it('retiring ends an attempt with its question, and closes unheld connections', async () => {
   await using pool = new SshPool();
   const asked = Promise.withResolvers<AbortSignal | undefined>();
   const questions: SshQuestions = {

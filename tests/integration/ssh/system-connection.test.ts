@@ -143,7 +143,7 @@ describe('channels', () => {
     );
   });
 
-  it('reaches ports from there, and says where it cannot', async () => {
+  it('reaches ports from there, or reports that it cannot', async () => {
     const echo = net.createServer((socket) => socket.pipe(socket));
     await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
     const { port } = echo.address() as net.AddressInfo;
@@ -161,7 +161,7 @@ describe('channels', () => {
 });
 
 describe('listen', () => {
-  it('gives whoever connects to a port of the host to who asked for it', async () => {
+  it('passes connections to a port of the host to the code that requested it', async () => {
     const names = ['a', 'b', 'c'];
     const ports = await listenAs(connection, names);
     expect(await Promise.all(ports.map(hear))).toEqual(names);
@@ -194,7 +194,7 @@ describe('listen', () => {
   });
 });
 
-it('says what the server has no more sessions for', async () => {
+it('names what the server has no more sessions for', async () => {
   await using narrow = await SshServer.start({ config: ['MaxSessions 2'] });
   await using only = await open([], undefined, {}, narrow);
   const streams = await Promise.all([only.stream('cat'), only.stream('cat')]);

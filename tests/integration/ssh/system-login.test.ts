@@ -180,7 +180,7 @@ describe('the way there', () => {
     expect((await opened.run('echo in')).stdout).toBe('in\n');
   });
 
-  it('tells what a ProxyCommand says that fails', async () => {
+  it('reports the output of a ProxyCommand that fails', async () => {
     const proxy = `ProxyCommand sh -c 'echo the tunnel is shut >&2; exit 1'`;
     await expect(open([proxy])).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
@@ -209,7 +209,7 @@ describe('the way there', () => {
     expect((await opened.closed).error).toMatchObject({ code: 'SSH_CONNECTION_LOST' });
   });
 
-  it('asks no jump host for what nobody can answer', async () => {
+  it('asks nothing for a jump host if no user can answer', async () => {
     await using first = await SshServer.start();
     const locked = makeKey(path.join(first.directory, 'locked'), { passphrase: 'x' });
     const blocks = [
@@ -327,7 +327,7 @@ describe('questions', () => {
     ).rejects.toMatchObject({ code: 'HOST_KEY_REVOKED' });
   });
 
-  it('tells an account that is not let in', async () => {
+  it('reports an account that is rejected', async () => {
     const key = makeKey(path.join(directory, 'stranger'));
     const config = configOf(server, hostBlock('box', server).replace(server.key, key));
     const { target } = await resolveTarget('box', {
@@ -341,7 +341,7 @@ describe('questions', () => {
     });
   });
 
-  it('says that nothing listens', async () => {
+  it('reports that nothing listens', async () => {
     await expect(open(['Port 1'])).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       message: expect.stringContaining('Connection refused'),

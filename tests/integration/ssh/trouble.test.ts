@@ -86,7 +86,7 @@ describe('a machine that cannot be reached', () => {
     });
   });
 
-  it('until whoever waits gives up', async () => {
+  it('until the caller gives up', async () => {
     await using silent = await listener(() => undefined);
     const controller = new AbortController();
     const target = sshTarget({ ...isolated, host: '127.0.0.1', port: silent.port });
@@ -115,7 +115,7 @@ it.each([
   });
 });
 
-it('an old server that offers nothing safe is told apart', async () => {
+it('an old server that offers nothing safe gets its own error', async () => {
   await using old = await SshServer.start({
     config: ['KexAlgorithms diffie-hellman-group1-sha1'],
   });
@@ -146,7 +146,7 @@ describe('an account that talks', () => {
     expect(connection.banner).toBe('Authorised users only!\n');
   });
 
-  it('mixes what it says with a command’s output, and not with a script’s', async () => {
+  it('mixes its output with a command’s, but not with a script’s', async () => {
     expect((await connection.run('echo result')).stdout).toMatch(
       /Welcome[^]*\nresult\n$/,
     );
@@ -155,7 +155,7 @@ describe('an account that talks', () => {
     expect(result.stderr).toContain('trouble\n');
   });
 
-  it('takes any value of a variable as it is', async () => {
+  it('passes any value of a variable unchanged', async () => {
     const value = `it's "$HOME" \`id\` \\ $(id)\n;exit 9 ü`;
     const { stdout } = await runScript(connection, 'printf %s "$value"', {
       variables: { value },
@@ -201,7 +201,7 @@ it('an account without a shell does not run a script, and it shows', async () =>
   });
 });
 
-it('a server with a limit on sessions says so, and goes on with what is open', async () => {
+it('at a server’s limit on sessions an error names it, and open ones continue', async () => {
   await using narrow = await SshServer.start({ config: ['MaxSessions 1'] });
   await using connection = await SshConnection.open(narrow.target());
   const first = await connection.stream('cat');

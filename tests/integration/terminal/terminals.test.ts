@@ -121,7 +121,7 @@ it('is only its own page’s: another has the same numbers for its own', async (
   expect(first.output(1)).toBe('');
 });
 
-it('refuses what it cannot have, and says why', async () => {
+it('refuses invalid requests with a reason', async () => {
   using page = await app.page();
   const { api } = page.connection;
   const size = { columns: 80, rows: 24 };

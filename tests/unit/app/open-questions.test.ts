@@ -84,7 +84,7 @@ describe('a question', () => {
     }).toThrow(expect.objectContaining({ code: 'QUESTION_GONE' }) as Error);
   });
 
-  test('goes when nobody waits for it any more', async () => {
+  test('disappears when no caller waits for it any more', async () => {
     const { questions, seen } = open();
     const controller = new AbortController();
     const answer = questions.secrets(secrets, controller.signal);

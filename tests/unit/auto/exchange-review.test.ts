@@ -200,7 +200,7 @@ describe('what is summed in another way than as pairs', () => {
     ]);
   });
 
-  test('goes by a collective of its own where it is the whole bucket for once', () => {
+  test('uses a separate collective for a whole bucket that is sent once', () => {
     const { carrier } = reviewed(values);
     const usual = { kind: 'dense', length: 100, bytes: 400 } as const;
     const whole = { kind: 'dense', length: N, bytes: 4 * N } as const;
@@ -242,7 +242,7 @@ describe('the verdict on compression', () => {
     expect(told.map(([, code]) => code)).not.toContain('COMPRESSION_DOES_NOT_PAY');
   });
 
-  test('goes by what an uncompressed exchange took in this run, where one did', () => {
+  test('uses the time of an uncompressed exchange in this run, if there was one', () => {
     const { review, knowledge, observation } = reviewed(topk);
     knowledge.denseSeconds = 1e-9;
     const told = Array.from({ length: 3 * WINDOW }, () =>
@@ -263,7 +263,7 @@ describe('the verdict on compression', () => {
   });
 });
 
-describe('what is told with the control message', () => {
+describe('the report in the control message', () => {
   const terms = { latency: 1, bandwidth: 2, reduction: 3 };
 
   test('is the last exchange that has ended', () => {

@@ -34,6 +34,6 @@ it('is not a link to somewhere else', () => {
   expect(ownDirectory(parent)).toBeUndefined();
 });
 
-it('is none where none can be made', () => {
+it('is undefined if it cannot be created', () => {
   expect(ownDirectory(path.join(parent, 'missing'))).toBeUndefined();
 });

@@ -163,7 +163,7 @@ describe('a file that is refused', () => {
     }
   });
 
-  it('for bytes that nobody wrote', () => {
+  it('for arbitrary bytes', () => {
     const random = new CounterRandom({ seed });
     let drawn = 0;
     for (let i = 0; i < FILES; i++) {

@@ -91,7 +91,7 @@ describe.each(DECODERS)('%s %j', (method, parameters) => {
   });
 });
 
-describe('a gathered payload that nobody has parsed', () => {
+describe('a gathered payload that has not been parsed', () => {
   it.each([
     ['qsgd', { minElements: 0 }],
     ['qsgd', { minElements: 0, coding: 'elias' }],

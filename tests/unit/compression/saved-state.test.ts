@@ -6,7 +6,7 @@ import { LoneCompressor } from './lone-compressor.ts';
 describe('a saved state', () => {
   const state = packState('dct', Uint32Array.of(7), Float32Array.of(0.5, -2));
 
-  it('comes back as it was, from wherever in memory its bytes lie', () => {
+  it('is restored exactly, from bytes at any offset', () => {
     const moved = new Uint8Array(state.length + 3);
     moved.set(state, 3);
     const origin = new Uint32Array(1);

@@ -22,7 +22,7 @@ describe('a correction', () => {
     expect(latency + bandwidth + reduction).toBeCloseTo(seconds, 9);
   });
 
-  test('goes on from the one before, whatever dominates now', () => {
+  test('continues from the previous one, whatever term dominates now', () => {
     const first = correctionAfter(16, terms, UNCORRECTED);
     expect(first.bandwidth).toBe(2);
     const small = { latency: 5, bandwidth: 0.1, reduction: 0.1 };
@@ -36,7 +36,7 @@ describe('a correction', () => {
     expect(correctionAfter(0, terms, UNCORRECTED).bandwidth).toBe(0.1);
   });
 
-  test('of nothing predicted is none', () => {
+  test('does nothing without a prediction', () => {
     const nothing = { latency: 0, bandwidth: 0, reduction: 0 };
     expect(correctionAfter(1, nothing, UNCORRECTED)).toBe(UNCORRECTED);
   });

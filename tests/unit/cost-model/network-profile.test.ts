@@ -56,7 +56,7 @@ describe('a network profile', () => {
     expect(networkCostOf(crowded, 2).merge).toBe(kernels.merge / 2);
   });
 
-  test('goes by the slowest pair where no load was measured', () => {
+  test('uses the slowest pair if no load was measured', () => {
     expect(worstPair(profile)).toMatchObject({ ranks: [0, 2] });
     expect(networkCostOf({ ...profile, loaded: [] }, 3)).toMatchObject({
       alpha: 2e-5,

@@ -142,7 +142,7 @@ describe('auto', () => {
   });
 });
 
-test('a link between nodes that nobody has measured is Gigabit Ethernet', () => {
+test('an unmeasured link between nodes is assumed to be Gigabit Ethernet', () => {
   const shape = dense(TWO_BY_FOUR);
   const named = { ...LOOPBACK, between: BETWEEN_NODES };
   for (const id of ['ring', 'hierarchical']) {

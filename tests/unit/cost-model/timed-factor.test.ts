@@ -76,7 +76,7 @@ describe('the factor of a timed collective', () => {
     expect(at(0)).toBeCloseTo(at(2 ** 8), 9);
   });
 
-  test('of a shape timed alone is its own wherever the model is asked', () => {
+  test('of a single timed shape keeps its time at other shapes', () => {
     const alone = after(timed('ring', 3, dense(2 ** 10)));
     expect(timedFactor(ring, dense(2 ** 10), alone)).toBeCloseTo(3, 9);
     expect(timedFactor(ring, dense(2 ** 11), alone)).toBeCloseTo(1.5, 9);
@@ -142,7 +142,7 @@ describe('what is expected', () => {
     expect(expectedSeconds(ring, shape, measured)).toBeCloseTo(prediction.seconds, 12);
   });
 
-  test('is what auto goes by', () => {
+  test('decides the choice of auto', () => {
     const shape = dense(2 ** 20);
     const cheapest = chooseCollective('dense', shape, BYTES_ALONE);
     const slow = after(timed(cheapest.id, 100, shape));

@@ -41,7 +41,7 @@ test('machines that need one at the same time share it', async () => {
   expect(listed).toMatch(/^-rwxr-xr-x.* bin\/b$/m);
 });
 
-test('what fails is tried anew', async () => {
+test('a failure is retried', async () => {
   writeFileSync(archives(), 'no directory');
   await expect(packArchive('agent', files, archives())).rejects.toMatchObject({
     code: 'OUTPUT_NOT_WRITABLE',

@@ -59,7 +59,7 @@ describe('findings', () => {
     expect(codes(seen(answers))).toEqual([]);
   });
 
-  test('the direction of a clock is told', () => {
+  test('the direction of a clock’s offset is reported', () => {
     expect(seen({ clock: String(NOW + 90) }).findings[0]?.message).toContain(
       '90 s ahead',
     );

@@ -109,7 +109,7 @@ it('a kernel that traps on a thread is a coded error, then and ever after', asyn
   await pool.close();
 });
 
-it('a thread that does not end its slice is told from one that does', () => {
+it('a thread that does not end its slice is distinguished from one that does', () => {
   const arena = new Arena();
   const { offset } = arena.allocate(JobBoard.bytes);
   const board = new JobBoard(arena.memory, offset);

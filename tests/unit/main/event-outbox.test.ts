@@ -56,7 +56,7 @@ test('says nothing of runs that are not watched, and nothing after its end', () 
   expect(heard.filter(([event]) => event === 'records')).toEqual([]);
 });
 
-test('a burst is told within a moment, as one', async () => {
+test('a burst is pushed soon, as one', async () => {
   const outbox = new EventOutbox();
   const told = Promise.withResolvers<unknown[]>();
   outbox.listen((event, ...args) => {

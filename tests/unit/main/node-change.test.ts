@@ -106,7 +106,7 @@ test('settings of Slurm may be changed at any time', () => {
   expect(store.nodes.named('box').slurm).toMatchObject({ nodes: 2 });
 });
 
-test('a new name keeps its place and what was measured, and is nobody else’s', () => {
+test('a new name keeps its place and its measurements, and must be unused', () => {
   const [first, box] = store.nodes.list();
   const link = {
     ...{ from: 'first', to: 'box' },
@@ -128,7 +128,7 @@ test('a new name keeps its place and what was measured, and is nobody else’s',
   expect(() => store.nodes.named('box')).toThrow(code('NODE_UNKNOWN'));
 });
 
-test('what somebody else has changed meanwhile is not overwritten', () => {
+test('another user’s change meanwhile is not overwritten', () => {
   const seen = store.nodes.named('box');
   change({ labels: ['theirs'] });
   const mine = { ...seen, labels: ['mine'] };

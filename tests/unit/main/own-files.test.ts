@@ -34,7 +34,7 @@ describe('a model’s file', () => {
     expect(await read({ model: absolute })).toMatchObject({ modelSource: CODE });
   });
 
-  test('is as a repeated run had it, whatever has become of it', async () => {
+  test('is that of the repeated run, even if the file has changed', async () => {
     const repeated = { model: './gone.ts', modelSource: 'as it was' };
     expect(await read(repeated)).toMatchObject(repeated);
   });

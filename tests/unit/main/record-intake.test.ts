@@ -83,7 +83,7 @@ describe('the intake', () => {
     expect(batches).toEqual([[before]]);
   });
 
-  test('a gap that the journal declares is none, for whoever has a part of it too', () => {
+  test('a declared gap is no error, even for a store that has part of it', () => {
     for (const stored of [3, 5]) {
       const { intake, batches, errors } = collector(stored);
       const [entry] = entries([iterationRecord(0, 8)], 6);

@@ -83,7 +83,7 @@ describe('what a journal left out', () => {
   const left = thin(all, everyOf(30, 4), thinning(30, 4));
   const missing = all.length - left.length;
 
-  test('is told by a record in its place; the run ends as it ended', () => {
+  test('is reported by a record in its place; the run’s end is unchanged', () => {
     create();
     for (const entry of left) store.append('r', [entry]);
     expect(thinned()).toEqual([
@@ -131,7 +131,7 @@ describe('what a journal left out', () => {
     expect(store.entriesAfter('r', 0)).toEqual(all);
   });
 
-  test('is told once where two processes store the run', () => {
+  test('is reported once if two processes store the run', () => {
     create();
     const other = RunStore.open(file);
     other.append('r', left.slice(0, 9));
@@ -142,7 +142,7 @@ describe('what a journal left out', () => {
     expect(thinned()).toMatchObject([{ records: missing }]);
   });
 
-  test('is told anew when more is left out, without what was told', () => {
+  test('is reported again when more is left out, without what was reported before', () => {
     create();
     store.append('r', left.slice(0, -20));
     const later = thin(all, everyOf(38, 8), thinning(38, 8));

@@ -18,7 +18,7 @@ const planSwitch = (epoch: number, notBefore = 0): PlanSwitch => ({
 });
 
 describe('the plan schedule', () => {
-  it('passes launched switches exactly at the iteration asked for', () => {
+  it('passes launched switches exactly at the requested iteration', () => {
     const schedule = new PlanSchedule(plan('none'), [planSwitch(1, 50)]);
     expect(schedule.advance(49)).toEqual([]);
     expect(schedule.advance(50).map(({ epoch }) => epoch)).toEqual([1]);

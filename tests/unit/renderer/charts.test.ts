@@ -58,7 +58,7 @@ describe('axis ranges', () => {
     expect(robustRange([])).toEqual({ min: 0, max: 1 });
   });
 
-  it('are whole powers of ten on a log scale, whatever is not positive', () => {
+  it('are whole powers of ten on a log scale, ignoring values that are not positive', () => {
     expect(logRange([48_000, 1_195_000, 0])).toEqual({ min: 10_000, max: 10_000_000 });
     expect(logRange([1000])).toEqual({ min: 1000, max: 10_000 });
     expect(logRange([])).toEqual({ min: 1, max: 10 });

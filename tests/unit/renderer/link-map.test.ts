@@ -42,7 +42,7 @@ test('every pair has a cell; the tint follows the logarithm of the bandwidth', (
   expect(near[1]!.cells[0]).toMatchObject({ strength: expect.closeTo(0.954, 2) });
 });
 
-test('a machine out of reach is told once, with its pairs', () => {
+test('a machine out of reach is reported once, with its pairs', () => {
   const links = ['a b', 'b a', 'a c', 'c a', 'b c', 'c b'].map((pair): LinkStatus => {
     const [from, to] = pair.split(' ') as [string, string];
     if (from !== 'c' && to !== 'c') return link(from, to, 1e9);

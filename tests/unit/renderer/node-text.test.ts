@@ -131,7 +131,7 @@ describe('ranks on machines', () => {
   });
 });
 
-test('what is asked of Slurm is told as far as it was given', () => {
+test('shows the Slurm settings that were given', () => {
   expect(slurmFacts(slurmSettingsSchema.parse({}))).toEqual([]);
   const given = slurmSettingsSchema.parse({
     ...{ partition: 'gpu', ranksPerNode: 4, gpusPerNode: 4 },

@@ -66,7 +66,7 @@ describe('run history', () => {
     );
   });
 
-  it('shows one rank where one is asked for, recent and long ago', () => {
+  it('shows one rank on request, recent and long ago', () => {
     const history = new RunHistory(3);
     fill(history, 6000);
     const recent = history.bins({ from: 5990, to: 6000, limit: 100, rank: 2 });

@@ -101,7 +101,7 @@ describe('thresholds of activations', () => {
   });
 
   test.each([
-    [1.5, 1.7, 'at 90 % it is lower in the end than where all activations pass'],
+    [1.5, 1.7, 'at 90 % the threshold ends lower than where all activations pass'],
     [2.9, 2.1, 'with DCT-MP at 90 % the threshold falls'],
   ])('are refuted by %d where all pass and %d', (whole, sparse, finding) => {
     const values = ending(whole, (id) => (id === 'mp-90' ? sparse : 1));
@@ -119,7 +119,7 @@ describe('thresholds of activations', () => {
       verdict: 'undecided',
       outcomes: [
         'unclear: with DCT-MP at 75 % the threshold falls',
-        'unclear: at 75 % it is lower in the end than where all activations pass',
+        'unclear: at 75 % the threshold ends lower than where all activations pass',
       ],
     });
   });
@@ -169,8 +169,8 @@ describe('loss of a split DLRM', () => {
     expect(judged(dctTable1, having({ ...COSTLY, backward: 0.45 }))).toEqual({
       verdict: 'refuted',
       outcomes: [
-        'fails: with the largest of the gradient at 90 % it is above that of uncompressed training',
-        'fails: with the largest of the gradient at 90 % it is above that with 2 workers at 90 %',
+        'fails: with the largest entries of the gradient at 90 % it is above that of uncompressed training',
+        'fails: with the largest entries of the gradient at 90 % it is above that with 2 workers at 90 %',
       ],
     });
   });

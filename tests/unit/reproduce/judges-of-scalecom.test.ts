@@ -59,7 +59,7 @@ describe('gradients that build up', () => {
     expect(judged(scalecomFigure1, values)).toEqual({
       verdict: 'undecided',
       outcomes: [
-        'unclear: from 2 to 16 workers that grows at least by half as much as linearly',
+        'unclear: from 2 to 16 workers that grows at least half as much as linear growth',
       ],
     });
   });
@@ -173,7 +173,7 @@ describe('what ScaleCom saves', () => {
 
   test.each<[string, Readonly<Record<string, (workers: number) => number>>]>([
     [
-      'from 4 to 16 workers a reduction of local top-k grows at least by half as much as linearly',
+      'from 4 to 16 workers a reduction of local top-k grows at least half as much as linear growth',
       { topk: (workers) => 20 + 0.1 * workers },
     ],
     [

@@ -30,14 +30,14 @@ describe('fill-in', () => {
       id === 'p16-d0.1' && seed === 1 ? { dense: 1 } : sparse(id, seed);
     expect(judged(sparcmlFigure1, values)).toEqual({
       verdict: 'undecided',
-      outcomes: ['unclear: at 10 % a rank and 16 ranks the collective goes dense'],
+      outcomes: ['unclear: at 10 % per rank and 16 ranks the collective goes dense'],
     });
   });
 
   test('is refuted where it never does', () => {
     expect(judged(sparcmlFigure1, sparse)).toEqual({
       verdict: 'refuted',
-      outcomes: ['fails: at 10 % a rank and 16 ranks the collective goes dense'],
+      outcomes: ['fails: at 10 % per rank and 16 ranks the collective goes dense'],
     });
   });
 
@@ -62,7 +62,7 @@ describe('fill-in', () => {
     expect(judged(sparcmlFigure1, noisy)).toMatchObject({
       verdict: 'undecided',
       outcomes: [
-        expect.stringMatching(/^unclear: at 1 % a rank/),
+        expect.stringMatching(/^unclear: at 1 % per rank/),
         expect.stringMatching(/^unclear: at each number of ranks/),
       ],
     });
@@ -165,7 +165,7 @@ describe('training beside dense SGD', () => {
     });
   });
 
-  test('is undecided where a control cannot be told from dense', () => {
+  test('is undecided if a control cannot be distinguished from dense', () => {
     const values: Values = (id, seed) => ({
       ...trained(LOST)(id, seed),
       ...(id === 'classifier-control' ? { metric: [0.5, 1, 0.9][seed]! } : {}),
@@ -205,7 +205,7 @@ describe('entries of a sum', () => {
     );
     expect(judged(sparcmlFigure7, values)).toEqual({
       verdict: 'refuted',
-      outcomes: [expect.stringMatching(/^fails: with 4 entries a rank/)],
+      outcomes: [expect.stringMatching(/^fails: with 4 entries per rank/)],
     });
   });
 
@@ -233,7 +233,7 @@ describe('entries of a sum', () => {
       id === 'uniform-p16-k15' ? { entries: 241 } : undefined,
     );
     expect(judged(sparcmlFigure7, values).outcomes).toContain(
-      'fails: with 15 entries a rank and 16 ranks it has fewer than P·k',
+      'fails: with 15 entries per rank and 16 ranks it has fewer than P·k',
     );
   });
 });
@@ -275,7 +275,7 @@ describe('passes over sparse samples', () => {
     [
       'fast-url-lr-sparse',
       { loss: 0.61 },
-      'fast, URL, LR: the losses at the end are the same, to 0.01 %',
+      'fast, URL, LR: the losses at the end are the same, within 0.01 %',
     ],
   ])('are refuted by %s of %j', (changed, values, failing) => {
     const { outcomes } = judged(

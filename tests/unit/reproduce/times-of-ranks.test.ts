@@ -30,7 +30,7 @@ const records = [
 ];
 
 describe('the least times', () => {
-  test('are those of the rank that waited least, of the phases asked for', () => {
+  test('are those of the rank that waited least, for the requested phases', () => {
     expect(leastTimes(records, 1, ['wait', 'send']).toSorted()).toEqual([10, 7]);
     expect(leastTimes(records, 2, ['send'])).toEqual([5]);
   });

@@ -200,7 +200,7 @@ describe('a push', () => {
     expect(core.listening).toBe(1);
   });
 
-  it('is left out while the page does not keep up, and the page told once', async () => {
+  it('is dropped while the page does not keep up, and the page is told once', async () => {
     const core = new SmallCore();
     const { connection, line } = await open(core);
     await connection.api.watch('run-1');

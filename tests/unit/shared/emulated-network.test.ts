@@ -315,7 +315,7 @@ describe('what an emulated network costs', () => {
     });
   });
 
-  test('is what auto says it goes by', () => {
+  test('is named in the notice of auto', () => {
     const cost = emulatedCost({ bandwidth: 1e9, latency: 0 });
     expect(new NetworkKnowledge(cost, true).origin).toContain('emulated');
     expect(new NetworkKnowledge(cost).origin).not.toContain('emulated');

@@ -56,7 +56,7 @@ describe('control frames', () => {
     );
   });
 
-  it('that come in many small chunks are not copied anew with each', () => {
+  it('in many small chunks are not copied again with each', () => {
     const text = 'x'.repeat(1 << 20);
     const bytes = encodeFrame(text);
     const copied = countCopies();

@@ -33,7 +33,7 @@ it('is nothing of a run that has ended', () => {
   expect(nodes([interrupted('a'), done])).toEqual([]);
 });
 
-it('past restarts are told once each, whichever nodes took part, with their cause', () => {
+it('past restarts are reported once each with their cause, for any nodes', () => {
   const lost = (node: string, at: number, code: string): RunRecord => ({
     ...{ type: 'interrupted', at, node },
     error: { code, kind: 'failure', message: `${code} of ${node}` },

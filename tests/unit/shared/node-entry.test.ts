@@ -9,7 +9,7 @@ test('nothing, where it is right', () => {
   expect(parseNodeEntry(box)).toMatchObject({ ...box, labels: [], identities: [] });
 });
 
-test('all of it is told, each value by its path and as it was written', () => {
+test('every problem is reported, with the path and the value as written', () => {
   const raw = {
     ...{ name: 'not a name', destination: '', ports: '80-90' },
     slurm: { partition: '-x', nodes: 'two', setup: ['echo', 'a\nb'] },

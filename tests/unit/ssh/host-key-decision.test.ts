@@ -72,7 +72,7 @@ it.each(rows)('a key that is %s under %s', (...row) => {
   expect(outcome(row, { interactive: true, confirmed: true })).toBe(row[4]);
 });
 
-it('says to whoever is asked what is known', () => {
+it('tells the user what is known', () => {
   for (const standing of ['unknown', 'other-type', 'only-authority'] as const) {
     expect(
       decideHostKey({ standing, checking: 'ask', interactive: true, confirmed: false }),

@@ -178,7 +178,7 @@ describe('algorithms', () => {
     ]);
   });
 
-  it('are all there, each once, whatever is known', () => {
+  it('are all listed once, for any known keys', () => {
     expect(new Set(orderAlgorithms(new Set(['ssh-rsa', 'ssh-dss']))).size).toBe(
       orderAlgorithms(new Set()).length,
     );

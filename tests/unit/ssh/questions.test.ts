@@ -27,7 +27,7 @@ function asker() {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('questions', () => {
-  it('are asked one at a time, whoever asks', async () => {
+  it('are asked one at a time for all callers', async () => {
     const { open, questions } = asker();
     const first = oneAtATime(questions).secrets(question);
     const second = oneAtATime(questions).secrets(question);
@@ -41,7 +41,7 @@ describe('questions', () => {
     expect(await second).toBeUndefined();
   });
 
-  it('make room for the next when nobody waits for them any more', async () => {
+  it('make room for the next when no caller waits for them any more', async () => {
     const { open, questions } = asker();
     const controller = new AbortController();
     const first = oneAtATime(questions).secrets(question, controller.signal);
@@ -54,7 +54,7 @@ describe('questions', () => {
     expect(await second).toEqual(['two']);
   });
 
-  it('are not asked when nobody waits for them by then', async () => {
+  it('are not asked if no caller waits for them by then', async () => {
     const { open, questions } = asker();
     const controller = new AbortController();
     const first = oneAtATime(questions).secrets(question);

@@ -101,7 +101,7 @@ describe('a failure', () => {
     expect(message).toContain('/home/me/.ssh/known_hosts:7');
   });
 
-  it('is a question nobody was there for, where a password would have done', () => {
+  it('is a missing user if a password would have sufficed', () => {
     const log = 'me@box.example: Permission denied (publickey,password).';
     expect(explain(log, { interactive: false }).code).toBe('SSH_AUTH_NEEDED');
     expect(explain(log).code).toBe('SSH_AUTH_FAILED');

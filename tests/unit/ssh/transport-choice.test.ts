@@ -55,7 +55,7 @@ describe('auto', () => {
   });
 });
 
-it('does as it is told', () => {
+it('follows an explicit choice', () => {
   const given = { hops: [PLAIN], client: true };
   expect(chooseTransport({ asked: 'system', ...given })).toEqual({
     ...{ kind: 'system', reason: 'as you chose' },

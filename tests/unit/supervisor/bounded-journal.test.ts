@@ -298,7 +298,7 @@ describe('a journal with a bound', () => {
     recorder.journal.close();
   });
 
-  it('goes on as it is where it cannot be written anew', async () => {
+  it('continues unchanged if it cannot be rewritten', async () => {
     const recorder = new Recorder(30_000);
     mkdirSync(recorder.draft);
     writeFileSync(path.join(recorder.draft, 'in the way'), '');
@@ -387,7 +387,7 @@ const operation = fc.oneof(
   },
 );
 
-it('is faithful to readers, apps and successors, whatever happens when', async () => {
+it('is correct for readers, apps and successors, with any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(operation, { minLength: 10, maxLength: 40 }),

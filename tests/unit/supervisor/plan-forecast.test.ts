@@ -26,7 +26,7 @@ describe('the plan that a switch changes', () => {
     expect(forecast.before(0).method).toBe('topk');
   });
 
-  it('is the newest of those asked for at once, even before a rank has taken it up', () => {
+  it('is the newest of those requested at once, even before a rank has adopted it', () => {
     const forecast = new PlanForecast(plan('none'));
     forecast.add(to('topk', 1));
     forecast.add(to('a2sgd', 2));
@@ -41,7 +41,7 @@ describe('the plan that a switch changes', () => {
     expect(forecast.before(100).method).toBe('topk');
   });
 
-  it('stays with a switch that was asked for after the scheduled one', () => {
+  it('stays with a switch requested after the scheduled one', () => {
     const forecast = new PlanForecast(plan('none'), [to('topk', 1, 100)]);
     forecast.reached(150);
     forecast.add(to('a2sgd', 2));

@@ -109,7 +109,7 @@ describe('a run that goes on from a checkpoint', () => {
     );
   });
 
-  it('records a switch once that was told before its iteration was', () => {
+  it('records a switch once that was reported before its iteration', () => {
     const admission = new RecordAdmission();
     const switched = switchRecord(1, 'none', 'topk');
     expect(admitted(admission, [iterationRecord(0, 0), switched])).toHaveLength(2);
@@ -168,7 +168,7 @@ describe('the error with which a rank says that it failed', () => {
     expect(admitError(1, { ...error, rank: 2 })).toEqual({ ...error, rank: 2 });
   });
 
-  it('is the refusal of it where it is none', () => {
+  it('is its refusal if it is invalid', () => {
     expect(admitError(1, { code: 5 })).toMatchObject({
       code: 'RECORD_INVALID',
       message: expect.stringMatching(

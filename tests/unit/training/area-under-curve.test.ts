@@ -114,7 +114,7 @@ describe('exactly', () => {
     expect(await of([-1e30, 1], [1e30, 0])).toBe(0);
   });
 
-  test('of one class there is none', async () => {
+  test('is absent with only one class', async () => {
     expect(await of([1, 1], [2, 1])).toBeUndefined();
     expect(await of([1, 0])).toBeUndefined();
     expect(valueOf(Array.from({ length: 2 * BINS }, () => 0))).toBeUndefined();

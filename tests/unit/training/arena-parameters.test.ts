@@ -118,7 +118,7 @@ describe('with momentum', () => {
     expect(await bitsOf(written)).toEqual(await bitsOf(device));
   });
 
-  test('tensors that take plain steps keep no velocity, and begin anew', async () => {
+  test('tensors that take plain steps keep no velocity, and restart at 0', async () => {
     const seats = [await onDevice({}), await inArena({})];
     for (const seat of seats) {
       await steps(seat, 0, 2);

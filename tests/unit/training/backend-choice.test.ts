@@ -35,7 +35,7 @@ test.each([
 });
 
 describe('two ranks of one machine with a GPU', () => {
-  test('are refused it where it is asked for', () => {
+  test('are refused it if it is requested', () => {
     expect(() => choose('webgpu', GPU, 2)).toThrow(
       expect.objectContaining({
         code: 'GPU_SHARED',

@@ -71,7 +71,7 @@ it('makes a kernel again whatever bit of it has changed', () => {
   }
 });
 
-it('begins anew when it has grown large', () => {
+it('starts over when it has grown large', () => {
   for (let i = 0; i <= 4096; i++) writeFileSync(path.join(directory, `${i}`), '');
   new KernelCache(directory).get('a', kernel);
   expect(readdirSync(directory)).toEqual(['a']);

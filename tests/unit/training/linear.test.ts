@@ -111,7 +111,7 @@ test('weights and velocities come out and go in as they are', async () => {
   expect(await weightsOf(resumed)).toEqual(await weightsOf(straight));
 });
 
-test('a velocity begins anew where a method takes momentum over', async () => {
+test('a velocity restarts when a method takes over momentum', async () => {
   const trained = await trainer({ optimizer: { ...plain, momentum: 0.9 } });
   const gradient = new Float32Array(trained.length).fill(1);
   await trained.applyGradient(gradient, 0);

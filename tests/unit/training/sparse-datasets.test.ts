@@ -99,7 +99,7 @@ describe('a file in the format of SVMlight', () => {
     expect(train.flat().sort((a, b) => a - b)).toEqual(all.slice(0, 42));
   });
 
-  it('is read anew when it has changed', () => {
+  it('is read again when it has changed', () => {
     const file = fileOf('1 1:1\n');
     expect(svmlight.features!(file)).toBe(2);
     writeFileSync(file, '1 1:1\n0 500:1\n');
@@ -172,7 +172,7 @@ describe('a file of labelled texts', () => {
     expect(shared).toHaveLength(1);
   });
 
-  it('has a header where a first label is nobody else’s', async () => {
+  it('has a header if the first label occurs only once', async () => {
     const file = fileOf(['Label\tText', ...rows].join('\n'));
     const { train } = await partsOf(trigrams, file);
     expect(train).toHaveLength(4);

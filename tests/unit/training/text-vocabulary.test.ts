@@ -77,7 +77,7 @@ describe('characters', () => {
     );
   });
 
-  test('are counted anew where the text has changed', () => {
+  test('are counted again if the text has changed', () => {
     const directory = directoryOf({ 'a.txt': 'abc'.repeat(20) });
     const look = () => textCharacters.inspect({ directory, inputs: inputsOf(2, 9) });
     expect(look().notice).toMatch(/^3 of 3 /);

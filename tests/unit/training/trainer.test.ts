@@ -187,7 +187,7 @@ describe('loss and gradient', () => {
 });
 
 describe('applying gradients', () => {
-  test('tensors that take plain steps begin anew with momentum', async () => {
+  test('tensors that took plain steps restart with momentum', async () => {
     const optimizer = {
       kind: 'sgd',
       lr: 0.1,

@@ -33,7 +33,7 @@ test('a step that is finite goes on, however large', () => {
   );
 });
 
-test('a metric without a meaning is absent, and nobody is warned', () => {
+test('a metric without a meaning is absent, without a notice', () => {
   const step = { loss: 0.5, metric: undefined };
   requireFiniteStep(step, { rank: 0, iteration: 0, title: 'AUC' });
   const { finite, own, all } = measures();

@@ -1,13 +1,14 @@
 /**
- * Lengths in passes over the data, for what is also given in iterations. A method counts
- * iterations only: epochs are converted where a plan is resolved, which knows the run.
+ * Lengths in passes over the data, for parameters that also exist in iterations. A
+ * method counts iterations only: epochs are converted where a plan is resolved, which
+ * knows the run.
  */
 import { z } from 'zod';
 import { inputError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import type { Schedule } from './schedule.ts';
 
-/** The parameter beside one of iterations. */
+/** The parameter in passes, beside the one in iterations. */
 export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
   return z
     .number()
@@ -19,8 +20,8 @@ export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
 
 /**
  * Parameters with every length in iterations, rounded to whole ones.
- * @param given what was written, which says whether both were
- * @param iterationsPerEpoch undefined where there are no epochs
+ * @param given the parameters as written, to detect that both were given
+ * @param iterationsPerEpoch undefined if the run has no epochs
  * @param schedules the method's
  * @throws GradwireError `METHOD_PARAMETER_INVALID`
  */
@@ -45,7 +46,7 @@ export function inIterations(
     if (iterationsPerEpoch === undefined) {
       throw inputError(
         'METHOD_PARAMETER_INVALID',
-        `"${epochs}" is ${length}, but there are no epochs here`,
+        `"${epochs}" is ${length}, but without a data set there are no epochs`,
         { next: `Give "${iterations}".` },
       );
     }

@@ -1,6 +1,6 @@
 /** Patterns of tensor names: `*` stands for any run of characters, everything else for itself. */
 
-/** Whether a pattern fits all of a name, as `*.bias` fits `layer1.bias`. */
+/** Whether a pattern matches a whole name, as `*.bias` matches `layer1.bias`. */
 export function fitsName(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -1,7 +1,7 @@
 /**
- * How many entries a sparsifier sends at an iteration. The ratio is constant, or falls to
- * its value in a ramp: exponentially, as in DGC's warm-up, from a mild ratio at first.
- * Pure functions of the parameters and the iteration, so that all ranks agree.
+ * The number of entries that a sparsifier sends at an iteration. The ratio is constant,
+ * or falls exponentially to its value in a ramp, as in DGC's warm-up, from a mild initial
+ * ratio. Pure functions of the parameters and the iteration, so that all ranks agree.
  *
  * Source of the ramp: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.3.
  */
@@ -63,7 +63,7 @@ export interface RatioSchedule {
   readonly rampFrom: number;
   /** The iteration at which the ramp begins; 0 by default. */
   readonly rampStart?: number | undefined;
-  /** The ramp begins when uncompressed iterations that are under way then have ended. */
+  /** If a warm-up is under way then, the ramp begins at its end. */
   readonly warmupIterations?: number | undefined;
   readonly warmupStart?: number | undefined;
 }
@@ -82,7 +82,7 @@ function rampBegin(schedule: RatioSchedule): number {
   return warmupStart <= rampStart && rampStart < warm ? warm : rampStart;
 }
 
-/** No iteration has a larger ratio: what memory must be for. */
+/** The largest ratio of any iteration, which sets the memory needed. */
 export function largestRatio(schedule: RatioSchedule): number {
   const { ratio, rampIterations } = schedule;
   return rampIterations > 0 ? Math.max(ratio, rampTop(schedule)) : ratio;
@@ -92,7 +92,7 @@ function rampTop({ rampFrom }: RatioSchedule): number {
   return rampFrom > 0 ? rampFrom : DGC_START;
 }
 
-/** Entries sent of n: k where it is given, else the ratio's share, but at least one. */
+/** Entries sent of n: k if given, otherwise the ratio's share; at least one. */
 export function entriesSent(
   n: number,
   { ratio, k = 0 }: { readonly ratio: number; readonly k?: number },

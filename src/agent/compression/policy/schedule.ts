@@ -1,17 +1,18 @@
 /**
- * A stretch of iterations among a method's parameters: a warm-up, a ramp. Its definition lists
- * them, so that a plan can convert lengths in epochs, and knows where each begins.
+ * A stretch of iterations among a method's parameters: a warm-up, a ramp. A method's
+ * definition lists them, so that a plan can convert lengths in epochs and knows where each
+ * begins.
  */
 
-/** Names of parameters. */
+/** All fields are names of parameters. */
 export interface Schedule {
-  /** Its length; 0: there is none. */
+  /** Its length; 0: no such stretch. */
   readonly iterations: string;
   /** Its length in passes over the data, instead. */
   readonly epochs: string;
-  /** The iteration at which it begins, where a switch can say so. */
+  /** The iteration at which it begins, if a switch can set it. */
   readonly start?: string | undefined;
-  /** What else says how it goes. */
+  /** Other parameters that shape it. */
   readonly others?: readonly string[] | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The policy for small tensors: they travel dense. Biases and norms are a small share of
- * the bytes and sensitive to noise. A quantiser keeps them within its payload, as f32
- * elements; for the other methods the exchange sets them apart, in buckets of their own.
+ * The policy for small tensors: they travel dense, because biases and norms are a small
+ * share of the bytes and sensitive to noise. A quantiser keeps them in its payload as
+ * f32 elements; for other methods the exchange puts them into separate buckets.
  *
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 5: matrices of fewer than 10,000
  * elements are not quantised, and more than 99 % of the parameters still are.
@@ -14,24 +14,24 @@ const elements = z
   .min(0)
   .max(2 ** 30);
 
-/** Of a quantiser. */
+/** For quantisers. */
 export const minElements = elements
   .default(10_000)
   .describe('Send tensors with fewer elements uncompressed');
 
-/** Of a method that knows nothing of it. */
+/** For methods that do not handle small tensors themselves. */
 export const smallTensorParameters = {
   minElements: elements
     .default(0)
     .describe(
-      'Send tensors with fewer elements uncompressed, in buckets of their own; 0: none',
+      'Send tensors with fewer elements uncompressed, in separate buckets; 0: none',
     ),
 };
 
-/** The parameter of these. */
+/** The name of their parameter. */
 export const APART_BELOW = 'minElements' satisfies keyof typeof smallTensorParameters;
 
-/** Whether the exchange has to carry a tensor of this length dense, for the method will not. */
+/** Whether the exchange, rather than the method, must send a tensor of this length dense. */
 export function travelsApart(
   { apartBelow }: { readonly apartBelow?: string | undefined },
   parameters: JsonObject,

@@ -1,17 +1,16 @@
 /**
- * Where a warm-up or a ramp begins: at iteration 0, or, where a switch gives it, at the
- * switch's fence. A fence is not known when the switch is resolved, so its plan says whose
- * fence it is, `{ fence: epoch }`, until the ranks pass it: they agree on fences, and put the
- * iteration in its place.
+ * Where a warm-up or a ramp begins: at iteration 0, or at the fence of the switch that sets
+ * it. The fence is not known when the switch is resolved, so its plan refers to it as `{
+ * fence: epoch }` until the ranks, who agree on fences, pass it and put in the iteration.
  *
- * A switch that does not name a warm-up or a ramp leaves it where it began. One that repeats
- * where it began leaves it as well, unless it changes the length.
+ * A switch that does not name a warm-up or a ramp keeps its start. So does one that repeats
+ * the start, unless it changes the length.
  */
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../../shared/json.ts';
 import type { Schedule } from './schedule.ts';
 
-/** The parameter beside a length. */
+/** The start parameter beside a length. */
 export function startParameter(what: string): z.ZodOptional<z.ZodInt> {
   return z
     .int()
@@ -21,21 +20,21 @@ export function startParameter(what: string): z.ZodOptional<z.ZodInt> {
     .describe(`Iteration at which the ${what} begins [0, or the fence of its switch]`);
 }
 
-/** What parameters are resolved from. */
+/** The inputs for resolving parameters. */
 export interface StartSetting {
-  /** The method's. */
+  /** The method's schedules. */
   readonly schedules: readonly Schedule[];
   /** As written, by name. */
   readonly given: Readonly<Record<string, unknown>>;
-  /** What is taken from where nothing is written; undefined: another method's. */
+  /** The source of values that are not written; undefined after a change of method. */
   readonly base: JsonObject | undefined;
-  /** Those that held for the same tensors before, which may be repeated. */
+  /** The previous values for the same tensors, which may be repeated. */
   readonly old: JsonObject | undefined;
-  /** The switch's; undefined at launch. */
+  /** The switch's epoch; undefined at launch. */
   readonly epoch: number | undefined;
 }
 
-/** Without fences that are to come, which no schema knows. */
+/** The parameters without future fences, which no schema accepts. */
 export function withoutFences(parameters: JsonObject): JsonObject {
   const kept = Object.entries(parameters).filter(
     ([, value]) => fenceIn(value) === undefined,
@@ -43,7 +42,9 @@ export function withoutFences(parameters: JsonObject): JsonObject {
   return Object.fromEntries(kept);
 }
 
-/** Every warm-up and ramp of some length has its start, the others have none. */
+/**
+ * Gives every warm-up and ramp with a length its start, and removes the other starts.
+ */
 export function withStarts(parameters: JsonObject, setting: StartSetting): JsonObject {
   const { schedules, given, base, old, epoch } = setting;
   const result = { ...parameters };
@@ -64,7 +65,7 @@ export function withStarts(parameters: JsonObject, setting: StartSetting): JsonO
   return result;
 }
 
-/** Fences that have been passed become their iterations; the same object if there are none. */
+/** Replaces passed fences by their iterations; returns the same object if there are none. */
 export function settled(
   parameters: JsonObject,
   fenceOf: (epoch: number) => number | undefined,

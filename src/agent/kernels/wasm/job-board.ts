@@ -1,8 +1,8 @@
 /**
- * Where one calling thread and its kernel threads agree on work: a region of the arena.
- * A job is one exported kernel over a vector cut into slices; whoever is free takes the
- * next slice, the caller too. A thread that has not started, or waits for a core, takes
- * none, and the caller waits for nobody but those at work on a slice. Every argument is
+ * A region of the arena in which one calling thread and its kernel threads share work. A
+ * job is one exported kernel over a vector cut into slices; any free thread, including
+ * the caller, takes the next slice. A thread that has not started, or waits for a core,
+ * takes none, and the caller waits only for threads at work on a slice. Every argument is
  * linear in the slice's number, its length or the thread's number, so that a job needs no
  * more than a few numbers on the board, and nothing is allocated.
  *
@@ -22,7 +22,7 @@ import { TASKS, type KernelExports, type Task } from './kernel-exports.ts';
 /** Elements of a slice, unless something asks for others; sums add up such blocks. */
 export const SLICE = 65_536;
 
-/** Enough for an arena full of one vector. */
+/** Enough for one vector that fills the arena. */
 const MOST_SLICES = 2 ** 30 / SLICE;
 
 type AnyKernel = (...values: readonly number[]) => number | undefined;
@@ -34,12 +34,14 @@ const NEXT = 32;
 const FAILED = 48;
 const WORDS = 64;
 
-// Numbers of the job, in f64.
+// The job's numbers, in f64.
 const TASK = 0;
 const LENGTH = 1;
 const SLICE_LENGTH = 2;
 const SLICES = 3;
-/** An argument is a constant and what it gains per slice, per element and per thread. */
+/**
+ * An argument is a constant plus its increments per slice, per element and per thread.
+ */
 export const MOST_ARGUMENTS = 16;
 const CONSTANTS = 4;
 const PER_SLICE = CONSTANTS + MOST_ARGUMENTS;
@@ -60,13 +62,13 @@ const SPINS = 1500;
 export class JobBoard {
   static readonly bytes = RESULTS_OFFSET + 8 * MOST_SLICES;
 
-  /** What each slice of the last job returned. */
+  /** The result of each slice of the last job. */
   readonly results: Float64Array;
   /** The arguments of the next job, for its first slice on the calling thread. */
   readonly constants: Float64Array;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #job: Float64Array;
-  /** Spinning takes the core from whoever else would run there: not on a single core. */
+  /** Spinning keeps the core from other threads, so not on a single core. */
   readonly #spins = availableParallelism() > 1 ? SPINS : 0;
 
   /** @param offset of `JobBoard.bytes` bytes; zeros, when the first thread comes */
@@ -101,7 +103,7 @@ export class JobBoard {
     return this;
   }
 
-  /** What the argument in this place gains per slice, per element of one, per thread. */
+  /** The argument's increments per slice, per element of a slice, per thread. */
   move(place: number, perSlice: number, perElement: number, perThread: number): void {
     this.#job[PER_SLICE + place] = perSlice;
     this.#job[PER_ELEMENT + place] = perElement;
@@ -116,18 +118,19 @@ export class JobBoard {
   }
 
   /**
-   * Ends the job, whose slices are all taken, when all are done.
+   * Ends the job once all its slices, which must all be taken, are done.
    * @returns false where `patience` waits of a second for the last slices were in vain
    */
   close(patience: number): boolean {
     const words = this.#words;
-    // A slice that the caller's own failure left over shall not be taken any more.
+    // If the caller failed, no thread may take the remaining slices.
     Atomics.store(words, NEXT, MOST_SLICES);
     Atomics.store(words, JOB, (Atomics.load(words, JOB) + 1) & JOB_MASK);
     for (let i = 0; i < this.#spins; i++) {
       if (Atomics.load(words, ACTIVE) === 0) return true;
     }
-    // Waits are counted, not time: a process that was stopped for a while is not late.
+    // Counts waits, not time, so that a process that was stopped for a while is not
+    // late.
     for (let vain = 0; vain < patience;) {
       const active = Atomics.load(words, ACTIVE);
       if (active === 0) return true;
@@ -151,7 +154,7 @@ export class JobBoard {
     return Atomics.load(this.#words, FAILED);
   }
 
-  /** Lets the threads leave. */
+  /** Tells the threads to leave. */
   end(): void {
     Atomics.store(this.#words, JOB, ENDED);
     Atomics.notify(this.#words, JOB);
@@ -193,7 +196,7 @@ export class JobBoard {
     }
   }
 
-  /** What a kernel thread does until the board is ended. */
+  /** The loop of a kernel thread until the board ends. */
   serve(exports: KernelExports, thread: number): void {
     const words = this.#words;
     let finished = -2;

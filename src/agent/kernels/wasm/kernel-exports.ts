@@ -60,7 +60,7 @@ declare const KIND: unique symbol;
 /** A number of one kind, which no other number can stand in for. */
 export type Of<K extends Kind> = number & { readonly [KIND]: K };
 
-/** A factor, a threshold, a flag: the same for all slices, and of no kind of its own. */
+/** A factor, a threshold or a flag: the same for all slices, without a specific kind. */
 type Fixed = number & { readonly [KIND]?: never };
 
 export interface At<K extends Kind> {

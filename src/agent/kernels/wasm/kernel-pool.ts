@@ -11,15 +11,15 @@ import { sharedCalls } from './shared-calls.ts';
 import { CURSOR, THREAD_BYTES, TILES, TOTAL } from './thread-scratch.ts';
 
 /**
- * Elements from which on a vector is shared. To wake a thread costs 10 to 40 µs, one pass
- * over as many elements some 40 µs.
+ * Vectors from this many elements on are shared. Waking a thread costs 10 to 40 µs, one
+ * pass over this many elements about 40 µs.
  */
 export const SHARED_LENGTH = 4 * SLICE;
 
 export class KernelPool {
   /** The calling thread included. */
   readonly count: number;
-  /** The calling thread's alone. */
+  /** Calls on the calling thread only. */
   readonly exports: KernelExports;
   /** Calls that all threads share. */
   readonly sliced: SlicedCalls;
@@ -27,7 +27,7 @@ export class KernelPool {
   readonly #arena: Arena;
   #scratch: Region | undefined;
 
-  /** @param threads the others, if there are any */
+  /** @param threads the other threads, if any */
   constructor(arena: Arena, exports: KernelExports, threads?: KernelThreads) {
     this.#arena = arena;
     this.count = threads?.count ?? 1;
@@ -36,7 +36,9 @@ export class KernelPool {
     this.#threads = threads;
   }
 
-  /** Whether threads share the work on this many elements: whether it is worth waking them. */
+  /**
+   * Whether threads share the work on this many elements, that is, whether waking them pays.
+   */
   shares(length: number): boolean {
     return length >= SHARED_LENGTH && this.count > 1;
   }

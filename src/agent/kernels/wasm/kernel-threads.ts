@@ -19,7 +19,7 @@ export interface KernelThreadData {
 }
 
 /**
- * A slice takes some 10 µs. No thread needs longer unless it is gone, or the machine
+ * A slice takes about 10 µs. A thread needs longer only if it is gone or the machine
  * stands still.
  */
 const PATIENCE_SECONDS = 30;

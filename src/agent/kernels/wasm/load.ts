@@ -21,15 +21,15 @@ const THREAD = {
 
 export interface WasmKernelOptions {
   /**
-   * How many threads share the work on a large vector, the calling one included; 1 unless
-   * told, and then no thread is started. Results are the same, bit for bit.
+   * How many threads share the work on a large vector, including the calling one;
+   * default: 1, which starts no thread. Results are the same, bit for bit.
    */
   readonly threads?: number;
   /** The longest vector there will be, if known: no thread is started for short ones. */
   readonly longest?: number;
 }
 
-/** Kernels that may have threads: whoever loads them closes them. */
+/** Kernels that may have threads; the caller that loads them closes them. */
 export interface LoadedKernels {
   readonly kernels: Kernels;
   /** Ends the threads; resolves when they are gone. No kernel may be called after it. */
@@ -44,7 +44,7 @@ export function loadWasmKernels(arena: Arena): Kernels {
   return startWasmKernels(arena).kernels;
 }
 
-/** Of this thread: one module, however many arenas and callers there are. */
+/** One module per thread, for all arenas and callers. */
 let compiled: WebAssembly.Module | undefined;
 
 /**

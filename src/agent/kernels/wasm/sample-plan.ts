@@ -1,6 +1,6 @@
 /**
- * How large a sample a selection of k of n entries is begun with, where one pays: see
- * `assembly/selection.ts`. The selection is exact whatever the sample says.
+ * The size of the sample with which a selection of k of n entries begins, if one pays:
+ * see `assembly/selection.ts`. The selection is exact whatever the sample says.
  */
 
 /** Below this length, or above this share of it, sampling does not pay. */

@@ -1,7 +1,8 @@
 /**
  * The exports that are called by slices, as calls that threads share: the same arguments,
- * for the whole vector, and the same result. The kinds of the arguments say what they are
- * for a slice and a thread. All is looked up once; a call allocates nothing.
+ * for the whole vector, and the same result. The kinds of the arguments determine their
+ * values for a slice and a thread. Everything is looked up once; a call allocates
+ * nothing.
  */
 import { entriesPerRun } from '../sparsification.ts';
 import { SLICE } from './job-board.ts';
@@ -26,7 +27,7 @@ export const RECORD_BYTES = 16;
 /** Two sums and a count, or a sum and two parts of another, in 64 bits each. */
 const SUMS_BYTES = 24;
 
-/** The call's first argument of a kind; undefined where it has none. */
+/** The call's first argument of a kind; undefined if it has none. */
 type Given = (kind: Kind) => number | undefined;
 
 type AnyKernel = (...values: readonly number[]) => number | undefined;
@@ -80,7 +81,7 @@ function sharedCall(
 const overlaps = (a: number, b: number, length: number): boolean =>
   a !== b && Math.abs(a - b) < 4 * length;
 
-/** Elements of a slice; 0 where one thread does it all. */
+/** Elements of a slice; 0 if one thread does everything. */
 const CUTS: Record<Cut, (length: number, given: Given) => number> = {
   elements: () => SLICE,
   runs: (length, given) => wholeRuns(given('run')!, length),
@@ -103,7 +104,7 @@ function wholeTiles(bucket: number, length: number): number {
   return wholeRuns(bucket * (TILE / common), length);
 }
 
-/** By how much an argument moves on from slice to slice; else it does not. */
+/** An argument's increment per slice; default: 0. */
 const PER_SLICE: Partial<Record<Kind, (slice: number, given: Given) => number>> = {
   x: (slice) => 4 * slice,
   out: (slice) => 4 * slice,
@@ -119,7 +120,7 @@ const PER_SLICE: Partial<Record<Kind, (slice: number, given: Given) => number>> 
   sums: () => SUMS_BYTES,
 };
 
-/** By how much one differs from thread to thread; else it does not. */
+/** An argument's increment per thread; default: 0. */
 const PER_THREAD: Partial<Record<Kind, (given: Given) => number>> = {
   bins: () => THREAD_BYTES,
   tiles: () => THREAD_BYTES,

@@ -1,6 +1,6 @@
 /**
  * Entries of a vector, written by several threads in the order of one: each slice writes
- * to the place that a prefix sum over the slices' counts has given it. The steps are in
+ * to the position given by a prefix sum over the slices' counts. The steps are in
  * `assembly/sliced-selection.ts`. Magnitudes are bits of |x|, as integers.
  */
 import type { Arena } from '../../memory/arena.ts';
@@ -15,7 +15,7 @@ type X = Elements<'x'>;
 
 const RECORD_WORDS = RECORD_BYTES / 4;
 
-/** Where entries go: the addresses of the first index and the first value. */
+/** The destination: the addresses of the first index and the first value. */
 export interface EntryPlace {
   readonly indices: Of<'indices'>;
   readonly values: Of<'values'>;

@@ -1,7 +1,7 @@
 /**
- * Selections by slices, with the results of one thread, bit for bit. Histograms are counted
- * by each thread for itself and added up; entries are written by slices. Magnitudes are
- * bits of |x|, as integers.
+ * Selections by slices, with the results of one thread, bit for bit. Each thread counts its
+ * own histograms, which are added up; entries are written by slices. Magnitudes are bits of
+ * |x|, as integers.
  */
 import type { Arena } from '../../memory/arena.ts';
 import { bitsOf } from '../float-bits.ts';
@@ -21,7 +21,7 @@ const TOP_WORDS = 4 * TOP_BINS;
 /** Of a vector's entries, how many a thread has room to collect beside it. */
 const ROOM_SHARE = 1 / 8;
 
-/** All of vectors that the pool shares. */
+/** All methods are for vectors that the pool shares. */
 export class SlicedSelection {
   readonly #pool: KernelPool;
   readonly #run: KernelExports;
@@ -49,7 +49,7 @@ export class SlicedSelection {
     }
   }
 
-  /** Writes at most `most` entries ≥ threshold; undefined where one thread is quicker. */
+  /** Writes at most `most` entries ≥ threshold; undefined if one thread is quicker. */
   appendAtLeast(
     x: X,
     threshold: number,

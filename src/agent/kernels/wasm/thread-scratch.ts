@@ -1,10 +1,10 @@
-/** What each thread has for itself in the arena: histograms, then tiles, then a cursor. */
+/** Each thread's own scratch in the arena: histograms, then tiles, then a cursor. */
 
 /** Scratch of the histograms in assembly/selection.ts. */
 export const HISTOGRAM_BYTES = 32_768;
 /** Four tiles, as assembly/quantize.ts takes them. */
 const TILES_BYTES = 256;
-/** Words that several threads write have lines of their own. */
+/** Words that several threads write are on separate cache lines. */
 const LINE = 64;
 
 export const TILES = HISTOGRAM_BYTES;

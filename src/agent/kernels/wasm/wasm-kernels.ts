@@ -1,12 +1,13 @@
 /**
  * The CPU kernels: SIMD WebAssembly on the arena's own memory, nothing copied, bound by
  * memory bandwidth; on one thread or several, with the same bits. Sources in `assembly/`.
- * Vectors below `SHARED_LENGTH`, and kernels that go through lists of indices or have an
- * order of their own (merging, Elias codes, products), stay on the calling thread.
+ * Vectors below `SHARED_LENGTH`, and kernels that go through lists of indices or depend
+ * on order (merging, Elias codes, products), stay on the calling thread.
  *
  * Two means, selection, drawn indices and quantisation need scratch. It is allocated in
  * the arena at first use and again for a larger one, so only the thread that owns the
- * arena may use these; others may use what is elementwise or gives a number.
+ * arena may use these; other threads may use elementwise kernels and reductions to a
+ * number.
  */
 import type { Arena, Region } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';

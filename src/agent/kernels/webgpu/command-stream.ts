@@ -1,6 +1,6 @@
 /**
  * One stream of commands to a device: dispatches, copies and writes take effect in the
- * order of the calls. Commands collect until something must see them done (`flush`, a
+ * order of the calls. Commands collect until something needs them submitted (`flush`, a
  * write, a read), so that a chain of kernels is one submission.
  *
  * Parameters of dispatches travel in slots of one uniform buffer, written at once before
@@ -89,7 +89,7 @@ export class CommandStream {
     if (length > 0) this.#openEncoder().clearBuffer(buffer, offset, 4 * length);
   }
 
-  /** From host memory, which may change as soon as this returns. */
+  /** Writes from host memory, which may change as soon as this returns. */
   write(buffer: GPUBuffer, offset: number, data: Float32Array | Uint32Array): void {
     this.flush();
     if (data.length > 0) {
@@ -112,7 +112,7 @@ export class CommandStream {
     this.#openEncoder().resolveQuerySet(querySet, 0, count, into, 0);
   }
 
-  /** Hands what has collected to the device, if anything has. */
+  /** Submits the collected commands, if any. */
   flush(): void {
     const encoder = this.#encoder;
     if (encoder === undefined) return;

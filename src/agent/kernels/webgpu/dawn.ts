@@ -13,10 +13,10 @@ import { provideVulkanLoader } from './vulkan-loader.ts';
 const BEST: GPURequestAdapterOptions = { powerPreference: 'high-performance' };
 
 /**
- * WebGPU has workgroups' memory begin as zeros, which in software costs more than the
- * kernels: without, SwiftShader compiles all of them in a quarter of the time and takes a
- * third for top-k of a million elements. The kernels here, and those of jax-js 0.1.25, read
- * there only what they have written; on a GPU zeros stay as they are.
+ * WebGPU initialises workgroup memory to zeros, which in software costs more than the
+ * kernels: without this, SwiftShader compiles all of them in a quarter of the time and
+ * takes a third for top-k of a million elements. The kernels here, and those of jax-js
+ * 0.1.25, read there only what they have written; on a GPU zeros stay as they are.
  */
 const SOFTWARE_OPTIONS = ['enable-dawn-features=disable_workgroup_init'];
 
@@ -26,7 +26,7 @@ const VULKAN = ['backend=vulkan'];
 export interface FoundAdapter {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
-  /** As errors and records show it. */
+  /** Its name in errors and records. */
   readonly name: string;
   /** It computes on the CPU. */
   readonly software: boolean;

@@ -1,4 +1,4 @@
-/** Elementwise work on vectors of a GPU, enqueued: nothing here waits, but `firstNonFinite`. */
+/** Elementwise work on vectors of a GPU, enqueued: only `firstNonFinite` waits. */
 import { bitsOf, floatOf } from '../float-bits.ts';
 import {
   add,
@@ -44,7 +44,7 @@ export class DeviceElementwise implements Disposable {
     for (const part of out.parts) this.#gpu.commands.clear(part);
   }
 
-  /** out ← x, in memory of its own. */
+  /** out ← x, in separate memory. */
   copy(out: GpuVector, x: GpuVector): void {
     for (const { parts } of windowsOf([x, out])) {
       const [from, to] = parts as unknown as [GpuPart, GpuPart];
@@ -162,8 +162,8 @@ export class DeviceElementwise implements Disposable {
   }
 
   /**
-   * The first NaN or infinity, as it is now, whatever becomes of x while this waits for the
-   * device. One such question at a time.
+   * The first NaN or infinity at the time of the call, even if x changes while this waits
+   * for the device. Only one call at a time.
    */
   async firstNonFinite(x: GpuVector): Promise<NonFiniteElement | undefined> {
     const { commands, ring } = this.#gpu;
@@ -197,7 +197,7 @@ export class DeviceElementwise implements Disposable {
 /** Pairs of a dispatch: one invocation each, of which it takes some 16 million. */
 const CHUNK = 2 ** 23;
 
-/** Where `count` words lie, by as many as a dispatch takes. */
+/** Splits `count` words into pieces for one dispatch each. */
 function* chunksOf(count: number): Generator<Pick<GpuPart, 'offset' | 'length'>> {
   for (let at = 0; at < count; at += CHUNK) {
     yield { offset: 4 * at, length: Math.min(CHUNK, count - at) };

@@ -1,4 +1,4 @@
-/** Elias ω codes on the GPU: packed codes become the stream that a CPU makes of them. */
+/** Elias ω codes on the GPU: packed codes become the same stream as on a CPU. */
 import { FORM_CODES, type EliasForm } from '../quantization.ts';
 import {
   BLOCK_WORDS,
@@ -41,7 +41,7 @@ export class DeviceElias implements Disposable {
   ): void {
     const { commands } = this.#gpu;
     const count = Math.ceil(n / ELIAS_BLOCK);
-    // Of no elements a stream still says its form; a binding cannot be of nothing.
+    // Even an empty stream states its form; a binding cannot be empty.
     const codes = { ...packed, length: Math.max(1, packed.length) };
     this.#reserve(count);
     const blocks = wholeOf(this.#blocks);

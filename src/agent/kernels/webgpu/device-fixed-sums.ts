@@ -1,6 +1,6 @@
 /**
- * Sums in fixed point on the GPU (`kernels/fixed-point.ts`), the same as a CPU's to the bit:
- * of vectors, for the host; of runs of a vector, from which norms and means are made there.
+ * Sums in fixed point on the GPU (`kernels/fixed-point.ts`), with the CPU's bits: of
+ * vectors, for the host, and of runs of a vector, for norms and means on the device.
  */
 import { exponentOf, type FixedSums } from '../fixed-point.ts';
 import { floatOf } from '../float-bits.ts';
@@ -166,7 +166,7 @@ export class DeviceFixedSums implements Disposable {
     return sums;
   }
 
-  /** So many words of a buffer, at least one, as zeros. */
+  /** This many words of a buffer, at least one, as zeros. */
   #clear(name: 'largest' | 'squares' | 'classes', words: number): GpuPart {
     const length = Math.max(1, words);
     let buffer: GPUBuffer;

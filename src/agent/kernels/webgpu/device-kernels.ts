@@ -1,6 +1,7 @@
 /**
- * The kernels on a GPU: what `kernels.ts` promises, for vectors that stay there. Work is
- * enqueued and done in the order of the calls; only calls that return numbers wait.
+ * The kernels on a GPU, with the promises of `kernels.ts`, for vectors that stay there.
+ * Work is enqueued and done in the order of the calls; only calls that return numbers
+ * wait.
  */
 import { DeviceElementwise } from './device-elementwise.ts';
 import { DeviceElias } from './device-elias.ts';
@@ -30,7 +31,7 @@ export class DeviceKernels implements Disposable {
     this.signs = new DeviceSigns(gpu, this.fixedSums);
   }
 
-  /** Selection from vectors of this length; it has memory of its own. */
+  /** Selection from vectors of this length, with its own memory. */
   selection(length: number, capacity: number): DeviceSelection {
     return new DeviceSelection(this.gpu, length, capacity);
   }

@@ -1,4 +1,7 @@
-/** Low-rank products on the GPU: what `kernels/low-rank.ts` promises, for matrices there. */
+/**
+ * Low-rank products on the GPU: with the promises of `kernels/low-rank.ts`, for matrices
+ * there.
+ */
 import { bitsOf } from '../float-bits.ts';
 import { ROWS_TILE } from '../wgsl/elementwise.ts';
 import {
@@ -24,7 +27,7 @@ export class DeviceLowRank implements Disposable {
   readonly #gpu: GpuDevice;
   readonly #rows: WholeRuns;
 
-  /** @param widest columns that no matrix exceeds */
+  /** @param widest the largest number of columns of a matrix */
   constructor(gpu: GpuDevice, widest: number) {
     this.#gpu = gpu;
     this.#rows = new WholeRuns(gpu, widest);

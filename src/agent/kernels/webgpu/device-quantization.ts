@@ -1,7 +1,7 @@
 /**
  * Quantising on the GPU, as `kernels/quantization.ts` defines it: packed codes of levels of
- * a run's scale, and their values. A section's codes are made in stretches, so
- * that what is done can be read while the next is computed.
+ * a run's scale, and their values. A section's codes are made in stretches, so that one can
+ * be read while the next is computed.
  */
 import {
   codeBits,
@@ -40,7 +40,7 @@ export class DeviceQuantization {
 
   /**
    * Scales of the runs of x, and the factors by which they are rounded.
-   * @param kind how scales are computed; `given`: they are there already
+   * @param kind how scales are computed; `given`: they exist already
    */
   scalesOf(
     x: GpuVector,
@@ -110,7 +110,7 @@ export class DeviceQuantization {
    * Values of codes to the elements of `out` from `first` on, a multiple of 32.
    * @param codes those of the elements from `first` on
    * @param units `unitWords` of the runs from that of `first` on
-   * @param keep whether values are added to what is there
+   * @param keep whether values are added to existing ones
    */
   addStretch(
     out: GpuVector,

@@ -1,6 +1,6 @@
 /**
  * The k of largest magnitude of each run of consecutive entries, on the GPU. Short runs are
- * done many at once; longer ones than a workgroup's memory holds, one after the other.
+ * done many at once; runs longer than a workgroup's memory, one after the other.
  */
 import { entriesPerRun } from '../sparsification.ts';
 import { LONGEST_RUN, runsTogether, selectFromRuns } from '../wgsl/runs.ts';

@@ -1,8 +1,8 @@
 /**
  * Selection on the GPU, for vectors of up to some length: the k of largest magnitude,
- * exactly, or all that reach a threshold. What is selected is written to a stream on the
- * GPU, ascending; several selections can share one, each in a place of its own. No step
- * waits for the host, except to learn how many entries reached a threshold.
+ * exactly, or all that reach a threshold. Selections are written to a stream on the GPU,
+ * ascending; several can share one, each at its own position. No step waits for the
+ * host, except to learn how many entries reached a threshold.
  */
 import { bitsOf, floatOf } from '../float-bits.ts';
 import {
@@ -33,7 +33,7 @@ const NO_TIE = 0xffff_ffff;
 /** Stretches with a tile of their own that is not full, beyond those of a whole vector. */
 const MOST_PARTS = 4096;
 
-/** Where in the stream a selection goes, and what its indices count from. */
+/** A selection's position in the stream, and the base of its indices. */
 export interface StreamPlace {
   /** Pairs before it. */
   readonly at: number;
@@ -110,7 +110,7 @@ export class DeviceSelection implements Disposable {
 
   /**
    * Writes the entries within the bounds, at most `limit` of them, lowest indices first,
-   * and does not wait: who knows how many there are asks for a `stream` of them.
+   * without waiting: a caller that knows their number requests a `stream` of them.
    */
   write(
     x: GpuVector,
@@ -128,7 +128,7 @@ export class DeviceSelection implements Disposable {
     this.#compact(x, clear, place, limit);
   }
 
-  /** How many entries of each vector reach its threshold, in one journey there and back. */
+  /** How many entries of each vector reach its threshold, in one round trip. */
   async countAtLeast(
     questions: readonly { readonly x: GpuVector; readonly threshold: number }[],
   ): Promise<readonly number[]> {
@@ -151,7 +151,7 @@ export class DeviceSelection implements Disposable {
     return [...answer];
   }
 
-  /** The k-th largest |x| of each vector, 1 ≤ k ≤ n, in one journey there and back. */
+  /** The k-th largest |x| of each vector, 1 ≤ k ≤ n, in one round trip. */
   async kthMagnitudes(
     questions: readonly { readonly x: GpuVector; readonly k: number }[],
   ): Promise<readonly number[]> {

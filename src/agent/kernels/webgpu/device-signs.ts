@@ -15,7 +15,7 @@ export class DeviceSigns {
   }
 
   /**
-   * Enqueues the means of x and its signs; x ← x − what they stand for.
+   * Enqueues the means of x and its signs; x ← x − the values that they represent.
    * @param means two words for each run
    * @param signs a bit for each element, in words that are zeros
    */
@@ -32,10 +32,11 @@ export class DeviceSigns {
   }
 
   /**
-   * What signs stand for to `length` elements of `out` from `first` on, a multiple of 32.
+   * Writes the values that signs represent to `length` elements of `out` from `first` on,
+   * a multiple of 32.
    * @param means of the runs from that of `first` on
    * @param signs of the elements from `first` on
-   * @param keep whether they are added to what is there
+   * @param keep whether they are added to existing values
    */
   add(
     out: GpuVector,

@@ -8,7 +8,7 @@ import { SUM_TILE, SUM_WORDS, tileSquares, tileSums } from '../wgsl/sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
 
-/** Of the entries of one sign. */
+/** Sums of the entries of one sign. */
 interface ClassSum {
   sum: number;
   count: number;
@@ -84,7 +84,7 @@ export class DeviceSums implements Disposable {
 
   /**
    * Leaves the sums of the vectors' tiles on the device, without waiting for them.
-   * @returns which tiles are whose
+   * @returns the tiles of each vector
    */
   enqueueSums(vectors: readonly GpuVector[]): TileRun[] {
     return this.#enqueue(vectors, (x, tile) => {
@@ -121,7 +121,7 @@ export class DeviceSums implements Disposable {
     return runs;
   }
 
-  /** The sums that tiles have left, added up. */
+  /** Adds up the tiles' sums. */
   async #read(runs: readonly TileRun[]): Promise<SignSums[]> {
     const used = runs.reduce((sum, { count }) => sum + count, 0);
     const words = new Uint32Array(SUM_WORDS * used);

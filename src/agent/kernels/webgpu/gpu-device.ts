@@ -1,11 +1,11 @@
 /**
  * A GPU as the kernels see it: a WebGPU device with its limits, its compiled kernels, one
  * stream of commands and one ring of staging buffers. The device is opened here, or
- * handed over by whoever has one: jax-js shares its own, so that gradients need not leave
- * the GPU to be compressed.
+ * shared by its owner: jax-js shares its own, so that gradients need not leave the GPU to
+ * be compressed.
  *
- * What it allocates belongs to whoever asked for it; `close` ends everything, and destroys
- * the device if it was opened here.
+ * The caller owns what it allocates; `close` ends everything, and destroys the device if
+ * it was opened here.
  */
 import { failure } from '../../../shared/errors.ts';
 import { CommandStream } from './command-stream.ts';
@@ -23,9 +23,13 @@ const LONGEST_PART = 2 ** 26;
 export interface GpuOptions {
   /** Whether kernels may use subgroup operations; only where the device has them. */
   readonly subgroups?: boolean | undefined;
-  /** Elements of a vector's longest part, a multiple of 64; fewer where limits ask. */
+  /**
+   * Elements of a vector's longest part, a multiple of 64; fewer if limits require it.
+   */
   readonly partElements?: number | undefined;
-  /** Bytes that a kernel may reach in one buffer, 256 or more; fewer where limits ask. */
+  /**
+   * Bytes that a kernel may reach in one buffer, 256 or more; fewer if limits require it.
+   */
   readonly bindableBytes?: number | undefined;
 }
 
@@ -40,7 +44,10 @@ export class GpuDevice implements Disposable {
   readonly partElements: number;
   readonly commands: CommandStream;
   readonly ring: StagingRing;
-  /** Keeps Dawn alive where it was started here: its devices fail once it is collected. */
+  /**
+   * Keeps Dawn alive if it was started here: its devices fail once it is
+   * garbage-collected.
+   */
   readonly #dawn: GPU | undefined;
   #closed = false;
   /** The first thing that went wrong on the device, to be thrown by the next read. */
@@ -82,7 +89,7 @@ export class GpuDevice implements Disposable {
 
   /**
    * A buffer that kernels read and write, zeroed.
-   * @throws GradwireError `GPU_MEMORY` where it cannot be so large
+   * @throws GradwireError `GPU_MEMORY` if it cannot be that large
    */
   allocate(bytes: number): GPUBuffer {
     const size = Math.max(4, Math.ceil(bytes / 4) * 4);
@@ -111,7 +118,7 @@ export class GpuDevice implements Disposable {
     return { length, parts };
   }
 
-  /** A vector that lies in somebody's buffer, from its beginning. */
+  /** A vector at the beginning of a given buffer. */
   vectorIn(buffer: GPUBuffer, length: number): GpuVector {
     if (buffer.size < 4 * length) {
       throw new Error(`internal: ${length} elements in a buffer of ${buffer.size}`);
@@ -124,12 +131,12 @@ export class GpuDevice implements Disposable {
     return { length, parts };
   }
 
-  /** Ends a vector from `allocateVector`. */
+  /** Frees a vector from `allocateVector`. */
   release(vector: GpuVector): void {
     this.destroy(...vector.parts.map(({ buffer }) => buffer));
   }
 
-  /** Ends buffers, after the commands that use them. */
+  /** Frees buffers, after the commands that use them. */
   destroy(...buffers: readonly GPUBuffer[]): void {
     this.commands.flush();
     for (const buffer of buffers) buffer.destroy();
@@ -182,12 +189,12 @@ export class GpuDevice implements Disposable {
 }
 
 /**
- * Opens a device of its own on the best adapter, with all that the adapter allows.
+ * Opens a new device on the best adapter, with the adapter's full limits.
  * @throws GradwireError `BACKEND_UNAVAILABLE`
  */
 export async function openGpuDevice(
   options: GpuOptions & {
-    /** Whether a driver that computes on the CPU will do; yes, unless told. */
+    /** Whether a driver that computes on the CPU is acceptable; default: yes. */
     readonly acceptSoftware?: boolean;
   } = {},
 ): Promise<GpuDevice> {
@@ -207,7 +214,7 @@ export async function openGpuDevice(
 }
 
 /**
- * The kernels' view of a device that somebody else has opened and will destroy, as
+ * The kernels' view of a device that another owner has opened and will destroy, as
  * `getWebGPUDevice()` of jax-js gives it. Subgroups are used if it was opened with them.
  */
 export function shareGpuDevice(device: GPUDevice, options: GpuOptions = {}): GpuDevice {

@@ -1,7 +1,7 @@
 /**
- * A vector of f32 on the GPU: parts in one buffer or several, as a binding reaches no
- * further than the device's limit. A slice shares the memory. Kernels work on windows:
- * stretches that lie in a single part of every vector concerned.
+ * A vector of f32 on the GPU: parts in one buffer or several, because bindings are
+ * limited in size. A slice shares the memory. Kernels work on windows: stretches that
+ * lie in a single part of every vector concerned.
  */
 
 /** `length` f32 elements that start at byte `offset` of a buffer. */
@@ -44,8 +44,8 @@ export function sliceOf(vector: GpuVector, start: number, length: number): GpuVe
 }
 
 /**
- * The windows of vectors of one length, ascending: each as long as no part ends, nor
- * `most` elements are exceeded.
+ * The windows of vectors of one length, ascending: each as long as possible without
+ * crossing the end of a part or exceeding `most` elements.
  */
 export function* windowsOf(
   vectors: readonly [GpuVector, ...GpuVector[]],
@@ -75,7 +75,7 @@ export function* windowsOf(
   }
 }
 
-/** All of a buffer. */
+/** A whole buffer. */
 export function wholeOf(buffer: GPUBuffer): GpuPart {
   return { buffer, offset: 0, length: buffer.size / 4 };
 }

@@ -1,9 +1,9 @@
 /**
- * How often Dawn asks a software GPU whether it is done. While something is awaited, Dawn
- * asks in every turn of the event loop, by `setImmediate`: a whole core is busy asking. Of
- * a GPU that is the quickest way to hear the answer; of one in software it takes the core
- * that computes. So there Dawn asks once in a millisecond. Measured on SwiftShader: top-k
- * of a million elements in 0.7 of the processor time, small kernels in half.
+ * Limits how often Dawn polls a software GPU. While something is awaited, Dawn polls in
+ * every turn of the event loop, by `setImmediate`, which keeps a whole core busy. With a
+ * real GPU that is the quickest way; a software GPU needs that core to compute. So there
+ * Dawn polls once per millisecond. Measured on SwiftShader: top-k of a million elements in
+ * 0.7 of the processor time, small kernels in half.
  *
  * Verified with webgpu 0.6.2: Dawn takes `setImmediate` from the global object whenever it
  * calls it, and gives it a native function without a name. If that changes, waiting costs
@@ -14,7 +14,7 @@ const NATIVE = /^function \(\) \{\s*\[native code\]\s*\}$/;
 
 let paced = false;
 
-/** From now on, for this thread's whole life. */
+/** Takes effect for the rest of this thread's life. */
 export function pacePolling(): void {
   if (paced) return;
   paced = true;

@@ -1,9 +1,9 @@
 /**
- * A ring of staging buffers, through which everything comes back from the GPU. A read is
- * cut into chunks; a chunk takes a free buffer, is copied into it behind the commands that
- * were given so far, and is taken out when the device has come that far. Meanwhile other
- * chunks are under way and the device computes what was given after: reading overlaps
- * with computing. Where all buffers are taken, a read waits for the oldest.
+ * A ring of staging buffers for all reads from the GPU. A read is cut into chunks; a chunk
+ * takes a free buffer, is copied into it after the commands given so far, and is read out
+ * when the device has come that far. Meanwhile other chunks are in flight and the device
+ * executes later commands, so reading overlaps with computing. If all buffers are taken, a
+ * read waits for the oldest.
  *
  *     commands  ── compute 0 ── copy 0 ── compute 1 ── copy 1 ── …
  *     buffers        [0: mapped, being taken out] [1: copied into] [2: free] [3: free]
@@ -17,7 +17,7 @@ export class StagingRing {
   readonly #commands: CommandStream;
   readonly #check: () => void;
   readonly #buffers: readonly GPUBuffer[];
-  /** Buffers that nobody uses. */
+  /** Free buffers. */
   readonly #free: GPUBuffer[];
   /** Reads that wait for a buffer, in their order. */
   readonly #waiting: ((buffer: GPUBuffer) => void)[] = [];

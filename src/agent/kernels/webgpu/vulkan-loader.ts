@@ -1,8 +1,8 @@
 /**
- * A Vulkan loader for Dawn where the machine has a GPU's driver and none, as servers may. An
- * agent that was deployed may have one beside it. Dawn asks the system for the library by its
- * name: where one of that name is in the process already, it is that one. So it serves this
- * process alone, and only where the system has none.
+ * A Vulkan loader for Dawn on machines with a GPU driver but no loader, as on some servers. A
+ * deployed agent may have one beside it. Dawn asks the system for the library by its name and
+ * gets one that is already loaded in the process. So it serves only this process, and only if
+ * the system has none.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const PLACES = ['lib', '../lib'].map((folder) =>
 export async function provideVulkanLoader(): Promise<void> {
   const own = PLACES.find(existsSync);
   if (process.platform !== 'linux' || own === undefined) return;
-  // Without koffi there is no way to load it; Dawn says then what it does not find.
+  // Without koffi it cannot be loaded; Dawn then reports what is missing.
   const koffi = await import('koffi').catch(() => undefined);
   if (koffi === undefined) return;
   try {
@@ -25,7 +25,7 @@ export async function provideVulkanLoader(): Promise<void> {
     try {
       koffi.load(own);
     } catch {
-      // Of a newer libc than the machine's: as without.
+      // It may need a newer libc than the machine's; then continue without it.
     }
   }
 }

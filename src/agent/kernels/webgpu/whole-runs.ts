@@ -1,7 +1,7 @@
 /**
- * A vector in runs of consecutive elements, as kernels that need a run at once must have
- * them: stretches of whole runs where they lie in one part, and those that lie across two
- * or more parts brought together, one at a time.
+ * A vector as runs of consecutive elements, for kernels that need a whole run at once:
+ * stretches of whole runs within one part, and runs across two or more parts, which are
+ * copied together, one at a time.
  */
 import type { GpuDevice } from './gpu-device.ts';
 import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
@@ -23,8 +23,8 @@ export class WholeRuns implements Disposable {
   }
 
   /**
-   * The runs of x, whose length is a multiple of `run`, ascending. A stretch holds until
-   * the next is asked for, and is there to be read.
+   * The runs of x, whose length is a multiple of `run`, ascending. A stretch is
+   * read-only and valid until the next is requested.
    */
   *of(x: GpuVector, run: number): Generator<RunStretch> {
     let done = 0;

@@ -1,9 +1,9 @@
 /**
  * Sums in fixed point in WGSL, to the bit as `kernels/fixed-point.ts` defines them: of runs
- * of any length, each in units of its own largest magnitude, which a pass before has
- * found. An invocation adds up a few consecutive elements; a workgroup adds these up by
- * run, in limbs that cannot overflow, and adds its part to the run's words with a carry. So
- * a run may lie across workgroups and windows. Two passes over memory in all.
+ * of any length, each in units of its largest magnitude, which an earlier pass has found.
+ * An invocation adds up a few consecutive elements; a workgroup adds these up by run, in
+ * limbs that cannot overflow, and adds its part to the run's words with a carry. So a run
+ * may lie across workgroups and windows. Two passes over memory in all.
  */
 import type { KernelSource } from './kernel-source.ts';
 import { eachElement } from './elementwise.ts';

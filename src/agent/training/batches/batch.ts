@@ -1,6 +1,6 @@
 /**
- * What a batch is made of: named arrays with one row for each sample. A model says which
- * it takes, a data set which it has; both are compared before anything is trained.
+ * A batch: named arrays with one row for each sample. A model states which it takes, a
+ * data set which it has; the two are compared before training.
  */
 
 export interface BatchField {
@@ -13,7 +13,7 @@ export interface BatchField {
 
 export type BatchFields = Readonly<Record<string, BatchField>>;
 
-/** What a model takes: of a length that is `any`, as many as the data set has. */
+/** A field that a model takes; a length of `any` is the data set's. */
 export interface ModelField extends Omit<BatchField, 'shape'> {
   readonly shape: readonly (number | 'any')[];
 }
@@ -38,7 +38,7 @@ function settledShape({ shape }: ModelField, length: number): readonly number[] 
   return shape.map((size) => (size === 'any' ? length : size));
 }
 
-/** Numbers in one sample's row where `any` is this length. */
+/** Numbers in one sample's row if `any` is this length. */
 export function settledLength(field: ModelField, length: number): number {
   return rowLength({ shape: settledShape(field, length) });
 }

@@ -1,4 +1,4 @@
-/** The shape of a click log, as Criteo's have it: what every data set of clicks gives. */
+/** The shape of a click log, like Criteo's, for all data sets of clicks. */
 
 /** Columns of numbers. */
 export const DENSE_COLUMNS = 13;

@@ -1,8 +1,7 @@
 /**
- * A data set whose samples are rows of bytes of one shape, such as images, with a class
- * each: the usual case, which needs no more than the bytes. Models see them as numbers in
- * 0…1 (`inputs`), less a mean and divided by a deviation where the set says so, and the class
- * (`labels`).
+ * A data set whose samples are rows of bytes of one shape, such as images, with a class each:
+ * the usual case, which needs only the bytes. Models see them as numbers in 0…1 (`inputs`),
+ * minus a mean and divided by a deviation if the set defines them, and the class (`labels`).
  */
 import { rowLength, type BatchValues } from '../batches/batch.ts';
 import type {
@@ -14,7 +13,7 @@ import type {
   ShardRequest,
 } from './dataset.ts';
 
-/** As they are in memory. */
+/** The values in memory. */
 export interface ByteSamples {
   readonly count: number;
   /** count × sampleLength; sample j is values[j·sampleLength …]. */
@@ -76,7 +75,7 @@ export function byteDataset(definition: ByteDatasetDefinition): ByteDataset {
 
 const BYTES = 256;
 
-/** What each byte stands for: a table of 256 numbers for each channel, one after the other. */
+/** The value of each byte: a table of 256 numbers for each channel, one after the other. */
 function numbersOf(
   channels: readonly Channel[] = [{ mean: 0, deviation: 1 }],
 ): Float32Array {

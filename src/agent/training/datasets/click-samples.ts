@@ -1,8 +1,8 @@
 /**
- * Click logs as training takes them: a click or none, 13 numbers and 26 categories, each of
- * which is a row of a table that all share. For linear models the same samples have 39
- * features: a number is the value of the feature of its column, one of the first 13, a category
- * the feature of its row with the value 1.
+ * Click logs in the form for training: a click or none, 13 numbers and 26 categories, each of
+ * which is a row of one shared table. For linear models the same samples have 39 features: a
+ * number is the value of the feature of its column, one of the first 13, a category the feature
+ * of its row with the value 1.
  */
 import { inputError } from '../../../shared/errors.ts';
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
@@ -21,7 +21,7 @@ export const clickFields: Readonly<Record<string, DatasetField>> = {
   labels: { type: 'i32', shape: [], below: 2 },
 };
 
-/** One sample. Its arrays may be used for the next. */
+/** One sample. Its arrays may be reused for the next. */
 export interface ClickSample {
   readonly label: number;
   /** 13 numbers, 0 where there is none. */
@@ -82,7 +82,7 @@ export class ClickSamples implements Samples {
   }
 }
 
-/** Takes the samples of the whole set in their order and keeps those of a rank. */
+/** Takes the samples of the whole set in order and keeps those of a rank. */
 export class ClickCollector extends SplitCollector<ClickSamples> {
   constructor(sizes: SplitSizes, rank: number, world: number) {
     super({ ...sizes, rank, world }, (count) => new ClickSamples(count));

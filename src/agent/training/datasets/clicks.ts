@@ -2,9 +2,9 @@
  * Embedded click log: 20,000 samples, written when they are needed, the same in every run and
  * on every machine. The first 13 columns of categories say who is shown something, the others
  * what is shown; some categories are more frequent than others. Each has a hidden taste, a
- * number. What decides is how the tastes of who looks agree with those of what is shown, which
- * no sum over columns can tell: a linear model has to make do with the numbers, of which three
- * matter. Clicks are drawn with the resulting chance.
+ * number. A click depends on how well the tastes of the viewer agree with those of the item
+ * shown, which no sum over columns can express: a linear model can only use the numbers, three
+ * of which matter. Clicks are drawn with the resulting probability.
  */
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import { purposes, RandomStream } from '../runtime/random-stream.ts';

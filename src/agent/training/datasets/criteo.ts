@@ -1,10 +1,10 @@
 /**
  * Criteo's click logs (Kaggle's Display Advertising Challenge of 2014; the Terabyte logs): a
- * line has a label, 0 or 1, 13 whole numbers and 26 categories in hexadecimal digits, with a
- * tabulator between them; any of them but the label may be empty.
+ * line has a label, 0 or 1, 13 whole numbers and 26 categories in hexadecimal digits,
+ * separated by tabs; any of them except the label may be empty.
  *
- * A number x becomes log(1 + x), as in DLRM's implementation: what is negative or empty counts
- * as 0. A category becomes a row by its digits and its column; an empty one is a category of its
+ * A number x becomes log(1 + x), as in DLRM's implementation: negative and empty values count as
+ * 0. A category becomes a row by its digits and its column; an empty one is a category of its
  * own.
  *
  * Where a file NAME.t is beside the file NAME, that is the test part. Else every tenth sample

@@ -1,6 +1,6 @@
 /**
- * A CSV file (RFC 4180), record by record, whatever its length: the parser gets some lines at
- * a time, which end where no quote is open. Values are trimmed, empty lines passed over.
+ * A CSV file (RFC 4180), record by record, of any length: the parser gets some lines at a
+ * time, which end where no quote is open. Values are trimmed, empty lines skipped.
  */
 import { CsvError, parse } from 'csv-parse/sync';
 import { linesOf, malformed } from './sample-file.ts';
@@ -12,14 +12,14 @@ export interface CsvRecord {
 }
 
 const BLOCK_CHARACTERS = 1 << 18;
-/** A quote that is open for longer was not meant as one. */
+/** A quote that stays open for longer is an error. */
 const MOST_CHARACTERS = 1 << 22;
 const DELIMITERS = [',', ';', '\t'] as const;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * The first record names the columns. What separates values is what its line has most of:
- * commas, semicolons or tabulators.
+ * The first record names the columns. The separator is the most frequent of commas,
+ * semicolons and tabs in its line.
  * @throws GradwireError `DATA_MISMATCH` with the line and the column; `DATA_FILE_UNREADABLE`
  */
 export function* csvRecords(file: string): Generator<CsvRecord> {

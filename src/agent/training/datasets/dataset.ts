@@ -1,7 +1,7 @@
 /**
- * What a data set is to training: samples made of named fields, split into a training and
- * a test part, from which a rank takes its shard. A new data set is one file with this
- * interface and one line in registry.ts. Rows of bytes with a class each need less
+ * The interface of a data set: samples of named fields, split into a training and a test
+ * part, from which a rank takes its shard. A new data set is one file with this interface
+ * and one line in registry.ts. Rows of bytes with a class each need less
  * (byte-dataset.ts).
  */
 import type { DatasetEntry } from '../../../shared/catalogue.ts';
@@ -28,7 +28,7 @@ export interface RankShard<S extends Samples = Samples> {
 export interface DatasetSize {
   readonly train: number;
   readonly test: number;
-  /** What the user should know about what was found, for instance a makeshift split. */
+  /** A notice about the data, for instance a makeshift split. */
   readonly notice?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface ColumnNames {
 }
 
 export interface DatasetRequest {
-  /** What the model takes, by which a data set may cut its samples. */
+  /** The model's fields, by which a data set may cut its samples. */
   readonly inputs: ModelFields;
   /** Features of a sample (`workload.features`), where the data set has `features`. */
   readonly features?: number | undefined;
@@ -73,7 +73,9 @@ export interface Dataset extends DatasetEntry {
    * @throws GradwireError `DATA_*`; `FEATURES_MISSING` where it has to say
    */
   features?(directory: string | undefined): number;
-  /** Whether `inspect` and `features` read whole files: they are asked elsewhere then. */
+  /**
+   * Whether `inspect` and `features` read whole files; another process then calls them.
+   */
   readonly readsWhole?: boolean | undefined;
   /**
    * Sizes, from headers alone unless it `readsWhole`.

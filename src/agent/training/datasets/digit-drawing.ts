@@ -1,6 +1,6 @@
 /**
- * The drawing of the embedded digits (assembly/) on memory of its own: the skeletons as a
- * table, and the images of one call.
+ * Draws the embedded digits (assembly/) in separate memory: the skeletons as a table, and
+ * the images of one call.
  */
 import { readFileSync } from 'node:fs';
 import { bundledFile } from '../../bundle/bundled-file.ts';

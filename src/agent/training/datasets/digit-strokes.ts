@@ -1,9 +1,9 @@
 /**
- * How people write the ten digits: the skeletons from which the embedded data set is
- * drawn. Each digit has several habits of writing it (a 7 with or without its bar, a 4
- * open or closed…), each habit its strokes, each stroke the points that the pen passes.
- * Points are x, y pairs in hundredths of the glyph's box, y downwards. Drawn by hand
- * for this project.
+ * Handwritten forms of the ten digits: the skeletons of the embedded data set. Each
+ * digit has several habits of writing it (a 7 with or without its bar, a 4 open or
+ * closed…), each habit its strokes, each stroke the points that the pen passes. Points
+ * are x, y pairs in hundredths of the glyph's box, y downwards. Drawn by hand for this
+ * project.
  */
 export interface Stroke {
   /** `curve`: a smooth line through the points; `line`: straight between them. */

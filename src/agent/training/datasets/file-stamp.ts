@@ -1,8 +1,8 @@
-/** Whether files are what they were when they were looked at. */
+/** Stamps that show whether files have changed since they were read. */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** Another one for a file that was written since, or replaced. @throws where it is missing */
+/** Changes when the file is written or replaced. @throws if it is missing */
 export function fileStamp(file: string): string {
   const { ino, mtimeMs, size } = statSync(file);
   return [ino, mtimeMs, size].join();

@@ -25,7 +25,7 @@ export interface IdxHeader {
   readonly valueBytes: number;
 }
 
-/** What a file must be: its dimensions, undefined where any size will do. */
+/** A file's expected dimensions; undefined if any size is allowed. */
 export interface IdxExpectation {
   /** In words, for messages: "images", "labels". */
   readonly what: string;
@@ -116,7 +116,7 @@ class IdxReader {
       this.#header = this.#parse();
       rest = rest.subarray(taken);
     }
-    // What is too much is counted for the message, but never handed on.
+    // Excess bytes are counted for the message but not passed on.
     const wanted = Math.max(0, this.#header.valueBytes - this.values);
     if (this.#visit !== undefined && wanted > 0 && rest.length > 0) {
       this.#visit(rest.length > wanted ? rest.subarray(0, wanted) : rest, this.values);

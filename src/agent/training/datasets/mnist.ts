@@ -1,7 +1,7 @@
 /**
  * MNIST from its own four IDX files in a data directory (`workload.data`), each gzipped
- * or plain. Where only the `t10k` pair is there, it stands in for the whole set: its
- * first four fifths (8,000) to train, the rest (2,000) to test, with a notice.
+ * or plain. If only the `t10k` pair exists, it replaces the whole set: its first four
+ * fifths (8,000) to train, the rest (2,000) to test, with a notice.
  */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -194,7 +194,7 @@ function findFiles(directory: string | undefined): Found {
   };
 }
 
-/** The names under which a file goes about: gzipped or not, dash or dot. */
+/** The usual names of a file: gzipped or not, dash or dot. */
 function candidates(name: string): string[] {
   const dotted = name.replace('-idx', '.idx');
   return [name, `${name}.gz`, dotted, `${dotted}.gz`];

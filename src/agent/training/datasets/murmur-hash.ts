@@ -1,6 +1,6 @@
 /**
- * MurmurHash3 for 32 bits (Austin Appleby, public domain; the variant x86_32): what becomes
- * of a name when it is to be a number, the same on every machine and in every run.
+ * MurmurHash3 for 32 bits (Austin Appleby, public domain; the variant x86_32): turns a name
+ * into a number, the same on every machine and in every run.
  */
 
 /** Its finalizer, which maps 32 bits onto 32 bits one to one. */

@@ -35,7 +35,7 @@ export function requireFile(
 }
 
 /**
- * The lines of a file, without their ends; each is valid until the next is asked for.
+ * The lines of a file, without line ends; each is valid until the next is requested.
  * @throws GradwireError `DATA_FILE_UNREADABLE`
  */
 export function* linesOf(file: string): Generator<Buffer> {
@@ -79,9 +79,9 @@ function* piecesOf(handle: number, bytes: number): Generator<Buffer> {
   }
 }
 
-/** @throws what zlib says of it, with a code */
+/** @throws zlib's error, with a code */
 function* unzipped(pieces: Iterable<Buffer>): Generator<Buffer> {
-  // Node's own streams give nothing before the caller waits.
+  // Node's own streams deliver nothing until the caller waits.
   const gunzip = new Gunzip({});
   let fault: Error | undefined;
   const ready: Buffer[] = [];
@@ -99,7 +99,7 @@ function* unzipped(pieces: Iterable<Buffer>): Generator<Buffer> {
   yield* taken();
 }
 
-/** What is longer was not meant as lines. */
+/** A file with longer lines is not a file of lines. */
 const MOST_LINE_BYTES = 1 << 26;
 
 function* splitLines(file: string, pieces: Iterable<Buffer>): Generator<Buffer> {
@@ -161,7 +161,7 @@ export function withTestPart(train: string): FilesOfParts {
   return { train, test: isThere ? test : undefined };
 }
 
-/** What was found of a file, or of several, as long as they stay as they are. */
+/** Caches facts about files until they change. */
 export class FileCache<Found> {
   readonly #found = new Map<
     string,

@@ -1,8 +1,8 @@
 /**
  * The embedded text: 200,000 bytes of English-like sentences about a laboratory, written
- * when they are needed, the same in every run and on every machine. There is much in it to
- * learn (spelling, agreement of verbs, who does what), and some that cannot be known, so
- * that the perplexity falls far and ends above 1.
+ * when they are needed, the same in every run and on every machine. Much of it can be
+ * learnt (spelling, agreement of verbs, who does what), and some cannot, so the perplexity
+ * falls far but stays above 1.
  */
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import type { Dataset } from './dataset.ts';

@@ -1,7 +1,7 @@
 /**
  * Which samples belong to a rank: every world-th, beginning with the rank's number, so
- * that an order in the file (MNIST's test part is easier in its first half) falls on
- * all ranks alike. Training shards are cut to equal sizes, since every rank must take
+ * that any order in the file (MNIST's test part is easier in its first half) affects
+ * all ranks equally. Training shards are cut to equal sizes, since every rank must take
  * part in every iteration; test shards cover everything.
  */
 import { inputError } from '../../../shared/errors.ts';
@@ -28,7 +28,7 @@ function everyNth(rank: number, world: number, count: number): Shard {
 
 /**
  * `total` samples in shards of ⌊total/world⌋.
- * @throws GradwireError `DATA_TOO_FEW_SAMPLES` where a rank would have none.
+ * @throws GradwireError `DATA_TOO_FEW_SAMPLES` if a rank would have none.
  */
 export function trainShard(total: number, rank: number, world: number): Shard {
   const count = Math.floor(total / world);

@@ -1,7 +1,7 @@
 /**
- * The files of a text: one, or all `.txt` files of a directory in the order of their names.
- * Where names say which part a file is, as `ptb.train.txt` and `ptb.test.txt` do, the files to
- * test are those; else the end of the text is (token-windows.ts).
+ * The files of a text: one, or all `.txt` files of a directory in the order of their names. If
+ * names state a file's part, such as `ptb.train.txt` and `ptb.test.txt`, they decide;
+ * otherwise the end of the text is the test part (token-windows.ts).
  */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export interface TextFiles {
   readonly train: readonly string[];
   /** Undefined where the text has to be cut. */
   readonly test?: readonly string[] | undefined;
-  /** Which file was taken for what, where their names decided. */
+  /** Which file was used for which part, if their names decided. */
   readonly notice?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Any text as a sequence of words, which blanks separate; the end of a line is a word as well.
- * That is the form of the Penn Treebank (Mikolov's `ptb.train.txt`), which has `<unk>` for what
- * is unknown and, with the ends of its lines, 10,000 different words.
+ * That is the form of the Penn Treebank (Mikolov's `ptb.train.txt`), which has `<unk>` for
+ * unknown words and, with line ends, 10,000 different words.
  */
 import { vocabularyText } from './vocabulary-text.ts';
 

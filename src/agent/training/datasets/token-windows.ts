@@ -1,6 +1,6 @@
 /**
- * A text as samples: windows of tokens that follow each other, each overlapping the next
- * by one token, which the one predicts and the other begins with. So every token but the
+ * A text as samples: consecutive windows of tokens, each overlapping the next by one
+ * token, which the first predicts and the second begins with. So every token except the
  * first is predicted once.
  */
 import { inputError } from '../../../shared/errors.ts';
@@ -8,7 +8,7 @@ import { settledLength, type BatchValues, type ModelFields } from '../batches/ba
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
-/** The last tenth of a text is the test part, where it has none of its own. */
+/** The last tenth of a text is the test part, unless it has a separate one. */
 const TRAIN_SHARE = 0.9;
 
 export type Tokens = Uint8Array | Int32Array;

@@ -1,6 +1,6 @@
 /**
- * Texts as tokens of a vocabulary (vocabulary.ts), as many as the model knows. What stands in
- * the training part decides; the rest of a text is cut off before anything is counted.
+ * Texts as tokens of a vocabulary (vocabulary.ts), as many as the model knows. Only the
+ * training part counts; the rest of a text is cut off before counting.
  */
 import { readFileSync } from 'node:fs';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';

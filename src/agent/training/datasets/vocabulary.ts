@@ -1,9 +1,9 @@
 /**
- * A vocabulary: which tokens of a text are known by a number of their own. It is a function of
- * the training part and of how many tokens a model knows, so that every rank has the same.
+ * A vocabulary: the tokens of a text that have their own number. It is a function of the
+ * training part and of how many tokens a model knows, so that every rank has the same.
  */
 
-/** The number of all tokens that have none of their own. */
+/** The number of all unknown tokens. */
 export const UNKNOWN = 0;
 
 /** How often each token occurs. */

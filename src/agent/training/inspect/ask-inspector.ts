@@ -1,4 +1,4 @@
-/** Asks the process that looks at what may take long, or take its process with it. */
+/** Asks a separate process to inspect input that may take long or crash the process. */
 import { fork } from 'node:child_process';
 import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
@@ -6,11 +6,11 @@ import type { ModelSource } from '../models/model-file.ts';
 import type { CountedWork } from './count-work.ts';
 import type { DataFacts, DataQuestion, ModelFacts } from '../workload.ts';
 
-/** What the inspector is asked, and what it answers. */
+/** Requests to the inspector, and its answers. */
 export interface Inspections {
-  /** A model from a file: somebody's program. */
+  /** A model from a file, which is an arbitrary program. */
   model: { readonly question: ModelSource; readonly answer: ModelFacts };
-  /** What the forward pass of such a model takes. */
+  /** The work of such a model's forward pass. */
   work: { readonly question: ModelSource; readonly answer: CountedWork };
   /** A data set whose files have to be read whole. */
   data: {
@@ -33,9 +33,9 @@ export type InspectorReply =
   { readonly answer: unknown } | { readonly error: ErrorData };
 
 interface AskOptions {
-  /** Seconds after which it is ended. */
+  /** Time limit in seconds. */
   readonly limitSeconds: number;
-  /** Of an inspector that ended before it answered. */
+  /** The error of an inspector that ended before it answered. */
   readonly died: (why: string) => GradwireError;
 }
 
@@ -62,7 +62,7 @@ export async function askInspector<K extends keyof Inspections>(
       resolve(message as InspectorReply);
     });
     child.once('error', reject);
-    // Behind the last message.
+    // After the last message.
     child.once('close', (_, signal) => {
       const why =
         child.killed && signal === 'SIGKILL'
@@ -79,7 +79,7 @@ export async function askInspector<K extends keyof Inspections>(
   return reply.answer as Inspections[K]['answer'];
 }
 
-/** Of the engine where it has some, else the last line. */
+/** The engine's own words if it has some, otherwise the last line. */
 function lastWords(stderr: string, signal: NodeJS.Signals | null): string {
   const fatal = /FATAL ERROR: (.*)/.exec(stderr)?.[1];
   const line = fatal ?? stderr.trim().split('\n').at(-1)!;

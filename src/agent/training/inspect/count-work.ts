@@ -2,9 +2,9 @@
  * How many multiply-adds a model's forward pass makes with each of its tensors, counted in its
  * trace: matrix products and convolutions, of whatever kind of layer. Nothing is computed.
  *
- * A product belongs to the tensor that one of its factors is, as it is or moved, cut or negated.
- * Products of activations alone (attention) belong to none, and neither do element-wise sums and
- * products (biases, norms), nor weights that are computed from others first.
+ * A product belongs to the tensor that is one of its factors, unchanged or moved, cut or
+ * negated. Products of activations only (attention) belong to none, and neither do element-wise
+ * sums and products (biases, norms), nor weights that are computed from others first.
  */
 import { allocateBatch, settledFields } from '../batches/batch.ts';
 import type { JaxBatch } from '../models/mean-loss.ts';
@@ -14,7 +14,7 @@ import { openJaxRuntime, type JaxArray } from '../runtime/jax-runtime.ts';
 /** More than one, or a product might be traced as another operation. */
 const ROWS = 2;
 
-/** What is read of a jax-js trace. */
+/** The parts of a jax-js trace that are read. */
 interface Value {
   readonly aval: { readonly shape: readonly number[] };
 }

@@ -1,6 +1,6 @@
 /**
- * What there is to know of a model from a file, found out in its own process and kept:
- * the same text is looked at once.
+ * Facts about a model from a file, found in a separate process and cached: the same
+ * text is inspected once.
  */
 import { createHash } from 'node:crypto';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
@@ -26,7 +26,7 @@ export async function inspectOwnModel({
 }
 
 /**
- * What the forward pass of a model from a file takes.
+ * The work of the forward pass of a model from a file.
  * @throws GradwireError as `inspectOwnModel`
  */
 export function countOwnWork(source: ModelSource): Promise<CountedWork> {
@@ -47,7 +47,7 @@ async function inspectModel(source: ModelSource): Promise<ModelFacts> {
   });
   inspected.set(digest, inspecting);
   if (inspected.size > MOST_KEPT) inspected.delete(inspected.keys().next().value!);
-  // What failed may have failed for want of memory or time.
+  // A failure may be due to a lack of memory or time, so it is not cached.
   inspecting.catch(() => {
     if (inspected.get(digest) === inspecting) inspected.delete(digest);
   });

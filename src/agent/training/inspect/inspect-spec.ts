@@ -1,7 +1,7 @@
 /**
- * What a spec names that cannot be looked at in passing: programs and files of the user's.
- * It is inspected in its own process, so that the caller can answer others meanwhile, and
- * kept as long as it stays as it is: a form asks again at every change.
+ * Inspects the user's programs and files in a spec, which may take long. A separate
+ * process does it, so that the caller can answer others meanwhile; results are cached
+ * until a file changes, because a form asks again at every change.
  */
 import { failure } from '../../../shared/errors.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
@@ -10,7 +10,7 @@ import { readsWholeFiles, type DataFacts, type SpecFacts } from '../workload.ts'
 import { askInspector, type Inspections } from './ask-inspector.ts';
 import { inspectOwnModel } from './inspect-model.ts';
 
-/** As long as a launch waits. */
+/** As long as a launch may wait. */
 const LIMIT_SECONDS = 900;
 const MOST_KEPT = 20;
 
@@ -53,7 +53,7 @@ async function inspectData(
   });
   inspected.set(key, inspecting);
   if (inspected.size > MOST_KEPT) inspected.delete(inspected.keys().next().value!);
-  // What failed may have failed for want of memory.
+  // A failure may be due to a lack of memory, so it is not cached.
   inspecting.catch(() => {
     if (inspected.get(key) === inspecting) inspected.delete(key);
   });

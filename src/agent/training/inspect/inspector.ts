@@ -1,7 +1,6 @@
 /**
- * The process in which a model from a file is looked at, and data that has to be read whole. A
- * file of the user's is somebody's program: it may never end, or take what its process has,
- * and nothing else.
+ * The process that inspects models from files and data that must be read whole. A user's file
+ * is an arbitrary program: it may never end, or exhaust its process, but nothing else.
  */
 import { Worker } from 'node:worker_threads';
 import { toErrorData } from '../../../shared/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Tries a model without computing anything: its first values are made, and its objective
- * and the gradient of it are traced on arrays of the shapes that a batch will have.
+ * Tests a model without computing: creates its initial values, and traces its objective
+ * and gradient on arrays with a batch's shapes.
  */
 import { allocateBatch, settledFields } from '../batches/batch.ts';
 import { initialWeights } from '../models/initial-weights.ts';
@@ -14,10 +14,10 @@ import {
 import { tensorLength, type Model } from '../models/model.ts';
 import { openJaxRuntime, type JaxArray } from '../runtime/jax-runtime.ts';
 
-/** More than one, or what is wrong with rows would not show. */
+/** More than one, so that errors with rows show. */
 const ROWS = 2;
 
-/** @throws what the model's functions throw */
+/** @throws errors of the model's functions */
 export async function rehearseModel(model: Model): Promise<void> {
   const { jax } = await openJaxRuntime({ backend: 'wasm', threads: 1 });
   const flat = initialWeights(model, 0);

@@ -1,6 +1,6 @@
 /**
- * A metric: how what a model sums up over samples becomes one number. Sums can be added,
- * over blocks of samples and over ranks, so the number is that of all samples together.
+ * A metric: turns a model's sums over samples into one number. Sums can be added over
+ * blocks of samples and over ranks, so the number covers all samples.
  */
 import type { MetricKind } from '../../../shared/metric.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
@@ -27,11 +27,11 @@ export interface Tally {
 }
 
 export interface Metric extends MetricKind {
-  /** How many sums a model has to give. */
+  /** How many sums a model must return. */
   readonly sums: number;
   /** Left out: they are summed up as they are. */
   readonly tally?: Tally | undefined;
-  /** Undefined where it has no meaning for these samples: it is absent then. */
+  /** Undefined if it has no meaning for these samples; it is then absent. */
   value(totals: Totals): number | undefined;
 }
 

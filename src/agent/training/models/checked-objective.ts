@@ -1,4 +1,7 @@
-/** What an objective gives, which may come from a file that was never type-checked. */
+/**
+ * Checks the results of an objective, which may come from a file that was never
+ * type-checked.
+ */
 import type { Metric } from '../metrics/metric.ts';
 import type { JaxArray } from '../runtime/jax-runtime.ts';
 import { modelFailed, requireShape } from './model-failed.ts';

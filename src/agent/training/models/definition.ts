@@ -1,6 +1,6 @@
 /**
- * Models as people bring them: whole, or as a softmax classifier, as one function or as layers.
- * They may come from files that were never type-checked, so all of it is looked at.
+ * Users' own models: whole, or as a softmax classifier, as one function or as layers. They may
+ * come from files that were never type-checked, so everything is checked.
  */
 import { z } from 'zod';
 import { metricKindSchema } from '../../../shared/metric.ts';
@@ -34,7 +34,7 @@ import { requireShape } from './model-failed.ts';
 import { parameterCount, type Model } from './model.ts';
 import { layeredClassifier, layeredModel } from './own-layers.ts';
 
-/** A metric may be named where it is one of ours. */
+/** One of our metrics may be given by name. */
 export type WholeModelDefinition = Omit<Model, 'metric' | 'predictions'> & {
   readonly metric: string | Metric;
   /** Default: 1. */
@@ -98,7 +98,7 @@ const layeredModelSchema = z.strictObject({
 /** What a model follows from, one of them. */
 const COMPUTES = ['layers', 'logits', 'objective'] as const;
 
-/** Why it cannot be a model; undefined where it can. */
+/** Why it cannot be a model; undefined if it can. */
 export function modelFault(definition: unknown): string | undefined {
   if (typeof definition !== 'object' || definition === null)
     return 'it is not an object';
@@ -160,7 +160,7 @@ function layeredFault(definition: object, isClassifier: boolean): string | undef
 const unknownKey = ({ issues }: z.ZodError) =>
   issues.find(({ code }) => code === 'unrecognized_keys');
 
-/** The first fault; a name that is not known before the one that is missing for it. */
+/** The first fault; unknown keys come before missing ones. */
 function explain(error: z.ZodError, names: readonly string[]): string {
   const issue = unknownKey(error) ?? error.issues[0]!;
   const path = issue.path.map(String);
@@ -173,7 +173,9 @@ function explain(error: z.ZodError, names: readonly string[]): string {
   return `"${path.join('.')}": ${plainIssue(issue)}`;
 }
 
-/** Of a definition without fault. What its functions give is looked at as they are called. */
+/**
+ * The model of a valid definition. Results of its functions are checked when they are called.
+ */
 export function asModel(definition: ModelDefinition): Model {
   if ('logits' in definition) return classifier(definition);
   if ('classes' in definition) return layeredClassifier(definition);

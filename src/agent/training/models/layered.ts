@@ -1,12 +1,12 @@
 /**
- * A model as a chain of layers with names: each computes from what the one before it gives,
- * and the last one's values become losses. Such a model can be split after a layer and
- * trained by several ranks (split-model.ts).
+ * A model as a chain of named layers: each computes from the previous one's output, and the
+ * last one's values become losses. Such a model can be split after a layer and trained by
+ * several ranks (split-model.ts).
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { Model, Objective } from './model.ts';
 
-/** What a layer gives, for one sample: a matrix. */
+/** A layer's output for one sample: a matrix. */
 export interface LayerOutput {
   readonly rows: number;
   readonly width: number;
@@ -26,7 +26,7 @@ export interface ModelLayer {
   readonly name: string;
   /** Names of the model's tensors. A later layer may use one again. */
   readonly tensors: readonly string[];
-  /** Fields of the batch that it takes beside the values before it. */
+  /** Fields of the batch that it takes in addition to the previous values. */
   readonly fields: readonly string[];
   readonly output: LayerOutput;
   /**

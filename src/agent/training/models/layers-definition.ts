@@ -1,20 +1,20 @@
 /**
- * Models as people bring them, written as layers with names instead of one function: the
- * whole model follows from the layers, and it can be split after each of them.
+ * Users' own models, written as named layers instead of one function: the whole model
+ * follows from the layers, and can be split after each of them.
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { ClassifierDefinition } from './classifier.ts';
 import type { Model, ModelTensor, Objective } from './model.ts';
 
 interface LayerParts {
-  /** As `splitAfter` names it. */
+  /** The name for `splitAfter`. */
   readonly name: string;
   /**
    * Its parameters, one at least. A text is the name of a tensor of a layer before it, which
    * this one uses as well, as output weights that are embeddings.
    */
   readonly tensors: readonly (ModelTensor | string)[];
-  /** The shape of what it gives for one sample; its last axis are units. */
+  /** The shape of its output for one sample; the last axis is its units. */
   readonly output: readonly number[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * A model from a file of the user's own: one TypeScript or JavaScript module whose default
- * export is a model's definition. It travels as text within the spec, so that every rank
- * runs what was launched, wherever it is, whatever becomes of the file.
+ * export is a model's definition. Its text is part of the spec, so that every rank runs
+ * what was launched, even if the file changes.
  */
 import { stripTypeScriptTypes } from 'node:module';
 import { GradwireError, inputError } from '../../../shared/errors.ts';
@@ -16,7 +16,7 @@ export interface ModelSource {
   readonly code: string;
 }
 
-/** The file of a workload; undefined where its model is one of ours. */
+/** The file of a workload; undefined for built-in models. */
 export function ownSource({
   model: name,
   modelSource: code,
@@ -29,8 +29,8 @@ export function ownSource({
 
 /**
  * Runs the module.
- * @throws GradwireError `MODEL_FILE_INVALID`: what is wrong with it, as far as that shows
- * before anything is computed
+ * @throws GradwireError `MODEL_FILE_INVALID`: the error, as far as it shows before
+ * anything is computed
  */
 export async function loadModelFile({ name, code }: ModelSource): Promise<Model> {
   const url = `data:text/javascript,${encodeURIComponent(plainJavaScript(name, code))}`;
@@ -48,7 +48,7 @@ export async function loadModelFile({ name, code }: ModelSource): Promise<Model>
   return guarded(asModel(definition as ModelDefinition), name);
 }
 
-/** What goes wrong within the user's functions names their file. */
+/** Errors in the user's functions name their file. */
 function guarded(model: Model, name: string): Model {
   const guard =
     <A extends unknown[], R>(call: (...given: A) => R) =>
@@ -77,7 +77,7 @@ function guarded(model: Model, name: string): Model {
 }
 
 function plainJavaScript(name: string, code: string): string {
-  // Node says that it is experimental each time, in the run's log.
+  // Node would log each time that this is experimental.
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {

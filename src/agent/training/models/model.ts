@@ -1,8 +1,8 @@
 /**
- * What a network is to training: named parameter tensors with their first values, which
- * fields of a batch it takes, and its objective as jax-js operations; gradient and
- * optimiser come from outside. A new model is one file with this interface and one line in
- * registry.ts. A softmax classifier needs less (classifier.ts).
+ * The interface of a model: named parameter tensors with initial values, the fields of a
+ * batch that it takes, and its objective as jax-js operations; gradient and optimiser come
+ * from outside. A new model is one file with this interface and one line in registry.ts. A
+ * softmax classifier needs less (classifier.ts).
  */
 import { rowLength, type ModelFields } from '../batches/batch.ts';
 import type { Metric } from '../metrics/metric.ts';
@@ -42,7 +42,7 @@ export interface ModelStatistic {
 export interface Objective {
   /** The loss of each sample, [rows]; where it has several predictions, their sum. */
   readonly losses: JaxArray;
-  /** What the metric sums up over samples, each [rows]. */
+  /** The metric's values per sample, each [rows], to be summed. */
   readonly sums: readonly JaxArray[];
   /** In training, of a model with statistics: those of the batch, in the model's order. */
   readonly statistics?: readonly JaxArray[] | undefined;

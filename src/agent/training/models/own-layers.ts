@@ -1,7 +1,7 @@
 /**
- * Of a definition of layers the model that training knows. Layers of the user's pass arrays of
- * any shape on, [samples, …output]; what a stage sends is the same as a matrix. What their
- * functions give is looked at as they are called.
+ * Turns a definition of layers into a model. Users' layers pass on arrays of any shape,
+ * [samples, …output]; a stage sends the same values as a matrix. Results of their functions
+ * are checked when they are called.
  */
 import { rowLength } from '../batches/batch.ts';
 import type { JaxArray } from '../runtime/jax-runtime.ts';

@@ -1,4 +1,4 @@
-/** Settings of the optimiser that would do nothing, or that miss something. */
+/** Checks for settings of the optimiser without effect, or incomplete ones. */
 import { inputError } from '../../../shared/errors.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { OPTIMIZER_OPTIONS, type Optimizer } from './optimizer.ts';

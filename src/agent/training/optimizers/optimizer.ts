@@ -1,5 +1,5 @@
 /**
- * What an optimiser is to training: for one tensor, how weights and state change with a
+ * The interface of an optimiser: how one tensor's weights and state change with a
  * gradient, as jax-js operations; the trainer compiles one function of it over all
  * tensors. A new optimiser is one file with this interface and one line in registry.ts.
  */
@@ -46,7 +46,7 @@ export interface ArenaStep {
   readonly weights: Vector;
   readonly state: readonly Vector[];
   readonly gradient: Vector;
-  /** What the gradient is scaled by first, to clip it; 1 leaves it as it is. */
+  /** Scale of the gradient before everything else, for clipping; 1 for none. */
   readonly factor: number;
   readonly rate: number;
   /** What `factors` gives for the iteration, in its order. */

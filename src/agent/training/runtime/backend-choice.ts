@@ -33,7 +33,7 @@ export interface BackendQuestion {
 
 export interface BackendChoice {
   readonly backend: Backend;
-  /** Why `auto` did not take the GPU; undefined where it did, or was not asked. */
+  /** Why `auto` did not take the GPU; undefined if it did, or was not requested. */
   readonly why?: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 /**
- * An array's values, copied to where they are wanted. Of jax-js as it is published they come as
- * an array buffer that was made for them, after a copy that nobody sees; in our bundles
- * (scripts/jax-reads.ts) they are copied once. Buffers of a megabyte in every iteration are what
- * makes V8 collect all of its heap every fifteen iterations.
+ * Copies an array's values to a destination. Published jax-js returns them in a new array
+ * buffer, after another hidden copy; in our bundles (scripts/jax-reads.ts) they are copied once.
+ * Buffers of a megabyte in every iteration make V8 collect its whole heap every fifteen
+ * iterations.
  */
 import type { JaxArray } from './jax-runtime.ts';
 
@@ -11,7 +11,7 @@ interface CopiedOut {
   dataFor?(take: (values: Float32Array) => void): Promise<void>;
 }
 
-/** Uses up the array, whose values are f32. */
+/** Consumes the array, whose values are f32. */
 export async function copyOut(array: JaxArray, out: Float32Array): Promise<void> {
   const { dataFor } = array as CopiedOut;
   if (dataFor === undefined) out.set((await array.data()) as Float32Array);

@@ -1,6 +1,6 @@
 /**
- * jax-js in Node: chooses the backend, prepares what the library looks for in a
- * browser, and loads it once per process.
+ * jax-js in Node: chooses the backend, provides what the library expects of a browser,
+ * and loads it once per process.
  *
  * Verified with @jax-js/jax 0.1.25 and webgpu 0.6: the library reads
  * `navigator.hardwareConcurrency`, `navigator.userAgent` and `navigator.gpu`, the first
@@ -119,9 +119,8 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
 }
 
 /**
- * Whether looking for a GPU is worth it. Loading Dawn costs some 100 ms and 50 MB, which
- * a worker on a machine without a GPU should not pay; on Linux a GPU shows as a device
- * file.
+ * Whether to look for a GPU. Loading Dawn costs some 100 ms and 50 MB, which a worker on
+ * a machine without a GPU should not pay; on Linux a GPU shows as a device file.
  */
 export function mayHaveGpu(): boolean {
   if (process.platform !== 'linux') return true;

@@ -1,13 +1,13 @@
 /**
- * What jax-js makes of its kernels, kept for the next process: the ranks of a run, and one
- * run after another, all make the same ones, which took a fifth of a rank's start. In our
- * bundles the library asks `kernelCode` before it generates a kernel
- * (scripts/jax-kernel-cache.ts); from the sources it always generates.
+ * Caches compiled kernels of jax-js for later processes: all ranks and runs make the same
+ * ones, which took a fifth of a rank's start. In our bundles the library asks `kernelCode`
+ * before it generates a kernel (scripts/jax-kernel-cache.ts); from the sources it always
+ * generates.
  *
  * A kernel is named by the hash by which jax-js itself tells kernels apart, by the build
- * of the library and by the version of Node that made it. A file is written at once or not
- * at all, and one that is damaged is made again. A cache that cannot be read or written is
- * as good as an empty one.
+ * of the library and by the version of Node that made it. A file is written atomically,
+ * and a damaged one is made again. A cache that cannot be read or written acts like an
+ * empty one.
  */
 import {
   mkdirSync,
@@ -21,7 +21,7 @@ import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 
-/** A module, and what the library must know to call it. */
+/** A module, and the data that the library needs to call it. */
 export interface KernelCode {
   readonly bytes: Uint8Array;
   readonly [property: string]: unknown;
@@ -110,7 +110,7 @@ function write(file: string, { bytes, ...properties }: KernelCode): void {
   if (!written) attempt(() => rmSync(draft, { force: true }));
 }
 
-/** Whether it succeeded: where it does not, kernels are made again, as without a cache. */
+/** Whether it succeeded; otherwise kernels are made again, as without a cache. */
 function attempt(action: () => void): boolean {
   try {
     action();

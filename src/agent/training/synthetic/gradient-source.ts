@@ -1,7 +1,7 @@
 /**
- * Gradients without a model: values of a distribution, the same for a seed, of which all ranks
- * have a share alike. Copied block by block from banks of values, because no generator fills
- * 10⁸ elements in the time that a GPU takes for a network; so values come again, in blocks that
+ * Gradients without a model: values of a distribution, determined by the seed, a share of which
+ * is the same on all ranks. They are copied block by block from banks of values, because no
+ * generator fills 10⁸ elements in a GPU's time for a network; so values repeat, in blocks that
  * begin elsewhere each time.
  */
 import type { SyntheticSpec } from '../../../shared/experiment-spec.ts';
@@ -10,7 +10,7 @@ import { log } from '../../../shared/portable-math.ts';
 
 const BANK = 1 << 20;
 const BLOCK = 1 << 12;
-/** Of the values: that of gradients, roughly. */
+/** Deviation of the values, roughly that of gradients. */
 const DEVIATION = 0.01;
 
 export class GradientSource {
@@ -44,9 +44,9 @@ export class GradientSource {
     const name = { seed: this.#seed, purpose: purposes.syntheticBlock };
     const random = new RandomStream(name);
     for (let done = 0; done < part.length; done += BLOCK) {
-      // By the place in the gradient: the same for all ranks, whatever the parts are.
+      // By the position in the gradient, the same for all ranks and all parts.
       const block = start + done;
-      // In every iteration, or what residuals keep would soon be no rank's in common.
+      // In every iteration; otherwise residuals would soon have nothing in common.
       random.rename({ ...name, bucket: block });
       const isShared = random.uniform() < this.#overlap;
       const rank = isShared ? 0 : this.#rank + 1;

@@ -1,4 +1,4 @@
-/** A spec's synthetic gradient, as it will be: its layers and the time that they take. */
+/** A spec's resolved synthetic gradient: its layers and their times. */
 import type { DatasetEntry, ModelEntry } from '../../../shared/catalogue.ts';
 import { inputError } from '../../../shared/errors.ts';
 import type { ExperimentSpec, SyntheticSpec } from '../../../shared/experiment-spec.ts';

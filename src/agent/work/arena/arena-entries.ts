@@ -1,4 +1,4 @@
-/** Entries in the arena, where they lie as they travel. */
+/** Entries in the arena, stored in the form in which they are sent. */
 import type { Kernels } from '../../kernels/kernels.ts';
 import type { IndexList } from '../../kernels/sparsification.ts';
 import type { Region, Vector } from '../../memory/arena.ts';

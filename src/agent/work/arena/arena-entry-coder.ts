@@ -18,7 +18,7 @@ export class ArenaEntryCoder implements EntryCoder<Vector> {
   readonly #kernels: Kernels;
   readonly #quantizer: Quantizer;
   readonly #region: Region;
-  /** Entries that have come, with their decoded values. */
+  /** Received entries with their decoded values. */
   readonly #received: Region;
 
   constructor(

@@ -1,4 +1,4 @@
-/** Thin factors of matrices in the arena: what travels is what is computed with. */
+/** Thin factors of matrices in the arena: the same memory is sent and computed with. */
 import type { Kernels } from '../../kernels/kernels.ts';
 import type { Matrix } from '../../kernels/low-rank.ts';
 import type { Vector } from '../../memory/arena.ts';

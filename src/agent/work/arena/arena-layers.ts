@@ -1,7 +1,7 @@
 /**
  * Selections from stretches of a vector, each by its own threshold, on the CPU. A pass that
  * counts a stretch's entries costs as much as one that collects them, so counting collects:
- * where no threshold is changed afterwards, all is selected when it has been counted.
+ * if no threshold changes afterwards, everything is selected once it has been counted.
  */
 import type { Kernels } from '../../kernels/kernels.ts';
 import { closeStream, type StreamRoom } from '../../kernels/sparsification.ts';
@@ -9,7 +9,10 @@ import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { LayerSelector, Stretch, Threshold } from '../selection.ts';
 import { ArenaEntries } from './arena-entries.ts';
 
-/** Entries that stretches may have while they are counted: one too many tells so. */
+/**
+ * Most entries of stretches while they are counted; one more shows that there are too
+ * many.
+ */
 export const roomFor = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, { most }) => sum + most + 1, 0);
 
@@ -19,11 +22,11 @@ export class ArenaLayers implements LayerSelector<Vector> {
   readonly #kernels: Kernels;
   readonly #stretches: readonly Stretch[];
   readonly #room: StreamRoom;
-  /** By stretch: the threshold asked for last, NaN where it has not been. */
+  /** By stretch: the last requested threshold, or NaN. */
   readonly #thresholds: Float64Array;
-  /** By stretch: entries up to its end. */
+  /** By stretch: number of entries up to its end. */
   readonly #ends: Float64Array;
-  /** Stretches, from the first, whose entries are collected. */
+  /** Number of leading stretches whose entries are collected. */
   #collected = 0;
   #x: Vector = { offset: 0, length: 0 };
 
@@ -86,7 +89,10 @@ export class ArenaLayers implements LayerSelector<Vector> {
     return entries;
   }
 
-  /** Writes a stretch's entries behind those before it; those behind it are void. */
+  /**
+   * Writes a stretch's entries after those of earlier stretches; entries of later ones
+   * become invalid.
+   */
   #collect(stretch: number, limit: number): void {
     const before = this.#start(stretch);
     this.#ends[stretch] = this.#kernels.sparsification.appendAtLeast(

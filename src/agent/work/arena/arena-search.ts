@@ -1,8 +1,8 @@
 /**
- * Thresholds that are searched for, on the CPU: counting collects what it counts. Those that
- * reach a threshold for all entries are the candidates, in memory of their own; those among
- * them that reach a higher one go where they would travel from, so that the last question
- * has selected already.
+ * The search for a threshold on the CPU: counting collects entries. Those that reach a
+ * threshold for all entries are the candidates, in separate memory; those among them that
+ * reach a higher one are written to the output, so that the last question has already
+ * selected.
  */
 import {
   closeStream,
@@ -20,15 +20,15 @@ export class ArenaSearch implements ThresholdSearch<Vector> {
   readonly #out: Region;
   #region: Region | undefined;
   #x: Vector = { offset: 0, length: 0 };
-  /** Room for the candidates, and for one more, which tells that there are too many. */
+  /** Room for the candidates, and for one more, which shows that there are too many. */
   #all: StreamRoom = { offset: 0, capacity: 0 };
-  /** What is selected; positions among the candidates for indices. */
+  /** The selection; its indices are positions among the candidates. */
   #room: StreamRoom = { offset: 0, capacity: 0 };
   /** Entries in `#all`, while it is open. */
   #collected = 0;
   #candidates: SparseStream | undefined;
 
-  /** @param out where selections are written */
+  /** @param out the destination of selections */
   constructor(work: Selecting, out: Region) {
     this.#work = work;
     this.#out = out;
@@ -76,13 +76,15 @@ export class ArenaSearch implements ThresholdSearch<Vector> {
     return this.#named({ offset, count }, leave);
   }
 
-  /** The entries that reach a threshold, to a room that tells when there are too many. */
+  /**
+   * Collects the entries that reach a threshold; the room shows if there are too many.
+   */
   #collect(x: Vector, threshold: number, room: StreamRoom): number {
     const { sparsification } = this.#work.kernels;
     return sparsification.appendAtLeast(x, threshold, 0, room, 0, room.capacity);
   }
 
-  /** Positions among the candidates become the indices that these have in x. */
+  /** Converts positions among the candidates to indices in x. */
   #named(selected: SparseStream, leave: Leave): ArenaEntries {
     const { arena, kernels } = this.#work;
     const { offset, count } = this.#candidates!;

@@ -1,4 +1,6 @@
-/** Payloads of sections by the CPU's kernels, written where they travel from. */
+/**
+ * Payloads of sections by the CPU's kernels, written directly to the payload's memory.
+ */
 import type { Kernels } from '../../kernels/kernels.ts';
 import type { StreamName } from '../../kernels/random.ts';
 import type { Region, Vector } from '../../memory/arena.ts';
@@ -25,7 +27,7 @@ import {
 
 export interface CodingWork {
   readonly kernels: Kernels;
-  /** Memory that lasts as long as the work. */
+  /** Allocates memory that lasts as long as the work. */
   region(bytes: number): Region;
 }
 
@@ -34,7 +36,7 @@ export class ArenaSections implements SectionCoder<Vector> {
   readonly #sections: readonly Section[];
   readonly #coding: SectionCoding;
   readonly #region: Region;
-  /** Packed codes of a section on their way to a stream of Elias codes. */
+  /** Packed codes of a section before they become a stream of Elias codes. */
   readonly #packed: Region | undefined;
   /** A section in the order of its columns. */
   readonly #columnwise: Region;

@@ -1,4 +1,4 @@
-/** Selections by the CPU's kernels: what they find is written where it travels from. */
+/** Selections by the CPU's kernels, written directly to the payload's memory. */
 import type { Kernels } from '../../kernels/kernels.ts';
 import { closeStream, type StreamRoom } from '../../kernels/sparsification.ts';
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
@@ -10,7 +10,7 @@ import { ArenaSearch } from './arena-search.ts';
 export interface Selecting {
   readonly arena: Arena;
   readonly kernels: Kernels;
-  /** Memory that lasts as long as the work. */
+  /** Allocates memory that lasts as long as the work. */
   region(bytes: number): Region;
 }
 

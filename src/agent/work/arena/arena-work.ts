@@ -1,4 +1,7 @@
-/** A method's work in the arena, by the CPU's kernels: done when a call returns. */
+/**
+ * A method's work in the arena, by the CPU's kernels, which is done when a call
+ * returns.
+ */
 import type { FixedSums } from '../../kernels/fixed-point.ts';
 import type { Kernels, TwoMeans } from '../../kernels/kernels.ts';
 import type { Quantizer } from '../../kernels/quantization.ts';

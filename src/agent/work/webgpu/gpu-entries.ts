@@ -1,4 +1,4 @@
-/** Entries on a GPU, and where they lie in the arena once they have been read back. */
+/** Entries on a GPU, and their position in the arena once read back. */
 import type {
   DeviceElementwise,
   GpuStream,
@@ -10,7 +10,7 @@ import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../../memory/entries.ts';
 import type { Entries, EntryRoom } from '../selection.ts';
 
-/** Where entries are, on both sides. */
+/** The entries' positions on both sides. */
 export interface EntryPlace {
   readonly gpu: GpuDevice;
   readonly elementwise: DeviceElementwise;

@@ -1,4 +1,7 @@
-/** Entries with quantised values on a GPU: rounded and packed there, and the payload read. */
+/**
+ * Entries with quantised values on a GPU: rounded and packed there, then the payload is read
+ * back.
+ */
 import {
   codeBits,
   packedBytes,
@@ -31,7 +34,7 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
   readonly #factors: GPUBuffer;
   readonly #units: GPUBuffer;
   readonly #codes: GPUBuffer;
-  /** Entries that have come. */
+  /** Received entries. */
   readonly #indices: GPUBuffer;
   readonly #values: GPUBuffer;
 

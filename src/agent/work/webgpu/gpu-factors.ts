@@ -1,6 +1,6 @@
 /**
- * Thin factors of matrices on a GPU: the products with the matrices, which are the work, are
- * made there. Factors lie on the device as they do in the arena.
+ * Thin factors of matrices on a GPU: the expensive products with the matrices are computed
+ * there. Factors have the same layout on the device as in the arena.
  */
 import { DeviceLowRank, type GpuMatrix } from '../../kernels/webgpu/device-low-rank.ts';
 import type { GpuDevice } from '../../kernels/webgpu/gpu-device.ts';

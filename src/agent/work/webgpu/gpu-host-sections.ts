@@ -1,6 +1,6 @@
 /**
- * Payloads of sections from a GPU by a coding that has no kernels there: the vector is read
- * back, in one journey, and the host does the rest.
+ * Payloads of sections from a GPU by a coding without kernels there: the vector is read
+ * back in one round trip, and the host does the rest.
  */
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Region } from '../../memory/arena.ts';

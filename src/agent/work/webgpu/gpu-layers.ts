@@ -1,7 +1,7 @@
 /**
  * Selections from stretches of a vector on a GPU, each by its own threshold. Entries are
- * counted first, so that each stretch has its place in the stream before it is written: one
- * journey there and back for all that are counted at once.
+ * counted first, so that each stretch has its position in the stream before it is written:
+ * one round trip for all that are counted at once.
  */
 import type { DeviceSelection } from '../../kernels/webgpu/device-selection.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
@@ -17,7 +17,7 @@ export class GpuLayers implements LayerSelector<GpuVector>, Disposable {
   readonly #counts: number[];
   #parts: readonly GpuVector[] = [];
 
-  /** `selection` is this one's from here on. */
+  /** Takes over `selection`. */
   constructor(
     place: EntryPlace,
     selection: DeviceSelection,
@@ -74,6 +74,6 @@ export class GpuLayers implements LayerSelector<GpuVector>, Disposable {
   }
 }
 
-/** Entries that are taken, at the most. */
+/** Most entries taken. */
 export const mostOf = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, { most }) => sum + most, 0);

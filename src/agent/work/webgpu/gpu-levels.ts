@@ -1,6 +1,6 @@
 /**
- * Stochastically rounded levels on a GPU. Codes are packed there; Elias codes are made of
- * packed ones there, and come packed.
+ * Stochastically rounded levels on a GPU. Codes are packed there; Elias codes are made
+ * from packed ones there, and received ones arrive packed.
  */
 import { clippedAt } from '../../kernels/fixed-point.ts';
 import {
@@ -33,13 +33,15 @@ export class GpuLevels implements GpuSectionCodec {
   readonly #coding: LevelCoding;
   readonly #scales: GPUBuffer;
   readonly #factors: GPUBuffer;
-  /** A stretch's codes, and its runs' units, on their way in. */
+  /** Incoming codes of a stretch and its runs' units. */
   readonly #codes: GPUBuffer;
   readonly #units: GPUBuffer;
-  /** A section's packed codes on their way to a stream, and how long streams are. */
+  /**
+   * A section's packed codes before they become a stream, and the lengths of streams.
+   */
   readonly #packed: GPUBuffer | undefined;
   readonly #streams: GPUBuffer | undefined;
-  /** Scales of sections that are clipped, by section. */
+  /** Scales of clipped sections, by section. */
   #limits = new Map<number, number>();
   prepare?: (tasks: readonly SectionTask[]) => Promise<void>;
   sizes?: (tasks: readonly SectionTask[]) => Promise<readonly number[]>;
@@ -139,7 +141,7 @@ export class GpuLevels implements GpuSectionCodec {
     }
   }
 
-  /** Scales of sections that are clipped: the deviation is the host's to find. */
+  /** Scales of clipped sections; the host computes the deviation. */
   async #clip(tasks: readonly SectionTask[], clip: number): Promise<void> {
     const sums = await this.#work.device.fixedSums.of(tasks.map(({ x }) => x));
     this.#limits = new Map(

@@ -1,4 +1,6 @@
-/** What the parts of a GPU's work share. All memory that it gives out lasts as long as it. */
+/**
+ * Shared by the parts of a GPU's work. All memory that it allocates lasts as long as it does.
+ */
 import type { Kernels } from '../../kernels/kernels.ts';
 import type { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';

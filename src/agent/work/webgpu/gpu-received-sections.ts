@@ -1,11 +1,11 @@
-/** Sections that come as values: what they need no coding for, on a GPU. */
+/** Received sections of plain values, which need no coding, on a GPU. */
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { CodedSection, ReceivedSection, Section } from '../sections.ts';
 import type { GpuParts } from './gpu-parts.ts';
 
 export class GpuReceivedSections {
   readonly #work: GpuParts;
-  /** Values of a dense section on their way in. */
+  /** Incoming values of a dense section. */
   readonly #dense: GpuVector;
 
   constructor(work: GpuParts, sections: readonly Section[]) {

@@ -1,9 +1,9 @@
-/** A coding on a GPU, as a payload of sections uses it. */
+/** The interface of a coding on a GPU for payloads of sections. */
 import type { StreamName } from '../../kernels/random.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { CodedSection } from '../sections.ts';
 
-/** One section's elements, and where its bytes go. */
+/** One section's elements, and the destination of its bytes. */
 export interface SectionTask {
   readonly x: GpuVector;
   /** Which section. */
@@ -19,9 +19,9 @@ export interface SectionTask {
 export interface GpuSectionCodec {
   /** Work ahead of all sections that needs an answer from the device. */
   prepare?(tasks: readonly SectionTask[]): Promise<void>;
-  /** Enqueues a section's bytes; tells after each part how many are complete. */
+  /** Enqueues a section's bytes; reports after each part how many are complete. */
   write(task: SectionTask): Iterable<number>;
-  /** Bytes of the sections just written, where they are not their capacities. */
+  /** Bytes of the sections just written, if they differ from their capacities. */
   sizes?(tasks: readonly SectionTask[]): Promise<readonly number[]>;
   /** Enqueues out ← out + values of the section, or its values alone. */
   decode(section: CodedSection, out: GpuVector, add: boolean): void;

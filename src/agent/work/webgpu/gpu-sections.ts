@@ -1,7 +1,7 @@
 /**
- * Payloads of sections on a GPU, laid out there and read into the arena as they travel. Where
- * their lengths are known, what is complete is read while the next is being made; where they
- * follow from the codes, each section has room for its longest, and lengths come back first.
+ * Payloads of sections on a GPU, laid out there and read into the arena as sent. If lengths
+ * are known in advance, complete parts are read while the next is being made; if they depend
+ * on the codes, each section has room for its longest form, and lengths are read first.
  */
 import type { StreamName } from '../../kernels/random.ts';
 import { sliceOf, windowsOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
@@ -22,7 +22,7 @@ import { GpuReceivedSections } from './gpu-received-sections.ts';
 import type { GpuSectionCodec, SectionTask } from './gpu-section-codec.ts';
 import { GpuSigns } from './gpu-signs.ts';
 
-/** Least bytes that a read-back of their own pays for. */
+/** Minimum bytes per read-back. */
 const READ_BYTES = 2 ** 20;
 
 /** A section with its room in the payload on the device. */
@@ -100,7 +100,7 @@ class GpuSections implements SectionCoder<GpuVector> {
     else this.#received.decode(section, out, add);
   }
 
-  /** Rooms follow each other as sections do: the payload is read as it grows. */
+  /** Rooms are consecutive like the sections, so the payload is read as it grows. */
   async #encodeFixed(tasks: readonly SectionTask[]): Promise<number> {
     const { arena, device } = this.#work;
     const reads: Promise<void>[] = [];
@@ -125,7 +125,7 @@ class GpuSections implements SectionCoder<GpuVector> {
     return end;
   }
 
-  /** Sections' bytes, once they are known, are read to where they belong. */
+  /** Reads sections to their final positions once their sizes are known. */
   async #encodeSized(
     tasks: readonly SectionTask[],
     sizes: readonly number[],

@@ -16,7 +16,7 @@ export class GpuSelector
   /** By entries of a run. */
   readonly #runs = new Map<number, DeviceRuns>();
 
-  /** `selection` is the selector's from here on. */
+  /** Takes over `selection`. */
   constructor(place: EntryPlace, selection: DeviceSelection, capacity: number) {
     super(place, capacity, () => selection.stream(0));
     this.#selection = selection;
@@ -49,10 +49,10 @@ export class GpuSelector
     );
   }
 
-  /** Counted on the device, one journey there and back for each new threshold. */
+  /** Counts on the device, with one round trip for each new threshold. */
   search(x: GpuVector): ThresholdSearch<GpuVector> {
     const selection = this.#selection;
-    // Candidates are those of x: none that reaches a higher threshold is missing there.
+    // Uses x itself: it contains every candidate for a higher threshold.
     let last = { threshold: NaN, count: 0 };
     return {
       count: async (threshold) => {

@@ -1,4 +1,4 @@
-/** Signs and means on a GPU, taken out of a vector that never leaves. */
+/** Signs and means on a GPU; the vector never leaves it. */
 import { packedBytes, runsOf } from '../../kernels/quantization.ts';
 import { STRETCH } from '../../kernels/webgpu/device-quantization.ts';
 import { enqueueTranspose } from '../../kernels/webgpu/device-transpose.ts';
@@ -19,7 +19,7 @@ export class GpuSigns implements GpuSectionCodec {
   readonly #work: GpuParts;
   readonly #coding: SignCoding;
   readonly #means: GPUBuffer;
-  /** A stretch's means and signs on their way in. */
+  /** Incoming means and signs of a stretch. */
   readonly #receivedMeans: GPUBuffer;
   readonly #receivedSigns: GPUBuffer;
   /** A section in the order of its columns. */

@@ -1,7 +1,7 @@
 /**
- * A method's work on a GPU: enqueued, in the order of the calls. Payloads alone cross, through
- * the staging ring, into the arena and from it. They are those of the CPU to the byte, so
- * ranks of either kind can talk to each other.
+ * A method's work on a GPU: enqueued, in the order of the calls. Only payloads move between
+ * device and arena, through the staging ring. They are identical to the CPU's, so ranks of
+ * both kinds can exchange them.
  */
 import type { FixedSums } from '../../kernels/fixed-point.ts';
 import type { Kernels, TwoMeans } from '../../kernels/kernels.ts';
@@ -26,14 +26,14 @@ import { gpuSections } from './gpu-sections.ts';
 import { GpuSelector } from './gpu-selector.ts';
 import { StreamUpload } from './stream-upload.ts';
 
-/** Twice what the device's sums may be off by, relative to them. */
+/** Twice the relative error of the device's sums. */
 const UNSURE = 2 ** -37;
 
 export class GpuWork implements Work<GpuVector>, GpuParts {
   readonly arena: Arena;
   readonly kernels: Kernels;
   readonly #gpu: GpuDevice;
-  /** Scratch of its own: what buckets ask for overlaps in time. */
+  /** Separate scratch, because requests of buckets overlap in time. */
   readonly #device: DeviceKernels;
   readonly #upload: StreamUpload;
   readonly #regions: Region[] = [];
@@ -48,7 +48,7 @@ export class GpuWork implements Work<GpuVector>, GpuParts {
     this.#upload = new StreamUpload(this.#device, arena);
   }
 
-  /** For what is not a method's to do. */
+  /** For work outside a method. */
   get device(): DeviceKernels {
     return this.#device;
   }
@@ -136,10 +136,10 @@ export class GpuWork implements Work<GpuVector>, GpuParts {
   }
 
   /**
-   * A CPU adds up in f64, in an order of its own; the GPU's sums are right to 2⁻³⁸
-   * (`wgsl/sums.ts`). Nearly always both round to the same f32. Where a mean is so close to
-   * the middle of two that they might not, once in some thousands of times, its elements are
-   * read back and the CPU's kernels decide.
+   * A CPU sums in f64, in its own order; the GPU's sums are right to 2⁻³⁸ (`wgsl/sums.ts`).
+   * Nearly always both round to the same f32. If a mean is so close to the middle of two f32
+   * that they might differ, once in some thousands of times, its elements are read back and
+   * the CPU's kernels decide.
    */
   async twoMeans(vectors: readonly GpuVector[]): Promise<readonly TwoMeans[]> {
     const means = await this.#device.sums.twoMeans(vectors);
@@ -245,7 +245,7 @@ export class GpuWork implements Work<GpuVector>, GpuParts {
     return buffer;
   }
 
-  /** Of entries whose indices, and whose values, a kernel binds at once. */
+  /** For entries whose indices or values a kernel binds at once. */
   #placeFor(capacity: number): EntryPlace {
     this.requireBindable(capacity);
     const region = this.region(sparseBytes(capacity));

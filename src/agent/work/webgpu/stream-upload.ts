@@ -1,6 +1,6 @@
 /**
- * Pairs on their way from the arena to the GPU, a chunk at a time through buffers of
- * its own: out[i] ← out[i] + factor · value.
+ * Adds pairs from the arena to a vector on the GPU, a chunk at a time through its own
+ * buffers: out[i] ← out[i] + factor · value.
  */
 import type { Arena } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';

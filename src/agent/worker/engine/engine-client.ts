@@ -52,12 +52,12 @@ export class EngineClient {
     this.#link.post({ type: 'learn', planSwitch });
   }
 
-  /** Of the gradient of this iteration all elements from this one on are there. */
+  /** All elements of this iteration's gradient from this one on are ready. */
   advance(iteration: number, from: number): void {
     this.#link.post({ type: 'advance', iteration, from });
   }
 
-  /** What was done beside the exchange of this iteration is done. */
+  /** The work done during this iteration's exchange is finished. */
   exposed(iteration: number): void {
     const at = performance.timeOrigin + performance.now();
     this.#link.post({ type: 'exposed', iteration, at });
@@ -75,7 +75,7 @@ export class EngineClient {
     this.#link.post({ type: 'abort', error });
   }
 
-  /** Close sockets in good order, then end whatever carried the engine. */
+  /** Closes sockets in good order, then ends the engine's thread, if any. */
   async close(): Promise<void> {
     await this.call('close', {});
     await this.#link.end();

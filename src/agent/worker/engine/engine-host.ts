@@ -1,6 +1,6 @@
 /**
  * The engine of one rank, called through `engine-protocol.ts`: owns the arena's
- * allocator, the sockets and the exchange. A host of it decides on which thread it runs.
+ * allocator, the sockets and the exchange. The caller decides on which thread it runs.
  */
 import { toErrorData } from '../../../shared/errors.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
@@ -39,7 +39,7 @@ const RESIDUAL_DROPPED: Notice = {
   message: 'the switch drops the residual of topk-backward (gradients of activations)',
 };
 
-/** For the others to build their models; the supervisor sees whether they live. */
+/** How long the others may build their models; the supervisor notices dead ranks. */
 const CONNECT_MS = 30_000;
 /** Kernels are bound by memory, which a few cores saturate. */
 const MOST_KERNEL_THREADS = 8;
@@ -57,7 +57,7 @@ export class EngineHost {
   #endMeasuring: (() => void) | undefined;
   #seed = 0;
 
-  /** `gpuGradient`: the gradient on the GPU of a trainer on this thread, if it is there. */
+  /** `gpuGradient`: the gradient on the GPU of a trainer on this thread, if any. */
   constructor(
     post: (message: FromEngine) => void,
     gpuGradient: () => GpuGradient | undefined = () => undefined,
@@ -80,7 +80,7 @@ export class EngineHost {
       case 'exposed':
         this.#connected().exposed(
           message.iteration,
-          // Threads count from different beginnings.
+          // Threads' clocks have different origins.
           message.at - performance.timeOrigin,
         );
         return;
@@ -112,7 +112,7 @@ export class EngineHost {
       const transport = await connectMesh({
         routed: (peer, host) => {
           const address = request.addresses[peer]!;
-          // All ranks of a machine are reached alike.
+          // All ranks of a machine are reached in the same way.
           const tunnelled = host === TUNNEL ? address.node : undefined;
           if (tunnelled !== undefined && nodes.has(tunnelled)) return;
           if (tunnelled !== undefined) nodes.add(tunnelled);
@@ -245,7 +245,7 @@ export class EngineHost {
     },
   };
 
-  /** The gradient's site, and its place in the arena if it is there. */
+  /** The gradient's site, and its position if it is in the arena. */
   #openSite(
     kernels: Kernels,
     length: number,
@@ -261,10 +261,10 @@ export class EngineHost {
     return { site: new ArenaSite({ ...shared, gradient }), gradient };
   }
 
-  /** Stages pass activations by the plan that is in force after a fence. */
+  /** After a fence stages pass activations by the new plan. */
   #followPlan(): readonly Notice[] {
     const drops = this.#stage?.use(this.#connected().plan.activations) === true;
-    // Of the stages that keep something back the first one of the first pipeline says so.
+    // Only the first stage with a residual in the first pipeline reports it.
     return drops && this.#transport!.rank === 1 ? [RESIDUAL_DROPPED] : [];
   }
 
@@ -291,7 +291,7 @@ export class EngineHost {
   }
 }
 
-/** How a peer is reached that is not where it was said to be. */
+/** The notice about a peer that is not at its stated address. */
 function routeNotice(peer: number, { host, node }: RankAddress, taken: string): Notice {
   const who = `rank ${peer}${node === undefined ? '' : ` on ${node}`}`;
   if (taken === TUNNEL) {

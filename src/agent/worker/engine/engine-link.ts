@@ -1,11 +1,11 @@
 /**
- * Where the engine runs. In its own thread, communication continues while the trainer
- * computes. Beside the trainer, on its thread, nothing has to be handed over: where a
- * node has fewer than two cores per rank a woken thread waits for a time slice of some
- * rank's compute, several milliseconds in an iteration of ten
+ * Where the engine runs. On its own thread, communication continues while the trainer
+ * computes. On the trainer's thread, nothing has to be handed over: if a node has fewer
+ * than two cores per rank, a woken thread waits for a time slice behind some rank's
+ * computing, several milliseconds in an iteration of ten
  * (docs/decisions/004-one-thread-on-crowded-nodes.md). A GPU's queue belongs to one
- * thread, so an engine that works on the trainer's GPU is beside it as well
- * (docs/decisions/013-gradients-stay-on-the-gpu.md).
+ * thread, so an engine that works on the trainer's GPU runs on the trainer's thread as
+ * well (docs/decisions/013-gradients-stay-on-the-gpu.md).
  */
 import { Worker } from 'node:worker_threads';
 import { failure } from '../../../shared/errors.ts';
@@ -15,7 +15,7 @@ import type { FromEngine, ToEngine } from './engine-protocol.ts';
 
 export interface EngineLink {
   post(message: ToEngine): void;
-  /** The engine has closed its sockets: end what carried it. */
+  /** Called when the engine has closed its sockets: ends its thread. */
   end(): Promise<void>;
 }
 
@@ -51,8 +51,8 @@ export function threadLink(file: string | URL): OpenEngineLink {
 }
 
 /**
- * Beside the trainer, with the gradient on its GPU: asked for when the engine connects;
- * undefined leaves it in the arena.
+ * For an engine on the trainer's thread: the gradient on its GPU, requested when the
+ * engine connects; undefined leaves it in the arena.
  */
 export function gpuLink(gradient: () => GpuGradient | undefined): OpenEngineLink {
   return (events) => {

@@ -1,10 +1,10 @@
 /**
- * Where a rank's engine runs. What the spec says holds. An exchange that continues while the
- * trainer computes needs its own thread. Else an engine whose trainer
- * computes on a GPU is beside it, so that gradients stay on the device, and any other has
- * its own thread if the node has the cores; so has one that exchanges what local steps
- * moved, which is on the host. Where the backend is `auto` and there may be a GPU, only the
- * trainer knows.
+ * Where a rank's engine runs. The spec's choice comes first. An exchange that continues
+ * while the trainer computes needs its own thread. Otherwise an engine whose trainer
+ * computes on a GPU shares its thread, so that gradients stay on the device. Any other
+ * engine has its own thread if the node has the cores, and so has one that exchanges the
+ * moves of local steps, which are on the host. If the backend is `auto` and there may be a
+ * GPU, only the trainer knows.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';
@@ -16,12 +16,12 @@ export interface PlaceQuestion {
     ExperimentSpec,
     'engine' | 'backend' | 'overlap' | 'doubleBuffer' | 'parallelism'
   >;
-  /** What the node's cores suggest. */
+  /** The choice that suits the node's cores. */
   readonly byCores: EnginePlace;
   readonly mayHaveGpu: () => boolean;
 }
 
-/** Undefined where it depends on the trainer: ask `besideGpu` when that is there. */
+/** Undefined if it depends on the trainer: ask `besideGpu` once that exists. */
 export function enginePlace(question: PlaceQuestion): EnginePlace | undefined {
   const { byCores, mayHaveGpu, spec } = question;
   if (spec.engine !== 'auto') return spec.engine;

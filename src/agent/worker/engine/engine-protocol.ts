@@ -33,12 +33,18 @@ import type { SharedCall, StageVectors } from '../../pipeline/stage-exchange.ts'
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 
 export interface EngineCalls {
-  /** Allocate the arena and listen for peers at `host`, or where else the machine is. */
+  /**
+   * Allocate the arena and listen for peers at `host`, or at the machine's other
+   * addresses.
+   */
   listen: {
     request: { host: string; ports?: PortRange | undefined };
     reply: { memory: WebAssembly.Memory; address: RankAddress };
   };
-  /** Connect to all peers and take up the plan; the fences before the first iteration. */
+  /**
+   * Connect to all peers and adopt the plan; returns the fences before the first
+   * iteration.
+   */
   connect: {
     request: {
       run: string;
@@ -46,7 +52,7 @@ export interface EngineCalls {
       seed: number;
       addresses: readonly RankAddress[];
       secret: Uint8Array;
-      /** How long to wait for a message of a rank that lives. */
+      /** How long to wait for a message from a live rank. */
       timeoutMs: number;
       /** How long a rank may give no sign of life; default: 3 s. */
       silenceMs?: number | undefined;
@@ -56,7 +62,7 @@ export interface EngineCalls {
       emulated?: EmulatedNetwork | undefined;
       /** The name of each rank's node; default: all are on one. */
       nodes?: readonly string[] | undefined;
-      /** For the kernels, the engine's own included. */
+      /** Threads for the kernels, including the engine's own. */
       threads: number;
       tensors: readonly FlatTensor[];
       plan: ExchangePlan;
@@ -66,19 +72,19 @@ export interface EngineCalls {
       places?: readonly number[] | undefined;
       /** Ranks with the same tensors; default: all. */
       replicas?: readonly number[] | undefined;
-      /** Where to continue; default: the run begins. */
+      /** State to resume from; default: the run begins. */
       resume?: { iteration: number; state: EngineState } | undefined;
     };
     reply: {
-      /** Where in the arena the flat gradient is expected, unless it is on a GPU. */
+      /** The flat gradient's position in the arena, unless it is on a GPU. */
       gradient: Vector | undefined;
       fences: readonly Fence[];
       notices: readonly Notice[];
     };
   };
   /**
-   * Average the gradient; the fences before the next iteration. Where the trainer computes
-   * beside it, `advance` and `exposed` follow.
+   * Average the gradient; returns the fences before the next iteration. If the trainer
+   * computes meanwhile, `advance` and `exposed` follow.
    */
   exchange: {
     request: { iteration: number } & ExchangeRequest;
@@ -88,19 +94,21 @@ export interface EngineCalls {
       notices: readonly Notice[];
     };
   };
-  /** Asynchronous training begins, or continues after all have met. */
+  /** Asynchronous training begins, or continues after a meeting of all ranks. */
   serve: {
     request: ServeRequest;
-    /** `until`: before which iteration all meet for a switch, if one is agreed on. */
+    /**
+     * `until`: the iteration before which all ranks meet for an agreed switch, if any.
+     */
     reply: { until: number | undefined };
   };
-  /** Give a gradient to servers, and ask for weights. */
+  /** Push a gradient to the servers, and ask for weights. */
   push: {
     request: { iteration: number } & PushRequest;
     reply: { result: PushResult };
   };
   ask: { request: Ask; reply: Asked };
-  /** All ranks meet before this iteration; its fences. */
+  /** All ranks meet before this iteration; returns its fences. */
   meet: {
     request: { iteration: number };
     reply: {
@@ -109,14 +117,14 @@ export interface EngineCalls {
       notices: readonly Notice[];
     };
   };
-  /** Between two exchanges. Valid until the next. */
+  /** To be called between two exchanges; valid until the next one. */
   save: {
     request: Record<string, never>;
     reply: { state: EngineState; passages: readonly Float32Array[] };
   };
   allocate: { request: { length: number }; reply: { vector: Vector } };
   average: {
-    /** Whether to be looked at alone: default, it is part of training. */
+    /** Whether it only measures; default: it is part of training. */
     request: { vector: Vector; measures?: boolean | undefined };
     reply: { profile: ExchangeProfile };
   };
@@ -129,23 +137,28 @@ export interface EngineCalls {
     };
     reply: { values: readonly number[] };
   };
-  /** Of a stage in a pipeline, once. */
+  /** For a stage in a pipeline, once. */
   openStage: {
-    /** `passages`: what a stage of the same rank has saved. */
+    /** `passages`: saved state of this rank's stage. */
     request: StageSetting & { passages?: readonly Float32Array[] | undefined };
     reply: StageVectors;
   };
-  /** What the trainer has written goes to a neighbour; resolves when it may write again. */
+  /**
+   * Sends what the trainer has written to a neighbour; resolves when it may write again.
+   */
   sendPassage: { request: PassageCall; reply: PassedBytes };
-  /** `idle`: ms in which the other stage had nothing to give yet. */
+  /** `idle`: ms until the other stage had something to send. */
   receivePassage: { request: PassageCall; reply: { idle: number } };
   sendShared: { request: SharedCall; reply: PassedBytes };
   receiveShared: { request: SharedCall; reply: { idle: number } };
-  /** All that was sent to other stages has left. */
+  /** Resolves when everything sent to other stages has left. */
   settle: { request: Record<string, never>; reply: Record<string, never> };
-  /** Whether what is sent from now on only measures the run. */
+  /** Whether later messages only measure the run. */
   measuring: { request: { begins: boolean }; reply: Record<string, never> };
-  /** Everything sent and received: by how many bytes the ledger is off. */
+  /**
+   * Called when everything is sent and received; returns by how many bytes the ledger
+   * is off.
+   */
   balance: {
     request: Record<string, never>;
     reply: { sent: number; received: number };
@@ -165,9 +178,9 @@ export type ToEngine =
       };
     }[EngineCall]
   | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
-  /** Of the gradient of this iteration all elements from this one on are there. */
+  /** All elements of this iteration's gradient from this one on are ready. */
   | { readonly type: 'advance'; readonly iteration: number; readonly from: number }
-  /** What the trainer did beside this exchange was done then, in ms since 1970. */
+  /** When the trainer finished its work during this exchange, in ms since 1970. */
   | { readonly type: 'exposed'; readonly iteration: number; readonly at: number }
   | { readonly type: 'stop' }
   | { readonly type: 'pause' }

@@ -1,6 +1,6 @@
 /**
- * What a rank does from one meeting of all ranks to the next: each of its trainer threads
- * computes a gradient, has it pushed, asks for weights and continues, without regard to the
+ * A rank's work from one meeting of all ranks to the next: each of its trainer threads
+ * computes a gradient, has it pushed, asks for weights and continues, independently of the
  * others; then the rank meets the others.
  */
 import { awaitedLater } from '../../exchange/awaited-later.ts';
@@ -16,7 +16,7 @@ import { IterationOrder, type IterationOrderOptions } from './iteration-order.ts
 export interface RoundOptions extends IterationOrderOptions {
   readonly engine: Pick<EngineClient, 'call'>;
   readonly threads: readonly TrainerThread[];
-  /** Throws where a loss is not finite: its thread computes nothing more. */
+  /** Throws if a loss is not finite; then its thread stops. */
   readonly requireFinite: (step: StepResult, iteration: number) => void;
   readonly learningRate: (iteration: number) => number;
   readonly inspects: (iteration: number) => boolean;
@@ -25,26 +25,26 @@ export interface RoundOptions extends IterationOrderOptions {
 export interface PushedIteration {
   readonly gradient: ThreadGradient;
   readonly push: PushResult;
-  /** Which of the rank's threads has computed it. */
+  /** The thread that computed it. */
   readonly thread: number;
-  /** Of the weights that it was computed with. */
+  /** Staleness of the weights that it was computed with. */
   readonly staleness: number;
-  /** Moments at which its thread began with it and was done with it, ms. */
+  /** When its thread began and finished it, ms. */
   readonly began: number;
   readonly ended: number;
-  /** Of what the thread waited for beside its push. */
+  /** What the thread waited for besides its push. */
   readonly waits: readonly ExchangeProfile[];
 }
 
 export type Meeting = EngineCalls['meet']['reply'];
 
-/** An iteration, its weights there. */
+/** An iteration with its weights. */
 interface Begun {
   readonly iteration: number;
   readonly staleness: number;
 }
 
-/** A question, with its answer to come. */
+/** A pending request. */
 interface Question {
   readonly iteration: number;
   readonly reply: Promise<Asked>;
@@ -54,9 +54,9 @@ export class AsynchronousRound {
   readonly #options: RoundOptions;
   readonly #order: IterationOrder;
   readonly #pushed = new Map<number, PushedIteration>();
-  /** Threads that may not begin anything yet, the oldest first. */
+  /** Threads that may not begin yet, the oldest first. */
   readonly #parked: ((iteration: number | undefined) => void)[] = [];
-  /** All before have begun. */
+  /** All earlier iterations have begun. */
   #begun: number;
   #met: Meeting | undefined;
   #failure: { readonly error: unknown } | undefined;
@@ -73,9 +73,9 @@ export class AsynchronousRound {
   }
 
   /**
-   * Resolves when this iteration has been pushed and it is certain what follows: another one, or
-   * a meeting, which is over then.
-   * @throws what has become of any of the threads
+   * Resolves when this iteration has been pushed and the next step is certain: another
+   * iteration, or a meeting, which is then over.
+   * @throws the failure of any of the threads
    */
   async finished(
     iteration: number,
@@ -87,7 +87,7 @@ export class AsynchronousRound {
         this.#pushed.delete(iteration);
         return { pushed, met };
       }
-      // What had been pushed before it went wrong is handed out first.
+      // Iterations pushed before the failure are returned first.
       if (this.#failure !== undefined) throw this.#failure.error;
       await this.#changed.promise;
     }
@@ -108,7 +108,7 @@ export class AsynchronousRound {
     this.#tell();
   }
 
-  /** @returns what the thread continues with; undefined where all meet */
+  /** @returns the thread's next iteration; undefined if all ranks meet */
   async #take(
     thread: TrainerThread,
     index: number,
@@ -136,7 +136,8 @@ export class AsynchronousRound {
       asked = answered(question.iteration, await question.reply);
     }
     const ended = performance.now();
-    // For the engine, which may be at another thread's gradient, for weights, and to begin.
+    // Waits for the engine, which may be busy with another thread's gradient, for weights,
+    // and for permission to begin.
     const idle = ended - computed - push.profile.wall;
     const waits = threads.length > 1 ? [waited(Math.max(0, idle))] : [];
     this.#pushed.set(iteration, {
@@ -152,7 +153,7 @@ export class AsynchronousRound {
     return asked?.begun;
   }
 
-  /** For a thread that may not begin anything: what it asks for when it may. */
+  /** Parks a thread that may not begin yet; resolves with its next request. */
   async #park(thread: TrainerThread): Promise<Question | undefined> {
     const iteration = await new Promise<number | undefined>((resolve) => {
       this.#parked.push(resolve);
@@ -164,7 +165,7 @@ export class AsynchronousRound {
     return { iteration, reply };
   }
 
-  /** Threads that are parked continue, as far as they may. */
+  /** Lets parked threads continue, as far as they may. */
   #wake(): void {
     while (this.#parked.length > 0) {
       const iteration = this.#order.next();
@@ -191,7 +192,7 @@ const answered = (
   begun: asked.begins ? { iteration, staleness: asked.staleness } : undefined,
 });
 
-/** As a profile: what passed while nothing could be done. */
+/** Waiting time as a profile. */
 export const waited = (wait: number): ExchangeProfile => ({
   ...{ phases: { ...zeroPhases(), wait }, waitedFor: {}, overlapped: 0, wall: wait },
 });

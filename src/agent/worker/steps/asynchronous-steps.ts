@@ -1,17 +1,17 @@
 /**
  * Asynchronous training: a rank pushes the gradient of each batch to the servers, which move
  * their weights by it at once, and pulls weights for the next. It is at most s iterations ahead
- * of the slowest rank. All meet, with the same weights, before evaluations and checkpoints, at
- * switches, at a stop and at the end.
+ * of the slowest rank. All ranks meet, with the same weights, before evaluations and
+ * checkpoints, at switches, at a stop and at the end.
  *
- * A gradient's staleness is t − v: it is of iteration t, and the weights that it was computed
- * with have every rank's pushes of the iterations before v. It is at most s.
+ * A gradient of iteration t has staleness t − v if its weights have every rank's pushes of
+ * the iterations before v. It is at most s.
  *
  * Where a rank has several trainer threads, each has its own iteration under way
- * (docs/decisions/053-trainer-threads.md); `take` hands them out in their order.
+ * (docs/decisions/053-trainer-threads.md); `take` returns them in order.
  *
- * Cost: 4·n bytes for the weights that were pulled, written to the trainer in each iteration; of
- * each thread, where there are several, and 4·n for its gradient, which is copied once.
+ * Cost: 4·n bytes for the pulled weights, written to the trainer in each iteration. With several
+ * threads, this per thread, plus 4·n for each thread's gradient, which is copied once.
  */
 import type { StalenessSettings } from '../../../shared/parallelism.ts';
 import type { Arena } from '../../memory/arena.ts';
@@ -37,12 +37,12 @@ type Exchanged = NonNullable<TakenStep['exchange']>;
 
 export class AsynchronousSteps implements Steps {
   readonly #options: AsynchronousStepsOptions;
-  /** What a checkpoint needs beside weights and engine is the servers', and so the engine's. */
+  /** The servers, and so the engine, hold everything else that a checkpoint needs. */
   readonly state = [];
   /** Pushed gradients are not averages. */
   readonly exchanged = undefined;
   #threads: readonly TrainerThread[] | undefined;
-  /** Undefined where all ranks have met: they have the same weights. */
+  /** Undefined if all ranks have met and have the same weights. */
   #round: AsynchronousRound | undefined;
 
   constructor(options: AsynchronousStepsOptions) {
@@ -53,7 +53,7 @@ export class AsynchronousSteps implements Steps {
     return iteration;
   }
 
-  /** Whether all ranks have the same weights after the iteration that was taken last. */
+  /** Whether all ranks have the same weights after the last iteration taken. */
   exchangesIn(): boolean {
     return this.#round === undefined;
   }
@@ -125,7 +125,7 @@ export class AsynchronousSteps implements Steps {
     ];
   }
 
-  /** The weights of all, for whatever is done with them before the next iteration. */
+  /** The shared weights, for use before the next iteration. */
   async #takeOver(): Promise<void> {
     const { arena, trainer } = this.#options;
     await trainer.writeWeights(arena.f32(this.#threads![0]!.weights));
@@ -142,7 +142,7 @@ export class AsynchronousSteps implements Steps {
   }
 }
 
-/** What is agreed on at a meeting is of the iteration before it, whichever was pushed last. */
+/** Agreements at a meeting belong to the iteration before it, whichever was pushed last. */
 function exchanged(push: PushedIteration['push'], met: Meeting | undefined): Exchanged {
   if (met === undefined) return { result: push, fences: [], notices: [] };
   const { fences, notices, result } = met;

@@ -1,7 +1,7 @@
 /**
- * The price of compression, looked at every so often: how far the gradient that was applied
- * is from the one that ranks would have got without compression in the same iteration. It
- * costs a copy of the gradient, one dense reduction outside the iteration and two passes.
+ * Measures the error of compression periodically: how far the applied gradient is from the
+ * one that ranks would have got without compression in the same iteration. It costs a copy
+ * of the gradient, one dense reduction outside the iteration and two passes.
  */
 import type { Arena, Vector } from '../../memory/arena.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
@@ -32,8 +32,8 @@ export class GradientComparison {
   }
 
   /**
-   * All ranks together; the same on each.
-   * @param applied what the exchange made of the gradient that was kept
+   * Called on all ranks together; the result is the same on each.
+   * @param applied the exchange's result for the kept gradient
    */
   async difference(applied: Float32Array): Promise<GradientDifference> {
     const vector = this.#own;
@@ -68,6 +68,6 @@ function sumsOf(x: Float32Array, y: Float32Array): readonly number[] {
   return [apart, product, squares, reference];
 }
 
-/** Left out where there is nothing to compare with: a gradient of zeros. */
+/** Left out if the gradient to compare with is 0. */
 const finite = <K extends string>(key: K, value: number): Partial<Record<K, number>> =>
   Number.isFinite(value) ? ({ [key]: value } as Record<K, number>) : {};

@@ -1,23 +1,23 @@
 /**
- * Which iteration a rank's trainer threads begin next, from one meeting of all ranks to the
- * next. Iterations begin in order and are pushed in any order. None begins more than s ahead of
- * the oldest that the rank itself has not pushed: servers would not answer before that is there,
- * and what is asked is answered in turn. Pure: others compute, push and ask.
+ * Decides which iteration a rank's trainer threads begin next, between two meetings of all
+ * ranks. Iterations begin in order and are pushed in any order. None begins more than s ahead of
+ * the oldest that the rank itself has not pushed: servers would not answer until that is pushed,
+ * and they answer in turn. Pure: callers compute, push and ask.
  */
 export interface IterationOrderOptions {
-  /** All ranks begin it. */
+  /** The iteration that all ranks begin. */
   readonly first: number;
   /** s. */
   readonly staleness: number;
-  /** Whether it is foreseen that all meet before this iteration. */
+  /** Whether a meeting before this iteration is planned. */
   readonly meetsBefore: (iteration: number) => boolean;
 }
 
 export class IterationOrder {
   readonly #options: IterationOrderOptions;
-  /** Not given out yet. */
+  /** The next iteration to hand out. */
   #next: number;
-  /** All before have been pushed. */
+  /** All earlier iterations have been pushed. */
   #oldest: number;
   readonly #beyond = new Set<number>();
   #meeting: number | undefined;
@@ -27,14 +27,14 @@ export class IterationOrder {
     this.#next = this.#oldest = options.first;
   }
 
-  /** Before which iteration all meet; undefined while that is open. */
+  /** The iteration before which all meet; undefined while unknown. */
   get meeting(): number | undefined {
     return this.#meeting;
   }
 
   /**
-   * An iteration for a thread that has none, given out once; undefined where all meet before
-   * it, or where it is too early.
+   * The next iteration for an idle thread, handed out once; undefined if all meet before it,
+   * or if it is too early.
    */
   next(): number | undefined {
     const { first, meetsBefore, staleness } = this.#options;
@@ -48,13 +48,15 @@ export class IterationOrder {
     return next;
   }
 
-  /** It has been pushed, or will have been before anything that is asked from now on. */
+  /** It has been pushed, or will be before any later request. */
   pushed(iteration: number): void {
     this.#beyond.add(iteration);
     while (this.#beyond.delete(this.#oldest)) this.#oldest++;
   }
 
-  /** Servers have said that all meet before this iteration, which therefore does not begin. */
+  /**
+   * Servers have announced a meeting before this iteration, which therefore does not begin.
+   */
   fence(iteration: number): void {
     this.#meeting = Math.min(this.#meeting ?? iteration, iteration);
   }

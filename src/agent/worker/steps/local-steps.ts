@@ -1,9 +1,9 @@
 /**
- * Local steps: each rank takes H steps of its own with its own optimiser, then the ranks
- * exchange how far they have moved, by the plan in force, and all take one step of an outer
- * optimiser with the average. The engine and the methods count exchanges as iterations.
+ * Local steps: each rank takes H steps with its own optimiser, then the ranks exchange how
+ * far they have moved, by the current plan, and all take one step of an outer optimiser
+ * with the average. The engine and the methods count exchanges as iterations.
  *
- * What local steps move of a weight is in the units of the weight: a residual keeps such
+ * Moves of local steps are in the units of the weights: a residual keeps such
  * differences, and a change of the learning rate needs no rescaling.
  *
  * Cost: 4·n bytes for the weights at the last exchange, 4·n for the outer momentum; at each
@@ -22,7 +22,7 @@ export interface LocalStepsOptions extends StepsOptions {
   readonly settings: LocalStepsSettings;
   /** Where the trainer writes its gradients. */
   readonly gradient: GradientMemory;
-  /** Where the engine expects what is exchanged; may be the same memory. */
+  /** The engine's input vector; may be the same memory. */
   readonly moved: Float32Array;
 }
 
@@ -53,7 +53,7 @@ export class LocalSteps implements Steps {
     return iteration - (iteration % this.#options.settings.every);
   }
 
-  /** The last exchange of a run is after its last iteration. */
+  /** A run's last exchange follows its last iteration. */
   exchangesIn(iteration: number): boolean {
     const { settings, spec } = this.#options;
     const done = iteration + 1;
@@ -99,7 +99,7 @@ export class LocalSteps implements Steps {
     const exchanged = performance.now();
     this.#outer.step(anchor, moved);
     await trainer.writeWeights(anchor);
-    // A fence may bring other weights before the next step.
+    // A fence may change the weights before the next step.
     this.#anchored = false;
     return { exchange, apply: ready - start + (performance.now() - exchanged) };
   }

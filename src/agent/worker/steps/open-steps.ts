@@ -1,4 +1,4 @@
-/** From what a spec says of parallelism to its steps. */
+/** Creates the steps for a spec's form of parallelism. */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';
 import type { Arena } from '../../memory/arena.ts';
@@ -10,12 +10,12 @@ import type { Steps, StepsOptions } from './steps.ts';
 import { SynchronousSteps } from './synchronous-steps.ts';
 import { VarianceReducedSteps } from './variance-reduced-steps.ts';
 
-/** The memories in which a rank's gradients can be. */
+/** The possible memories of a rank's gradients. */
 export interface GradientPlaces {
   readonly arena: Arena;
-  /** On the GPU that computes them, if there is one and it is not read back. */
+  /** On the GPU that computes them, if there is one and gradients are not read back. */
   readonly onDevice: GpuGradient | undefined;
-  /** Where the engine expects what is exchanged; undefined where that is on the GPU. */
+  /** The engine's input vector; undefined if that is on the GPU. */
   readonly inArena: Float32Array | undefined;
   /** Threads beside this one that compute gradients; default: none. */
   readonly threads?: readonly TrainerThread[] | undefined;
@@ -45,17 +45,17 @@ export function stepsOf(
   };
 }
 
-/** Whether what is exchanged is on the host, wherever gradients are computed. */
+/** Whether the exchanged vector is on the host, wherever gradients are computed. */
 export const exchangesOnHost = (spec: Shared): boolean =>
   localStepsOf(spec) !== undefined || needsHost(spec);
 
 /**
- * Whether gradients may stay on the GPU that computes them: beside an engine on its thread, or
- * where they are not what is exchanged.
+ * Whether gradients may stay on the GPU that computes them: if the engine shares its thread,
+ * or if they are not exchanged.
  */
 export const gradientsOnDevice = (spec: Shared, engineIsInline: boolean): boolean =>
   !needsHost(spec) && (engineIsInline || localStepsOf(spec) !== undefined);
 
-/** Whether gradients are wanted there: to be corrected, or pushed to servers. */
+/** Whether gradients are needed on the host, to be corrected or pushed to servers. */
 const needsHost = (spec: Shared): boolean =>
   spec.optimizer.fullGradientEvery !== undefined || asynchronousOf(spec) !== undefined;

@@ -1,10 +1,11 @@
 /**
- * The optimiser of what local steps moved: SGD with momentum, Nesterov's by default, on the
- * host. With rate 1 and no momentum all ranks take the average of their weights.
+ * The optimiser for the moves of local steps: SGD with momentum, Nesterov's by default, on
+ * the host. With rate 1 and no momentum all ranks take the average of their weights.
  *
  *   v ← μ·v + Δ,  w ← w − η·(Δ + μ·v)   (Nesterov; else w ← w − η·v)
  *
- * Δ is the average over ranks of the weights before the local steps less those after them.
+ * Δ is the average over ranks of the weights before the local steps minus those after
+ * them.
  *
  * Source: DiLoCo (Douillard et al., 2023), Algorithm 1.
  */
@@ -20,7 +21,7 @@ export class OuterOptimizer {
     this.velocity = settings.momentum === 0 ? undefined : new Float32Array(length);
   }
 
-  /** Moves the weights, in place. */
+  /** Updates the weights in place. */
   step(weights: Float32Array, moved: Float32Array): void {
     const { lr, momentum, nesterov } = this.#settings;
     const { velocity } = this;

@@ -1,6 +1,6 @@
 /**
- * What happens to a batch, from its gradient to the weights that are moved by it. Each form
- * of parallelism is one file with this interface; the training loop does not know which.
+ * The processing of a batch, from its gradient to the updated weights. Each form of
+ * parallelism is one file with this interface; the training loop does not know which.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
@@ -15,50 +15,52 @@ export interface StepsOptions {
   readonly spec: ExperimentSpec;
   readonly trainer: Trainer;
   readonly engine: EngineClient;
-  /** When checkpoints are due, where some are kept. */
+  /** When checkpoints are due, if they are kept. */
   readonly checkpoints?: { isDue(iteration: number): boolean } | undefined;
   readonly comparison: GradientComparison;
-  /** Throws where a loss is not finite: nothing must be moved by it. */
+  /** Throws if a loss is not finite, before the weights move. */
   readonly requireFinite: (step: StepResult, iteration: number) => void;
 }
 
 export interface TakenStep extends ComputedGradient {
-  /** Moving weights, ms. */
+  /** Time to update the weights, ms. */
   readonly apply: number;
-  /** Undefined where the rank was on its own. */
+  /** Undefined if the ranks did not exchange. */
   readonly exchange: EngineCalls['exchange']['reply'] | undefined;
-  /** Of other averages that were taken in this iteration; default: none. */
+  /** Profiles of other averages in this iteration; default: none. */
   readonly averages?: readonly ExchangeProfile[] | undefined;
-  /** Iterations by which the gradient is older than the weights that it moves, or its own were. */
+  /**
+   * Iterations by which the gradient, or its weights, are older than the weights that it moves.
+   */
   readonly staleness: number;
-  /** Which of the rank's trainer threads has computed it, where it has several. */
+  /** The trainer thread that computed it, if the rank has several. */
   readonly thread?: number | undefined;
-  /** Whether all that was kept back was sent along; default: not. */
+  /** Whether the whole residual was sent along; default: false. */
   readonly drained?: boolean | undefined;
   /**
-   * Milliseconds by which the iteration was longer than this call: each is the iteration's of
-   * whose batch it was. Negative where it was shorter.
+   * Milliseconds by which the iteration was longer than this call (negative: shorter): time
+   * counts for the iteration whose batch it served.
    */
   readonly elsewhere: number;
 }
 
 export interface Steps {
-  /** What is exchanged, and what the exchange has made of it; undefined where on a GPU. */
+  /** The vector that is exchanged, and then its average; undefined on a GPU. */
   readonly exchanged: Float32Array | undefined;
   /**
-   * What a checkpoint must have beside the trainer's state: vectors of a number for each
-   * weight. Where replicas that drift are brought together, so are these.
+   * Vectors of the weights' length that a checkpoint needs besides the trainer's state.
+   * They are averaged together with drifting replicas.
    */
   readonly state: readonly Float32Array[];
   /** The first iteration after the last exchange before this one's. */
   since(iteration: number): number;
   /** Whether ranks exchange in this iteration. */
   exchangesIn(iteration: number): boolean;
-  /** @param compares whether what is exchanged is to be compared */
+  /** @param compares whether the exchanged vector is to be compared */
   take(iteration: number, compares: boolean): Promise<TakenStep>;
 }
 
-/** Of all iterations from `since` on up to this one, whether one is a multiple of `every`. */
+/** Whether any iteration from `since` to this one is a multiple of `every`. */
 export const isDue = (
   every: number | undefined,
   { since, iteration }: { readonly since: number; readonly iteration: number },

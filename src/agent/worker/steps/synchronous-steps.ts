@@ -1,7 +1,7 @@
 /**
- * Synchronous data parallelism: the gradient of each iteration is exchanged and applied by all.
- * One after the other, the exchange beginning while the gradient is being computed
- * (`overlap`), or beside the next gradient (`doubleBuffer`).
+ * Synchronous data parallelism: all ranks exchange and apply the gradient of each iteration.
+ * The exchange follows the gradient, begins while it is being computed (`overlap`), or runs
+ * during the next one (`doubleBuffer`).
  */
 import { awaitedLater } from '../../exchange/awaited-later.ts';
 import type { Beside } from '../../exchange/exchange-calls.ts';
@@ -14,17 +14,17 @@ import {
 import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface SynchronousStepsOptions extends StepsOptions {
-  /** Where the trainer writes the flat gradient, and the engine expects it. */
+  /** The flat gradient: the trainer writes it, the engine reads it. */
   readonly gradient: GradientMemory;
 }
 
-/** What was exchanged is not applied yet. */
+/** An exchanged gradient that is not applied yet. */
 type ExchangedStep = Omit<TakenStep, 'apply'>;
 
 export class SynchronousSteps implements Steps {
   readonly #options: SynchronousStepsOptions;
   readonly state = [];
-  /** The next iteration's gradient, where it has been computed. */
+  /** The next iteration's gradient, if already computed. */
   #ahead: ComputedGradient | undefined;
   #memoryAhead: Float32Array | undefined;
 
@@ -48,14 +48,15 @@ export class SynchronousSteps implements Steps {
   async take(iteration: number, compares: boolean): Promise<TakenStep> {
     const { gradient, requireFinite, trainer } = this.#options;
     const exchanged = await this.#exchanged(iteration, compares);
-    // After the exchange, which says more: where a gradient is not finite, and on whom.
+    // After the exchange, whose error says more: where a gradient is not finite, and on
+    // which rank.
     requireFinite(exchanged.step, iteration);
     const start = performance.now();
     await trainer.applyGradient(gradient, iteration);
     return { ...exchanged, apply: performance.now() - start };
   }
 
-  /** What the exchange before this one averaged has been applied. */
+  /** The previous exchange's average has been applied. */
   async #exchanged(iteration: number, compares: boolean): Promise<ExchangedStep> {
     const { comparison, engine, gradient, spec } = this.#options;
     if (spec.overlap === true && !compares) {
@@ -68,7 +69,7 @@ export class SynchronousSteps implements Steps {
     }
     const ahead = this.#takeAhead();
     const computed = ahead ?? (await this.#compute(iteration, gradient));
-    // What is compared is on the host.
+    // The comparison needs the vector on the host.
     if (compares) await comparison.keep(gradient as Float32Array);
     const staleness = ahead === undefined ? 0 : 1;
     if (!this.#looksAhead(iteration + 1)) {
@@ -82,7 +83,7 @@ export class SynchronousSteps implements Steps {
     return { ...computed, exchange: await exchange, staleness, elsewhere };
   }
 
-  /** Checkpoints have no gradients in them: none is computed ahead of one. */
+  /** Checkpoints contain no gradients, so none is computed ahead of one. */
   #looksAhead(iteration: number): boolean {
     const { checkpoints, spec } = this.#options;
     const { doubleBuffer, iterations } = spec;
@@ -90,11 +91,11 @@ export class SynchronousSteps implements Steps {
     return checkpoints?.isDue(iteration) !== true;
   }
 
-  /** What was computed ahead is where the engine expects it when this returns. */
+  /** When this returns, the gradient computed ahead is in the engine's input vector. */
   #takeAhead(): ComputedGradient | undefined {
     const ahead = this.#ahead;
     if (ahead === undefined) return undefined;
-    // It is there: an exchange beside which something is computed is on the host.
+    // It is defined: an exchange that overlaps computing is on the host.
     (this.#options.gradient as Float32Array).set(this.#nextMemory);
     this.#ahead = undefined;
     return ahead;

@@ -1,12 +1,12 @@
 /**
- * SVRG: every T iterations all ranks keep a snapshot y of the weights and average the
- * gradient of all of their samples at y, μ, uncompressed. In between a batch's gradient is
- * ∇f(x) − ∇f(y) + μ: unbiased, and with ever less noise as x and y come near the minimum. With
- * a method that rounds at random it is QSVRG, which converges linearly where f is strongly
- * convex: what is rounded becomes small.
+ * SVRG: every T iterations all ranks keep a snapshot y of the weights and average the gradient
+ * of all of their samples at y, μ, uncompressed. In between a batch's gradient is ∇f(x) −
+ * ∇f(y) + μ: unbiased, and with ever less noise as x and y come near the minimum. With a
+ * method that rounds at random it is QSVRG, which converges linearly if f is strongly convex,
+ * because the rounded vector becomes small.
  *
- * Cost: a second gradient in each iteration, with weights written twice and read once; in every
- * `every`-th a pass over all training samples and a dense average. 20·n bytes.
+ * Cost: a second gradient in each iteration, with weights written twice and read once; every
+ * `every` iterations a pass over all training samples and a dense average. 20·n bytes.
  *
  * Sources: Johnson and Zhang, "Accelerating Stochastic Gradient Descent using Predictive
  * Variance Reduction", NIPS 2013; QSGD (Alistarh et al., NIPS 2017), appendix B.
@@ -19,7 +19,7 @@ export interface VarianceReducedStepsOptions extends StepsOptions {
   /** Iterations from one full gradient to the next. */
   readonly every: number;
   readonly arena: Arena;
-  /** Where the trainer writes the flat gradient, and the engine expects it. */
+  /** The flat gradient: the trainer writes it, the engine reads it. */
   readonly gradient: Float32Array;
 }
 
@@ -101,7 +101,7 @@ export class VarianceReducedSteps implements Steps {
     return { compute, averages: [profile] };
   }
 
-  /** From a batch's gradient at the weights to the one with less noise. */
+  /** Turns a batch's gradient at the weights into the one with less noise. */
   async #correct(gradient: Float32Array): Promise<void> {
     const { trainer } = this.#options;
     const there = this.#there;

@@ -1,16 +1,16 @@
-/** A batch, and the gradient of it. */
+/** Computes the gradient of a batch. */
 import type { ComputedStep, GradientMemory, Trainer } from '../../training/trainer.ts';
 
-/** A batch's gradient, and what it took, ms. */
+/** A batch's gradient, and its times in ms. */
 export interface ComputedGradient {
-  /** Wall-clock time at which it was begun, ms since 1970. */
+  /** Wall-clock start time, ms since 1970. */
   readonly at: number;
   readonly step: ComputedStep;
   readonly data: number;
   readonly compute: number;
 }
 
-/** @param ready called with the first element that is there, as the backward pass continues */
+/** @param ready called with the first element that is ready, as the backward pass continues */
 export async function computeGradient(
   trainer: Trainer,
   iteration: number,

@@ -1,11 +1,11 @@
-/** What ended a rank, as its failure says it. */
+/** The error that ended a rank, for its report. */
 import { failure, toErrorData, type ErrorData } from '../../../shared/errors.ts';
 
-/** As V8 and jax-js refuse memory, which all do by a RangeError. */
+/** How V8 and jax-js report a lack of memory: as a RangeError. */
 const NO_MEMORY =
   /memory32 limit|WebAssembly\.Memory\.grow|Array buffer allocation failed/;
 
-/** `MEMORY_EXHAUSTED` where that is what it was. */
+/** `MEMORY_EXHAUSTED` if memory ran out. */
 export function rankError(thrown: unknown): ErrorData {
   if (!(thrown instanceof Error) || !isMemory(thrown)) return toErrorData(thrown);
   return failure(
@@ -19,7 +19,7 @@ export function rankError(thrown: unknown): ErrorData {
   ).toData();
 }
 
-/** Of the rank's memory, or of the heap of one of its threads. */
+/** The rank's memory, or the heap of one of its threads. */
 const isMemory = (error: Error & { readonly code?: string }): boolean =>
   error instanceof RangeError
     ? NO_MEMORY.test(error.message)

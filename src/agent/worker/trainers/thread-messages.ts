@@ -1,4 +1,4 @@
-/** Between the worker's thread and a trainer thread beside it. */
+/** Messages between the worker's thread and another trainer thread. */
 import type { ErrorData } from '../../../shared/errors.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { ThreadGradient } from './trainer-thread.ts';
@@ -10,7 +10,7 @@ export interface ThreadVectors {
 }
 
 export type ToThread =
-  /** Where it works; before anything is computed. */
+  /** Its memory; sent before it computes anything. */
   | ({ readonly type: 'attach'; readonly memory: WebAssembly.Memory } & ThreadVectors)
   | { readonly type: 'compute'; readonly iteration: number };
 

@@ -1,4 +1,4 @@
-/** The trainer threads of a rank, where it has several: none of them is the worker's own. */
+/** The trainer threads of a rank that has several; none of them is the worker's own. */
 import { Worker } from 'node:worker_threads';
 import { failure, GradwireError } from '../../../shared/errors.ts';
 import { awaitedLater } from '../../exchange/awaited-later.ts';
@@ -23,7 +23,7 @@ class ThreadBeside {
 
   /**
    * @param file of the thread's script: a bundle, or the TypeScript source
-   * @param index among the rank's trainer threads
+   * @param index its number among the rank's trainer threads
    */
   constructor(file: string, options: TrainerOptions, index: number) {
     const ready = Promise.withResolvers<unknown>();
@@ -59,7 +59,7 @@ class ThreadBeside {
     });
   }
 
-  /** From now on it can compute, in these vectors of the arena. */
+  /** Lets it compute, in these vectors of the arena. */
   attach(memory: WebAssembly.Memory, vectors: ThreadVectors): TrainerThread {
     this.#post({ type: 'attach', memory, ...vectors });
     return {
@@ -86,7 +86,7 @@ class ThreadBeside {
 export class ThreadsBeside {
   readonly #threads: readonly ThreadBeside[];
 
-  /** @param options of each, and how many there are */
+  /** @param options the options of each thread, and their number */
   constructor(
     file: string,
     { count, ...options }: TrainerOptions & { readonly count: number },

@@ -1,19 +1,19 @@
-/** A thread that computes gradients: the worker's own, or another beside it. */
+/** A thread that computes gradients: the worker's own, or another one. */
 import type { Arena, Vector } from '../../memory/arena.ts';
 import type { Trainer } from '../../training/trainer.ts';
 import { computeGradient, type ComputedGradient } from './compute-gradient.ts';
 
 export interface ThreadGradient extends ComputedGradient {
-  /** Taking the weights over, ms. */
+  /** Time to copy the weights, ms. */
   readonly apply: number;
 }
 
 export interface TrainerThread {
-  /** Flat: the weights that its next gradient is computed with. */
+  /** The flat weights for its next gradient. */
   readonly weights: Vector;
-  /** Where its gradients are in the arena; undefined: where gradients are exchanged. */
+  /** Its gradients' vector in the arena; default: the exchanged vector. */
   readonly gradient: Vector | undefined;
-  /** The gradient of a batch, which is there until the next is computed. */
+  /** Computes the gradient of a batch, valid until the next one. */
   compute(iteration: number): Promise<ThreadGradient>;
 }
 
@@ -23,7 +23,7 @@ export interface GradientVectors {
   readonly gradient: Float32Array;
 }
 
-/** Weights over from the arena, then a gradient of them. */
+/** Copies the weights from the arena, then computes a gradient. */
 export async function computeFrom(
   trainer: Trainer,
   arena: Arena,

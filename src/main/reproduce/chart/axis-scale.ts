@@ -1,6 +1,6 @@
 /**
- * From values to places along an axis, and the round values at which its ticks stand. Own
- * code, as a plotting library's scales would come with a dozen packages for these lines.
+ * Maps values to positions along an axis and picks round values for its ticks. Written
+ * here because a plotting library's scales would add a dozen packages.
  */
 import type { Axis } from './chart.ts';
 
@@ -10,12 +10,12 @@ export interface AxisScale {
   place(value: number): number;
 }
 
-/** About as many ticks as a linear axis gets. */
+/** Approximate number of ticks on a linear axis. */
 const TICKS = 5;
 
 /**
- * @param values all that has to be on the axis, at least one
- * @param zero whether a linear axis begins at 0, as bars need it
+ * @param values all values that must fit on the axis, at least one
+ * @param zero whether a linear axis begins at 0, as bars require
  */
 export function axisScale(
   axis: Axis,

@@ -1,7 +1,6 @@
 /**
  * A chart as one SVG element. Colours are classes (`s0` … `s5`, `axis`, `grid`), which the
- * page's style gives a value for light and for dark. What it shows as a picture the page
- * also has as a table.
+ * page's style defines for light and dark. The page also shows the same data as a table.
  */
 import { axisScale, tickText, type AxisScale } from './axis-scale.ts';
 import type { Chart, ChartPoint, Series } from './chart.ts';
@@ -14,14 +13,17 @@ const LEFT = 64;
 const RIGHT = 20;
 const TOP = 40;
 const BOTTOM = 54;
-/** Half the width of an error bar's ends. */
+/** Half the width of an error bar's caps. */
 const CAP = 4;
-/** From this many points on a series is a curve with a band, without marks. */
+/**
+ * A series with at least this many points is drawn as a curve with a band, without
+ * marks.
+ */
 const CURVE = 20;
-/** The part of a group's width that its bars take. */
+/** The share of a group's width that its bars occupy. */
 const BARS = 0.72;
 
-/** Where things are in the drawing. */
+/** Positions in the drawing. */
 interface Plot {
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;
@@ -94,7 +96,7 @@ function grid(chart: Chart, { x, y, scaleX, scaleY }: Plot): string {
   });
   return (
     horizontal.join('') +
-    // Bars stand on 0, which may lie higher.
+    // Bars start at 0, which may be above the bottom.
     (chart.kind === 'bars'
       ? ''
       : `<line class="axis" x1="${LEFT}" x2="${right}" y1="${floor}" y2="${floor}"/>`) +
@@ -162,7 +164,7 @@ function bars(chart: Chart, plot: Plot): string {
   return all + base;
 }
 
-/** None where all seeds gave the same. */
+/** No bar where all seeds gave the same value. */
 function errorBar(
   { low, high }: ChartPoint,
   index: number,

@@ -1,13 +1,15 @@
-/** What a chart shows, as data: `chart-svg.ts` draws it, readers of the JSON can too. */
+/**
+ * A chart's contents as data: `chart-svg.ts` draws it, and so can readers of the JSON.
+ */
 import { z } from 'zod';
 
 const axisSchema = z.strictObject({
   /** With its unit in parentheses: `time (ms)`. */
   label: z.string(),
   scale: z.enum(['linear', 'log']),
-  /** Where ticks are; default: at round values. */
+  /** Positions of the ticks; default: round values. */
   ticks: z.array(z.number()).readonly().optional(),
-  /** Of a bar chart's groups, in place of values; x is the index. */
+  /** Labels of a bar chart's groups, in place of values; x is the index. */
   categories: z.array(z.string()).readonly().optional(),
 });
 export type Axis = z.infer<typeof axisSchema>;
@@ -16,7 +18,7 @@ const chartPointSchema = z.strictObject({
   x: z.number(),
   /** The mean over the seeds. */
   y: z.number(),
-  /** The smallest and the largest of them. */
+  /** The smallest and the largest value of any seed. */
   low: z.number(),
   high: z.number(),
 });
@@ -30,11 +32,14 @@ export type Series = z.infer<typeof seriesSchema>;
 
 export const chartSchema = z.strictObject({
   kind: z.enum(['lines', 'bars']),
-  /** One sentence: what it shows, for those who do not see it, and what its marks mean. */
+  /**
+   * One sentence that describes the chart to readers who cannot see it, and explains its
+   * marks.
+   */
   caption: z.string(),
   x: axisSchema,
   y: axisSchema,
-  /** At most six: as many as there are colours. */
+  /** At most six, one for each colour. */
   series: z.array(seriesSchema).min(1).max(6).readonly(),
   /** Horizontal lines. */
   references: z
@@ -56,8 +61,8 @@ export function pointOf(x: number, values: readonly number[]): ChartPoint {
 }
 
 /**
- * Mean and extremes of curves at the places that all of them have.
- * @param factor by which values are multiplied: 100 for percent
+ * Mean and extremes of curves at the x values that all of them have.
+ * @param factor multiplies the values: 100 for percent
  */
 export function meanCurve(
   curves: readonly (readonly { readonly x: number; readonly y: number }[])[],

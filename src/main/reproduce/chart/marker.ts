@@ -1,4 +1,7 @@
-/** The mark of a series: shapes differ as well as colours, for whom colours do not. */
+/**
+ * The mark of a series. Shapes differ as well as colours, for readers who cannot tell
+ * the colours apart.
+ */
 
 /** @param series its index @param x @param y its middle, in the drawing's units */
 export function marker(series: number, x: number, y: number): string {

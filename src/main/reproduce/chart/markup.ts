@@ -1,4 +1,4 @@
-/** Text as HTML and SVG want it, in elements and in quoted attributes. */
+/** Escapes text for HTML and SVG, in elements and in quoted attributes. */
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -23,7 +23,7 @@ const METHODS = [
   { id: 'qsgd', name: 'QSGD', exchange: { method: 'qsgd', levels: 4 } },
 ] as const;
 type MethodId = (typeof METHODS)[number]['id'];
-/** Who takes less than whom, in the paper's order of cost. */
+/** Pairs of methods, the cheaper first, in the paper's order of cost. */
 const ORDER: readonly (readonly [MethodId, MethodId])[] = [
   ['a2sgd', 'qsgd'],
   ['a2sgd', 'topk'],
@@ -31,7 +31,7 @@ const ORDER: readonly (readonly [MethodId, MethodId])[] = [
   ['gaussiank', 'topk'],
   ['a2sgd', 'gaussiank'],
 ];
-/** Memory has been touched by then. */
+/** All memory has been touched by then. */
 const FROM = 2;
 
 const idOf = (method: MethodId, n: number): string => `${method}-n${n}`;
@@ -62,14 +62,14 @@ export const a2sgdFigure2: Figure = {
   id: 'a2sgd-figure-2',
   paper: A2SGD,
   number: 'Figure 2',
-  title: 'Time that compressing a gradient takes, by its size',
+  title: 'Time to compress a gradient, by its size',
   claim: {
     text:
       'A2SGD and Gaussian-K take much less computation than QSGD and Top-K, and A2SGD slightly ' +
       'less than Gaussian-K, which has to estimate a threshold first.',
     quoted: [
       {
-        text: '“A2SGD and Gaussian-K have much lower computation complexity than QSGD and Top-K”; the times are shown, without a figure in its text',
+        text: '“A2SGD and Gaussian-K have much lower computation complexity than QSGD and Top-K”; the times are plotted, but the text gives no numbers',
         where: 'section 3, Figure 2',
       },
       {
@@ -83,16 +83,17 @@ export const a2sgdFigure2: Figure = {
     ],
   },
   rule:
-    `With ${formatCount(LARGEST)} elements, the most of the sweep, A2SGD and Gaussian-k each take ` +
-    'clearly less time than QSGD and than top-k, and A2SGD clearly less than Gaussian-k. Times are ' +
-    'compared by their ratios: a part is clear if the mean over the seeds of the difference of ' +
-    'logarithms is larger than its spread, the largest less the smallest. A time is that of ' +
-    'compressing and of decompressing in one iteration, of one rank: the least of iterations 2 to ' +
-    '17 of both ranks, since whatever else the computer does only adds to it.',
+    `With ${formatCount(LARGEST)} elements, the largest size of the sweep, A2SGD and Gaussian-k each take ` +
+    'clearly less time than QSGD and than top-k, and A2SGD clearly less than ' +
+    'Gaussian-k. Times are compared by their ratios: a part is clear if the mean ' +
+    'difference of logarithms over the seeds is larger than its spread (largest ' +
+    'minus smallest). A time covers compressing and decompressing in one iteration ' +
+    'on one rank: the shortest of iterations 2 to 17 of both ranks, since other work ' +
+    'on the computer only adds to it.',
   differences: [
-    'All methods are our own, on processors, in the same language; in the paper three ran on a GPU and QSGD did not. Our top-k selects without sorting.',
-    'Made-up normal gradients in one piece, of up to 16,777,216 elements; the paper does not say which it took.',
-    'Decompressing is counted as well: A2SGD adds the averages to what it kept there. QSGD decodes the gradients of two ranks; with more ranks it would take longer.',
+    'All methods are our own implementations in one language and run on processors; in the paper three ran on a GPU and QSGD did not. Our top-k selects without sorting.',
+    'Synthetic, normally distributed gradients in one piece, of up to 16,777,216 elements; the paper does not say which gradients it used.',
+    'Decompressing is counted as well: A2SGD then adds the averages to what it kept. QSGD decodes the gradients of two ranks; with more ranks it would take longer.',
     'k is 0.1 % of n and QSGD has four levels, as in the paper’s runs; QSGD in buckets of 512 that share a scale.',
   ],
   seeds: [1, 2, 3],
@@ -121,8 +122,9 @@ export const a2sgdFigure2: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Time of compressing and decompressing in one iteration, by the number of elements; both ' +
-      'axes logarithmic. Means over the seeds; bars from the least to the most.',
+      'Time to compress and decompress in one iteration, by the number of elements; ' +
+      'both axes logarithmic. Means over the seeds; bars span the lowest to the ' +
+      'highest value.',
     x: { label: 'elements', scale: 'log' },
     y: { label: 'time (ms)', scale: 'log' },
     series: METHODS.map(({ id, name }) => ({

@@ -1,6 +1,6 @@
 /**
- * Accuracy while FNN-3 trains on eight ranks, by method. Source: A2SGD, section 4.2; of
- * the figure's four models the first.
+ * Accuracy while FNN-3 trains on eight ranks, by method. Source: A2SGD, section 4.2;
+ * the first of the figure's four models.
  */
 import { formatPercent } from '../../../shared/units.ts';
 import { meanCurve } from '../chart/chart.ts';
@@ -64,15 +64,15 @@ const casesOf = ({ lr, warmupIterations, ...training }: Training): readonly Case
   }));
 
 const QSGD_NOTE =
-  'QSGD at four levels as in the paper, in buckets of 512 that share a scale, as its own authors run it; the paper says nothing of buckets.';
+  'QSGD with four levels as in the paper, in buckets of 512 that share a scale, as QSGD’s authors run it; the paper does not mention buckets.';
 const CURVE_NOTE =
-  'While A2SGD’s replicas have drifted apart, its curve is that of the model whose weights are their average.';
+  'A2SGD’s replicas drift apart; its curve is that of the model with their average weights.';
 
 export const a2sgdFigure3: Figure = {
   id: 'a2sgd-figure-3',
   paper: A2SGD,
   number: 'Figure 3',
-  title: 'Accuracy of A2SGD beside other methods, FNN-3 on eight ranks',
+  title: 'Accuracy of A2SGD and other methods, FNN-3 on eight ranks',
   claim: {
     text:
       'Within the same number of epochs A2SGD comes closest to the accuracy of dense SGD, and ' +
@@ -83,20 +83,21 @@ export const a2sgdFigure3: Figure = {
         where: 'section 4.2',
       },
       {
-        text: 'the other methods’ accuracies on FNN-3 are shown, without a figure in its text',
+        text: 'the other methods’ accuracies on FNN-3 are plotted, but the text gives no numbers',
         where: 'Figure 3',
       },
     ],
   },
   rule:
-    'The distance of a method is the accuracy of dense SGD with the same seed less its own, both ' +
-    'of the final model on the test set. Confirmed if A2SGD’s distance is clearly smaller than ' +
-    'that of each other method; refuted if it is clearly larger than that of one; undecided ' +
-    'otherwise. Clearly: the mean over the seeds of the difference between two distances is ' +
-    'larger than its spread, the largest less the smallest.',
+    'The distance of a method is the accuracy of dense SGD with the same seed minus ' +
+    'its own, both of the final model on the test set. Confirmed if A2SGD’s distance ' +
+    'is clearly smaller than that of each other method; refuted if it is clearly ' +
+    'larger than that of one; undecided otherwise. “Clearly” means that the mean ' +
+    'difference between two distances over the seeds is larger than its spread ' +
+    '(largest minus smallest).',
   differences: [
     'The embedded digits (8,000 + 2,000 drawn images), not MNIST; 300 iterations of 8 × 16 samples, five epochs, not 30.',
-    'A rate of 0.1, not 0.01 for many more epochs; with gradual warm-up and polynomial decay, as in the paper.',
+    'A learning rate of 0.1, not 0.01 over many more epochs; with gradual warm-up and polynomial decay, as in the paper.',
     QSGD_NOTE,
     CURVE_NOTE,
   ],
@@ -106,7 +107,7 @@ export const a2sgdFigure3: Figure = {
     cases: casesOf(PAPER),
     data: MNIST,
     differences: [
-      'As in the paper: 8 workers × 128 images of MNIST, 30 epochs, a rate of 0.01. The lengths of its gradual warm-up, five epochs here, and the power of its decay, 2 here, are not in its text.',
+      'As in the paper: 8 workers × 128 images of MNIST, 30 epochs, a rate of 0.01. Its text gives neither the length of the gradual warm-up (five epochs here) nor the power of the decay (2 here).',
       QSGD_NOTE,
       CURVE_NOTE,
     ],
@@ -130,7 +131,7 @@ export const a2sgdFigure3: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Accuracy on the test set by iteration. Means over the seeds; bars from the least to the most.',
+      'Accuracy on the test set by iteration. Means over the seeds; bars span the lowest to the highest value.',
     x: { label: 'iterations', scale: 'linear' },
     y: { label: 'accuracy (%)', scale: 'linear' },
     series: METHODS.map(({ id, name }) => ({
@@ -152,7 +153,7 @@ export const a2sgdFigure3: Figure = {
   }),
 };
 
-/** Behind dense SGD, by seed. */
+/** Distance behind dense SGD, by seed. */
 function distances(sweep: Sweep, id: string): readonly number[] {
   const dense = sweep.values(DENSE, 'accuracy');
   return sweep.values(id, 'accuracy').map((value, index) => dense[index]! - value);

@@ -35,7 +35,7 @@ const METHODS = [
 ] as const;
 type MethodId = (typeof METHODS)[number]['id'];
 const LIGHT: readonly MethodId[] = ['a2sgd', 'gaussiank'];
-/** Sockets and buffers have their size by then. */
+/** Sockets and buffers have grown to their final size by then. */
 const FROM = 2;
 
 const idOf = (method: MethodId, { id }: Gradient, workers: number): string =>
@@ -44,7 +44,7 @@ const idOf = (method: MethodId, { id }: Gradient, workers: number): string =>
 const nameOf = (method: MethodId): string =>
   METHODS.find(({ id }) => id === method)!.name;
 
-/** @param network nothing for that of the machines */
+/** @param network omitted to use the machines' own network */
 const casesOf = (
   synthetic: Readonly<Record<string, object>>,
   network: object,
@@ -72,8 +72,8 @@ const casesOf = (
   );
 
 const COMMON = [
-  'All methods compress on the processor; in the paper QSGD alone did. Ours is in buckets of 512 with four levels, and its payloads are gathered.',
-  'Top-k and Gaussian-k of 0.1 % are summed as sparse streams, not gathered; A2SGD’s two means by the cheapest reduction.',
+  'All methods compress on the processor; in the paper only QSGD did. Our QSGD uses buckets of 512 and four levels, and gathers its payloads.',
+  'Top-k and Gaussian-k, at 0.1 %, are summed as sparse streams, not gathered; A2SGD’s two means are summed by the cheapest reduction.',
   'A time is the median of ten iterations of one run, not an average.',
 ];
 
@@ -84,12 +84,13 @@ export const a2sgdFigure4: Figure = {
   title: 'Time of an iteration, by method, for a small and a large gradient',
   claim: {
     text:
-      'For small models A2SGD and Gaussian-K take about as long as dense SGD, and slightly less ' +
-      'than QSGD and Top-K. For large models they are much faster than dense SGD, Top-K and QSGD. ' +
-      'An iteration takes longest with QSGD, and with every method longer on more workers.',
+      'For small models A2SGD and Gaussian-K take about as long as dense SGD, and ' +
+      'slightly less than QSGD and Top-K. For large models they are much faster than ' +
+      'dense SGD, Top-K and QSGD. An iteration takes longest with QSGD, and takes ' +
+      'longer on more workers with every method.',
     quoted: [
       {
-        text: 'FNN-3 and ResNet-20: “perform comparably to dense SGD, and slightly better than QSGD and Top-K”; VGG-16 and LSTM-PTB: “much faster execution time per iteration”; the times are shown, without a figure in its text',
+        text: 'FNN-3 and ResNet-20: “perform comparably to dense SGD, and slightly better than QSGD and Top-K”; VGG-16 and LSTM-PTB: “much faster execution time per iteration”; the times are plotted, but the text gives no numbers',
         where: 'section 4.4, Figure 4',
       },
       {
@@ -97,7 +98,7 @@ export const a2sgdFigure4: Figure = {
         where: 'section 4.4',
       },
       {
-        text: 'against it: “For the biggest model, Gaussian-K achieves better execution time per iteration than A2SGD”, which the paper puts down to Allgather in place of Allreduce',
+        text: 'on the other hand: “For the biggest model, Gaussian-K achieves better execution time per iteration than A2SGD”, which the paper attributes to Allgather in place of Allreduce',
         where: 'section 4.4',
       },
       {
@@ -107,17 +108,18 @@ export const a2sgdFigure4: Figure = {
     ],
   },
   rule:
-    `Four parts, the first two with ${MANY} workers. Small gradient: A2SGD and Gaussian-k each take ` +
-    'not clearly longer than dense, and clearly less time than top-k and than QSGD. Large gradient: ' +
-    'each of them takes clearly less time than dense, top-k and QSGD. Third: for either gradient ' +
+    `Four parts, the first two with ${MANY} workers. Small gradient: A2SGD and ` +
+    'Gaussian-k each do not take clearly longer than dense, and take clearly less ' +
+    'time than top-k and than QSGD. Large gradient: each of them takes clearly less ' +
+    'time than dense, top-k and QSGD. Third: for either gradient ' +
     `every other method takes clearly less time than QSGD with ${MANY} workers. Fourth: for either ` +
     `gradient every method takes clearly longer with ${MANY} workers than with ${FEW}. Times are ` +
-    'compared by their ratios: a part is clear if the mean over the seeds of the difference of ' +
-    'logarithms is larger than its spread, the largest less the smallest.',
+    'compared by their ratios: a part is clear if the mean difference of logarithms ' +
+    'over the seeds is larger than its spread (largest minus smallest).',
   differences: [
-    'Made-up gradients in place of four models: 199,210 elements, as FNN-3 has, with 10 ms of computing, and 4,194,304 with 50 ms, less than a third of VGG-16. The times of computing are ours: the paper’s are not in its text.',
+    'Synthetic gradients in place of four models: 199,210 elements, as in FNN-3, with 10 ms of computing, and 4,194,304 elements, less than a third of VGG-16, with 50 ms. The computing times are ours: the paper’s text does not give its own.',
     'An emulated network of 1 Gbit/s and 50 µs, not InfiniBand of 100 Gbit/s: two cores cannot carry more for eight workers. Dense gradients weigh more here than in the paper.',
-    'Two and eight workers on one computer, not 2 to 16 with a GPU each. They share its cores, so that compressing takes longer with more workers than it would on as many machines; computing does not, it is slept through.',
+    'Two and eight workers on one computer, not 2 to 16 with a GPU each. They share its cores, so compressing takes longer with more workers than it would on separate machines; computing does not, because it is replaced by a sleep.',
     ...COMMON,
   ],
   seeds: [1, 2, 3],
@@ -125,8 +127,8 @@ export const a2sgdFigure4: Figure = {
   full: {
     cases: casesOf(FULL, {}),
     differences: [
-      'Made-up gradients of two of the four models: 199,210 elements, as FNN-3 has, with 10 ms of computing, and 66,034,000, as LSTM-PTB has, with the time of a GPU of 10 TFLOP/s. The paper’s times are not in its text.',
-      'The network is that between the machines. Two and eight workers, not 2 to 16.',
+      'Synthetic gradients for two of the four models: 199,210 elements, as in FNN-3, with 10 ms of computing, and 66,034,000, as in LSTM-PTB, with the time that a GPU of 10 TFLOP/s takes. The paper’s text does not give its times.',
+      'The network is the one between the machines. Two and eight workers, not 2 to 16.',
       ...COMMON,
     ],
   },
@@ -160,8 +162,8 @@ export const a2sgdFigure4: Figure = {
   chart: (sweep) => ({
     kind: 'bars',
     caption:
-      'Time of an iteration, computing included. Means over the seeds; bars from the least to ' +
-      'the most.',
+      'Time of an iteration, computing included. Means over the seeds; bars span the ' +
+      'lowest to the highest value.',
     x: {
       label: 'gradient and workers',
       scale: 'linear',

@@ -1,5 +1,5 @@
 /**
- * What a rank sends in an iteration, by method and by the size of the model: the column
+ * Bits that a rank sends in an iteration, by method and model size: the column
  * "Communication (# bits)" of the table. Source: A2SGD, section 4.3.
  */
 import { formatCount } from '../../../shared/units.ts';
@@ -17,7 +17,7 @@ const MODELS = [
 const METHODS: readonly {
   readonly id: string;
   readonly name: string;
-  /** As the paper has it. */
+  /** As in the paper. */
   readonly theirs: string;
   readonly exchange: (n: number) => Readonly<Record<string, unknown>>;
 }[] = [
@@ -80,23 +80,25 @@ export const a2sgdTable2: Figure = {
   title: 'Bits that a rank sends in an iteration, by method',
   claim: {
     text:
-      'A2SGD sends two means, 64 bits a worker and iteration, whatever the number n of ' +
-      'parameters: the only one of the five methods whose traffic does not grow with n.',
+      'A2SGD sends two means, 64 bits per worker and iteration, for any number n of ' +
+      'parameters. It is the only one of the five methods whose traffic does not ' +
+      'grow with n.',
     quoted: [
       {
-        text: `bits a worker: ${METHODS.map(({ name, theirs }) => `${name} ${theirs}`).join(', ')}`,
+        text: `bits per worker: ${METHODS.map(({ name, theirs }) => `${name} ${theirs}`).join(', ')}`,
         where: 'Table 2',
       },
     ],
   },
   rule:
-    'Confirmed if A2SGD’s payload is 64 bits for every model and iteration, the payload of each ' +
-    'other method is larger, and that of each other method is larger for the larger model. ' +
-    'Bytes are counted, not estimated, so there is no spread to wait for.',
+    'Confirmed if A2SGD’s payload is 64 bits for every model and iteration, every ' +
+    'other method’s payload is larger, and every other method’s payload is larger ' +
+    'for the larger model. Bytes are counted, not estimated, so spread plays no ' +
+    'part.',
   differences: [
-    'Two models of ours, of 124,160 and 199,210 parameters; two ranks, four iterations. n does not depend on either.',
-    'k is 0.1 % of n, as in the paper’s runs. The paper counts 32 bits for an entry, its value alone; ours travel with their index, 64 bits.',
-    'QSGD with √n levels, one norm for the whole gradient and Elias codes, for which the paper’s 2.8n + 32 stands; packed codes of four bits would take 4n and more.',
+    'Two models of ours, of 124,160 and 199,210 parameters; two ranks, four iterations. Neither changes n.',
+    'k is 0.1 % of n, as in the paper’s runs. The paper counts 32 bits per entry, for the value alone; our entries carry their index, 64 bits in all.',
+    'QSGD with √n levels, one norm for the whole gradient and Elias codes, to which the paper’s 2.8n + 32 applies; packed four-bit codes would take at least 4n.',
     'Computation and scaling efficiency, the table’s other columns, are not repeated.',
   ],
   seeds: [1],
@@ -177,7 +179,10 @@ export const a2sgdTable2: Figure = {
   }),
 };
 
-/** Gaussian-k sends about k: of two sizes the smaller may by chance send as much. */
+/**
+ * Gaussian-k sends only about k entries, so by chance the smaller model may send as
+ * much.
+ */
 function growsWithModel(sweep: Sweep, method: string): 'holds' | 'fails' | 'unclear' {
   const range = (index: number): readonly [number, number] => {
     const id = idOf(method, MODELS[index]!.model);

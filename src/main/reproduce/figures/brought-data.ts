@@ -1,6 +1,6 @@
 /**
- * Data of the papers that a user brings along for figures at full scale. All of them can lie in
- * one directory, so that one `--data` is enough for all figures.
+ * The papers' data sets, which the user supplies for figures at full scale. They may share one
+ * directory, so that one `--data` serves all figures.
  */
 import type { BroughtData } from '../full-scale.ts';
 
@@ -20,7 +20,7 @@ export const CRITEO_FILE = 'train.txt';
 export const CRITEO_SAMPLES = 39_291_958;
 export const CRITEO: BroughtData = {
   name: `Criteo’s ${CRITEO_FILE}`,
-  from: `Get ${CRITEO_FILE} of Kaggle’s Display Advertising Challenge from Criteo; for the paper’s parts put the last day’s lines, a seventh, into ${CRITEO_FILE}.t.`,
+  from: `Get ${CRITEO_FILE} of Kaggle’s Display Advertising Challenge from Criteo; to split it as the paper does, move the last day’s lines, a seventh, to ${CRITEO_FILE}.t.`,
 };
 
 /** Files of LIBSVM's page of data sets, with the numbers of SparCML's Table 1. */

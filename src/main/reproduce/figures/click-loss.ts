@@ -1,6 +1,6 @@
 /**
- * What DCT's tables of test losses have in common: a small recommendation model that is trained
- * on clicks in the same way in every run, and its loss beside that of uncompressed training.
+ * Shared by DCT's tables of test losses: a small recommendation model, trained on clicks in the
+ * same way in every run, and its loss compared with uncompressed training.
  */
 import type { RunRecord } from '../../../shared/records.ts';
 import { formatCount, formatQuantity } from '../../../shared/units.ts';
@@ -11,20 +11,20 @@ import { evaluationsOf, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 import { CRITEO_FILE, CRITEO_SAMPLES } from './brought-data.ts';
 
-/** The case of uncompressed training, and the test loss of the paper's, in all of its tables. */
+/** The case of uncompressed training, and its test loss in all of the paper's tables. */
 export const BASELINE = 'baseline';
 export const BASELINE_THEIRS = 0.4538;
 
-/** A row of such a table. */
+/** A row of one of these tables. */
 export interface Compressed {
   readonly id: string;
   /** `2 workers at 75 %` */
   readonly name: string;
-  /** As a sentence begins: `with 2 workers at 75 %`. */
+  /** The start of a sentence: `with 2 workers at 75 %`. */
   readonly at: string;
-  /** The paper's test loss; absent where it has none. */
+  /** The paper's test loss; absent if it gives none. */
   readonly theirs?: number;
-  /** Under its bars; default: the name. */
+  /** The label under its bars; default: the name. */
   readonly category?: string;
 }
 
@@ -33,7 +33,7 @@ export interface ClickScale {
   readonly workload: object;
   readonly optimizer: object;
   readonly iterations: number;
-  /** Where both networks are split, the lower one first. */
+  /** The layers after which both networks are split, the lower one first. */
   readonly splitAfter: readonly [string, string];
 }
 
@@ -44,7 +44,7 @@ export const LAPTOP_CLICKS: ClickScale = {
   splitAfter: ['bottom1', 'top1'],
 };
 
-/** Samples of an iteration, of all pipelines together: ours, for DCT's text does not say. */
+/** Samples per iteration over all pipelines. Our choice: DCT's text does not say. */
 export const PAPER_CLICK_BATCH = 128;
 export const PAPER_CLICKS: ClickScale = {
   workload: { model: 'dlrm', dataset: 'criteo', data: CRITEO_FILE },
@@ -54,10 +54,10 @@ export const PAPER_CLICKS: ClickScale = {
 };
 
 const PASS = formatCount(PAPER_CLICKS.iterations);
-/** How trainings at the paper's scale differ from the paper's. */
+/** How training at full scale differs from the paper's. */
 export const CLICK_DIFFERENCES = [
-  `The paper’s DLRM on Criteo’s log. Its last day is for testing, as in the paper, where it lies in ${CRITEO_FILE}.t; else every tenth sample is. One pass over six days, ${PASS} iterations × ${PAPER_CLICK_BATCH} samples, by SGD at a rate of 0.1: these three are ours, the paper’s text does not state its own.`,
-  'Categories are hashed to 262,144 rows of one table; DLRM has a table for each column, in full.',
+  `The paper’s DLRM on Criteo’s log. Its last day is for testing, as in the paper, if it is in ${CRITEO_FILE}.t; otherwise every tenth sample is. One pass over six days, ${PASS} iterations × ${PAPER_CLICK_BATCH} samples, by SGD at a rate of 0.1: these three are ours, as the paper’s text does not state its own.`,
+  'Categories are hashed to 262,144 rows of one table; DLRM has a full table for each column.',
 ];
 
 /** A training's `parallelism`. */
@@ -76,7 +76,7 @@ export const clickTraining = (
   ...{ optimizer, iterations, evaluateEvery: 0 },
 });
 
-/** Of the test set, after the last iteration. */
+/** Measured on the test set after the last iteration. */
 export const clickLoss: Figure['measure'] = (records) => {
   const last = evaluationsOf(records).at(-1);
   return {
@@ -98,7 +98,7 @@ export const losesNothing = (sweep: Sweep, { at, id }: Compressed): Finding => (
   outcome: notAbove(lossOf(sweep, id), lossOf(sweep, BASELINE)),
 });
 
-/** @param than uncompressed training, or another row */
+/** @param than another row; default: uncompressed training */
 export const losesMore = (
   sweep: Sweep,
   { at, id }: Compressed,
@@ -108,7 +108,7 @@ export const losesMore = (
   outcome: below(lossOf(sweep, than?.id ?? BASELINE), lossOf(sweep, id)),
 });
 
-/** The paper's, in the words in which its tables are quoted. */
+/** The paper's losses, in the words in which its tables are quoted. */
 export const quotedLosses = (rows: readonly Compressed[]): string =>
   `test loss: uncompressed ${BASELINE_THEIRS}, ` +
   rows
@@ -131,8 +131,9 @@ export const lossChart = (
 ): Chart => ({
   kind: 'bars',
   caption:
-    'Change of the test loss against uncompressed training with the same seed, in percent; ' +
-    'above 0 is worse. Means over the seeds; bars from the least to the most.',
+    'Change of the test loss relative to uncompressed training with the same seed, ' +
+    'in percent; above 0 is worse. Means over the seeds; bars span the lowest to the ' +
+    'highest value.',
   x: {
     label,
     scale: 'linear',
@@ -155,7 +156,7 @@ export const lossChart = (
   ],
 });
 
-/** @param heading of the rows' names */
+/** @param heading of the column of names */
 export const lossTable = (
   sweep: Sweep,
   rows: readonly Compressed[],
@@ -186,7 +187,7 @@ export const lossTable = (
   ],
 });
 
-/** Against the baseline, in percent, by seed. */
+/** Change relative to the baseline, in percent, by seed. */
 function changes(sweep: Sweep, id: string): readonly number[] {
   const baseline = lossOf(sweep, BASELINE);
   return lossOf(sweep, id).map((value, index) => 100 * (value / baseline[index]! - 1));

@@ -1,6 +1,6 @@
 /**
- * Thresholds of one layer's gradient over the iterations, by the share that is left out. Source:
- * DCT, section 2.1, Figure 2.
+ * Thresholds of one layer's gradient over the iterations, by the share left out. Source: DCT,
+ * section 2.1, Figure 2.
  */
 import { formatPercent, formatQuantity } from '../../../shared/units.ts';
 import { meanCurve } from '../chart/chart.ts';
@@ -19,15 +19,21 @@ import { DCT } from './papers.ts';
 
 /** η in percent. */
 const SPARSITIES = [75, 90, 95, 98, 99.5];
-/** Of the paper's example. */
+/** The share in the paper's example. */
 const EXAMPLE = 95;
 const LAYER = 'top1.weight';
 const ITERATIONS = 300;
-/** Iterations before the first that is judged, over which the running mean goes. */
+/**
+ * Window of the running mean, in iterations; the iterations of the first window are not
+ * judged.
+ */
 const WINDOW = 50;
-/** Of the running mean: a threshold that strays by more than this varies much. */
+/** A fraction of the running mean: a threshold that strays further varies much. */
 const STRAYS = 0.5;
-/** Of the iterations: where a kept threshold is renewed more often, keeping it saves little. */
+/**
+ * A fraction of the iterations: if a kept threshold is renewed more often, keeping it saves
+ * little.
+ */
 const SELDOM = 0.1;
 /** Iterations from one point of the chart to the next. */
 const DRAWN = 10;
@@ -67,25 +73,25 @@ function casesOf(training: object): readonly Case[] {
 }
 
 const THRESHOLDS_NOTE =
-  'Thresholds are those of rank 0, of the gradient and what was kept back before, as the method sends them: in every iteration found anew, as exactly the k-th largest magnitude. The paper may have looked at a gradient with nothing kept back.';
+  'Thresholds are those of rank 0, for the gradient plus the residual, as the method sends them: found again in every iteration, exactly the k-th largest magnitude. The paper may have used a gradient without a residual.';
 
 export const dctFigure2: Figure = {
   id: 'dct-figure-2',
   paper: DCT,
   number: 'Figure 2',
-  title: 'Thresholds of a layer over the iterations, by the share that is left out',
+  title: 'Thresholds of a layer over the iterations, by the share left out',
   claim: {
     text:
-      'The threshold above which a given share of a layer’s gradient lies is higher the more is ' +
-      'left out, and varies little from iteration to iteration: so it need not be found anew in ' +
-      'each.',
+      'The more of a layer’s gradient is left out, the higher the threshold. For a ' +
+      'given share it varies little between iterations, so it need not be found ' +
+      'again in each.',
     quoted: [
       {
         text: '“the threshold value increases as the sparsity increases”, and “given a sparsity factor, the threshold value does not vary much across iterations”',
         where: 'section 2.1',
       },
       {
-        text: 'for one sparsity the text bounds the deviation around the running mean; both figures are lost in the text that we have, and the thresholds are shown alone',
+        text: 'for one sparsity the text bounds the deviation around the running mean; both numbers are lost in the text that we have, and the thresholds are only plotted',
         where: 'section 2.1, Figure 2',
       },
       {
@@ -95,16 +101,18 @@ export const dctFigure2: Figure = {
     ],
   },
   rule:
-    'Three parts, over iterations 50 to 299. First: with each step, from 75 to 99.5 %, the mean ' +
-    'threshold is clearly higher: the mean over the seeds of the difference is larger than its ' +
-    'spread, the largest less the smallest. Second: for every share and seed no threshold strays from ' +
-    'the mean of the 50 before it by more than half of that mean; that one does for every seed is a ' +
-    'refutation. Third: kept for up to 1,000 iterations at 95 %, the threshold is renewed early in at ' +
-    'most a tenth of the iterations for every seed; more for every seed is a refutation. It is renewed ' +
-    'where it would send four times too much or too little. The bounds are ours.',
+    'Three parts, over iterations 50 to 299. First: with each step, from 75 to 99.5 ' +
+    '%, the mean threshold is clearly higher: the mean difference over the seeds is ' +
+    'larger than its spread (largest minus smallest). Second: for every share and ' +
+    'seed no threshold strays from the mean of the 50 before it by more than half of ' +
+    'that mean; if one does for every seed, the claim is refuted. Third: kept for up ' +
+    'to 1,000 iterations at 95 %, the threshold is renewed early in at most a tenth ' +
+    'of the iterations for every seed; more for every seed refutes the claim. It is ' +
+    'renewed early when it would send four times too much or too little. The bounds ' +
+    'are ours.',
   differences: [
-    'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 128 samples from the first on: what is kept back still builds up in them, and thresholds with it.',
-    'The layer is the first on top of the interactions, 367 × 64 weights; the paper does not say which it took.',
+    'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 128 samples from the first on: the residual still builds up in them, and the thresholds with it.',
+    'The layer is the first on top of the interactions, 367 × 64 weights; the paper does not name its layer.',
     THRESHOLDS_NOTE,
   ],
   seeds: [1, 2, 3],
@@ -113,9 +121,9 @@ export const dctFigure2: Figure = {
     cases: casesOf(clickTraining(PAPER_CLICKS, PAPER_CLICK_BATCH / RANKS)),
     data: CRITEO,
     differences: [
-      `The paper’s DLRM on Criteo’s log, by two ranks; batches of ${PAPER_CLICK_BATCH} samples and the rate of 0.1 are ours, for its text does not state them; categories are hashed to 262,144 rows of one table.`,
-      'The first 300 iterations, for which the rule was written: what is kept back still builds up in them, and thresholds with it. How many the paper shows is not in its text.',
-      'The layer is the first on top of the interactions, 367 × 512 weights; the paper does not say which it took.',
+      `The paper’s DLRM on Criteo’s log, by two ranks; batches of ${PAPER_CLICK_BATCH} samples and the rate of 0.1 are ours, as its text does not state them; categories are hashed to 262,144 rows of one table.`,
+      'The first 300 iterations, for which the rule was written: the residual still builds up in them, and the thresholds with it. The paper’s text does not say how many iterations it shows.',
+      'The layer is the first on top of the interactions, 367 × 512 weights; the paper does not name its layer.',
       THRESHOLDS_NOTE,
     ],
   },
@@ -177,9 +185,9 @@ export const dctFigure2: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      `Threshold of ${LAYER} on rank 0 in every tenth iteration, a line for each share that is ` +
-      'left out; the vertical axis is logarithmic. Means over the seeds; the band from the least ' +
-      'to the most.',
+      `Threshold of ${LAYER} on rank 0 in every tenth iteration, a line for each share ` +
+      'left out; the vertical axis is logarithmic. Means over the seeds; the band ' +
+      'spans the lowest to the highest value.',
     x: { label: 'iteration', scale: 'linear' },
     y: { label: 'threshold', scale: 'log' },
     series: SPARSITIES.map((percent) => ({
@@ -197,13 +205,13 @@ export const dctFigure2: Figure = {
   }),
 };
 
-/** Of all seeds. */
+/** The largest of all seeds. */
 const straysText = (sweep: Sweep, percent: number): string =>
   formatPercent(Math.max(...sweep.values(idOf(percent), 'strays')));
 
 /**
- * The largest distance of a value to the mean of the `WINDOW` before it, over that mean;
- * undefined for a curve that is no longer than the window.
+ * The largest distance of a value from the mean of the `WINDOW` values before it,
+ * relative to that mean; undefined if the curve is no longer than the window.
  */
 export function largestDeviation(curve: readonly CurvePoint[]): number | undefined {
   const deviations = curve.slice(WINDOW).map(({ y }, index) => {

@@ -1,7 +1,7 @@
 /**
- * How large the activations are that one part of a model passes on to the next, as training goes
- * on, with DCT-MP and without. Source: DCT, section 2.2, "DCT-MP Promotes Sparsity in Model
- * Activations"; Figure 5.
+ * The size of the activations that one part of a model passes to the next during training, with
+ * DCT-MP and without. Source: DCT, section 2.2, "DCT-MP Promotes Sparsity in Model Activations";
+ * Figure 5.
  */
 import type { RunRecord } from '../../../shared/records.ts';
 import { formatQuantity } from '../../../shared/units.ts';
@@ -25,11 +25,11 @@ import { DCT } from './papers.ts';
 const WHOLE = 'whole';
 /** η in percent. */
 const SPARSITIES = [75, 90, 95];
-/** Of which the chart shows the course. */
+/** The share that the chart plots. */
 const SHOWN = 90;
-/** Records whose mean stands for the end: the last fifty iterations. */
+/** Number of records averaged for the end: the last fifty iterations. */
 const LAST = 5;
-/** Points of a curve, about, where there are more records than that. */
+/** Approximate number of points of a curve with more records than that. */
 const DRAWN = 100;
 
 const idOf = (percent: number): string => `mp-${percent}`;
@@ -61,7 +61,7 @@ const cases = casesOf(LAPTOP_CLICKS);
 
 const COMMON = [
   'The start is iteration 9, where the first threshold is recorded.',
-  'Where all activations pass, one run is measured for all three shares, as in the paper. The chart shows 90 % alone, the table all three.',
+  'Where all activations pass, one run is measured for all three shares, as in the paper. The chart shows only 90 %, the table all three.',
 ];
 
 export const dctFigure5: Figure = {
@@ -71,27 +71,28 @@ export const dctFigure5: Figure = {
   title: 'Mean threshold of activations while a split model trains',
   claim: {
     text:
-      'The threshold that only the largest activations of a row reach decreases as training goes ' +
-      'on, and significantly faster where DCT-MP lets only these pass: the activations become ' +
-      'sparser by it.',
+      'The threshold that only the largest activations of a row reach decreases ' +
+      'during training, and significantly faster where DCT-MP lets only those pass: ' +
+      'DCT-MP makes the activations sparser.',
     quoted: [
       {
         text: '“as the training progresses, the top-K thresholds decrease significantly faster for the case when DCT-MP is applied”',
         where: 'section 2.2',
       },
       {
-        text: 'the thresholds are shown, without a figure in its text',
+        text: 'the thresholds are plotted, but the text gives no numbers',
         where: 'Figure 5',
       },
     ],
   },
   rule:
-    'Two parts, at 75, 90 and 95 % each. The mean threshold of a run is that of its last fifty ' +
-    'iterations. First: with DCT-MP it is lower than at the start of the same run, for every seed; ' +
-    'higher for every seed is a refutation. Second: with DCT-MP it is clearly lower than the ' +
-    'threshold for the same share in a run where all activations pass: the mean over the seeds of ' +
-    'the difference is larger than its spread, the largest less the smallest. Both runs begin with ' +
-    'the same weights, so with the same threshold.',
+    'Two parts, at 75, 90 and 95 % each. The mean threshold of a run is that of its ' +
+    'last fifty iterations. First: with DCT-MP it is lower than at the start of the ' +
+    'same run, for every seed; higher for every seed refutes the claim. Second: with ' +
+    'DCT-MP it is clearly lower than the threshold for the same share in a run where ' +
+    'all activations pass: the mean difference over the seeds is larger than its ' +
+    'spread (largest minus smallest). Both runs begin with the same weights, and so ' +
+    'with the same threshold.',
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 128 samples in two micro-batches, about two epochs.',
     'Activations of the first of two layers below, behind its ReLU; 64 units, not 256.',
@@ -104,7 +105,7 @@ export const dctFigure5: Figure = {
     data: CRITEO,
     differences: [
       ...CLICK_DIFFERENCES,
-      'Activations of the second of four layers below, behind its ReLU, 256 units: where the paper’s tables split the model. It does not say of which layer its figure is.',
+      'Activations of the second of four layers below, behind its ReLU, 256 units: where the paper’s tables split the model. The paper does not name the layer in its figure.',
       ...COMMON,
       'The chart shows about a hundred of the thresholds of each run.',
     ],
@@ -148,7 +149,7 @@ export const dctFigure5: Figure = {
           ),
         },
         {
-          text: `at ${percent} % it is lower in the end than where all activations pass`,
+          text: `at ${percent} % the threshold ends lower than where all activations pass`,
           outcome: below(end, sweep.values(WHOLE, endOf(percent))),
         },
       ];
@@ -163,7 +164,7 @@ export const dctFigure5: Figure = {
     kind: 'lines',
     caption:
       `Mean over rows of the threshold for ${SHOWN} %, by iteration. Lines are means over the ` +
-      'seeds; bands from the least to the most.',
+      'seeds; bands span the lowest to the highest value.',
     x: { label: 'iteration', scale: 'linear' },
     y: { label: 'mean threshold', scale: 'linear' },
     series: [WHOLE, idOf(SHOWN)].map((id) => ({

@@ -1,7 +1,7 @@
 /**
- * How long an exchange takes under DCT-DP, compression included, by how long a threshold lives and by how much is
- * left out, on a network that is slow for its computers. Source: DCT, section 3.3, "DCT-DP with
- * Large-Scale Recommendation Model"; Figure 7(a) and (c).
+ * Time of an exchange under DCT-DP, compression included, by the life-span of a threshold and the share left out,
+ * on a network that is slow for its computers. Source: DCT, section 3.3, "DCT-DP with Large-Scale Recommendation
+ * Model"; Figure 7(a) and (c).
  */
 import { formatCount, formatDuration } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
@@ -18,9 +18,9 @@ const LIFE_SPANS = [1, 10, 1000];
 const SPARSITIES = [75, 95, 99];
 const [ALWAYS, NEVER] = [LIFE_SPANS[0]!, LIFE_SPANS.at(-1)!];
 const [LOW, MIDDLE, HIGH] = SPARSITIES as [number, number, number];
-/** Code is compiled by then, and most thresholds have found their size. */
+/** By then code is compiled and most thresholds have settled. */
 const FROM = 10;
-/** Of an exchange. */
+/** Phases of an exchange. */
 const PHASES = ['compress', 'send', 'receive', 'wait', 'reduce', 'decompress'] as const;
 
 const idOf = (percent: number, lifeSpan: number): string =>
@@ -67,10 +67,10 @@ export const dctFigure7: Figure = {
   title: 'Time of an exchange, by the life-span of thresholds and the share left out',
   claim: {
     text:
-      'To find a threshold in every iteration costs more time than compression saves: training ' +
-      'takes longer than without. Where a threshold lives for a thousand iterations training is ' +
-      'faster. The more is left out the faster, until messages are so small that their latency ' +
-      'is all that remains.',
+      'Finding a threshold in every iteration costs more time than compression ' +
+      'saves: training takes longer than without. If a threshold lives for a ' +
+      'thousand iterations, training is faster. The more is left out, the faster it ' +
+      'is, until messages are so small that only their latency remains.',
     quoted: [
       {
         text: '“compression with [a life-span of one] takes more time than the baseline with no compression”; “updating every thousand iterations can improve the training time”',
@@ -81,25 +81,26 @@ export const dctFigure7: Figure = {
         where: 'section 3.3',
       },
       {
-        text: 'the times are shown; percentages are missing from the text that we have',
+        text: 'the times are plotted; percentages are missing from the text that we have',
         where: 'Figure 7(a) and (c)',
       },
     ],
   },
   rule:
-    'Five parts, of the time of an exchange, compression included: computing is the same in all ' +
-    'runs and comes on top. At 95 % with L = 1 it is longer than without ' +
-    'compression; at 95 % with L = 1,000 it is shorter than without, and shorter than with L = 1; ' +
-    'with L = 1,000 it is shorter at 99 than at 75 %; and the step from 95 to 99 % shortens it by a ' +
-    'smaller factor than that from nothing to 75 %. Times are compared by their ratios: a part is ' +
-    'clear if the mean over the seeds of the difference of logarithms is larger than its spread, ' +
-    'the largest less the smallest.',
+    'Five parts about the time of an exchange, compression included; computing comes ' +
+    'on top and is the same in all runs. At 95 % with L = 1 it is longer than ' +
+    'without compression; at 95 % with L = 1,000 it is shorter than without, and ' +
+    'shorter than with L = 1; with L = 1,000 it is shorter at 99 than at 75 %; and ' +
+    'the step from 95 to 99 % shortens it by a smaller factor than that from nothing ' +
+    'to 75 %. Times are compared by their ratios: a part is clear if the mean ' +
+    'difference of logarithms over the seeds is larger than its spread (largest ' +
+    'minus smallest).',
   differences: [
-    'The paper’s production model cannot be here. This is the DLRM of its other experiments (508,753 parameters in fully connected layers) on the embedded click log, batches of 16.',
-    'Two ranks in step with each other, one of them the parameter server too, over an emulated network of 1 Gbit/s and 50 µs; not many asynchronous trainers on 12.5 Gbit/s, which the threads and workers of a machine share.',
-    'A time is the median of iterations 10 to 39, each of the rank that arrived last, which waits for nobody. With so few iterations a threshold that may live for 1,000 is renewed only where it selects four times too much or too little.',
+    'The paper’s production model is not available. This is the DLRM of its other experiments (508,753 parameters in fully connected layers) on the embedded click log, batches of 16.',
+    'Two synchronous ranks, one of which is also the parameter server, over an emulated network of 1 Gbit/s and 50 µs; not many asynchronous trainers on 12.5 Gbit/s, which the threads and workers of a machine share.',
+    'A time is the median of iterations 10 to 39, each taken from the rank that arrived last, which waits for no one. In so few iterations, a threshold that may live for 1,000 is renewed only when it selects four times too much or too little.',
     'The paper’s thresholds come from copying and sorting a gradient; ours from a selection without sorting, which is faster.',
-    'Losses, 7(b) and (d), are not repeated: 40 iterations do not tell them. DCT’s Table 2 is about them.',
+    'Losses, 7(b) and (d), are not repeated: 40 iterations are too few for them. DCT’s Table 2 covers them.',
   ],
   seeds: [1, 2, 3],
   cases,
@@ -151,9 +152,9 @@ export const dctFigure7: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Time of an exchange, compression included, by the life-span of thresholds, a line for each share that is left ' +
-      'out; both axes logarithmic. Means over the seeds; bars from the fastest to ' +
-      'the slowest.',
+      'Time of an exchange, compression included, by the life-span of thresholds, a ' +
+      'line for each share left out; both axes logarithmic. Means over the seeds; ' +
+      'bars span the fastest to the slowest.',
     x: { label: 'life-span L (iterations)', scale: 'log', ticks: LIFE_SPANS },
     y: { label: 'time of an exchange (ms)', scale: 'log' },
     series: SPARSITIES.map((percent) => ({

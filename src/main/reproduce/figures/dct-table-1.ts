@@ -1,7 +1,7 @@
 /**
- * Test loss of a recommendation model that is split over workers, by how much of the
- * activations between them, and of their gradients, DCT-MP leaves out; beside it two methods
- * that the authors found to fail. Source: DCT, section 3.1, and appendix A.
+ * Test loss of a recommendation model split over workers, by the share of the activations
+ * between them, and of their gradients, that DCT-MP leaves out; with two methods that the
+ * authors found to fail. Source: DCT, section 3.1, and appendix A.
  */
 import type { Case, Figure } from '../figure.ts';
 import { CRITEO } from './brought-data.ts';
@@ -43,9 +43,14 @@ const FREE = [
 const COSTLY = [thresholds(2, 98, 0.4562), thresholds(3, 95, 0.4546)];
 const CONTROLS = [
   control('gaussian-sketch', 'sketch', 'with Gaussian sketches', 0.4721),
-  control('topk-backward', 'backward', 'with the largest of the gradient', 0.4789),
+  control(
+    'topk-backward',
+    'backward',
+    'with the largest entries of the gradient',
+    0.4789,
+  ),
 ];
-/** What the controls are compared with. */
+/** The case that the controls are compared with. */
 const BESIDE = FREE[1]!;
 const THRESHOLDS = [...FREE, ...COSTLY].toSorted(
   (a, b) => a.workers - b.workers || a.percent - b.percent,
@@ -70,7 +75,7 @@ function control(method: string, category: string, at: string, theirs: number): 
   };
 }
 
-/** One pipeline: its samples are all that an iteration has. */
+/** There is one pipeline, so its samples are all the samples of an iteration. */
 const BATCH = PAPER_CLICK_BATCH;
 
 function casesOf(scale: ClickScale): readonly Case[] {
@@ -98,8 +103,8 @@ function casesOf(scale: ClickScale): readonly Case[] {
 }
 
 const COMMON = [
-  'Samples of the test set pass as those of training do, so that the network that is tested is the one that was trained; the paper does not say how its own pass.',
-  'Both controls with two workers and at 90 % alone. The paper leaves open what becomes of a sketch: here the next worker goes on with X·S·Sᵀ, and S is drawn anew in every iteration.',
+  'Test samples pass between stages as training samples do, so the network tested is the one that was trained; the paper does not say how its own test samples pass.',
+  'Both controls run only with two workers and at 90 %. The paper does not say how a sketch is used: here the next worker continues with X·S·Sᵀ, and S is drawn again in every iteration.',
 ];
 
 export const dctTable1: Figure = {
@@ -107,13 +112,14 @@ export const dctTable1: Figure = {
   paper: DCT,
   number: 'Table 1',
   title:
-    'Test loss of a split recommendation model, by the share of its activations that is left out',
+    'Test loss of a split recommendation model, by the share of its activations left out',
   claim: {
     text:
-      'Where of each row of activations the largest pass between the parts of a DLRM, and the ' +
-      'gradients of the same ones back, nothing is lost up to 95 % with two workers and up to 90 % ' +
-      'with three. At 98 and 95 % the test loss rises. Gaussian sketches of activations, and the ' +
-      'largest entries of gradients with error feedback, do worse.',
+      'If only the largest activations of each row pass between the parts of a DLRM, ' +
+      'and only their gradients pass back, leaving out up to 95 % with two workers, ' +
+      'or up to 90 % with three, loses nothing. At 98 % and 95 % the test loss ' +
+      'rises. Gaussian sketches of activations, and sending the largest entries of ' +
+      'gradients with error feedback, do worse.',
     quoted: [
       { text: quotedLosses(THRESHOLDS), where: 'Table 1' },
       {
@@ -127,16 +133,17 @@ export const dctTable1: Figure = {
     ],
   },
   rule:
-    'Four parts. First: with two workers at 75, 90 and 95 %, and with three at 75 and 90 %, the ' +
-    'test loss is not clearly above that of uncompressed training with the same seed. Second: ' +
-    'with two workers at 98 % and with three at 95 % it is clearly above. Third: with each of the ' +
-    'two controls at 90 % it is clearly above that of uncompressed training. Fourth: with each it ' +
-    'is clearly above that of DCT-MP with two workers at 90 %. Clearly: the mean over the seeds of ' +
-    'the difference is larger than its spread, the largest less the smallest. The last three parts ' +
-    'see to it that a spread which could hide a loss does not confirm that there is none.',
+    'Four parts. First: with two workers at 75, 90 and 95 %, and with three at 75 ' +
+    'and 90 %, the test loss is not clearly above that of uncompressed training with ' +
+    'the same seed. Second: with two workers at 98 % and with three at 95 % it is ' +
+    'clearly above. Third: with each of the two controls at 90 % it is clearly above ' +
+    'that of uncompressed training. Fourth: with each it is clearly above that of ' +
+    'DCT-MP with two workers at 90 %. “Clearly” means that the mean difference over ' +
+    'the seeds is larger than its spread (largest minus smallest). The last three ' +
+    'parts keep a spread that could hide a loss from confirming that there is none.',
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 128 samples in two micro-batches, about two epochs.',
-    'Both networks have two layers, not four: they are split behind the first, which has 64 units, not 256. At 98 % one unit of a row is left.',
+    'Both networks have two layers, not four; they are split after the first, which has 64 units, not 256. At 98 % one unit of a row is left.',
     ...COMMON,
   ],
   seeds: [1, 2, 3],
@@ -157,6 +164,6 @@ export const dctTable1: Figure = {
     ours: ourLosses(sweep, ROWS),
   }),
   chart: (sweep) =>
-    lossChart(sweep, ROWS, 'workers: share that is left out; controls with 2 at 90 %'),
+    lossChart(sweep, ROWS, 'workers: share left out; controls with 2 at 90 %'),
   table: (sweep) => lossTable(sweep, ROWS, 'left out'),
 };

@@ -1,6 +1,6 @@
 /**
- * Test loss of a recommendation model, by how much of its gradients DCT-DP leaves out.
- * Source: DCT, section 3.1, "DP with the DLRM Model".
+ * Test loss of a recommendation model, by the share of its gradients that DCT-DP leaves
+ * out. Source: DCT, section 3.1, "DP with the DLRM Model".
  */
 import type { Case, Figure } from '../figure.ts';
 import { CRITEO } from './brought-data.ts';
@@ -24,7 +24,7 @@ import {
 } from './click-loss.ts';
 import { DCT } from './papers.ts';
 
-/** η in percent, and what the paper has of it. */
+/** η in percent, and the paper's loss for it. */
 const SPARSITIES = [
   sparsity(75, 0.4534),
   sparsity(90, 0.4536),
@@ -64,29 +64,30 @@ function casesOf(scale: ClickScale, batchPerRank: number): readonly Case[] {
 
 const NOT_REPEATED = 'The paper’s row of 95 % (0.4538) is not repeated.';
 const COMMON = [
-  'Synchronous SGD between two ranks, not a parameter server with several threads a trainer.',
-  'A threshold lives on for up to 1,000 iterations and is renewed early where it selects four times too much or too little.',
-  'Gradients of the table of embeddings travel exactly, the entries in use alone, in every run.',
+  'Synchronous SGD between two ranks, not a parameter server with several threads per trainer.',
+  'A threshold is kept for up to 1,000 iterations and is renewed early where it selects four times too much or too little.',
+  'In every run, gradients of the embedding table are sent exactly, and only the entries in use.',
 ];
 
 export const dctTable2: Figure = {
   id: 'dct-table-2',
   paper: DCT,
   number: 'Table 2',
-  title:
-    'Test loss of a recommendation model, by the share of its gradient that is left out',
+  title: 'Test loss of a recommendation model, by the share of its gradient left out',
   claim: {
     text:
-      'Trained with thresholds that live on, DLRM loses nothing when up to 98 % of the gradients ' +
-      'of its fully connected layers is left out. At 99.5 % its test loss rises.',
+      'Trained with thresholds that are kept between iterations, DLRM loses nothing ' +
+      'when up to 98 % of the gradients of its fully connected layers is left out. ' +
+      'At 99.5 % its test loss rises.',
     quoted: [{ text: quotedLosses(SPARSITIES), where: 'Table 2' }],
   },
   rule:
     'Two parts. First: at 75, 90 and 98 % the test loss is not clearly above that of ' +
-    'uncompressed training with the same seed. Second: at 99.5 % it is clearly above that of ' +
-    'uncompressed training and of each of the other three. Clearly: the mean over the seeds of ' +
-    'the difference is larger than its spread, the largest less the smallest. The second part ' +
-    'sees to it that a spread which could hide a loss does not confirm that there is none.',
+    'uncompressed training with the same seed. Second: at 99.5 % it is clearly above ' +
+    'that of uncompressed training and of each of the other three. “Clearly” means ' +
+    'that the mean difference over the seeds is larger than its spread (largest ' +
+    'minus smallest). The second part keeps a spread that could hide a loss from ' +
+    'confirming that there is none.',
   differences: [
     NOT_REPEATED,
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 128 samples.',

@@ -1,6 +1,6 @@
 /**
- * Test loss of a recommendation model under hybrid parallelism, where both the gradients that
- * replicas exchange and the activations that stages pass on are compressed. Source: DCT,
+ * Test loss of a recommendation model under hybrid parallelism, with compression of both the
+ * gradients that replicas exchange and the activations that stages pass on. Source: DCT,
  * section 3.1, "Communication-efficient Hybrid Training".
  */
 import type { Case, Figure } from '../figure.ts';
@@ -30,13 +30,13 @@ const PIPELINES = 2;
 
 interface Hybrid extends Compressed {
   readonly stages: number;
-  /** η of gradients and of activations. */
+  /** η of both gradients and activations. */
   readonly percent: number;
 }
 
 const FREE = [hybrid(3, 75, 0.4535), hybrid(3, 90, 0.4537), hybrid(2, 90)];
 const COSTLY = hybrid(3, 95, 0.4548);
-/** With a split less. */
+/** The row with one stage less. */
 const BESIDE = hybrid(2, 95);
 const ROWS = [...FREE, COSTLY, BESIDE].toSorted(
   (a, b) => a.stages - b.stages || a.percent - b.percent,
@@ -80,11 +80,11 @@ function casesOf(scale: ClickScale): readonly Case[] {
 }
 
 const PIPELINES_NOTE =
-  'Two pipelines of two or three stages, a rank each. The paper has three workers a pipeline, and does not say how many pipelines; its table has no rows for two.';
+  'Two pipelines of two or three stages, one rank per stage. The paper has three workers per pipeline and does not say how many pipelines; its table has no rows for two stages.';
 const COMMON = [
-  'Replicas of a stage exchange gradients synchronously, not by a parameter server with several threads a trainer. A threshold lives on for up to 1,000 iterations and is renewed early where it selects four times too much or too little.',
-  'Gradients of the table of embeddings travel exactly, the entries in use alone, in every run.',
-  'Samples of the test set pass as those of training do, so that the network that is tested is the one that was trained.',
+  'Replicas of a stage exchange gradients synchronously, not by a parameter server with several threads per trainer. A threshold is kept for up to 1,000 iterations and is renewed early where it selects four times too much or too little.',
+  'In every run, gradients of the embedding table are sent exactly, and only the entries in use.',
+  'Test samples pass between stages as training samples do, so the network tested is the one that was trained.',
 ];
 
 export const dctTable3: Figure = {
@@ -92,12 +92,13 @@ export const dctTable3: Figure = {
   paper: DCT,
   number: 'Table 3',
   title:
-    'Test loss under hybrid parallelism, by the share of gradients and activations that is left out',
+    'Test loss under hybrid parallelism, by the share of gradients and activations left out',
   claim: {
     text:
-      'Where both gradients between replicas and activations between the parts of a DLRM are ' +
-      'compressed, nothing is lost up to 90 %. At 95 % the test loss rises. The more often a model ' +
-      'is split, the less can be left out.',
+      'If both the gradients between replicas and the activations between the parts ' +
+      'of a DLRM are compressed, leaving out up to 90 % loses nothing. At 95 % the ' +
+      'test loss rises. The more parts a model is split into, the less can be left ' +
+      'out.',
     quoted: [
       { text: quotedLosses(ROWS), where: 'Table 3' },
       {
@@ -107,16 +108,17 @@ export const dctTable3: Figure = {
     ],
   },
   rule:
-    'Three parts. First: with three stages at 75 and 90 %, and with two at 90 %, the test loss is ' +
-    'not clearly above that of uncompressed training with the same seed. Second: with three stages ' +
-    'at 95 % it is clearly above. Third: at 95 % it is clearly above with three stages than with ' +
-    'two. Clearly: the mean over the seeds of the difference is larger than its spread, the largest ' +
-    'less the smallest. The last two parts see to it that a spread which could hide a loss does not ' +
-    'confirm that there is none.',
+    'Three parts. First: with three stages at 75 and 90 %, and with two at 90 %, the ' +
+    'test loss is not clearly above that of uncompressed training with the same ' +
+    'seed. Second: with three stages at 95 % it is clearly above. Third: at 95 % it ' +
+    'is clearly above with three stages than with two. “Clearly” means that the mean ' +
+    'difference over the seeds is larger than its spread (largest minus smallest). ' +
+    'The last two parts keep a spread that could hide a loss from confirming that ' +
+    'there is none.',
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 64 samples in two micro-batches, about two epochs.',
     PIPELINES_NOTE,
-    'Both networks have two layers, not four: they are split behind the first, which has 64 units, not 256.',
+    'Both networks have two layers, not four; they are split after the first, which has 64 units, not 256.',
     ...COMMON,
   ],
   seeds: [1, 2, 3],
@@ -136,7 +138,6 @@ export const dctTable3: Figure = {
     ],
     ours: ourLosses(sweep, ROWS),
   }),
-  chart: (sweep) =>
-    lossChart(sweep, ROWS, 'stages of a pipeline, share that is left out'),
+  chart: (sweep) => lossChart(sweep, ROWS, 'stages per pipeline, share left out'),
   table: (sweep) => lossTable(sweep, ROWS, 'left out'),
 };

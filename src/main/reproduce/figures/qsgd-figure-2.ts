@@ -1,6 +1,6 @@
 /**
- * How an iteration's time is shared between computing and communicating, with gradients of 32 and
- * of 4 bits, by the number of GPUs. Source: QSGD, its experiments, "Communication vs. Computation".
+ * How an iteration's time divides into computing and communicating, with gradients in 32 and in 4
+ * bits, by the number of GPUs. Source: QSGD, its experiments, "Communication vs. Computation".
  */
 import { COMMUNICATION_PHASES } from '../../../shared/phases.ts';
 import { median } from '../../../shared/statistics/quantile.ts';
@@ -13,18 +13,18 @@ import type { Sweep } from '../sweep.ts';
 import { QSGD } from './papers.ts';
 
 const RANKS = [2, 4, 8];
-/** Sockets and buffers have their size by then. */
+/** Sockets and buffers have grown to their final size by then. */
 const FROM = 3;
-/** Gradients and bandwidth are smaller alike. */
+/** Gradients and bandwidth are scaled down together. */
 const SMALLER = 256;
-/** Of one GPU that computes the batch of all, ms; the others share it. */
+/** Milliseconds that one GPU takes for the whole batch; several GPUs divide it. */
 const ALEXNET_MS = 80;
 
 interface Network {
   readonly id: string;
   readonly name: string;
   readonly parameters: number;
-  /** Multiplications and additions of the forward pass for one sample, in pairs. */
+  /** Multiply-adds of the forward pass for one sample. */
   readonly products: number;
 }
 const ALEXNET: Network = {
@@ -86,10 +86,10 @@ export const qsgdFigure2: Figure = {
   title: 'Computing and communicating with gradients in 32 and in 4 bits',
   claim: {
     text:
-      'The share of communication in an epoch grows significantly with the number of GPUs. It is ' +
-      'larger in some networks (AlexNet, VGG, LSTM) than in others (Inception, ResNet). ' +
-      'Quantised gradients reduce communication, with the time to quantise them, and the time of ' +
-      'an epoch, in all of them.',
+      'The share of communication in an epoch grows significantly with the number of ' +
+      'GPUs. It is larger in some networks (AlexNet, VGG, LSTM) than in others ' +
+      '(Inception, ResNet). In all of them, quantised gradients reduce the time of ' +
+      'communication, even counting the time to quantise, and the time of an epoch.',
     quoted: [
       {
         text: '“the relative impact of communication increases significantly as we increase the number of GPUs”, for both kinds of networks',
@@ -100,25 +100,26 @@ export const qsgdFigure2: Figure = {
         where: 'Experiments, “Communication vs. Computation”',
       },
       {
-        text: 'up to 16 GPUs; shares and times are shown, without a figure in its text',
+        text: 'up to 16 GPUs; shares and times are plotted, but the text gives no numbers',
         where: 'Figure 2',
       },
     ],
   },
   rule:
-    'Four parts. First: with 32 bits the share of communication in an iteration is clearly larger at ' +
-    'twice as many ranks, each time, in both networks. Second: it is clearly larger in AlexNet ' +
-    'than in ResNet-50 at each number of ranks. Third: with 4 bits communication takes clearly less ' +
-    'time than with 32, in both networks at each number of ranks. Fourth: so does an iteration, in ' +
-    'both networks at 8 ranks. Shares are clear if the mean over the seeds of the difference is ' +
-    'larger than its spread, the largest less the smallest; times are compared by their ratios, so ' +
-    'it is the difference of logarithms.',
+    'Four parts. First: with 32 bits the share of communication in an iteration is ' +
+    'clearly larger at twice as many ranks, each time, in both networks. Second: it ' +
+    'is clearly larger in AlexNet than in ResNet-50 at each number of ranks. Third: ' +
+    'with 4 bits communication takes clearly less time than with 32, in both ' +
+    'networks at each number of ranks. Fourth: so does an iteration, in both ' +
+    'networks at 8 ranks. Shares are clear if the mean difference over the seeds is ' +
+    'larger than its spread (largest minus smallest); times are compared by their ' +
+    'ratios, so it is the difference of logarithms.',
   differences: [
-    'Synthetic gradients with a 256th of the networks’ parameters, over an emulated network of 200 Mbit/s and 100 µs, a rank for each GPU on one computer. Of the networks, AlexNet and ResNet-50.',
-    'Computing is a pause: 80 ms for AlexNet’s batch on one GPU, for ResNet-50’s by the multiplications of its forward pass, divided by the number of ranks. The batch of all ranks together stays the same, so an epoch has as many iterations at every number of ranks. In the paper batches grow with the number of GPUs where accuracy allows it.',
-    'Communication is not hidden beside the computation, as the paper’s double buffering does.',
-    'In 32 bits by a ring; in 4 bits every rank sends its codes to every other, as in QSGD’s algorithm. What a rank sends then grows with the number of ranks, and in a ring hardly: at 16 ranks both would send as much.',
-    'Communication is a median over ten iterations, of the rank that arrived last, which waits for nobody; the time of an iteration is a median of the means over ranks.',
+    'Synthetic gradients with a 256th of the networks’ parameters, over an emulated network of 200 Mbit/s and 100 µs, with one rank for each GPU on one computer. Only AlexNet and ResNet-50.',
+    'Computing is a pause: 80 ms for AlexNet’s batch on one GPU, and for ResNet-50’s in proportion to the multiplications of its forward pass, divided by the number of ranks. The total batch stays the same, so an epoch has as many iterations at every number of ranks. In the paper batches grow with the number of GPUs where accuracy allows it.',
+    'Communication does not overlap computation, as it does with the paper’s double buffering.',
+    '32-bit gradients use a ring; in 4 bits every rank sends its codes to every other, as in QSGD’s algorithm. With 4 bits, what a rank sends grows with the number of ranks; in a ring it hardly grows: at 16 ranks both would send the same amount.',
+    'The time of communication is the median over ten iterations, on the rank that arrived last, which waits for no one; the time of an iteration is the median of the means over ranks.',
   ],
   seeds: [1, 2, 3],
   cases,
@@ -192,8 +193,8 @@ export const qsgdFigure2: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Share of an iteration that is communication, by the number of ranks. Means over the seeds; ' +
-      'bars from the least to the most.',
+      'Share of an iteration that is communication, by the number of ranks. Means ' +
+      'over the seeds; bars span the lowest to the highest value.',
     x: { label: 'ranks', scale: 'log', ticks: RANKS },
     y: { label: 'share of communication (%)', scale: 'linear' },
     series: NETWORKS.flatMap((network) =>

@@ -1,6 +1,6 @@
 /**
- * Accuracy with gradients in few bits. Source: QSGD, its experiments and Table 1; of the models
- * there the perceptron.
+ * Accuracy with gradients in few bits. Source: QSGD, its experiments and Table 1; the
+ * perceptron among its models.
  */
 import { formatPercent } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
@@ -48,7 +48,7 @@ const PAPER = {
   optimizer: {
     ...{ kind: 'sgd', lr: 0.1, momentum: 0.9, weightDecay: 0.0001 },
     ...{ schedule: 'step', decayAt: [80 * EPOCH, 120 * EPOCH] },
-    // Its authors found 0.1 too large for ResNet-110 to begin with.
+    // The network's authors found 0.1 too large for ResNet-110 at the start.
     warmupIterations: EPOCH,
   },
   iterations: 160 * EPOCH,
@@ -79,22 +79,23 @@ export const qsgdTable1: Figure = {
         where: 'Experiments, “Accuracy”',
       },
       {
-        text: '“more aggressive quantization can hurt accuracy”: 4 bits in larger buckets lose on AlexNet; by how much is shown, without a figure in its text',
+        text: '“more aggressive quantization can hurt accuracy”: 4 bits in larger buckets lose accuracy on AlexNet; the loss is plotted, but the text gives no numbers',
         where: 'Experiments, “Accuracy”',
       },
       {
-        text: 'the accuracies of Table 1 are shown, without a figure in its text',
+        text: 'the accuracies of Table 1 are plotted, but the text gives no numbers',
         where: 'Table 1',
       },
     ],
   },
   rule:
-    'Two parts. First: with 8 and with 4 bits the accuracy at the end is not clearly below that of ' +
-    'full precision with the same seed. Second: with a single level and one ℓ₂ scale for 16,384 ' +
-    'elements, whose noise the paper’s own bound lets grow with √n, it is clearly below. Clearly: ' +
-    'the mean over the seeds of the difference is larger than its spread, the largest less the ' +
-    'smallest. The second part sees to it that runs which could not see a loss do not confirm ' +
-    'that there is none.',
+    'Two parts. First: with 8 and with 4 bits the accuracy at the end is not clearly ' +
+    'below that of full precision with the same seed. Second: with a single level ' +
+    'and one ℓ₂ scale for 16,384 elements, whose noise may grow with √n by the ' +
+    'paper’s own bound, it is clearly below. “Clearly” means that the mean ' +
+    'difference over the seeds is larger than its spread (largest minus smallest). ' +
+    'The second part keeps runs that could not show a loss from confirming that ' +
+    'there is none.',
   differences: [
     'FNN-3 (three layers) on the embedded digits, not two layers on MNIST; 4 ranks × 32 samples, 300 iterations, momentum 0.5.',
     BUCKETS_NOTE,
@@ -106,8 +107,8 @@ export const qsgdTable1: Figure = {
     data: CIFAR_10,
     title: 'Accuracy of ResNet-110 with gradients in few bits',
     differences: [
-      'Of the paper’s models ResNet-110 on CIFAR-10, on 8 ranks as there; the perceptron’s size is not in its text. Images come without crops and flips, so every accuracy is lower than published ones.',
-      'The paper takes CNTK’s settings, which its text does not have: 8 × 32 samples and 160 epochs, as SparCML has CNTK’s for this network; momentum 0.9, weight decay 0.0001 and a rate of 0.1, a tenth of it from half of the epochs and a hundredth from three quarters, as the network’s authors have them, with one epoch of warm-up.',
+      'ResNet-110 on CIFAR-10, one of the paper’s models, on 8 ranks as in the paper; its text does not give the perceptron’s size. Images are neither cropped nor flipped, so every accuracy is lower than published ones.',
+      'The paper uses CNTK’s settings but its text does not give them. Here: 8 × 32 samples and 160 epochs, SparCML’s figures for CNTK and this network; momentum 0.9, weight decay 0.0001 and a rate of 0.1, divided by 10 after half of the epochs and by 100 after three quarters, as the network’s authors have them, with one epoch of warm-up.',
       BUCKETS_NOTE,
     ],
   },
@@ -136,8 +137,8 @@ export const qsgdTable1: Figure = {
   chart: (sweep) => ({
     kind: 'bars',
     caption:
-      'Accuracy on the test set less that of full precision with the same seed, in points. Means ' +
-      'over the seeds; bars from the least to the most.',
+      'Accuracy on the test set minus that of full precision with the same seed, in ' +
+      'points. Means over the seeds; bars span the lowest to the highest value.',
     x: {
       label: 'gradients in',
       scale: 'linear',
@@ -160,7 +161,7 @@ export const qsgdTable1: Figure = {
   }),
 };
 
-/** Points over full precision, by seed. */
+/** Points above full precision, by seed. */
 function gains(sweep: Sweep, id: string): readonly number[] {
   const full = sweep.values(FULL, 'accuracy');
   return sweep

@@ -1,4 +1,4 @@
-/** The figures that can be repeated: a line each, in the order in which they are listed. */
+/** The figures that can be reproduced, one line each, in the order of the list. */
 import { inputError } from '../../../shared/errors.ts';
 import { nearest } from '../../../shared/nearest.ts';
 import type { Figure } from '../figure.ts';

@@ -16,13 +16,13 @@ const METHODS = [
   { id: 'scalecom', name: 'ScaleCom' },
 ] as const;
 type MethodId = (typeof METHODS)[number]['id'];
-/** As in the paper. */
+/** The compression rate, as in the paper. */
 const COMPRESSION = 112;
-/** The residual has met most entries by then. */
+/** The residual holds most entries by then. */
 const FROM = 6;
-/** Above this share of growth something is not constant. */
+/** More growth than this is not constant. */
 const CONSTANT = 1.1;
-/** Of 2 to 16 workers: linear growth is eightfold. */
+/** From 2 to 16 workers, where linear growth is eightfold. */
 const [HALF_OF_LINEAR, HARDLY] = [4, 2];
 
 const idOf = (method: MethodId, workers: number): string => `${method}-p${workers}`;
@@ -52,32 +52,34 @@ export const scalecomFigure1: Figure = {
   title: 'What a worker receives of compressed gradients, by the number of workers',
   claim: {
     text:
-      'Workers that choose their entries by themselves choose different ones: what the parameter ' +
-      'server sends back builds up linearly with the number of workers. Where all send the ' +
-      'entries of one leader, as in ScaleCom, it stays the same.',
+      'Workers that choose their entries independently choose different ones, so ' +
+      'what the parameter server sends back grows linearly with the number of ' +
+      'workers. If all send the entries that one leader chose, as in ScaleCom, it ' +
+      'stays the same.',
     quoted: [
       {
         text: 'the overall compression ratio for the accumulated gradients decreases linearly with the number of workers',
         where: 'Figure 1a and its text',
       },
       {
-        text: 'ResNet50 on ImageNet at 112 times; the times are shown, without a figure in its text',
+        text: 'ResNet50 on ImageNet at 112 times; the times are plotted, but the text gives no numbers',
         where: 'Figure 1b',
       },
     ],
   },
   rule:
-    'Three parts. First: under local top-k a worker receives clearly more bytes at twice as many ' +
-    'workers, each time: the mean over the seeds of the difference is larger than its spread, the ' +
-    'largest less the smallest. Second: from 2 to 16 workers, where linear growth is eightfold, ' +
-    'it receives at least four times as much for every seed; at most twice as much for every ' +
-    'seed is a refutation. Third: under ScaleCom it receives at 16 workers at most a tenth more ' +
-    'than at 2 for every seed; more for every seed is a refutation.',
+    'Three parts. First: under local top-k a worker receives clearly more bytes at ' +
+    'twice as many workers, each time: the mean difference over the seeds is larger ' +
+    'than its spread (largest minus smallest). Second: from 2 to 16 workers, where ' +
+    'linear growth is eightfold, it receives at least four times as much for every ' +
+    'seed; at most twice as much for every seed refutes the claim. Third: under ' +
+    'ScaleCom it receives at 16 workers at most a tenth more than at 2 for every ' +
+    'seed; more for every seed refutes the claim.',
   differences: [
     'FNN-3 on the embedded digits (199,210 parameters), not ResNet50 on ImageNet; iterations 6 to 11.',
     'Bytes at a worker’s socket, without framing, not the modelled time of a server’s link.',
-    'The server is the first rank and a worker as well; the bytes are those of the last rank, in iterations in which it is not the leader, who sends indices and receives none.',
-    'Weights of pixels that are always blank get no gradient: no worker chooses them, so the build-up is less than with all weights in use.',
+    'The server is the first rank, which is also a worker; the bytes are those of the last rank, in iterations in which it is not the leader, since the leader sends indices and receives none.',
+    'Weights of pixels that are always blank get no gradient, so no worker chooses them, and the build-up is less than with all weights in use.',
   ],
   seeds: [1, 2, 3],
   cases,
@@ -106,8 +108,9 @@ export const scalecomFigure1: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Bytes that a worker receives in an iteration by the number of workers; both axes ' +
-      'logarithmic. Means over the seeds; bars from the least to the most.',
+      'Bytes that a worker receives in an iteration by the number of workers; both ' +
+      'axes logarithmic. Means over the seeds; bars span the lowest to the highest ' +
+      'value.',
     x: { label: 'workers', scale: 'log', ticks: WORKERS },
     y: { label: 'received (kB)', scale: 'log' },
     series: METHODS.map(({ id, name }) => ({
@@ -147,7 +150,7 @@ function builtUp(sweep: Sweep): Finding {
 function nearlyLinear(sweep: Sweep): Finding {
   const growth = growthOf(sweep, 'topk');
   return {
-    text: 'from 2 to 16 workers that grows at least by half as much as linearly',
+    text: 'from 2 to 16 workers that grows at least half as much as linear growth',
     outcome: forEverySeed(
       growth,
       (factor) => factor >= HALF_OF_LINEAR,
@@ -164,7 +167,10 @@ function constant(sweep: Sweep): Finding {
   };
 }
 
-/** What is received at the most workers over that at the fewest, by seed. */
+/**
+ * What is received with the most workers divided by what is received with the fewest,
+ * by seed.
+ */
 function growthOf(sweep: Sweep, method: MethodId): readonly number[] {
   const few = sweep.values(idOf(method, WORKERS[0]!), 'received');
   return ratios(sweep.values(idOf(method, WORKERS.at(-1)!), 'received'), few);

@@ -1,7 +1,7 @@
 /**
- * How alike the memories of workers are, and how much of the truly largest entries one worker
- * chooses: by iteration, by rate and with the low-pass filter. Source: ScaleCom, section 2,
- * Figure 2.
+ * The similarity of workers' memories, and the share of the truly largest entries that one
+ * worker chooses: by iteration, by rate, and with the low-pass filter. Source: ScaleCom,
+ * section 2, Figure 2.
  */
 import { formatPercent, formatQuantity } from '../../../shared/units.ts';
 import { meanCurve } from '../chart/chart.ts';
@@ -17,13 +17,13 @@ const [FEWEST, STANDARD, MOST] = WORKERS as [number, number, number];
 /** The paper's rates, a hundredfold apart. */
 const [LOW, HIGH] = [0.01, 1];
 const FILTER = 0.1;
-/** As the paper has them. */
+/** As in the paper. */
 const ITERATIONS = 90;
-/** Iterations at either end over which a distance is averaged. */
+/** Number of iterations at either end over which a distance is averaged. */
 const SPAN = 10;
-/** To compare the ranks takes longer than the iteration. */
+/** Comparing the ranks takes longer than the iteration. */
 const EVERY = 5;
-/** Where the number of workers does not matter, the distance differs by less than a tenth. */
+/** If the number of workers does not matter, the distance differs by less than a tenth. */
 const ALIKE = 1.1;
 /** The paper's overlap, and less than half. */
 const [OVERLAP, HALF] = [0.7, 0.5];
@@ -54,7 +54,7 @@ const FILTERED: Setting = {
 const LOW_RATE = atLowRate(STANDARD);
 const SETTINGS: readonly Setting[] = [...WORKERS.map(atLowRate), HIGH_RATE, FILTERED];
 
-/** All of ResNet-18's gradient, 44 MB, in one bucket, as FNN-3's is. */
+/** All of ResNet-18's gradient, 44 MB, is in one bucket, as FNN-3's is. */
 const WHOLE = { bucketBytes: 2 ** 26 };
 
 const casesOf = (workload: object, buckets: object = {}): readonly Case[] =>
@@ -75,22 +75,22 @@ const casesOf = (workload: object, buckets: object = {}): readonly Case[] =>
   }));
 
 const COMMON = [
-  'Distances at rate 0.01 are those under ScaleCom with β = 1, whose memories have left out the leader’s entries; in Figure 2a and b workers choose for themselves. A worker’s own largest entries wait in its memory for its turn to lead: longer, the more workers there are.',
+  'Distances at rate 0.01 are those under ScaleCom with β = 1, whose memories exclude the leader’s entries; in Figures 2a and 2b workers choose for themselves. A worker’s own largest entries wait in its memory until it leads: the more workers, the longer.',
   'Workers are compared in every fifth iteration. The distance is the mean over all pairs of workers, not that of workers 0 and 1.',
-  'An overlap is the share of the k truly largest entries that the leader has chosen. The paper’s is an area of two histograms, which may weigh entries otherwise.',
+  'An overlap is the share of the k truly largest entries that the leader has chosen. The paper’s is an area of two histograms, which may weight entries differently.',
 ];
 
 export const scalecomFigure2: Figure = {
   id: 'scalecom-figure-2',
   paper: SCALECOM,
   number: 'Figure 2',
-  title: 'How alike the memories of workers are',
+  title: 'Similarity of the memories of workers',
   claim: {
     text:
-      'The cosine distance between two workers’ memories falls fast over the first iterations, ' +
-      'whatever the number of workers, and most of the truly largest entries are among those that ' +
-      'one worker chooses. A rate a hundred times as high makes the distance much larger; the ' +
-      'low-pass filter brings it down again.',
+      'The cosine distance between two workers’ memories falls fast over the first ' +
+      'iterations for any number of workers, and one worker chooses most of the ' +
+      'truly largest entries. A rate a hundred times as high makes the distance much ' +
+      'larger; the low-pass filter reduces it again.',
     quoted: [
       {
         text: '“The cosine distance decreases fast over the iterations”, and “this phenomenon is agnostic to increasing worker number when learning rate and per-worker batch size stays the same”',
@@ -105,7 +105,7 @@ export const scalecomFigure2: Figure = {
         where: 'section 2, Figure 2c',
       },
       {
-        text: 'against the 70 %: normalised Hamming distance of 0.6 to 0.8 at rate 0.1 and 400 times, that is an overlap of 20 to 40 %',
+        text: 'at odds with the 70 %: normalised Hamming distance of 0.6 to 0.8 at rate 0.1 and 400 times, which is an overlap of 20 to 40 %',
         where: 'Figure 3',
       },
     ],
@@ -113,15 +113,16 @@ export const scalecomFigure2: Figure = {
   rule:
     'Five parts. First: at rate 0.01 and for each number of workers the distance over the last ten ' +
     'of 90 iterations is clearly smaller than over the first ten. Second: at the end ' +
-    `it is at ${MOST} workers at most a tenth larger than at ${FEWEST} for every seed; more for every ` +
-    `seed is a refutation. Third: with ${STANDARD} workers at rate 0.01 the leader’s entries are at ` +
-    'least 70 % of the truly largest at the end for every seed, as in the paper; less than half for ' +
-    'every seed is a refutation. Fourth: at rate 1 the distance at the end is clearly larger than at ' +
-    'rate 0.01. Fifth: at rate 1 it is clearly smaller with β = 0.1 than without the filter. Clearly: ' +
-    'the mean over the seeds of the difference is larger than its spread, the largest less the ' +
-    'smallest.',
+    `it is at ${MOST} workers at most a tenth larger than at ${FEWEST} for every ` +
+    `seed; more for every seed refutes the claim. Third: with ${STANDARD} workers at ` +
+    `rate 0.01 the leader’s entries are at ` +
+    'least 70 % of the truly largest at the end for every seed, as in the paper; ' +
+    'less than half for every seed refutes the claim. Fourth: at rate 1 the distance ' +
+    'at the end is clearly larger than at rate 0.01. Fifth: at rate 1 it is clearly ' +
+    'smaller with β = 0.1 than without the filter. “Clearly” means that the mean ' +
+    'difference over the seeds is larger than its spread (largest minus smallest).',
   differences: [
-    'FNN-3 on the embedded digits, not ResNet18 on CIFAR10; as in the paper 90 iterations, the rates 0.01 and 1, 0.1 % of the entries and 32 samples a worker.',
+    'FNN-3 on the embedded digits, not ResNet18 on CIFAR10; as in the paper 90 iterations, the rates 0.01 and 1, 0.1 % of the entries and 32 samples per worker.',
     ...COMMON,
   ],
   seeds: [1, 2, 3],
@@ -130,7 +131,7 @@ export const scalecomFigure2: Figure = {
     cases: casesOf({ model: 'resnet-18', dataset: 'cifar-10' }, WHOLE),
     data: CIFAR_10,
     differences: [
-      'As in the paper: ResNet18 on CIFAR10, 90 iterations, the rates 0.01 and 1, 0.1 % of the entries and 32 samples a worker. Its shortcuts have no weights (11,000,138 parameters), and images come without crops and flips. The numbers of workers are ours but for 8, as the others are not in the paper’s text; SGD without momentum, of which it says nothing.',
+      'As in the paper: ResNet18 on CIFAR10, 90 iterations, the rates 0.01 and 1, 0.1 % of the entries and 32 samples per worker. Its shortcuts have no weights (11,000,138 parameters), and images are neither cropped nor flipped. Of the numbers of workers only 8 is the paper’s: its text does not give the others. SGD runs without momentum, which the text does not mention.',
       ...COMMON,
     ],
   },
@@ -197,9 +198,9 @@ export const scalecomFigure2: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Mean cosine distance between the memories of two workers, by iteration: 0 where they point ' +
-      'the same way, 1 where they have nothing in common. Means over the seeds; bars from the ' +
-      'least to the most.',
+      'Mean cosine distance between the memories of two workers, by iteration: 0 ' +
+      'where they point the same way, 1 where they have nothing in common. Means ' +
+      'over the seeds; bars span the lowest to the highest value.',
     x: { label: 'iteration', scale: 'linear' },
     y: { label: 'cosine distance of memories', scale: 'linear' },
     series: SETTINGS.map(({ id, label }) => ({

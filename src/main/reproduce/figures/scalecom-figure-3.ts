@@ -12,7 +12,7 @@ import { CIFAR_10 } from './brought-data.ts';
 import { SCALECOM } from './papers.ts';
 
 const WORKERS = [4, 8, 16];
-/** As in the paper. */
+/** The compression rate, as in the paper. */
 const COMPRESSION = 400;
 /** The upper end of what the paper observed. */
 const MOST = 0.8;
@@ -21,7 +21,7 @@ const ITERATIONS = 30;
 
 const idOf = (workers: number): string => `p${workers}`;
 
-/** All of ResNet-18's gradient, 44 MB, in one bucket, as FNN-3's is. */
+/** All of ResNet-18's gradient, 44 MB, is in one bucket, as FNN-3's is. */
 const WHOLE = { bucketBytes: 2 ** 26 };
 
 const casesOf = (workload: object, buckets: object = {}): readonly Case[] =>
@@ -41,7 +41,7 @@ const casesOf = (workload: object, buckets: object = {}): readonly Case[] =>
     },
   }));
 
-const CHUNKS_NOTE = 'Entries are chosen among all of the gradient, not by chunks.';
+const CHUNKS_NOTE = 'Entries are chosen from the whole gradient, not chunk by chunk.';
 
 export const scalecomFigure3: Figure = {
   id: 'scalecom-figure-3',
@@ -50,26 +50,28 @@ export const scalecomFigure3: Figure = {
   title: 'How far the entries of one leader are from the largest of the average',
   claim: {
     text:
-      'The entries that one worker chooses by its own gradient and memory overlap reasonably with ' +
-      'the largest of the average over all workers: so a leader can choose for all.',
+      'The entries that one worker chooses by its own gradient and memory overlap ' +
+      'reasonably with the largest entries of the average over all workers, so a ' +
+      'leader can choose for all.',
     quoted: [
       {
-        text: 'normalised Hamming distance between 0.6 and 0.8: ResNet18 on CIFAR10, rate 0.1, 400 times, epoch 0, 32 samples a worker',
+        text: 'normalised Hamming distance between 0.6 and 0.8: ResNet18 on CIFAR10, rate 0.1, 400 times, epoch 0, 32 samples per worker',
         where: 'Figure 3',
       },
       {
-        text: '“the Hamming distance is still above 0.32” at 32 samples a worker',
+        text: '“the Hamming distance is still above 0.32” at 32 samples per worker',
         where: 'the text beside Figure 3',
       },
     ],
   },
   rule:
-    'For each number of workers the distance, a mean over iterations 5 to 29, is at most 0.8, the ' +
-    'upper end of what the paper observed, for every seed. It is refuted where it is above 0.8 for ' +
-    'every seed, and undecided where seeds differ. The distance is the share of the average’s k ' +
-    'largest entries that the leader did not choose: 0 if it chose all of them, near 1 by chance.',
+    'For each number of workers the distance, a mean over iterations 5 to 29, is at ' +
+    'most 0.8, the upper end of what the paper observed, for every seed. The claim ' +
+    'is refuted if the distance is above 0.8 for every seed, and undecided if seeds ' +
+    'differ. The distance is the share of the average’s k largest entries that the ' +
+    'leader did not choose: 0 if it chose all of them, near 1 by chance.',
   differences: [
-    'FNN-3 on the embedded digits, not ResNet18 on CIFAR10; 4 to 16 workers. Here the distance grows with their number: what it is for many more, these runs do not tell.',
+    'FNN-3 on the embedded digits, not ResNet18 on CIFAR10; 4 to 16 workers. Here the distance grows with their number; these runs cannot say what it is for many more.',
     CHUNKS_NOTE,
   ],
   seeds: [1, 2, 3],
@@ -78,7 +80,7 @@ export const scalecomFigure3: Figure = {
     cases: casesOf({ model: 'resnet-18', dataset: 'cifar-10' }, WHOLE),
     data: CIFAR_10,
     differences: [
-      'As in the paper: ResNet18 on CIFAR10, rate 0.1, 400 times, epoch 0, 32 samples a worker. Its shortcuts have no weights (11,000,138 parameters), and images come without crops and flips. The numbers of workers are ours: the paper’s are not in its text.',
+      'As in the paper: ResNet18 on CIFAR10, rate 0.1, 400 times, epoch 0, 32 samples per worker. Its shortcuts have no weights (11,000,138 parameters), and images are neither cropped nor flipped. The numbers of workers are ours: the paper’s text does not give its own.',
       CHUNKS_NOTE,
     ],
   },
@@ -97,8 +99,8 @@ export const scalecomFigure3: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Normalised Hamming distance by iteration, a line for each number of workers. Means over ' +
-      'the seeds; bars from the least to the most.',
+      'Normalised Hamming distance by iteration, a line for each number of workers. ' +
+      'Means over the seeds; bars span the lowest to the highest value.',
     x: { label: 'iteration', scale: 'linear' },
     y: { label: 'Hamming distance', scale: 'linear' },
     series: WORKERS.map((workers) => ({

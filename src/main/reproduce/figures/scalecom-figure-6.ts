@@ -1,6 +1,6 @@
 /**
- * How much of an iteration is communication, and how much faster ScaleCom makes it: by samples a
- * worker, by computing power and by the number of workers. Source: ScaleCom, section 5, Figure 6.
+ * The share of communication in an iteration, and how much faster ScaleCom makes it: by samples
+ * per worker, computing power and number of workers. Source: ScaleCom, section 5, Figure 6.
  */
 import { formatDuration, formatFactor, formatPercent } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
@@ -30,19 +30,19 @@ const WORKERS = [4, 8, 16];
 const [FEWEST, STANDARD, MOST] = WORKERS as [number, number, number];
 const SAMPLES = [8, 32];
 const [SMALL_BATCH, LARGE_BATCH] = SAMPLES as [number, number];
-/** Of the paper's accelerators, in TFLOPs. */
+/** Power of the paper's accelerators, in TFLOPs. */
 const POWERS = [100, 300];
 const [SLOW, FAST] = POWERS as [number, number];
 /**
- * Milliseconds that computing eight samples takes at 100 TFLOPs: so that a dense ring, which
+ * Milliseconds to compute eight samples at 100 TFLOPs, chosen so that a dense ring, which
  * the link carries in 312 ms, has the paper's share of 56 %.
  */
 const COMPUTE_MS = 240;
-/** Sockets and buffers have their size by then. */
+/** Sockets and buffers have grown to their final size by then. */
 const FROM = 1;
 /** From 4 to 16 workers, where linear growth is fourfold. */
 const [HALF_OF_LINEAR, HARDLY] = [2, 1.5];
-/** Below this share of the time, communication holds nobody up. */
+/** Below this share of the time, communication is negligible. */
 const NEGLIGIBLE = 0.1;
 
 interface Setting {
@@ -54,7 +54,7 @@ interface Setting {
 const setting = (workers: number, samples: number, power: number): Setting => ({
   ...{ workers, samples, power },
 });
-/** Figure 6a, and 6b, which share one. */
+/** The settings of Figures 6a and 6b, which share one. */
 const BATCHES = POWERS.flatMap((power) =>
   SAMPLES.map((samples) => setting(STANDARD, samples, power)),
 );
@@ -67,7 +67,7 @@ const idOf = (method: MethodId, { workers, samples, power }: Setting): string =>
 const labelOf = ({ workers, samples, power }: Setting): string =>
   `${workers} workers, ${samples} samples, ${power} TFLOPs`;
 
-/** Dense gradients in 6a, those of top-k in 6b, ScaleCom in both. */
+/** Dense gradients in 6a, top-k in 6b, ScaleCom in both. */
 const isMeasured = (method: MethodId, one: Setting): boolean =>
   method === 'scalecom' ||
   (method === 'none' ? one.workers === STANDARD : WORLDS.includes(one));
@@ -99,15 +99,16 @@ export const scalecomFigure6: Figure = {
   id: 'scalecom-figure-6',
   paper: SCALECOM,
   number: 'Figure 6',
-  title: 'Communication in an iteration, and what ScaleCom saves of it',
+  title: 'Communication in an iteration, and how much of it ScaleCom saves',
   claim: {
     text:
-      'The fewer samples a worker has and the faster it computes, the larger is the share of ' +
-      'communication and the more ScaleCom speeds training up. With more workers the communication ' +
-      'of local top-k grows linearly; that of ScaleCom stays the same, and next to nothing.',
+      'The fewer samples per worker has and the faster it computes, the larger the ' +
+      'share of communication and the more ScaleCom speeds up training. With more ' +
+      'workers the communication of local top-k grows linearly; that of ScaleCom ' +
+      'stays constant and negligible.',
     quoted: [
       {
-        text: 'communication 56 % of the time with 8 samples a worker, 20 % with 32, at 100 TFLOPs',
+        text: 'communication 56 % of the time with 8 samples per worker, 20 % with 32, at 100 TFLOPs',
         where: 'section 5, Figure 6a',
       },
       {
@@ -125,22 +126,24 @@ export const scalecomFigure6: Figure = {
     ],
   },
   rule:
-    'Six parts. First: with dense gradients the share of communication is clearly smaller with 32 ' +
-    'samples than with 8, at 100 and at 300 TFLOPs. Second: in each of these four settings an ' +
-    'iteration takes clearly less time with ScaleCom. Third: how many times less is clearly more ' +
-    'with 8 samples than with 32, and at 300 TFLOPs than at 100. Fourth: from 4 to 16 workers, where ' +
-    'linear growth is fourfold, a reduction of local top-k takes at least twice as long for every ' +
-    'seed; at most one and a half times for every seed is a refutation. Fifth: that of ScaleCom ' +
-    'grows clearly less. Sixth: with each number of workers it is at most a tenth of the iteration ' +
-    'for every seed; more for every seed is a refutation. Clearly: the mean over the seeds of the ' +
-    'difference is larger than its spread, the largest less the smallest; times and their ratios are ' +
-    'compared by logarithms.',
+    'Six parts. First: with dense gradients the share of communication is clearly ' +
+    'smaller with 32 samples than with 8, at 100 and at 300 TFLOPs. Second: in each ' +
+    'of these four settings an iteration takes clearly less time with ScaleCom. ' +
+    'Third: how many times less is clearly more with 8 samples than with 32, and at ' +
+    '300 TFLOPs than at 100. Fourth: from 4 to 16 workers, where linear growth is ' +
+    'fourfold, a reduction of local top-k takes at least twice as long for every ' +
+    'seed; at most one and a half times for every seed refutes the claim. Fifth: ' +
+    'that of ScaleCom grows clearly less. Sixth: with each number of workers it is ' +
+    'at most a tenth of the iteration for every seed; more for every seed refutes ' +
+    'the claim. “Clearly” means that the mean difference over the seeds is larger ' +
+    'than its spread (largest minus smallest); times and their ratios are compared ' +
+    'by logarithms.',
   differences: [
     'Measured, by 4 to 16 rank processes on one computer; the paper’s figures are those of a performance model for 8 to 128 accelerators with a parameter server.',
-    'A made-up gradient of 524,288 elements, not ResNet50’s; half of it is alike on all ranks. Computing is a sleep: 240 ms for 8 samples at “100 TFLOPs”, in proportion for more samples and a third at “300”.',
-    'An emulated network of 100 Mbit/s and 100 µs. The 240 ms are chosen so that a dense ring’s share comes out near the paper’s 56 % with 8 samples at 100 TFLOPs: that figure is given here, not found.',
-    'Dense gradients travel in a ring, those of local top-k are gathered from every worker by every worker, ScaleCom’s indices are broadcast and its values summed by what is cheapest.',
-    'A reduction’s time is the median over five iterations of that of the rank that arrived last. Compressing is in the time of the iteration, not in that of the reduction. Where processes outnumber the cores, waiting for a core is in both.',
+    'A synthetic gradient of 524,288 elements, not ResNet50’s; half of it is the same on all ranks. Computing is a sleep: 240 ms for 8 samples at “100 TFLOPs”, in proportion for more samples and a third at “300”.',
+    'An emulated network of 100 Mbit/s and 100 µs. The 240 ms are chosen so that a dense ring’s share is near the paper’s 56 % with 8 samples at 100 TFLOPs: that number is an input here, not a result.',
+    'Dense gradients travel in a ring; local top-k’s are gathered from every worker by every worker; ScaleCom’s indices are broadcast and its values summed by the cheapest collective.',
+    'A reduction’s time is the median over five iterations, on the rank that arrived last. The time of the iteration includes compressing, that of the reduction does not. Where processes outnumber the cores, both include waiting for a core.',
   ],
   seeds: [1, 2, 3],
   cases,
@@ -190,7 +193,7 @@ export const scalecomFigure6: Figure = {
         })),
       ),
       {
-        text: 'from 4 to 16 workers a reduction of local top-k grows at least by half as much as linearly',
+        text: 'from 4 to 16 workers a reduction of local top-k grows at least half as much as linear growth',
         outcome: forEverySeed(
           growth(sweep, 'topk'),
           (factor) => factor >= HALF_OF_LINEAR,
@@ -226,9 +229,9 @@ export const scalecomFigure6: Figure = {
   chart: (sweep) => ({
     kind: 'bars',
     caption:
-      'Share of communication in an iteration: first by the number of workers, with 8 samples at ' +
-      '100 TFLOPs; then with 8 workers and more samples, more TFLOPs, or both. Means over the seeds; ' +
-      'bars from the least to the most.',
+      'Share of communication in an iteration: first by the number of workers, with ' +
+      '8 samples at 100 TFLOPs; then with 8 workers and more samples, more TFLOPs, ' +
+      'or both. Means over the seeds; bars span the lowest to the highest value.',
     x: {
       label: 'workers; with 8 of them, samples and TFLOPs',
       scale: 'linear',
@@ -263,7 +266,7 @@ export const scalecomFigure6: Figure = {
   }),
 };
 
-/** What sets it apart. */
+/** What distinguishes it from the others. */
 function categoryOf(one: Setting): string {
   if (WORLDS.includes(one)) return `${one.workers} workers`;
   const differs = [
@@ -285,14 +288,17 @@ const communication = (
   one: Setting,
 ): readonly number[] => sweep.values(idOf(method, one), 'communication');
 
-/** Of communication in an iteration, by seed. */
+/** The share of communication in an iteration, by seed. */
 const shares = (sweep: Sweep, method: MethodId, one: Setting): readonly number[] =>
   ratios(communication(sweep, method, one), times(sweep, method, one));
 
 const speedUps = (sweep: Sweep, one: Setting): readonly number[] =>
   ratios(times(sweep, 'none', one), times(sweep, 'scalecom', one));
 
-/** How many times as long a reduction takes with the most workers, by seed. */
+/**
+ * How many times as long a reduction takes with the most workers as with the fewest, by
+ * seed.
+ */
 const growth = (sweep: Sweep, method: MethodId): readonly number[] =>
   ratios(
     communication(sweep, method, setting(MOST, SMALL_BATCH, SLOW)),

@@ -1,5 +1,5 @@
 /**
- * How well models end that were trained with ScaleCom at a usual batch size. Source: ScaleCom,
+ * The final quality of models trained with ScaleCom at a usual batch size. Source: ScaleCom,
  * section 4, Table 2.
  */
 import type { Figure } from '../figure.ts';
@@ -43,8 +43,8 @@ export const scalecomTable2: Figure = {
   rule: `Each of the two models ends without loss. ${MARGIN_TEXT}`,
   differences: [
     'Two small models of ours on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 at 92 times, a small LSTM of bytes at 100 times instead of 400.',
-    'Two workers × 32 images or 4 windows, 400 iterations of SGD with momentum 0.9, of which the first 15 travel uncompressed; the paper’s 4 to 8 workers trained for whole schedules. At 100 times an entry waits for about 100 iterations: few beside the paper’s number, a quarter of ours.',
-    'Entries are chosen among all of the gradient, at one compression for all layers, not by chunks and by rules for each layer.',
+    'Two workers × 32 images or 4 windows, 400 iterations of SGD with momentum 0.9, the first 15 uncompressed; the paper’s 4 to 8 workers trained for whole schedules. At 100 times an entry waits for about 100 iterations: a small part of the paper’s number, a quarter of ours.',
+    'Entries are chosen from the whole gradient, with one compression rate for all layers, not by chunks and with rules for each layer.',
   ],
   seeds: [1, 2, 3],
   cases: casesOf(VARIANTS, { ranks: 2, iterations: 400 }),

@@ -1,5 +1,5 @@
 /**
- * How well models end that were trained with ScaleCom on more workers at a higher rate, with its
+ * The final quality of models trained with ScaleCom on more workers at a higher rate, with its
  * low-pass filter and without. Source: ScaleCom, section 4, Table 3 and Figure 5.
  */
 import { notAbove } from '../contrast.ts';
@@ -30,9 +30,9 @@ export const scalecomTable3: Figure = {
   title: 'Accuracy with ScaleCom at a large batch size',
   claim: {
     text:
-      'With many workers and a rate scaled up for their large batches, ScaleCom with the low-pass ' +
-      'filter ends almost identical to uncompressed training. Without the filter large data sets ' +
-      'lose, a small one does not.',
+      'With many workers and a rate scaled up for their large batches, ScaleCom with ' +
+      'the low-pass filter ends almost identical to uncompressed training. Without ' +
+      'the filter, large data sets lose quality, but a small one does not.',
     quoted: [
       {
         text: 'accuracy in %, uncompressed and compressed: ResNet34 on CIFAR10 (92 times, 32 workers) 93.75, 93.36; ResNet18 (112, 64 workers) 70.285, 69.879; ResNet50 (96) 76.473, 75.895; MobileNetV2 (155) 71.487, 71.014, these on ImageNet',
@@ -49,14 +49,15 @@ export const scalecomTable3: Figure = {
     ],
   },
   rule:
-    'Two parts, each for both models. First: with β = 0.1 it ends without loss. Second: the filter ' +
-    'does no harm, the loss with it is not clearly larger than without: the mean over the seeds of the ' +
-    'difference is not larger than its spread. That large data sets lose without the filter cannot be ' +
+    'Two parts, each for both models. First: with β = 0.1 the model ends without ' +
+    'loss. Second: the filter does no harm; the loss with it is not clearly larger ' +
+    'than without: the mean difference over the seeds is not larger than its spread. ' +
+    'That large data sets lose without the filter cannot be ' +
     `judged here: both of ours are small. ${MARGIN_TEXT}`,
   differences: [
     'Two small models of ours on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 at 92 times, a small LSTM of bytes at 100 times.',
-    'Eight workers × 32 images or 4 windows, with four times the rate that our Table 2 has for two; the paper has 12 to 64 workers. 150 iterations of SGD with momentum 0.9, of which the first 15 travel uncompressed and have a growing rate. At 100 times an entry waits for about 100 iterations: few beside the paper’s number, most of ours.',
-    'Entries are chosen among all of the gradient, at one compression for all layers, not by chunks and by rules for each layer.',
+    'Eight workers × 32 images or 4 windows, with four times the rate of our Table 2 for two workers; the paper has 12 to 64 workers. 150 iterations of SGD with momentum 0.9, the first 15 uncompressed and with a growing rate. At 100 times an entry waits for about 100 iterations: a small part of the paper’s number, most of ours.',
+    'Entries are chosen from the whole gradient, with one compression rate for all layers, not by chunks and with rules for each layer.',
   ],
   seeds: [1, 2, 3],
   cases: casesOf(VARIANTS, { ranks: 8, iterations: 150 }),

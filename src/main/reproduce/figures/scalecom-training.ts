@@ -1,6 +1,6 @@
 /**
- * What ScaleCom's two tables of accuracies share: the models, and how much worse than without
- * compression one may end before it counts as a loss. Source: ScaleCom, section 4.
+ * Shared by ScaleCom's two tables of accuracies: the models, and how much worse than
+ * uncompressed training one may end before it counts as a loss. Source: ScaleCom, section 4.
  */
 import { formatPercent, formatQuantity } from '../../../shared/units.ts';
 import { pointOf, type Chart, type ChartPoint } from '../chart/chart.ts';
@@ -14,7 +14,7 @@ interface TrainedModel {
   readonly id: string;
   readonly name: string;
   readonly workload: Readonly<Record<string, unknown>>;
-  /** With two workers; as many times as large with as many times as many. */
+  /** The learning rate with two workers; it scales with the number of workers. */
   readonly lr: number;
   readonly optimizer: Readonly<Record<string, unknown>>;
   /** How many times smaller ScaleCom makes the gradient. */
@@ -58,22 +58,22 @@ export const BASELINE: Variant = {
   exchange: () => ({ method: 'none' }),
 };
 
-/** @param beta of the low-pass filter; 1: none */
+/** @param beta β of the low-pass filter; 1: no filter */
 export const scaleCom = (id: string, name: string, beta: number): Variant => ({
   id,
   name,
   exchange: (compression) => ({
     ...{ method: 'scalecom', ratio: Number((1 / compression).toPrecision(4)), beta },
-    // A tenth of the training at most, as in the paper.
+    // At most a tenth of the training, as in the paper.
     warmupIterations: WARM_UP,
   }),
 });
 const WARM_UP = 15;
 
-/** Workers to which the rates belong. */
+/** The number of workers that the rates are for. */
 const STANDARD = 2;
 
-/** A model's training as a variant has it. */
+/** A variant's training of a model. */
 export const casesOf = (
   variants: readonly Variant[],
   { ranks, iterations }: { readonly ranks: number; readonly iterations: number },
@@ -97,17 +97,19 @@ export const casesOf = (
   );
 
 /**
- * Relative: the largest loss of accuracy, BLEU or word errors that the paper's two tables have
- * and call none (27.64 to 27.24 BLEU).
+ * The largest relative loss of accuracy, BLEU or word errors in the paper's two tables, which
+ * the paper counts as none (27.64 to 27.24 BLEU).
  */
 const TOLERANCE = 0.015;
 
 export const MARGIN_TEXT =
-  'Without loss means: relative to uncompressed training with the same seed, the accuracy is lower ' +
-  'or the perplexity higher by clearly less than 1.5 %, which is the largest such loss that the ' +
-  'paper’s own tables have (27.64 to 27.24 BLEU) and call none; clearly more is a refutation. ' +
-  'Clearly: the mean over the seeds differs from 1.5 % by more than the spread, the largest less ' +
-  'the smallest. So a spread that could hide a loss confirms nothing.';
+  'Without loss means: relative to uncompressed training with the same seed, the ' +
+  'accuracy is lower or the perplexity higher by clearly less than 1.5 %, the ' +
+  'largest such loss in the paper’s own tables (27.64 to 27.24 BLEU), which the ' +
+  'paper counts as none; clearly more refutes the claim. “Clearly” means that the ' +
+  'mean over the ' +
+  'seeds differs from 1.5 % by more than the spread (largest minus smallest). So a ' +
+  'spread that could hide a loss confirms nothing.';
 
 export const measureMetric = (records: readonly RunRecord[]): Measurement => ({
   values: { metric: required(doneOf(records).metric, 'measure at its end') },
@@ -115,7 +117,7 @@ export const measureMetric = (records: readonly RunRecord[]): Measurement => ({
 
 const idOf = (model: string, variant: string): string => `${model}-${variant}`;
 
-/** By how much worse than uncompressed a model ended, relatively, by seed. */
+/** How much worse than uncompressed training a model ended, relative, by seed. */
 export function losses(sweep: Sweep, model: TrainedModel, variant: Variant): number[] {
   const baseline = sweep.values(idOf(model.id, BASELINE.id), 'metric');
   return sweep
@@ -154,7 +156,7 @@ export const oursText = (sweep: Sweep, variants: readonly Variant[]): string =>
         .join(', '),
   ).join('; ');
 
-/** Change against uncompressed training in percent, a point for each model. */
+/** Change relative to uncompressed training in percent, one point per model. */
 const lossPoints = (sweep: Sweep, variant: Variant): readonly ChartPoint[] =>
   MODELS.map((model, index) =>
     pointOf(
@@ -163,12 +165,13 @@ const lossPoints = (sweep: Sweep, variant: Variant): readonly ChartPoint[] =>
     ),
   );
 
-/** @param variants those beside the baseline */
+/** @param variants all but the baseline */
 export const lossChart = (sweep: Sweep, variants: readonly Variant[]): Chart => ({
   kind: 'bars',
   caption:
-    'How much worse than uncompressed training with the same seed a model ends, in percent of its ' +
-    'measure; below 0 is better. Means over the seeds; bars from the least to the most.',
+    'How much worse a model ends than uncompressed training with the same seed, in ' +
+    'percent of its measure; below 0 is better. Means over the seeds; bars span the ' +
+    'lowest to the highest value.',
   x: {
     label: 'model and measure',
     scale: 'linear',

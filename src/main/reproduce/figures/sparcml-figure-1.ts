@@ -1,6 +1,6 @@
 /**
- * Fill-in: how dense the sum of sparse gradients is, by the number of ranks and by how much
- * each of them sends. Source: SparCML, section 3.
+ * Fill-in: the density of the sum of sparse gradients, by the number of ranks and the
+ * density that each sends. Source: SparCML, section 3.
  */
 import { formatPercent } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
@@ -14,12 +14,14 @@ import { SPARCML } from './papers.ts';
 const RANKS = [2, 4, 8, 16];
 /** k/N of each rank. */
 const DENSITIES = [0.001, 0.01, 0.1];
-/** The residual has met most entries by then, and more iterations change little. */
+/** The residual holds most entries by then, and further iterations change little. */
 const FROM = 6;
 
 const idOf = (ranks: number, density: number): string => `p${ranks}-d${density}`;
 
-/** Of the paper: samples of all ranks together, and what it is a snapshot of. */
+/**
+ * The paper's settings: samples of all ranks together, and the epoch of its snapshot.
+ */
 const BATCH = 256;
 const EPOCH = Math.ceil(50_000 / BATCH);
 const EPOCHS = 5;
@@ -49,7 +51,7 @@ const casesOf = (training: (ranks: number) => object): readonly Case[] =>
     })),
   );
 
-/** @param from the iteration with which counting begins */
+/** @param from the first iteration that is counted */
 const densityFrom =
   (from: number): Figure['measure'] =>
   (records) => {
@@ -64,7 +66,7 @@ const densityFrom =
   };
 
 const ABSENT_NOTE =
-  'Where the collective went dense the entries of the sum are not counted: such a point is absent. The sum itself may still have fewer than half of all entries.';
+  'Where the collective went dense the entries of the sum are not counted, so the point is absent. The sum itself may still have fewer than half of all entries.';
 
 export const sparcmlFigure1: Figure = {
   id: 'sparcml-figure-1',
@@ -73,30 +75,31 @@ export const sparcmlFigure1: Figure = {
   title: 'Density of the sum of sparse gradients, by the number of ranks',
   claim: {
     text:
-      'The density of the reduced result grows with the number of nodes and with the density ' +
-      'that each node sends. At a few per cent a node the sum over many nodes becomes dense, ' +
-      'and communication is again the bottleneck.',
+      'The density of the reduced result grows with the number of nodes and with the ' +
+      'density that each node sends. At a few per cent per node the sum over many ' +
+      'nodes becomes dense, and communication is the bottleneck again.',
     quoted: [
       {
-        text: '5–10 % of the gradient a node, over a large number of nodes, “can negate the benefits of compression”',
+        text: '5–10 % of the gradient per node, over a large number of nodes, “can negate the benefits of compression”',
         where: 'section 3',
       },
       {
-        text: 'ResNet-20 on CIFAR-10 at epoch 5; the densities are shown, without a figure in its text',
+        text: 'ResNet-20 on CIFAR-10 at epoch 5; the densities are plotted, but the text gives no numbers',
         where: 'Figure 1',
       },
     ],
   },
   rule:
-    'Three parts. First: for each density a rank, the density of the sum is clearly higher at ' +
-    'twice as many ranks, as long as it was counted: the mean over the seeds of the difference ' +
-    'is larger than its spread, the largest less the smallest. Second: at each number of ranks it ' +
-    'is clearly higher where each rank sends ten times as much, as long as it was counted. Third: ' +
-    'at 10 % a rank and 16 ranks SparCML’s own collective has given up its sparse format in all ' +
-    'iterations for every seed, as it does where two streams together may have half of all ' +
-    'entries; in none for every seed is a refutation.',
+    'Three parts. First: for each density per rank, the density of the sum is ' +
+    'clearly higher at twice as many ranks, as long as it was counted: the mean ' +
+    'difference over the seeds is larger than its spread (largest minus smallest). ' +
+    'Second: at each number of ranks it is clearly higher where each rank sends ten ' +
+    'times as much, as long as it was counted. Third: at 10 % per rank and 16 ranks ' +
+    'SparCML’s own collective has given up its sparse format in all iterations for ' +
+    'every seed, as it does when two streams together may have half of all entries; ' +
+    'in none for every seed refutes the claim.',
   differences: [
-    'FNN-3 on the embedded digits (199,210 parameters), not ResNet-20 on CIFAR-10. Weights of pixels that are always blank get no gradient, so part of the entries can never fill in.',
+    'FNN-3 on the embedded digits (199,210 parameters), not ResNet-20 on CIFAR-10. Weights of pixels that are always blank get no gradient, so some entries can never fill in.',
     'Up to 16 ranks, iterations 6 to 11, not epoch 5.',
     ABSENT_NOTE,
   ],
@@ -107,8 +110,8 @@ export const sparcmlFigure1: Figure = {
     data: CIFAR_10,
     measure: densityFrom((EPOCHS - 1) * EPOCH),
     differences: [
-      `ResNet-20 on CIFAR-10 as in the paper; images come without crops and flips. All ${EPOCH} iterations of epoch ${EPOCHS} count, not one of them.`,
-      `Up to 16 ranks: how many the paper has is not in its text. Nor are the settings of this network: ${BATCH} samples of all ranks together, which it has for ResNet-110, and a rate of 0.1, momentum 0.9 and weight decay 0.0001 as the network’s authors have them.`,
+      `ResNet-20 on CIFAR-10 as in the paper; images are neither cropped nor flipped. All ${EPOCH} iterations of epoch ${EPOCHS} count, not a single one.`,
+      `Up to 16 ranks: the paper’s text does not give its number. Nor does it give this network’s settings: ${BATCH} samples over all ranks are its figure for ResNet-110; a rate of 0.1, momentum 0.9 and weight decay 0.0001 are those of the network’s authors.`,
       ABSENT_NOTE,
     ],
   },
@@ -117,7 +120,7 @@ export const sparcmlFigure1: Figure = {
     const [ranks, ratio] = [RANKS.at(-1)!, DENSITIES.at(-1)!];
     const given = sweep.values(idOf(ranks, ratio), 'dense');
     const wentDense: Finding = {
-      text: `at ${tenths(ratio)} a rank and ${ranks} ranks the collective goes dense`,
+      text: `at ${tenths(ratio)} per rank and ${ranks} ranks the collective goes dense`,
       outcome: forEverySeed(
         given,
         (share) => share === 1,
@@ -136,13 +139,13 @@ export const sparcmlFigure1: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Density of the sum by the number of ranks, a line for each density that a rank sends. ' +
-      'Means over the seeds, which differ by less than the marks are large unless bars show it. ' +
-      'A line ends where the collective went dense.',
+      'Density of the sum by the number of ranks, a line for each density that a ' +
+      'rank sends. Means over the seeds; where no bars are drawn, seeds differ by ' +
+      'less than the size of the marks. A line ends where the collective went dense.',
     x: { label: 'ranks', scale: 'log', ticks: RANKS },
     y: { label: 'density of the sum (%)', scale: 'log' },
     series: DENSITIES.map((density) => ({
-      name: `${tenths(density)} a rank`,
+      name: `${tenths(density)} per rank`,
       points: observed(sweep, density).map(({ ranks, values }) =>
         pointOf(
           ranks,
@@ -164,7 +167,9 @@ export const sparcmlFigure1: Figure = {
   }),
 };
 
-/** Where the entries of the sum were counted, with one value for each seed. */
+/**
+ * The points where the entries of the sum were counted, with one value for each seed.
+ */
 function observed(
   sweep: Sweep,
   density: number,
@@ -181,7 +186,7 @@ function growth(sweep: Sweep, density: number): Finding {
     text: `${points[index]!.ranks} to ${point.ranks}`,
     a: contrast(point.values, points[index]!.values).a,
   }));
-  const text = `at ${tenths(density)} a rank the density grows with every step that was counted`;
+  const text = `at ${tenths(density)} per rank the density grows with every step that was counted`;
   const fallen = steps.find(({ a }) => a === 'below');
   if (fallen !== undefined) {
     return { text: `${text}; from ${fallen.text} ranks it falls`, outcome: 'fails' };
@@ -190,7 +195,7 @@ function growth(sweep: Sweep, density: number): Finding {
   return { text, outcome: clear ? 'holds' : 'unclear' };
 }
 
-/** At each number of ranks, from one density a rank to the next. */
+/** Compares one density per rank with the next, at each number of ranks. */
 function denserByDensity(sweep: Sweep): Finding {
   const text = 'at each number of ranks the sum is denser where each rank sends more';
   const steps = RANKS.flatMap((ranks) =>
@@ -207,11 +212,11 @@ function growthText(sweep: Sweep, density: number): string {
   const points = observed(sweep, density);
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) {
-    return `${tenths(density)} a rank: sent dense at every number of ranks`;
+    return `${tenths(density)} per rank: sent dense at every number of ranks`;
   }
   const next = RANKS[RANKS.indexOf(last.ranks) + 1];
   return (
-    `${tenths(density)} a rank gives ${formatPercent(mean(first.values))} at ${first.ranks} ` +
+    `${tenths(density)} per rank gives ${formatPercent(mean(first.values))} at ${first.ranks} ` +
     `ranks and ${formatPercent(mean(last.values))} at ${last.ranks}` +
     (next === undefined ? '' : `, and is sent dense at ${next}`)
   );

@@ -1,5 +1,5 @@
 /**
- * How long sparse collectives take, by the density of what each rank sends, on a slow
+ * The time of sparse collectives, by the density that each rank sends, on a slow
  * network. Source: SparCML, section 8.1; the right half of its Figure 3.
  */
 import { formatCount, formatDuration } from '../../../shared/units.ts';
@@ -17,16 +17,16 @@ const DENSE_SPLIT = 'dsar-split-allgather';
 const SPARSE = [DOUBLING, SPLIT, DENSE_SPLIT];
 const RING = 'ring';
 const ELEMENTS = 1_048_576;
-/** Of the paper. */
+/** The paper's size. */
 const FULL_ELEMENTS = 16 * 2 ** 20;
 const EMULATED = { network: { bandwidth: '100 Mbit/s', latency: '500 µs' } };
-/** Sockets and buffers have their size by then. */
+/** Sockets and buffers have grown to their final size by then. */
 const FROM = 2;
 
 const idOf = (collective: string, density: number): string =>
   `${collective}-d${density}`;
 
-/** @param network nothing for that of the machines */
+/** @param network omitted to use the machines' own network */
 function caseOf(
   id: string,
   label: string,
@@ -71,9 +71,9 @@ const casesOf = (elements: number, network: object): readonly Case[] => [
 ];
 
 const TIME =
-  'A time is the median of ten iterations, each of the rank that arrived last, which waits for nobody.';
+  'A time is the median of ten iterations, each taken from the rank that arrived last, which waits for no one.';
 const RING_NOTE =
-  'The dense reduction is a ring of ours, not that of Open MPI. It does not depend on the density: it was measured once a seed and is drawn across.';
+  'The dense reduction is our ring, not Open MPI’s. It does not depend on the density, so it was measured once per seed and is drawn as a line.';
 
 export const sparcmlFigure3: Figure = {
   id: 'sparcml-figure-3',
@@ -82,13 +82,13 @@ export const sparcmlFigure3: Figure = {
   title: 'Time of sparse reductions, by density',
   claim: {
     text:
-      'For a small amount of data recursive doubling is the fastest reduction. Split and ' +
-      'allgather on sparse streams beats its variant with a dense second phase as long as few ' +
-      'entries are not zero. The variant improves on a dense allreduce too, but only by a ' +
-      'constant factor.',
+      'For little data, recursive doubling is the fastest reduction. Split and ' +
+      'allgather on sparse streams beats its variant with a dense second phase as ' +
+      'long as few entries are non-zero. The variant also beats a dense allreduce, ' +
+      'but only by a constant factor.',
     quoted: [
       {
-        text: 'N = 16 M, P = 8 on Gigabit Ethernet, five data sets of ten repetitions; times are shown, without a figure in its text',
+        text: 'N = 16 M, P = 8 on Gigabit Ethernet, five data sets of ten repetitions; times are plotted, but the text gives no numbers',
         where: 'Figure 3, section 8.1',
       },
       {
@@ -98,14 +98,15 @@ export const sparcmlFigure3: Figure = {
     ],
   },
   rule:
-    'Four parts. At the lowest density recursive doubling takes less time than split and ' +
-    'allgather; there split and allgather takes less than its variant with a dense second phase; ' +
-    'that lead, as a ratio of times, is smaller at the highest density; and at the lowest ' +
-    'density the variant is faster than the dense ring, by no more than four times. Times are ' +
-    'compared by their ratios: a part is clear if the mean over the seeds of the difference of ' +
-    'logarithms is larger than its spread, the largest less the smallest.',
+    'Four parts. At the lowest density recursive doubling takes less time than split ' +
+    'and allgather; there split and allgather takes less time than its variant with ' +
+    'a dense second phase; that lead, as a ratio of times, is smaller at the highest ' +
+    'density; and at the lowest density the variant is faster than the dense ring, ' +
+    'by no more than four times. Times are compared by their ratios: a part is clear ' +
+    'if the mean difference of logarithms over the seeds is larger than its spread ' +
+    '(largest minus smallest).',
   differences: [
-    'N = 1,048,576 made-up values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.',
+    'N = 1,048,576 synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.',
     'Eight rank processes on one computer, over an emulated network of 100 Mbit/s and 500 µs: a tenth of Gigabit Ethernet in bandwidth and ten times its latency, so that two cores keep up with it.',
     TIME,
     RING_NOTE,
@@ -115,8 +116,8 @@ export const sparcmlFigure3: Figure = {
   full: {
     cases: casesOf(FULL_ELEMENTS, {}),
     differences: [
-      `N = ${formatCount(FULL_ELEMENTS)} made-up values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`,
-      'The network is that between the machines.',
+      `N = ${formatCount(FULL_ELEMENTS)} synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`,
+      'The network is the one between the machines.',
       TIME,
       RING_NOTE,
     ],
@@ -168,8 +169,8 @@ export const sparcmlFigure3: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Time of one reduction by the density that each rank sends; both axes logarithmic. Means ' +
-      'over the seeds; bars from the fastest to the slowest.',
+      'Time of one reduction by the density that each rank sends; both axes ' +
+      'logarithmic. Means over the seeds; bars span the fastest to the slowest.',
     x: {
       label: 'density that a rank sends (%)',
       scale: 'log',

@@ -1,6 +1,6 @@
 /**
- * Training with k of each 512 entries, in 4 bits or exact, beside dense SGD: a classifier and an
- * LSTM. Source: SparCML, section 8.3.
+ * Training with k of each 512 entries, in 4 bits or exact, compared with dense SGD: a classifier
+ * and an LSTM. Source: SparCML, section 8.3.
  */
 import { formatPercent, formatQuantity } from '../../../shared/units.ts';
 import { meanCurve } from '../chart/chart.ts';
@@ -12,11 +12,14 @@ import { mean, type Sweep } from '../sweep.ts';
 import { SPARCML } from './papers.ts';
 
 const ITERATIONS = 200;
-/** Of the end, over which accuracy and loss are means. */
+/** Number of final iterations over which accuracy and loss are averaged. */
 const LAST = 50;
-/** Iterations to a point of a curve. */
+/** Iterations per point of a curve. */
 const STEP = 20;
-/** What the paper calls the same: a point of accuracy, a hundredth of a loss. */
+/**
+ * Differences that the paper calls the same: a point of accuracy, a hundredth of a
+ * loss.
+ */
 const ALLOWED = 0.01;
 
 const DENSE = 'dense';
@@ -29,7 +32,7 @@ interface Variant {
 }
 
 const dense: Variant = { id: DENSE, name: 'dense', exchange: { method: 'none' } };
-/** k of each run of entries. */
+/** k entries of each run. */
 const largest = (k: number, of: number, quantize?: object): Readonly<Variant> => ({
   id: `k${k}`,
   name: `${k} of ${of.toLocaleString('en')}${quantize === undefined ? '' : ' in 4 bits'}`,
@@ -75,7 +78,7 @@ const cases: readonly Case[] = [CLASSIFIER, LANGUAGE].flatMap((task) =>
   })),
 );
 
-/** Those that the paper has, without the one that all have to match and our control. */
+/** The paper's variants, without dense SGD and our control. */
 const tried = ({ variants }: Task): readonly Variant[] =>
   variants.filter(({ id }) => id !== DENSE && id !== CONTROL);
 const nameOf = ({ variants }: Task, id: string): string =>
@@ -85,7 +88,7 @@ export const sparcmlFigure4: Figure = {
   id: 'sparcml-figure-4',
   paper: SPARCML,
   number: 'Figure 4',
-  title: 'Training with few of each 512 entries beside dense SGD',
+  title: 'Training with few of each 512 entries, compared with dense SGD',
   claim: {
     text:
       'Trained with 16 or 8 of each 512 entries in 4 bits, a classifier reaches virtually the ' +
@@ -100,23 +103,25 @@ export const sparcmlFigure4: Figure = {
         where: 'section 8.3, Figure 4b',
       },
       {
-        text: 'the curves are shown, without a figure in its text',
+        text: 'the curves are plotted, but the text gives no numbers',
         where: 'Figure 4',
       },
     ],
   },
   rule:
-    'Training accuracy and loss are means over all ranks’ batches of the last 50 of 200 iterations. ' +
-    'With 16 and with 8 of 512 the classifier’s accuracy is not clearly more than one point below ' +
-    'that of dense SGD with the same seed; with 2 of 512 the LSTM’s loss is not clearly more than ' +
-    '1 % above that of dense SGD. And for both, with 1 of 32,768 it clearly is. Clearly: the mean ' +
-    'over the seeds of the difference is larger than its spread, the largest less the smallest. The ' +
-    'last part sees to it that runs which could not see a loss do not confirm that there is none.',
+    'Training accuracy and loss are means over all ranks’ batches of the last 50 of ' +
+    '200 iterations. With 16 and with 8 of 512 the classifier’s accuracy is not ' +
+    'clearly more than one point below that of dense SGD with the same seed; with 2 ' +
+    'of 512 the LSTM’s loss is not clearly more than 1 % above that of dense SGD. ' +
+    'And for both, with 1 of 32,768 it clearly is. “Clearly” means that the mean ' +
+    'difference over the seeds is larger than its spread (largest minus smallest). ' +
+    'The last part keeps runs that could not show a loss from confirming that there ' +
+    'is none.',
   differences: [
     'FNN-3 on the embedded digits (199,210 parameters, 4 ranks × 32 samples) in place of ResNet-110 on CIFAR-10: a ResNet takes a second an iteration on a laptop.',
     'One LSTM layer that learns sentences byte by byte (124,160 parameters, 2 ranks × 16 windows) in place of an encoder and decoder of two LSTM cells each on ATIS, which is not public. Its loss, not its accuracy.',
-    '200 iterations, not 160 and 20 epochs. The losses are still falling then, where the paper compares models that have converged.',
-    'A control of ours, 1 of each 32,768 entries, where training must fall behind.',
+    '200 iterations, not 160 and 20 epochs. The losses are still falling at the end, whereas the paper compares converged models.',
+    'Our control sends 1 of each 32,768 entries, with which training must fall behind.',
   ],
   seeds: [1, 2, 3],
   cases,
@@ -164,8 +169,9 @@ export const sparcmlFigure4: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Training loss by iteration, logarithmic, each point a mean over 20 iterations. Means over ' +
-      'the seeds; bars from the least to the most. The controls are in the table.',
+      'Training loss by iteration, logarithmic, each point a mean over 20 ' +
+      'iterations. Means over the seeds; bars span the lowest to the highest value. ' +
+      'The controls are in the table.',
     x: { label: 'iterations', scale: 'linear' },
     y: { label: 'training loss', scale: 'log' },
     series: [CLASSIFIER, LANGUAGE].flatMap((task) =>
@@ -195,7 +201,7 @@ const rowsOf = (
     ...withExtremes(sweep.values(idOf(task, id), value), format),
   ]);
 
-/** Means of `STEP` iterations, at the last of them. */
+/** Means over `STEP` iterations, placed at the last of them. */
 function inSteps(values: readonly number[]): readonly CurvePoint[] {
   const points: CurvePoint[] = [];
   for (let end = STEP; end <= values.length; end += STEP) {

@@ -1,6 +1,6 @@
 /**
- * How many entries a sum of sparse vectors has whose entries are drawn uniformly, by the number
- * of ranks and of entries of each. Source: SparCML, appendix B.1.
+ * The number of entries in a sum of sparse vectors with uniformly drawn entries, by the number
+ * of ranks and the entries of each. Source: SparCML, appendix B.1.
  */
 import { pointOf } from '../chart/chart.ts';
 import { allHold, below, forEverySeed } from '../contrast.ts';
@@ -11,9 +11,9 @@ import { SPARCML } from './papers.ts';
 
 const LENGTH = 512;
 const RANKS = [2, 4, 8, 16];
-/** Entries of each rank. Those of 16 ranks together are fewer than half of N: sums stay sparse. */
+/** Entries of each rank. 16 ranks together have fewer than half of N, so sums stay sparse. */
 const ENTRIES = [4, 15];
-/** Relative; four times the error of a mean over the iterations, or more. */
+/** Relative; at least four times the error of a mean over the iterations. */
 const WITHIN = 0.02;
 const METHODS = [
   { id: 'uniform', name: 'uniform', method: 'topk' },
@@ -24,7 +24,7 @@ type Overlap = (typeof METHODS)[number]['id'];
 const idOf = (overlap: Overlap, ranks: number, k: number): string =>
   `${overlap}-p${ranks}-k${k}`;
 
-/** N·(1 − (1 − k/N)^P): what the paper's sum over the number of ranks comes to. */
+/** N·(1 − (1 − k/N)^P): the closed form of the paper's sum over the number of ranks. */
 const expected = (ranks: number, k: number): number =>
   LENGTH * (1 - (1 - k / LENGTH) ** ranks);
 
@@ -53,36 +53,37 @@ export const sparcmlFigure7: Figure = {
   id: 'sparcml-figure-7',
   paper: SPARCML,
   number: 'Figure 7',
-  title: 'Entries of a sum whose summands have uniform entries',
+  title: 'Entries of a sum of vectors with uniformly drawn entries',
   claim: {
     text:
-      'Where each node has k of N entries, drawn uniformly, their sum is expected to have ' +
-      'N·(1 − (1 − k/N)^P) entries: it grows with the number of nodes and with the entries of ' +
-      'each, by less than P·k. P·k is reached where no two nodes have an entry in common, “the ' +
-      'special case where the problem reduces to an allgather”.',
+      'If each node has k of N entries, drawn uniformly, their sum is expected to ' +
+      'have N·(1 − (1 − k/N)^P) entries: it grows with the number of nodes and the ' +
+      'entries of each, but stays below P·k. It reaches P·k if no two nodes share an ' +
+      'entry, “the special case where the problem reduces to an allgather”.',
     quoted: [
       {
         text: 'expected entries: N·Σᵢ (−1)^(i−1)·C(P, i)·(k/N)^i, and at most P·k; the bound is tight where entries are disjoint',
         where: 'appendix B and B.1',
       },
       {
-        text: 'N = 512; the curves are shown, without a figure in its text',
+        text: 'N = 512; the curves are plotted, but the text gives no numbers',
         where: 'Figure 7',
       },
     ],
   },
   rule:
-    'Three parts. First: for each number of entries a rank and each number of ranks, the entries ' +
-    'of the sum, a mean over the iterations, are within 2 % of what the formula expects for every ' +
-    'seed; farther off for every seed is a refutation. Second: with 15 entries a rank and 16 ' +
-    'they are clearly fewer than P·k: the mean over the seeds of the difference is larger than its ' +
-    'spread, the largest less the smallest. Third: where entries are disjoint there are P·k of ' +
-    'them in every iteration for every seed; another number in some iteration for every seed is a ' +
-    'refutation.',
+    'Three parts. First: for each number of entries per rank and each number of ranks, ' +
+    'the entries of the sum, a mean over the iterations, are within 2 % of what the ' +
+    'formula expects for every seed; farther off for every seed refutes the claim. ' +
+    'Second: with 15 entries per rank and 16 ranks they are clearly fewer than P·k: ' +
+    'the mean difference over the seeds is larger than its spread (largest minus ' +
+    'smallest). Third: where entries are disjoint there are P·k of them in every ' +
+    'iteration for every seed; another number in some iteration for every seed ' +
+    'refutes the claim.',
   differences: [
-    'Counted in sums that real ranks exchanged, where the paper shows the formula: the mean of 60 iterations.',
-    'The uniform entries are the largest of made-up values, which are independent from rank to rank (top-k with its residual). The disjoint ones are the blocks of random block coordinate descent.',
-    'k = 4 and 15: with more, 16 ranks would have half of all entries together, where the collective gives up its sparse format and its entries are not counted.',
+    'Counted in sums that real ranks exchanged, whereas the paper plots the formula: the mean of 60 iterations.',
+    'The uniform entries are the largest of synthetic values, independent on each rank (top-k with its residual). The disjoint ones are the blocks of random block coordinate descent.',
+    'k = 4 and 15: with more, 16 ranks together would have half of all entries, and then the collective gives up its sparse format and entries are not counted.',
   ],
   seeds: [1, 2],
   cases,
@@ -99,11 +100,11 @@ export const sparcmlFigure7: Figure = {
     return {
       findings: [
         ...ENTRIES.map((each) => ({
-          text: `with ${each} entries a rank the sum has as many as the formula expects, to 2 %, at every number of ranks`,
+          text: `with ${each} entries per rank the sum has what the formula expects, within 2 %, at every number of ranks`,
           outcome: allHold(RANKS.map((count) => asExpected(sweep, count, each))),
         })),
         {
-          text: `with ${k} entries a rank and ${ranks} ranks it has fewer than P·k`,
+          text: `with ${k} entries per rank and ${ranks} ranks it has fewer than P·k`,
           outcome: below(
             sums,
             sums.map(() => ranks * k),
@@ -129,12 +130,13 @@ export const sparcmlFigure7: Figure = {
   chart: (sweep) => ({
     kind: 'lines',
     caption:
-      'Entries of the sum by the number of ranks, N = 512; both axes logarithmic. Means over the ' +
-      'seeds, which differ by less than the marks are large unless bars show it.',
+      'Entries of the sum by the number of ranks, N = 512; both axes logarithmic. ' +
+      'Means over the seeds; where no bars are drawn, seeds differ by less than the ' +
+      'size of the marks.',
     x: { label: 'ranks', scale: 'log', ticks: RANKS },
     y: { label: 'entries of the sum', scale: 'log', ticks: [8, 16, 32, 64, 128, 256] },
     series: ENTRIES.flatMap((k) => [
-      // Beneath what was counted.
+      // Drawn beneath the counted entries.
       {
         name: `k = ${k}, formula`,
         points: RANKS.map((ranks) => pointOf(ranks, [expected(ranks, k)])),

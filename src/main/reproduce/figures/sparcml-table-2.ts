@@ -1,6 +1,6 @@
 /**
- * Linear classifiers of sparse samples: how long a pass over the data takes, and its exchanges, by
- * a dense and by a sparse reduction of the same gradients. Source: SparCML, section 8.2.
+ * Linear classifiers on sparse samples: the time of a pass over the data, and of its exchanges,
+ * with a dense and with a sparse reduction of the same gradients. Source: SparCML, section 8.2.
  */
 import { formatDuration, formatFactor } from '../../../shared/units.ts';
 import { COMMUNICATION_PHASES } from '../../../shared/phases.ts';
@@ -16,17 +16,17 @@ const RANKS = 8;
 /** 9,000 samples for training. */
 const BATCH = 125;
 const PASS = 9;
-/** Of the paper. */
+/** The paper's batch. */
 const FULL_BATCH = 1000;
-/** Sockets and buffers have their size by then. */
+/** Sockets and buffers have grown to their final size by then. */
 const FROM = 3;
-/** Relative: sums in another order differ by less. */
+/** Relative: sums in a different order differ by less. */
 const SAME_LOSS = 1e-4;
 
 const SLOW = { bandwidth: '100 Mbit/s', latency: '500 µs' };
 const FAST = { bandwidth: '2 Gbit/s', latency: '20 µs' };
 const GIGABIT = { bandwidth: '1 Gbit/s', latency: '50 µs' };
-/** The data sets' dimensions are as 1 to 5. */
+/** The data sets' dimensions have the ratio 1 to 5. */
 const URL = { name: 'URL', features: 131_072, theirs: URL_FILE };
 const WEBSPAM = { name: 'Webspam', features: 655_360, theirs: WEBSPAM_FILE };
 
@@ -82,14 +82,14 @@ function paper({ net, theirs: { dimension, file, samples } }: Row) {
   return {
     workload: {
       ...{ dataset: 'svmlight', data: file },
-      // Numbered from 1 on.
+      // Numbered from 1.
       ...{ features: dimension + 1, batchPerRank: FULL_BATCH },
     },
     ...(net === 'slow' ? { network: GIGABIT } : {}),
     iterations: FROM + Math.ceil(training / RANKS / FULL_BATCH),
-    // On processors, as in the paper: a GPU may not take a batch of Webspam in one piece.
+    // On processors, as in the paper: a batch of Webspam may not fit into one GPU buffer.
     backend: 'wasm',
-    // A rank reads its share of Webspam for minutes.
+    // A rank takes minutes to read its share of Webspam.
     patienceSeconds: 7200,
   };
 }
@@ -112,22 +112,22 @@ const casesOf = (scale: (row: Row) => { readonly workload: object }): readonly C
   });
 
 const COMMON = [
-  'Time of communication is that of the rank that arrived last, which waits for nobody, with the time to find the entries that are not 0.',
-  'A sparse reduction adds in another order than a ring. The hinge loss of an SVM has a kink, where the last bit of a sum decides whether a sample counts.',
-  'The dense reduction is a ring of ours, not that of Open MPI; the sparse one is split and allgather, as in the paper’s rows of 8 nodes. Its rows of 32 nodes are left out, and coordinate descent (blockcd), which the table does not have.',
+  'The time of communication is that of the rank that arrived last, which waits for no one; it includes finding the non-zero entries.',
+  'A sparse reduction adds in a different order than a ring. The hinge loss of an SVM has a kink, at which the last bit of a sum decides whether a sample counts.',
+  'The dense reduction is our ring, not Open MPI’s; the sparse one is split and allgather, as in the paper’s rows of 8 nodes. The rows of 32 nodes are left out, and so is coordinate descent (blockcd), which is not in the table.',
 ];
 
 export const sparcmlTable2: Figure = {
   id: 'sparcml-table-2',
   paper: SPARCML,
   number: 'Table 2',
-  title: 'A pass over sparse samples by dense and by sparse reductions',
+  title: 'A pass over sparse samples with dense and sparse reductions',
   claim: {
     text:
-      'Gradients of linear models of sparse samples are sparse by themselves. A sparse reduction ' +
-      'makes a pass over the data faster than a dense one, and its communication, on every ' +
-      'system and data set; more so on a slower network. It is lossless, so convergence is ' +
-      'preserved.',
+      'Gradients of linear models on sparse samples are naturally sparse. On every ' +
+      'system and data set, a pass over the data and its communication are faster ' +
+      'with a sparse reduction than with a dense one, and more so on a slower ' +
+      'network. The reduction is lossless, so convergence is preserved.',
     quoted: [
       {
         text: '8 nodes, Gigabit Ethernet, logistic regression: Webspam 768.0 (759.5) s dense, 37.9 (29.5) s sparse, 20.26 (25.75) times as fast; URL 1045.0 (1004.6) s, 80.26 (42.2) s, 12.65 (23.81) times; communication in brackets',
@@ -144,16 +144,17 @@ export const sparcmlTable2: Figure = {
     ],
   },
   rule:
-    'In each row, a network with a data set and a model, the sparse pass takes clearly less time ' +
-    'than the dense one, and so does its communication. For each data set the ratio of the dense ' +
-    'to the sparse pass is clearly larger on the slow network than on the fast one. And in each row ' +
-    'the losses at the end differ by at most 0.01 % for every seed; by more for every seed is a ' +
-    'refutation. Times are compared by their ratios: a part is clear if the mean over the seeds of ' +
-    'the difference of logarithms is larger than its spread, the largest less the smallest.',
+    'In each row, a network with a data set and a model, the sparse pass takes ' +
+    'clearly less time than the dense one, and so does its communication. For each ' +
+    'data set the ratio of the dense to the sparse pass is clearly larger on the ' +
+    'slow network than on the fast one. And in each row the losses at the end differ ' +
+    'by at most 0.01 % for every seed; more for every seed refutes the claim. Times ' +
+    'are compared by their ratios: a part is clear if the mean difference of ' +
+    'logarithms over the seeds is larger than its spread (largest minus smallest).',
   differences: [
-    'Made-up samples of 40 features in place of URL (3,231,961 features) and Webspam (16,609,143): 131,072 features for one and five times as many for the other, as theirs are five times apart. 9,000 samples.',
-    'Batches of 8 × 125, not of 8 × 1,000; a pass is 9 iterations, and comes after three that are not counted.',
-    'Eight rank processes on one computer, over emulated networks: 100 Mbit/s and 500 µs in place of Gigabit Ethernet, 2 Gbit/s and 20 µs in place of InfiniBand. As all ranks compute on the same processors, a pass has more computing in it than on eight nodes.',
+    '9,000 synthetic samples of 40 features each in place of URL (3,231,961 features) and Webspam (16,609,143): 131,072 features for one and five times as many for the other, the ratio of the originals.',
+    'Batches of 8 × 125, not 8 × 1,000; a pass is 9 iterations, after three that are not counted.',
+    'Eight rank processes on one computer, over emulated networks: 100 Mbit/s and 500 µs in place of Gigabit Ethernet, 2 Gbit/s and 20 µs in place of InfiniBand. All ranks compute on the same processors, so computing takes a larger share of a pass than on eight nodes.',
     ...COMMON,
   ],
   seeds: [1, 2, 3],
@@ -162,8 +163,8 @@ export const sparcmlTable2: Figure = {
     cases: casesOf(paper),
     data: URL_AND_WEBSPAM,
     differences: [
-      'As in the paper: URL and Webspam, 8 ranks × 1,000 samples. Every tenth sample is left out for testing, so that a pass has 270 iterations (URL) or 40 (Webspam), after three that are not counted. The rate, 0.5, is ours: the paper’s is not in its text.',
-      'The fast network is that between the machines, whatever it is; the slow one is emulated on top of it, 1 Gbit/s and 50 µs in place of Gigabit Ethernet. Between machines that have no more than that, “slow” and “fast” are alike, and no row can gain more on the slow one.',
+      'As in the paper: URL and Webspam, 8 ranks × 1,000 samples. Every tenth sample is left out for testing, so a pass has 270 iterations (URL) or 40 (Webspam), after three that are not counted. The rate, 0.5, is ours: the paper’s text does not give its own.',
+      'The fast network is the one between the machines; the slow one is emulated on top of it, 1 Gbit/s and 50 µs in place of Gigabit Ethernet. Between machines that are no faster than that, “slow” and “fast” are the same, and no row can gain more on the slow one.',
       ...COMMON,
     ],
   },
@@ -201,7 +202,7 @@ export const sparcmlTable2: Figure = {
           outcome: faster(gains(sweep, fast, 'pass'), gains(sweep, slow, 'pass')),
         })),
         ...ROWS.map((one) => ({
-          text: `${one.name}: the losses at the end are the same, to 0.01 %`,
+          text: `${one.name}: the losses at the end are the same, within 0.01 %`,
           outcome: forEverySeed(
             ratios(of('sparse', one, 'loss'), of('dense', one, 'loss')),
             (ratio) => Math.abs(ratio - 1) <= SAME_LOSS,
@@ -216,8 +217,8 @@ export const sparcmlTable2: Figure = {
   chart: (sweep) => ({
     kind: 'bars',
     caption:
-      'How many times as fast a sparse pass is as a dense one, and its communication. Means over ' +
-      'the seeds; thin bars from the least to the most.',
+      'How many times as fast a sparse pass and its communication are as dense ones. ' +
+      'Means over the seeds; thin bars span the lowest to the highest value.',
     x: {
       label: 'network, data, model',
       scale: 'linear',
@@ -243,7 +244,7 @@ export const sparcmlTable2: Figure = {
   }),
 };
 
-/** Of 8 nodes. */
+/** The paper's times on 8 nodes. */
 const THEIRS: Readonly<Record<string, string>> = {
   'slow-webspam-lr': '20.26 (25.75)',
   'slow-url-lr': '12.65 (23.81)',
@@ -251,7 +252,7 @@ const THEIRS: Readonly<Record<string, string>> = {
   'fast-url-lr': '1.33 (1.80)',
 };
 
-/** How many times as fast, by seed. */
+/** The speed-up of the sparse pass, by seed. */
 const gains = (sweep: Sweep, one: Row, name: string): readonly number[] =>
   ratios(
     sweep.values(idOf('dense', one), name),

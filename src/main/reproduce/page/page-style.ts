@@ -1,7 +1,7 @@
 /**
- * The page's style, in light and dark as the reader's system has it. Colours of text have a
- * contrast of at least 4.5 on what they stand on, those of marks at least 3. Dashes let a line
- * be seen through one that is on it.
+ * The page's style, light or dark as the reader's system is set. Text has a contrast of at
+ * least 4.5 with its background, marks at least 3. Dashes keep a line visible under another
+ * one.
  */
 export const PAGE_STYLE = `
 :root {

@@ -1,6 +1,6 @@
 /**
- * A result as one HTML file that needs nothing else: no script, no font, no other file, so
- * that it can be sent and kept. Whatever is not ours to trust passes `escapeMarkup`.
+ * A result as one HTML file that needs no script, font or other file, so it can be sent
+ * and kept. All untrusted text passes through `escapeMarkup`.
  */
 import { capitalized } from '../../../shared/capitalized.ts';
 import { formatDateTime, formatElapsed } from '../../../shared/units.ts';
@@ -75,7 +75,9 @@ function swatch({ kind }: Chart, index: number): string {
   return `<svg viewBox="0 0 28 14" aria-hidden="true">${shape}</svg>`;
 }
 
-/** What may be wider than a telephone: by keyboard too it can be moved. */
+/**
+ * Wraps content that may be wider than a phone; it can be scrolled by keyboard, too.
+ */
 const scrolling = (name: string, content: string): string =>
   `<div class="scroll" role="region" aria-label="${text(name)}" tabindex="0">${content}</div>`;
 
@@ -145,7 +147,7 @@ function runs(result: Result): string {
   return `<details><summary>All runs</summary>${scrolling('All runs', all)}</details>`;
 }
 
-/** Escaped; a number is not parted from its unit. */
+/** Escapes text and keeps a number and its unit on one line. */
 const text = (said: string): string =>
   escapeMarkup(said.replace(/(\d) (?=(?:%|ms|µs|s|bits)(?!\w))/g, '$1\u00a0'));
 

@@ -1,17 +1,20 @@
-/** All results as one Markdown document: docs/reproduced.md is made by it, never by hand. */
+/**
+ * All results as one Markdown document. It generates docs/reproduced.md, which is not edited
+ * by hand.
+ */
 import type { Result } from '../result.ts';
 
 const HEADER = `# Reproduced figures
 
-Figures and tables of the papers, repeated at laptop scale by real rank processes. Made from the
-results of \`gradwire reproduce\` by \`gradwire reproduce table\`; not edited. A verdict is about
-the direction of a claim at this scale, by a rule stated before the runs
-([what it means](decisions/050-reproductions.md)); the page that the command writes has the rule, the
-chart, every run, and what differs from the paper.
+Figures and tables of the papers, repeated at laptop scale by real rank processes.
+\`gradwire reproduce table\` generates this page from the results of \`gradwire reproduce\`; do not
+edit it. A verdict is about the direction of a claim at this scale, by a rule stated before the runs
+([what it means](decisions/050-reproductions.md)). The page that the command writes has the rule, the
+chart, every run, and the differences from the paper.
 `;
 
 /**
- * @param results in the order of their rows
+ * @param results in the order of the rows
  * @param missing ids of figures without a result
  */
 export function resultsDocument(

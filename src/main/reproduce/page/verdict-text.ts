@@ -1,4 +1,4 @@
-/** What a verdict says, in a sentence, the same on the page and on the terminal. */
+/** A verdict in one sentence, the same on the page and in the terminal. */
 import type { Verdict } from '../figure.ts';
 
 export function verdictText(verdict: Verdict): string {
@@ -8,7 +8,7 @@ export function verdictText(verdict: Verdict): string {
     case 'refuted':
       return 'The direction of the claim does not hold here, at this scale.';
     case 'undecided':
-      return 'These runs cannot tell: the spread is larger than the effect, or the scale is too small.';
+      return 'These runs cannot decide: the spread is larger than the effect, or the scale is too small.';
     default:
       return verdict satisfies never;
   }

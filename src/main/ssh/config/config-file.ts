@@ -1,6 +1,6 @@
 /**
- * Files in the form of ssh_config(5): lines of keyword and arguments, with the files that
- * they include in place. What applies to a host is `own-parser.ts`'s to say.
+ * Files in the form of ssh_config(5): lines of keyword and arguments, with included files
+ * in place. `own-parser.ts` decides what applies to a host.
  */
 import { globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -23,14 +23,14 @@ const MOST_FILES = 1000;
 
 export interface ConfigFile {
   readonly file: string;
-  /** Where relative names of `Include` begin: ~/.ssh, or /etc/ssh for the system's file. */
+  /** The base of relative names in `Include`: ~/.ssh, or /etc/ssh for the system's file. */
   readonly directory: string;
-  /** What ~ stands for. */
+  /** The value of ~. */
   readonly home: string;
 }
 
 /**
- * All lines of a file; none where the file is not there.
+ * All lines of a file; none if it does not exist.
  * @throws GradwireError `SSH_CONFIG_INVALID`
  */
 export function readConfigFile(config: ConfigFile): readonly ConfigLine[] {
@@ -87,7 +87,7 @@ function filesOf(pattern: string, { directory, home }: ConfigFile): readonly str
   return globSync(path.resolve(directory, expanded)).sort();
 }
 
-/** Keyword and arguments of a line; undefined where it has none. */
+/** Keyword and arguments of a line; undefined for an empty one. */
 export function splitWords(
   raw: string,
   place: string,
@@ -104,7 +104,7 @@ export function splitWords(
   return { keyword: match[1]!.toLowerCase(), values: splitValues(match[2]!, place) };
 }
 
-/** Words, quoted by " or ' where they hold spaces; # begins a comment. */
+/** Words, quoted by " or ' if they contain spaces; # begins a comment. */
 function splitValues(text: string, place: string): readonly string[] {
   const values: string[] = [];
   let word: string | undefined;

@@ -18,7 +18,7 @@ export function parseDestination(text: string): Destination {
   return { name, user, port };
 }
 
-/** Not a number where the text is none: the check of the port says so. */
+/** NaN if the text is not a number; the check of the port reports it. */
 const portOf = (digits: string): number =>
   /^\d+$/.test(digits) ? Number(digits) : Number.NaN;
 

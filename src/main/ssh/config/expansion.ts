@@ -1,4 +1,6 @@
-/** ~, %-tokens and ${VARIABLES} in values of ssh_config(5), as far as they are meant here. */
+/**
+ * ~, %-tokens and ${VARIABLES} in values of ssh_config(5), as far as they are supported here.
+ */
 import { configInvalid } from './config-file.ts';
 
 export interface ExpansionContext {
@@ -19,7 +21,7 @@ export interface ExpansionContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** @throws GradwireError `SSH_CONFIG_INVALID` for a token or variable that is not there */
+/** @throws GradwireError `SSH_CONFIG_INVALID` for an unknown token or variable */
 export function expandPath(text: string, context: ExpansionContext): string {
   const withTokens = expandTokens(text, {
     d: context.home,

@@ -1,4 +1,4 @@
-/** What a hop's configuration, and the files beside its keys, require of the client. */
+/** What a hop's configuration and the files beside its keys require of the client. */
 import { existsSync, readFileSync } from 'node:fs';
 import { readKnownHosts } from '../host-keys/known-hosts-files.ts';
 import { isOnlyAuthority, serverNames } from '../host-keys/known-hosts.ts';
@@ -6,7 +6,7 @@ import type { SshTarget } from '../target.ts';
 import type { ConfigValues } from './own-parser.ts';
 import type { HopNeeds } from './transport-choice.ts';
 
-/** @param values of its configuration @param command of its ProxyCommand, if it is used */
+/** @param values of its configuration @param command its ProxyCommand, if it is used */
 export function needsOf(
   target: SshTarget,
   values: ConfigValues,
@@ -45,12 +45,12 @@ export function needsOf(
   };
 }
 
-/** Whether a key is on a security key: its public half says so. */
+/** Whether a key is on a security key, according to its public half. */
 function isOnToken(file: string): boolean {
   try {
     return readFileSync(`${file}.pub`, 'utf8').startsWith('sk-');
   } catch {
-    return /_sk$/.test(file); // no public half: the name that ssh-keygen gives
+    return /_sk$/.test(file); // no public half: go by the name that ssh-keygen gives
   }
 }
 

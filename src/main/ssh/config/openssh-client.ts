@@ -1,9 +1,9 @@
-/** What OpenSSH's own client makes of a host: `ssh -G`, which connects to nothing. */
+/** OpenSSH's own view of a host's configuration: `ssh -G`, which does not connect. */
 import { execFile } from 'node:child_process';
 import { configInvalid } from './config-file.ts';
 import type { ConfigValues } from './own-parser.ts';
 
-/** For a `Match exec` that takes its time. */
+/** Allows for a slow `Match exec`. */
 const DEADLINE_MS = 10_000;
 const MAX_BYTES = 2 ** 20;
 
@@ -11,7 +11,7 @@ const MAX_BYTES = 2 ** 20;
 const LISTS = new Set(['userknownhostsfile', 'globalknownhostsfile']);
 
 export interface OpensshQuestion {
-  /** A name that `checkHostName` has passed: never an option. */
+  /** A name that `checkHostName` has accepted, so never an option. */
   readonly name: string;
   readonly user?: string | undefined;
   readonly port?: number | undefined;
@@ -21,8 +21,8 @@ export interface OpensshQuestion {
 }
 
 /**
- * Undefined where there is no client.
- * @throws GradwireError `SSH_CONFIG_INVALID` with what it complains of
+ * Undefined if there is no client.
+ * @throws GradwireError `SSH_CONFIG_INVALID` with the client's complaint
  */
 export function askOpenssh({
   name,
@@ -70,7 +70,10 @@ export function parseAnswer(text: string): ConfigValues {
   return values;
 }
 
-/** Paths are printed without quotes: a word that begins no path continues with the last. */
+/**
+ * Paths are printed without quotes, so a word that does not begin a path continues the
+ * previous one.
+ */
 function splitPaths(text: string): readonly string[] {
   const paths: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,12 +1,12 @@
 /**
- * What ~/.ssh/config says of a host, where no OpenSSH client is there to ask: Host blocks
- * with patterns, Include, first value wins. Match blocks but `Match all` are left out, with
- * a notice. tests/integration/ssh/config-oracle.test.ts compares it with `ssh -G`.
+ * Reads ~/.ssh/config for a host if there is no OpenSSH client: Host blocks with patterns,
+ * Include, first value wins. Match blocks other than `Match all` are ignored, with a
+ * notice. tests/integration/ssh/config-oracle.test.ts compares it with `ssh -G`.
  */
 import { matchesPatterns } from '../host-keys/known-hosts.ts';
 import type { ConfigLine } from './config-file.ts';
 
-/** Values by keyword in lower case: what was set, nothing that is a default. */
+/** Values that are set, without defaults, by keyword in lower case. */
 export type ConfigValues = ReadonlyMap<string, readonly string[]>;
 
 export interface HostConfig {
@@ -14,7 +14,7 @@ export interface HostConfig {
   readonly notices: readonly string[];
 }
 
-/** Keywords whose later lines add to the earlier. */
+/** Keywords whose later lines add to earlier ones. */
 const ADDING = new Set(['identityfile', 'certificatefile']);
 
 export function configOf(host: string, lines: readonly ConfigLine[]): HostConfig {
@@ -49,7 +49,8 @@ export function configOf(host: string, lines: readonly ConfigLine[]): HostConfig
   const take = ({ keyword, values: given }: ConfigLine): void => {
     if (given.length === 0) return;
     if (keyword === 'proxyjump' || keyword === 'proxycommand') {
-      // Of both the first one counts; but OpenSSH 9.2 takes a command after no jump.
+      // The first of the two counts, but OpenSSH 9.2 accepts a command after `ProxyJump
+      // none`.
       const jump = values.get('proxyjump')?.[0];
       const taken =
         values.has('proxycommand') ||
@@ -67,7 +68,7 @@ export function configOf(host: string, lines: readonly ConfigLine[]): HostConfig
   return { values, notices: [...notices] };
 }
 
-/** Names of hosts that a file has by themselves, without wildcards, in its order. */
+/** Host names without wildcards, in the order of the file. */
 export function hostNamesOf(lines: readonly ConfigLine[]): readonly string[] {
   const names = lines.flatMap(({ keyword, values, included }) => {
     if (keyword === 'include') return hostNamesOf(included ?? []);

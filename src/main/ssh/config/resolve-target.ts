@@ -1,6 +1,6 @@
 /**
- * From a name to a target: what ~/.ssh/config says, asked of OpenSSH's client where there
- * is one, else read by our own parser. Every jump host is resolved in its turn.
+ * Resolves a name to a target by ~/.ssh/config, through OpenSSH's client if there is one,
+ * otherwise by our own parser. Every jump host is resolved in turn.
  */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -27,7 +27,7 @@ import { configOf, hostNamesOf, type ConfigValues } from './own-parser.ts';
 import { chooseTransport, type HopNeeds } from './transport-choice.ts';
 
 export interface ResolveOptions {
-  /** Read instead of the user's and the system's, as by `ssh -F`. */
+  /** Read instead of the user's and the system's file, as with `ssh -F`. */
   readonly configFile?: string | undefined;
   /** `own`: never ask OpenSSH's client. */
   readonly parser?: 'openssh' | 'own' | undefined;
@@ -44,7 +44,7 @@ export interface ResolveOptions {
 export interface ResolvedTarget {
   readonly target: SshTarget;
   readonly transport: ChosenTransport;
-  /** What of the configuration was left out. */
+  /** Parts of the configuration that were ignored. */
   readonly notices: readonly string[];
 }
 
@@ -54,7 +54,7 @@ const MOST_JUMPS = 8;
 const NOT_READ = ['revokedhostkeys', 'knownhostscommand'];
 
 interface ResolvedHop {
-  /** With the route of the system's `ssh`, whichever client is used. */
+  /** Includes the route for the system's `ssh`, whichever client is used. */
   readonly target: SshTarget;
   readonly needs: HopNeeds;
   readonly notRead: readonly string[];
@@ -63,7 +63,7 @@ interface ResolvedHop {
 interface Resolving {
   readonly options: ResolveOptions;
   readonly notices: Set<string>;
-  /** Of all hops, in the order in which they are reached. */
+  /** For all hops, in the order in which they are reached. */
   readonly hops: ResolvedHop[];
 }
 
@@ -96,7 +96,7 @@ function withoutRoute({ system: _, ...target }: SshTarget): SshTarget {
 }
 
 /**
- * Names in ~/.ssh/config and its includes that stand for one host each.
+ * Names in ~/.ssh/config and its includes that each mean one host.
  * @throws GradwireError `SSH_CONFIG_INVALID`
  */
 export function importableHosts(options: ResolveOptions = {}): readonly string[] {
@@ -105,7 +105,7 @@ export function importableHosts(options: ResolveOptions = {}): readonly string[]
       parseDestination(name);
       return true;
     } catch {
-      return false; // a pattern of another kind, or a name that no request may carry
+      return false; // a pattern, or a name that requests must not contain
     }
   });
 }
@@ -146,7 +146,7 @@ async function resolveHost(
     localUser: os.userInfo().username,
   };
   const expand = (text: string): string => expandPath(text, context);
-  /** `ssh -G` prints most paths as they are in the end. */
+  /** `ssh -G` prints most paths fully expanded. */
   const paths = (keyword: string): readonly string[] | undefined =>
     values
       .get(keyword)
@@ -196,13 +196,15 @@ async function resolveHost(
   return target;
 }
 
-/** As `ssh -G` spells an IPv6 address, and known_hosts files have it. */
+/** The spelling of an IPv6 address in `ssh -G` and known_hosts files. */
 function plainAddress(host: string): string {
   if (isIP(host) !== 6 || host.includes('%')) return host;
   return URL.parse(`http://[${host}]`)?.hostname.slice(1, -1) ?? host;
 }
 
-/** As OpenSSH's -J: the first jump may have jumps of its own, the others follow it. */
+/**
+ * As with OpenSSH's -J, the first jump may have its own jumps; the others follow it.
+ */
 async function resolveJumps(
   text: string | undefined,
   resolving: Resolving,
@@ -254,14 +256,14 @@ function configLines(
   if (which === 'user' || options.configFile !== undefined) return lines;
   const system = { file: '/etc/ssh/ssh_config', directory: '/etc/ssh', home };
   return [
-    // A block of the one file must not continue in the other.
+    // A block of one file must not continue in the other.
     ...lines,
     { keyword: 'host', values: ['*'], place: system.file },
     ...readConfigFile(system),
   ];
 }
 
-/** OpenSSH asks the password file, not $HOME. */
+/** OpenSSH uses the password file, not $HOME. */
 function homeOf({ home }: ResolveOptions): string {
   return home ?? os.userInfo().homedir;
 }
@@ -282,7 +284,7 @@ function identitiesOf(
   return [
     ...given,
     ...(files ?? sshTarget({ host: 'any' }, {}, home).identities).filter(
-      // `ssh -G` lists what OpenSSH looks for by itself as if it were configured.
+      // `ssh -G` lists OpenSSH's default keys as if they were configured.
       (file) =>
         !given.includes(file) &&
         !(isDefault(file) && !existsSync(file) && !existsSync(`${file}.pub`)),
@@ -362,7 +364,7 @@ function milliseconds(
   return given === 0 ? {} : { connectTimeoutMs: 1000 * given };
 }
 
-/** 0, OpenSSH's default, is none at all; a cut connection would go unnoticed. */
+/** 0, OpenSSH's default, means none at all; a cut connection would go unnoticed. */
 function keepalive(
   text: string | undefined,
   place: string,

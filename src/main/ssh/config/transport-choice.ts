@@ -1,8 +1,8 @@
 /**
- * Who speaks SSH to a machine. `auto` takes the built-in client unless the configuration
- * names something that it lacks; what is on everywhere, as many distributions set
- * GSSAPIAuthentication, counts only where there is nothing else to log in with. Pure
- * policy; its truth table is tests/unit/ssh/transport-choice.test.ts.
+ * Chooses the SSH client for a machine. `auto` takes the built-in client unless the
+ * configuration names something that it lacks. Settings that many distributions enable
+ * everywhere, such as GSSAPIAuthentication, count only if there is no other way to log
+ * in. Pure policy; its truth table is tests/unit/ssh/transport-choice.test.ts.
  */
 import { failure } from '../../../shared/errors.ts';
 import type {
@@ -10,24 +10,24 @@ import type {
   TransportChoice,
 } from '../../../shared/ssh-transport.ts';
 
-/** What the configuration says of one hop that the built-in client may lack. */
+/** Features in one hop's configuration that the built-in client may lack. */
 export interface HopNeeds {
   readonly name: string;
   readonly proxyCommand?: string | undefined;
   readonly pkcs11Provider?: string | undefined;
-  /** Files of the user's certificates that are there. */
+  /** Existing files of the user's certificates. */
   readonly certificates: readonly string[];
-  /** Files of keys that are there; `token`: on a security key (sk-). */
+  /** Existing key files; `token`: on a security key (sk-). */
   readonly keys: readonly { readonly file: string; readonly token: boolean }[];
   readonly agent: boolean;
   readonly gssapi: boolean;
-  /** A certificate authority is known for the host, and no key of its own. */
+  /** A certificate authority is known for the host, but no key of its own. */
   readonly onlyAuthority: boolean;
 }
 
 export interface TransportCase {
   readonly asked: TransportChoice;
-  /** All hops, first the one that is reached directly. */
+  /** All hops, the directly reached one first. */
   readonly hops: readonly HopNeeds[];
   /** Whether this computer has an OpenSSH client that can share connections. */
   readonly client: boolean;
@@ -75,7 +75,7 @@ export function chooseTransport({
   };
 }
 
-/** What the built-in client lacks for this hop, in words. */
+/** The feature that the built-in client lacks for this hop, in words. */
 function needOf({
   proxyCommand,
   pkcs11Provider,

@@ -1,12 +1,12 @@
 /**
- * What becomes of a key that a server shows. Pure policy, one function; its truth table is
+ * Decides about a key that a server shows. Pure policy, one function; its truth table is
  * tests/unit/ssh/host-key-decision.test.ts.
  *
  * Stricter than OpenSSH in two places. A changed key is refused under
  * StrictHostKeyChecking=no as well; OpenSSH connects, with a warning and without passwords.
- * And where keys of other types are known, `no` and `accept-new` do not take a new one:
- * the known types are negotiated first, so a server that shows another has lost them all,
- * or is another server. OpenSSH takes it for a new host.
+ * And if keys of other types are known, `no` and `accept-new` do not accept a new one:
+ * known types are negotiated first, so a server that shows another type has lost them all,
+ * or is a different server. OpenSSH treats it as a new host.
  */
 import type { HostKeyStanding } from './known-hosts.ts';
 
@@ -25,9 +25,9 @@ export interface HostKeyCase {
   /** StrictHostKeyChecking. */
   readonly checking: 'yes' | 'accept-new' | 'ask' | 'no';
   readonly standing: HostKeyStanding['kind'];
-  /** Whether the user has named this very fingerprint (`--accept-host-key`). */
+  /** Whether the user has named this exact fingerprint (`--accept-host-key`). */
   readonly confirmed: boolean;
-  /** Whether there is somebody to ask. */
+  /** Whether a user can be asked. */
   readonly interactive: boolean;
 }
 

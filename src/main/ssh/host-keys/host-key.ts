@@ -1,4 +1,7 @@
-/** A server's public key as it travels (RFC 4253, section 6.6): its type, then its numbers. */
+/**
+ * A server's public key in its wire format (RFC 4253, section 6.6): its type, then its
+ * numbers.
+ */
 import { createHash } from 'node:crypto';
 
 export interface HostKey {
@@ -9,7 +12,7 @@ export interface HostKey {
 
 const LENGTH_BYTES = 4;
 
-/** The key in a blob; undefined where the blob does not begin with a type. */
+/** The key in a blob; undefined if the blob does not begin with a type. */
 export function parseHostKey(blob: Buffer): HostKey | undefined {
   if (blob.length < LENGTH_BYTES) return undefined;
   const end = LENGTH_BYTES + blob.readUInt32BE(0);
@@ -25,8 +28,8 @@ export function fingerprintOf({ blob }: HostKey): string {
 }
 
 /**
- * Algorithms by which a server may prove its key, most wanted first. ssh-rsa (SHA-1) and
- * ssh-dss are left out, as OpenSSH has done since 8.8 and 7.0.
+ * Algorithms by which a server may prove its key, the preferred one first. ssh-rsa
+ * (SHA-1) and ssh-dss are left out, as OpenSSH has done since 8.8 and 7.0.
  */
 export const HOST_KEY_ALGORITHMS = [
   'ssh-ed25519',
@@ -43,7 +46,7 @@ const keyTypeOf = (algorithm: HostKeyAlgorithm): string =>
   algorithm.startsWith('rsa-') ? 'ssh-rsa' : algorithm;
 
 /**
- * All algorithms, those of known key types first: a server that has several keys then
+ * All algorithms, those of known key types first, so that a server with several keys
  * shows one that can be checked.
  */
 export function orderAlgorithms(

@@ -1,7 +1,7 @@
 /**
- * known_hosts files on disk. The user's and the system's are read, never written; keys that
- * are accepted here go to our own file in the same format, which `ssh` can be given
- * as one more UserKnownHostsFile.
+ * known_hosts files on disk. The user's and the system's are read, never written; keys
+ * accepted here go to our own file in the same format, which `ssh` can use as another
+ * UserKnownHostsFile.
  */
 import {
   closeSync,
@@ -16,10 +16,10 @@ import { failure } from '../../../shared/errors.ts';
 import type { HostKey } from './host-key.ts';
 import { parseKnownHosts, type KnownHosts } from './known-hosts.ts';
 
-/** A file of this size is none of known hosts. */
+/** A larger file is not a known_hosts file. */
 const MAX_BYTES = 16 * 2 ** 20;
 
-/** All files as one. One that is not there has no entry; one that cannot be read says so. */
+/** The entries of all files. A missing file has none; an unreadable one is reported. */
 export function readKnownHosts(files: readonly string[]): KnownHosts {
   const parts = files.map(readOne);
   return {
@@ -63,7 +63,7 @@ export function rememberHostKey(file: string, name: string, key: HostKey): void 
       const { size } = fstatSync(descriptor);
       const last = Buffer.alloc(1);
       if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
-      // A line that somebody began and did not end must not swallow ours.
+      // An unfinished last line must not swallow ours.
       const start = size > 0 && last.toString() !== '\n' ? '\n' : '';
       writeSync(
         descriptor,

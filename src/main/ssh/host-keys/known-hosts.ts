@@ -1,15 +1,15 @@
 /**
- * The known_hosts format (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT) and what its entries say of
- * a key. Text in, facts out: no file is read here and nothing is decided.
+ * The known_hosts format (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT) and what its entries say
+ * about a key. Text in, facts out: reads no file and decides nothing.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parseHostKey, type HostKey } from './host-key.ts';
 
 export interface KnownHost {
-  /** What the line says of the key; default: it is the host's. */
+  /** The line's marker for the key; default: it is the host's. */
   readonly marker?: 'revoked' | 'cert-authority' | undefined;
   readonly key: HostKey;
-  /** Where it stands: `FILE:LINE`. */
+  /** Its position: `FILE:LINE`. */
   readonly place: string;
   matches(name: string): boolean;
 }
@@ -27,21 +27,21 @@ export interface KnownHosts {
 
 /** Names under which a server is looked up. */
 export interface ServerNames {
-  /** The alias, the host, or `[host]:port` where the port is not 22. */
+  /** The alias, the host, or `[host]:port` if the port is not 22. */
   readonly name: string;
-  /** The host alone: a key that it has at port 22 is good at other ports too. */
+  /** The host alone, because a key at port 22 also holds at other ports. */
   readonly withoutPort?: string | undefined;
 }
 
-/** How the known_hosts files stand to a key that a server has shown. */
+/** What the known_hosts files say about a key that a server has shown. */
 export type HostKeyStanding =
   | { readonly kind: 'known' }
   | { readonly kind: 'revoked'; readonly place: string }
   /** Another key of the same type. */
   | { readonly kind: 'changed'; readonly place: string }
-  /** Keys of other types alone. */
+  /** Only keys of other types. */
   | { readonly kind: 'other-type'; readonly place: string }
-  /** A certificate authority alone. */
+  /** Only a certificate authority. */
   | { readonly kind: 'only-authority'; readonly place: string }
   | { readonly kind: 'unknown' };
 
@@ -78,7 +78,7 @@ function parseLine(line: string): Omit<KnownHost, 'place'> | string {
     return 'not HOSTS TYPE KEY';
   }
   const blob = Buffer.from(base64, 'base64');
-  // Node's decoder takes whatever it is given: only text that it gives back is base64.
+  // Node's decoder accepts anything, so only text that it reproduces is base64.
   if (blob.toString('base64') !== base64) return 'the key is not base64';
   const key = parseHostKey(blob);
   if (key?.type !== type) return `the key is not of type ${type}`;
@@ -101,7 +101,7 @@ function hashedName(field: string): ((name: string) => boolean) | undefined {
   };
 }
 
-/** Comma-separated patterns; one that begins with ! and fits rules the name out. */
+/** Comma-separated patterns; a matching one that begins with ! excludes the name. */
 function namePatterns(field: string): (name: string) => boolean {
   const patterns = field
     .toLowerCase()
@@ -112,7 +112,7 @@ function namePatterns(field: string): (name: string) => boolean {
 
 /**
  * OpenSSH's pattern list: * and ?, and ! for what must not match. At least one without !
- * has to match. Case counts: names of hosts are brought to lower case before.
+ * has to match. Case-sensitive: host names are lower-cased first.
  */
 export function matchesPatterns(name: string, patterns: readonly string[]): boolean {
   let found = false;
@@ -172,7 +172,7 @@ export function knownTypes(
   return new Set(keys.map(({ key }) => key.type));
 }
 
-/** What is known of a key, over all files together: a match anywhere outweighs a change. */
+/** What all files together say about a key: a match anywhere outweighs a change. */
 export function standingOf(
   key: HostKey,
   names: ServerNames,

@@ -1,4 +1,4 @@
-/** Numbers of messages: RFC 4250, section 4.1.2, and OpenSSH's PROTOCOL.mux. */
+/** Message numbers: RFC 4250, section 4.1.2, and OpenSSH's PROTOCOL.mux. */
 
 export const MUX_VERSION = 4;
 

@@ -1,13 +1,13 @@
 /**
- * One channel of RFC 4254 through an OpenSSH master: a command, a shell or a way to a port.
- * Both directions are bounded by windows: unread data is not requested, and what the
- * server has no room for waits here.
+ * One channel of RFC 4254 through an OpenSSH master: a command, a shell or a connection to
+ * a port. Windows bound both directions: no more data is requested while some is unread,
+ * and data that the server has no room for waits here.
  */
 import { EventEmitter } from 'node:events';
 import { SSH } from './messages.ts';
 import { byte, string, uint32, type WireReader } from './wire.ts';
 
-/** Sends a message to the master; `taken`: the system has it. */
+/** Sends a message to the master; `taken` is called when the system has accepted it. */
 export type SendMessage = (
   type: number,
   parts: readonly Uint8Array[],
@@ -16,7 +16,7 @@ export type SendMessage = (
 
 interface Events {
   data: [Buffer];
-  /** All data has been read. */
+  /** Called when all data has been read. */
   end: [];
   /** How the command ended: its code, or the signal's name. */
   exit: [number | null, string?];
@@ -37,9 +37,9 @@ export class MuxChannel extends EventEmitter<Events> {
   readonly #send: SendMessage;
   #peer = 0;
   #peerPacket = 0;
-  /** Bytes that the server takes. */
+  /** Bytes that the server accepts. */
   #room = 0;
-  /** Bytes that it may send, and those that were read since it was told. */
+  /** Bytes that it may send, and bytes read since the last update. */
   #granted = WINDOW;
   #read = 0;
   #received: Buffer[] = [];
@@ -66,7 +66,7 @@ export class MuxChannel extends EventEmitter<Events> {
     this.#peerPacket = packet;
   }
 
-  /** `done`: whether the server grants it. */
+  /** `done` receives whether the server grants it. */
   request(
     name: string,
     parts: readonly Uint8Array[],
@@ -87,20 +87,23 @@ export class MuxChannel extends EventEmitter<Events> {
     this.#deliver();
   }
 
-  /** `done`: it is on its way. Never, where the channel closes first: `close` tells. */
+  /**
+   * `done` is called once it is sent; never if the channel closes first, which `close`
+   * reports.
+   */
   write(bytes: Buffer, done: () => void): void {
     if (this.#closeSent) return;
     this.#writes.push({ rest: bytes, done });
     if (this.#writes.length === 1) this.#pump();
   }
 
-  /** No more is written. */
+  /** Ends the writing side. */
   end(): void {
     this.#ending = true;
     this.#pump();
   }
 
-  /** Reads and writes no more: the server closes what is at its end. */
+  /** Stops reading and writing; the server closes its end. */
   close(): void {
     if (this.#closeSent) return;
     this.#closeSent = true;
@@ -113,15 +116,15 @@ export class MuxChannel extends EventEmitter<Events> {
     this.#tell('signal', [string(name)]);
   }
 
-  /** Sends a terminal its size. */
+  /** Sends the terminal's size. */
   setWindow(rows: number, columns: number, height: number, width: number): void {
     const size = [columns, rows, width, height].map(uint32);
     this.#tell('window-change', size);
   }
 
   /**
-   * A message of the server for this channel, read up to its number.
-   * @throws Error for one that keeps to no rule
+   * Handles a server's message for this channel, already read up to the channel number.
+   * @throws Error for a message that breaks the protocol
    */
   receive(type: number, message: WireReader): void {
     switch (type) {
@@ -133,7 +136,7 @@ export class MuxChannel extends EventEmitter<Events> {
         this.#receiveData(message.string());
         break;
       case SSH.channelExtendedData: {
-        message.uint32(); // stderr is the one kind there is
+        message.uint32(); // stderr is the only kind
         const bytes = message.string();
         this.#count(bytes);
         this.stderr.emit('data', bytes);
@@ -161,12 +164,15 @@ export class MuxChannel extends EventEmitter<Events> {
     }
   }
 
-  /** Whether nothing more comes or goes: its number may be another's. */
+  /** Whether the channel is finished, so that its number may be reused. */
   get isOver(): boolean {
     return this.#closeSent && this.#closeReceived;
   }
 
-  /** The connection is gone: this is no end of the data, and `close` alone is told. */
+  /**
+   * The connection is gone. This is not the end of the data, so only `close` is
+   * reported.
+   */
   abandon(): void {
     if (this.#over) return;
     this.#received = [];
@@ -207,7 +213,7 @@ export class MuxChannel extends EventEmitter<Events> {
     }
   }
 
-  /** Hands on what has come, in order: data, its end, the close. */
+  /** Delivers what has arrived, in order: data, its end, the close. */
   #deliver(): void {
     while (!this.#paused && this.#received.length > 0) {
       const bytes = this.#received.shift()!;
@@ -228,7 +234,10 @@ export class MuxChannel extends EventEmitter<Events> {
     }
   }
 
-  /** Half a window at a time: a message for every packet would double their number. */
+  /**
+   * Half a window at a time, because an update for every packet would double the number
+   * of messages.
+   */
   #grant(bytes: number): void {
     this.#read += bytes;
     if (this.#read < WINDOW / 2 || this.#closeSent) return;
@@ -237,7 +246,7 @@ export class MuxChannel extends EventEmitter<Events> {
     this.#read = 0;
   }
 
-  /** Sends as much of what was written as the server has room for. */
+  /** Sends as much written data as the server has room for. */
   #pump(): void {
     while (this.#writes.length > 0 && !this.#closeSent) {
       const write = this.#writes[0]!;

@@ -1,8 +1,8 @@
 /**
  * The control socket of an OpenSSH master in its proxy mode (PROTOCOL.mux, section 5): the
- * messages of RFC 4254 in the clear, and the master encrypts them and keeps the channels of
- * several users apart. So one authenticated connection of `ssh` carries everything, with no
- * process for each command, and terminals can be resized without one of our own.
+ * messages of RFC 4254 in the clear; the master encrypts them and separates the channels of
+ * several clients. So one authenticated connection of `ssh` carries everything, without a
+ * process for each command, and remote terminals can be resized without a local one.
  */
 import net from 'node:net';
 import { MUX, MUX_VERSION, OPEN_FAILURES, SSH } from './messages.ts';
@@ -19,7 +19,7 @@ export interface TerminalRequest {
   readonly term: string;
 }
 
-/** Of a list of terminal modes: none (RFC 4254, section 8). */
+/** An empty list of terminal modes (RFC 4254, section 8). */
 const NO_MODES = byte(0);
 
 interface Opening {
@@ -31,7 +31,7 @@ export class MuxProxy {
   readonly #socket: net.Socket;
   readonly #openings = new Map<number, Opening>();
   readonly #channels = new Map<number, MuxChannel>();
-  /** Who takes what comes to a port of the host's loopback. */
+  /** Handlers of connections to ports of the host's loopback. */
   readonly #accepting = new Map<number, (channel: MuxChannel) => void>();
   readonly #ended: (cause: Error | undefined) => void;
   #next = 0;
@@ -63,7 +63,7 @@ export class MuxProxy {
 
   /**
    * @param ended the socket is closed; channels stay until `abandon`
-   * @throws Error where nothing listens, or what listens is not a master
+   * @throws Error if nothing listens, or the listener is not a master
    */
   static connect(
     path: string,
@@ -97,7 +97,7 @@ export class MuxProxy {
               }
               greeted = true;
             } else if (type === MUX.proxyGranted) {
-              // Nothing comes before the first channel is asked for.
+              // Nothing arrives before the first channel is requested.
               resolve(new MuxProxy(socket, ended, splitter));
               return;
             } else {
@@ -137,9 +137,9 @@ export class MuxProxy {
   }
 
   /**
-   * Asks the host to listen at a port of its loopback. A master hands on no answer: only a
-   * connection that comes shows that it does. Nor does it hand on that nobody listens any
-   * more: the host does until the connection ends.
+   * Asks the host to listen at a port of its loopback. A master does not pass on the
+   * answer: only an arriving connection shows that the host listens. Nor does it pass on a
+   * cancellation: the host listens until the connection ends.
    */
   listen(port: number, accept: (channel: MuxChannel) => void): void {
     this.accept(port, accept);
@@ -148,12 +148,12 @@ export class MuxProxy {
     this.#send(SSH.globalRequest, [string('tcpip-forward'), unanswered, ...where]);
   }
 
-  /** Who takes from now on what comes to a port that was asked for. */
+  /** Sets the handler of connections to a requested port. */
   accept(port: number, accept: (channel: MuxChannel) => void): void {
     this.#accepting.set(port, accept);
   }
 
-  /** Who connects there from now on is refused. */
+  /** Refuses further connections to the port. */
   refuse(port: number): void {
     this.#accepting.delete(port);
   }
@@ -162,7 +162,7 @@ export class MuxProxy {
     this.#socket.destroy();
   }
 
-  /** Ends all channels: the connection is gone. */
+  /** Ends all channels after the loss of the connection. */
   abandon(): void {
     for (const { channel, done } of [...this.#openings.values()]) {
       done(new Error('the connection is gone'), channel);
@@ -206,7 +206,7 @@ export class MuxProxy {
 
   #receive(bytes: Buffer): void {
     const message = new WireReader(bytes);
-    message.byte(); // the length of a padding that is not there
+    message.byte(); // the length of the absent padding
     const type = message.byte();
     switch (type) {
       case SSH.globalRequest:
@@ -223,7 +223,7 @@ export class MuxProxy {
       default: {
         const id = message.uint32();
         const channel = this.#channels.get(id);
-        // One that was closed from both ends, and whose last words are late.
+        // A late message for a channel that both ends have closed.
         if (channel === undefined) return;
         channel.receive(type, message);
         if (channel.isOver) this.#channels.delete(id);
@@ -231,7 +231,7 @@ export class MuxProxy {
     }
   }
 
-  /** Only who connects to a port that we listen at: agents and displays are not forwarded. */
+  /** Only connections to ports that we requested; agents and displays are not forwarded. */
   #receiveOpening(message: WireReader): void {
     const type = message.string().toString('latin1');
     const [peer, room, packet] = [message.uint32(), message.uint32(), message.uint32()];

@@ -1,10 +1,10 @@
 /**
  * The two formats on the control socket of an OpenSSH master: binary values of RFC 4251,
- * section 5, and frames, which are a length and that many bytes.
+ * section 5, and length-prefixed frames.
  */
 import { Buffer } from 'node:buffer';
 
-/** Data of a channel comes in packets of 32 KiB: nothing near this is sent by a master. */
+/** Channel data comes in packets of 32 KiB, so a master never sends nearly this much. */
 const LONGEST_FRAME = 2 ** 20;
 
 export const byte = (value: number): Buffer => Buffer.from([value]);
@@ -20,7 +20,7 @@ export function string(value: string | Uint8Array): Buffer {
   return Buffer.concat([uint32(bytes.length), bytes]);
 }
 
-/** What it is called with, as one frame. */
+/** The written values as one frame. */
 export function frame(...parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([uint32(length), ...parts]);
@@ -47,7 +47,7 @@ export class WireReader {
     return this.#take(this.uint32());
   }
 
-  /** @throws Error where fewer bytes are left */
+  /** @throws Error if fewer bytes are left */
   #take(count: number): Buffer {
     if (this.#at + count > this.#bytes.length)
       throw new Error('a message is truncated');
@@ -61,7 +61,7 @@ export class WireReader {
 export class FrameSplitter {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The frames that are whole with this chunk. @throws Error for one that is too long */
+  /** The frames that this chunk completes. @throws Error for one that is too long */
   *take(chunk: Buffer): Generator<Buffer, void, undefined> {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     while (this.#rest.length >= 4) {

@@ -1,8 +1,8 @@
 /**
- * Version 1: runs, and their records in two tables. Iterations are by far the most and
- * are asked for by range, so they are clustered by (run, iteration, rank); everything
- * else is an event, in the order of the journal. A record is kept as the JSON that was
- * validated: a later field needs no migration.
+ * Version 1: runs, and their records in two tables. Iterations are by far the most
+ * numerous and are read by range, so they are clustered by (run, iteration, rank);
+ * everything else is an event, in the order of the journal. A record is stored as its
+ * validated JSON, so a new field needs no migration.
  */
 export const runsMigration = `
   CREATE TABLE runs (

@@ -1,7 +1,8 @@
 /**
  * Version 2: a run has a journal on each of its nodes, stored up to its own sequence;
- * `runs.last_sequence` counts what was stored of all of them, in the order of arrival. How
- * a journal ended is kept until all have: the run ends with the last of them.
+ * `runs.last_sequence` counts the records stored from all of them, in the order of
+ * arrival. The end of a journal is kept until all have ended: the run ends with the last
+ * of them.
  */
 export const journalsMigration = `
   CREATE TABLE journals (

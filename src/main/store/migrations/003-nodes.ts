@@ -1,4 +1,4 @@
-/** Version 3: the inventory of machines, an entry each, as the JSON that was validated. */
+/** Version 3: the inventory of machines, one entry each, as validated JSON. */
 export const nodesMigration = `
   CREATE TABLE nodes (
     name TEXT PRIMARY KEY,

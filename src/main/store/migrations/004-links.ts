@@ -1,7 +1,7 @@
 /**
- * Version 4: what was measured of the links between machines, one row a direction, and why
- * the last attempt failed, each as the JSON that was validated. It holds for the machines
- * that these identities meant: another machine of the same name has other links.
+ * Version 4: measurements of the links between machines, one row per direction, and why
+ * the last attempt failed, each as validated JSON. A row is valid for the machines with
+ * these identities: another machine of the same name has other links.
  */
 export const linksMigration = `
   CREATE TABLE links (

@@ -1,6 +1,6 @@
 /**
- * Version 5: what ranks print, a line each, beside the events: those are read whole whenever
- * a run is shown, and there may be a thousand times as many lines.
+ * Version 5: lines that ranks print, in a separate table: events are read whole whenever a
+ * run is shown, and there may be a thousand times as many lines.
  */
 export const logLinesMigration = `
   CREATE TABLE log_lines (

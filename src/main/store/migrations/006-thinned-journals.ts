@@ -1,8 +1,7 @@
 /**
- * Version 6: journals leave out details when they reach their bound. So how far a rank has come
- * is no longer the number of its iterations that are here: it is kept by rank. Of a journal it
- * is kept how many of its records were left out that no record of the run tells of yet, and
- * from which iteration on.
+ * Version 6: journals leave out details when they reach their bound. So a rank's progress is no
+ * longer the number of its stored iterations; it is stored by rank. For a journal it stores how
+ * many omitted records no record of the run describes yet, and from which iteration on.
  */
 export const thinnedJournalsMigration = `
   ALTER TABLE journals ADD COLUMN iterations INTEGER NOT NULL DEFAULT 0;

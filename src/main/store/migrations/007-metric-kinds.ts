@@ -1,6 +1,6 @@
 /**
- * Version 7: a model says what it is measured by. Runs of earlier versions, which have none
- * stored, were measured by their accuracy.
+ * Version 7: a model states its metric. Runs of earlier versions, which have none stored,
+ * used the accuracy.
  */
 export const metricKindsMigration = `
   ALTER TABLE runs ADD COLUMN metric_kind TEXT;

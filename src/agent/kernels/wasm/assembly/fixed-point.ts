@@ -80,7 +80,7 @@ export function runMinus(): f32 {
   return minus;
 }
 
-/** The two means of a run; each class counts units of its own. */
+/** The two means of a run; each class has its own units. */
 export function signMeans(x: usize, n: u32): void {
   let above = i32x4.splat(0);
   let below = i32x4.splat(0x80000000);

@@ -1,6 +1,6 @@
 /**
- * Steps of optimisers, one pass each: bound by memory, so that what is the same for all elements
- * may be asked anew for each vector. `../../optimization.ts` has the formulas.
+ * Steps of optimisers, one pass each: bound by memory, so conditions that are the same for all
+ * elements may be tested again for each vector. `../../optimization.ts` has the formulas.
  */
 
 /** factor·gradient + decay·w */

@@ -1,9 +1,9 @@
 /**
  * Stochastic quantisation with a scale for each run of elements; `../../quantization.ts`
  * has the arithmetic. One pass over memory: a run's scale is computed just before its
- * elements are quantised, while they are in the cache. Work goes by tiles of 32 elements;
- * tiles in which two runs meet, and the last, are done element by element, and so are the
- * values of a run whose scale is below 2⁻⁶⁴.
+ * elements are quantised, while they are in the cache. It works on tiles of 32 elements;
+ * tiles in which two runs meet, the last tile, and runs with a scale below 2⁻⁶⁴ are done
+ * element by element.
  */
 import { normOf } from './fixed-point';
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';

@@ -1,8 +1,8 @@
 /**
- * The images of the embedded data set, compiled by AssemblyScript: a digit as somebody
- * might have written it, 28×28 bytes, 0 paper and 255 ink. An image is a pure function of
- * (seed, sample), so a rank draws only the samples of its shard. About 5 µs an image on
- * one core, from the first one on.
+ * The images of the embedded data set, compiled by AssemblyScript: a handwriting-like
+ * digit, 28×28 bytes, 0 paper and 255 ink. An image is a pure function of (seed, sample),
+ * so a rank draws only the samples of its shard. About 5 µs an image on one core, from
+ * the first one on.
  *
  * What varies: the writer's habit (digit-strokes.ts), every control point, slant,
  * turn, width, height and place of the glyph, pressure along a stroke, softness and
