@@ -240,14 +240,6 @@ export const planLabel = ({
   method,
 }: Pick<NamedMethod, 'label' | 'method'>): string => label ?? method;
 
-/** What was written under `exchange`, before an agent has made a plan of it: `topk ratio=0.01`. */
-export function writtenLabel(exchange: Readonly<Record<string, unknown>>): string {
-  const parameters = Object.entries(exchange)
-    .filter(([key]) => !PLAN_KEYS.some((one) => one === key))
-    .map(([key, value]) => `${key}=${written(value)}`);
-  return [exchange['method'] ?? 'none', ...parameters].join(' ');
-}
-
 /** A plan as one line of text: its label, and the collective and layers if chosen. */
 export function describePlan(
   plan: NamedMethod &

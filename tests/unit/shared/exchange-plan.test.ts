@@ -4,22 +4,12 @@ import {
   describeSwitch,
   planAsExchange,
   planLabel,
-  writtenLabel,
 } from '../../../src/shared/exchange-plan.ts';
 
 describe('a plan in words', () => {
   it('is called what it says, or by its method where it says nothing', () => {
     expect(planLabel({ method: 'topk', label: 'topk 1 %' })).toBe('topk 1 %');
     expect(planLabel({ method: 'topk' })).toBe('topk');
-  });
-
-  it.each([
-    [{ method: 'none', collective: 'auto' }, 'none'],
-    [{ method: 'topk', ratio: 0.01, layers: [] }, 'topk ratio=0.01'],
-    [{ method: 'topk', k: 3, quantize: { bits: 2 } }, 'topk k=3 quantize={"bits":2}'],
-    [{ ratio: 1 }, 'none ratio=1'],
-  ])('%j, which no agent has read, is called %s', (exchange, label) => {
-    expect(writtenLabel(exchange)).toBe(label);
   });
 
   it('names a collective only where one was chosen', () => {
