@@ -60,8 +60,7 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
-  agreesOn:
-    'the sum over ranks of the first factors, from which the second are computed',
+  agreesOn: 'all ranks’ first factors, summed, to compute the second',
   replicas: 'identical',
   messages: ({ rank }, { tensors }) => {
     const { lefts, rights } = layOut(tensors, rank);

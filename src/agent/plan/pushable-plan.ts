@@ -64,7 +64,7 @@ export function requirePushable({ layers = [], method }: ExchangePlan): void {
     if (agreesOn === undefined) continue;
     throw inputError(
       'METHOD_NEEDS_PEERS',
-      `${id} needs ${agreesOn}, which a rank that pushes to servers on its own lacks`,
+      `${id} needs ${agreesOn}: a rank that pushes to servers by itself does not have that`,
       {
         place: 'exchange.method',
         next: 'Use another method, or parallelism.kind: synchronous.',
