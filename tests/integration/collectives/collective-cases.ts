@@ -127,7 +127,9 @@ export const collectiveCases: Readonly<Record<string, CollectiveCase>> = {
         bytesOf(unitedTree(inputs.map((input) => entriesOf(input, ranks, part)))),
       );
       return inputs.map(
-        (_, rank) => splitSent(rank, inputs) + blocksSent(rank, blocks),
+        (_, rank) =>
+          // Its own part to each of the others.
+          splitSent(rank, inputs) + (ranks - 1) * blocks[rank]!,
       );
     },
   },
