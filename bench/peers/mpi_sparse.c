@@ -10,16 +10,9 @@
  * orders. An order is "ALGORITHM LENGTH COUNT SET BATCH REPETITIONS", its answer 0 or the
  * number of wrong entries, then the milliseconds of each repetition.
  */
-#include <mpi.h>
+#include "mpi_peer.h"
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-static int rank, size;
 static uint32_t length;
 
 /* `data` holds `count` indices, then as many values. */
@@ -251,40 +244,10 @@ static size_t wrong(const char *algorithm, Stream own) {
   return errors;
 }
 
-static int connect_to(const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (fd < 0 || strlen(path) >= sizeof address.sun_path) return -1;
-  strcpy(address.sun_path, path);
-  return connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ? -1 : fd;
-}
-
-/* MPI sends only while it is called, and may return with bytes that the socket refused. */
-static void let_it_send(void) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  for (int i = 0; i < 20; i++) {
-    int flag;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-    usleep(1000);
-  }
-}
-
 int main(int argc, char **argv) {
-  int length_of_name;
-  char library[MPI_MAX_LIBRARY_VERSION_STRING];
   char line[256], algorithm[64];
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Get_library_version(library, &length_of_name);
-  int fd = argc > 1 ? connect_to(argv[1]) : -1;
-  if (fd < 0) {
-    perror("the benchmark's socket");
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  FILE *in = fdopen(fd, "r"), *out = fdopen(dup(fd), "w");
-  fprintf(out, "rank %d %.*s\n", rank, (int)strcspn(library, ",\n"), library);
-  fflush(out);
+  FILE *in, *out;
+  introduce(argc, argv, &in, &out);
   while (fgets(line, sizeof line, in) != NULL) {
     size_t count;
     int set, batch, repetitions;

@@ -25,7 +25,7 @@ import {
   type Stream,
 } from './sparse-stream.ts';
 
-/** Up to so many ranks send directly. */
+/** The most ranks that send directly. */
 const DIRECT_RANKS = 16;
 
 /** @param bytes of a reduced part */
