@@ -7,7 +7,7 @@ import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
 import { seatIn } from '../../shared/parallelism.ts';
-import type { Notice, RunRecord } from '../../shared/records.ts';
+import type { Notice } from '../../shared/records.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';
 import {
   driftOf,
@@ -24,6 +24,7 @@ import type { EngineClient } from './engine/engine-client.ts';
 import { idleUnder } from './idle-settings.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { makeIterationRecord, type PlanInForce } from './iteration-record.ts';
+import type { Report } from './record-sender.ts';
 import { Replicas, type Evaluation } from './replicas.ts';
 import { GradientComparison } from './steps/gradient-comparison.ts';
 import { isDue, type Steps, type StepsOptions } from './steps/steps.ts';
@@ -39,7 +40,7 @@ export interface LoopOptions {
   /** The fences before iteration 0, and their notices. */
   readonly fences: readonly Fence[];
   readonly notices: readonly Notice[];
-  readonly report: (record: RunRecord) => void;
+  readonly report: (report: Report) => void;
   /** Undefined while there is room for reports; otherwise resolves when there is. */
   readonly room: () => Promise<void> | undefined;
   /** Keeps checkpoints; undefined if none are kept. */
@@ -110,7 +111,10 @@ export class TrainingLoop {
       const end = performance.now();
       const { at, step } = taken;
       const result = taken.exchange?.result;
-      this.#options.report(
+      const inForce = this.#inForce;
+      const residualNorm =
+        result && this.#finite.residualNorm(result.residualNorm, iteration);
+      this.#options.report(() =>
         makeIterationRecord({
           rank,
           iteration,
@@ -124,11 +128,8 @@ export class TrainingLoop {
             apply: taken.apply,
           },
           step,
-          exchange: result && {
-            ...result,
-            residualNorm: this.#finite.residualNorm(result.residualNorm, iteration),
-          },
-          inForce: this.#inForce,
+          exchange: result && { ...result, residualNorm },
+          inForce,
           staleness: taken.staleness,
           thread: taken.thread,
           drained: taken.drained,

@@ -7,6 +7,7 @@ import { awaitedLater } from '../../exchange/awaited-later.ts';
 import type { Beside } from '../../exchange/exchange-calls.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
+import { BatchAhead } from '../trainers/batch-ahead.ts';
 import {
   computeGradient,
   type ComputedGradient,
@@ -23,6 +24,7 @@ type ExchangedStep = Omit<TakenStep, 'apply'>;
 
 export class SynchronousSteps implements Steps {
   readonly #options: SynchronousStepsOptions;
+  readonly #batches: BatchAhead;
   readonly state = [];
   /** The next iteration's gradient, if already computed. */
   #ahead: ComputedGradient | undefined;
@@ -30,6 +32,7 @@ export class SynchronousSteps implements Steps {
 
   constructor(options: SynchronousStepsOptions) {
     this.#options = options;
+    this.#batches = new BatchAhead(options.trainer);
   }
 
   get exchanged(): Float32Array | undefined {
@@ -65,6 +68,7 @@ export class SynchronousSteps implements Steps {
         engine.advance(iteration, from);
       });
       engine.exposed(iteration);
+      this.#loadNext(iteration);
       return { ...computed, exchange: await exchange, staleness: 0, elsewhere: 0 };
     }
     const ahead = this.#takeAhead();
@@ -73,8 +77,14 @@ export class SynchronousSteps implements Steps {
     if (compares) await comparison.keep(gradient as Float32Array);
     const staleness = ahead === undefined ? 0 : 1;
     if (!this.#looksAhead(iteration + 1)) {
-      const exchange = await this.#exchange(iteration);
-      return { ...computed, exchange, staleness, elsewhere: timeOf(ahead) };
+      const exchange = this.#exchange(iteration);
+      this.#loadNext(iteration);
+      return {
+        ...computed,
+        exchange: await exchange,
+        staleness,
+        elsewhere: timeOf(ahead),
+      };
     }
     const exchange = this.#exchange(iteration, 'next');
     this.#ahead = await this.#compute(iteration + 1, this.#nextMemory);
@@ -124,7 +134,14 @@ export class SynchronousSteps implements Steps {
     into: GradientMemory,
     ready?: (from: number) => void,
   ): Promise<ComputedGradient> {
-    return computeGradient(this.#options.trainer, iteration, into, ready);
+    const { trainer } = this.#options;
+    return computeGradient(trainer, iteration, into, { ready, batches: this.#batches });
+  }
+
+  /** While this rank waits for the others. */
+  #loadNext(iteration: number): void {
+    const next = iteration + 1;
+    if (next < this.#options.spec.iterations) this.#batches.loadSoon(next);
   }
 }
 

@@ -10,16 +10,22 @@ export interface ComputedGradient {
   readonly compute: number;
 }
 
-/** @param ready called with the first element that is ready, as the backward pass continues */
+interface ComputeOptions {
+  /** Called with the first element that is ready, as the backward pass continues. */
+  readonly ready?: ((from: number) => void) | undefined;
+  /** Loads the trainer's batches; default: the trainer itself. */
+  readonly batches?: Pick<Trainer, 'loadBatch'> | undefined;
+}
+
 export async function computeGradient(
   trainer: Trainer,
   iteration: number,
   into: GradientMemory,
-  ready?: (from: number) => void,
+  { ready, batches = trainer }: ComputeOptions = {},
 ): Promise<ComputedGradient> {
   const at = Date.now();
   const start = performance.now();
-  trainer.loadBatch(iteration);
+  batches.loadBatch(iteration);
   const loaded = performance.now();
   const step = await trainer.computeGradient(into, ready);
   const end = performance.now();
