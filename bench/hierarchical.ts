@@ -73,7 +73,7 @@ async function main(options: Options): Promise<void> {
     { length },
     ...densities.map((density) => ({ length, count: Math.ceil(density * length) })),
   ];
-  using links = new Links(options.links, places.length, places);
+  using links = new Links(options.links, places.length, { places });
   await using world = await BenchWorld.start({
     ...{ ranks: places.length, links, transport: 'auto', places },
   });

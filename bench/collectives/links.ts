@@ -1,7 +1,8 @@
 /**
- * What ranks talk over: this machine's loopback, their own networks that are shaped
+ * Where ranks run and what they talk over: this machine's loopback, their own networks that are shaped
  * to the speed of a cluster's, or links of that speed that the transport emulates.
  */
+import { readFileSync } from 'node:fs';
 import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
 import { inputError } from '../../src/shared/errors.ts';
 import { namespacesMissing, RankNamespaces } from '../../tests/harness/namespaces.ts';
@@ -13,17 +14,32 @@ const EMULATED = { 'emulated-1gbit': 1e9, 'emulated-10gbit': 10e9 } as const;
 export const LINK_NAMES = ['loopback', ...keysOf(SHAPED), ...keysOf(EMULATED)] as const;
 export type LinkName = 'loopback' | keyof typeof SHAPED | keyof typeof EMULATED;
 
+export interface LinkOptions {
+  /**
+   * The node of each rank, whose link its ranks share where links are shaped; default: each rank
+   * has its own.
+   */
+  readonly places?: readonly number[] | undefined;
+  /** Whether each rank stays on one core: times do not depend on how the system spreads them. */
+  readonly bound?: boolean | undefined;
+}
+
 export class Links implements Disposable {
   readonly name: LinkName;
+  /** The core of each rank; undefined if the system chooses. */
+  readonly cores: readonly number[] | undefined;
   readonly #namespaces: RankNamespaces | undefined;
 
-  /**
-   * @param places the node of each rank, whose link its ranks share where links are shaped;
-   * default: each rank has its own
-   * @throws GradwireError `BENCH_LINKS_UNAVAILABLE`
-   */
-  constructor(name: LinkName, ranks: number, places?: readonly number[]) {
+  /** @throws GradwireError `BENCH_LINKS_UNAVAILABLE` */
+  constructor(name: LinkName, ranks: number, { bound, places }: LinkOptions = {}) {
     this.name = name;
+    if (bound === true) {
+      const cores = allowedCores();
+      this.cores = Array.from(
+        { length: ranks },
+        (_, rank) => cores[rank % cores.length]!,
+      );
+    }
     if (!isShaped(name)) return;
     const missing = namespacesMissing();
     if (missing !== undefined) {
@@ -57,12 +73,26 @@ export class Links implements Disposable {
 
   /** What to put before a command so that it runs where this rank is. */
   prefix(rank: number): readonly string[] {
-    return this.#namespaces?.prefix(rank) ?? [];
+    const core = this.cores?.[rank];
+    return [
+      ...(this.#namespaces?.prefix(rank) ?? []),
+      ...(core === undefined ? [] : ['taskset', '-c', String(core)]),
+    ];
   }
 
   [Symbol.dispose](): void {
     this.#namespaces?.[Symbol.dispose]();
   }
+}
+
+/** Those that this process may use. */
+function allowedCores(): readonly number[] {
+  const status = readFileSync('/proc/self/status', 'utf8');
+  const [, list = '0'] = /^Cpus_allowed_list:\s*(\S+)/m.exec(status) ?? [];
+  return list.split(',').flatMap((range) => {
+    const [first, last = first] = range.split('-').map(Number) as [number, number?];
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
 }
 
 function isShaped(name: LinkName): name is keyof typeof SHAPED {

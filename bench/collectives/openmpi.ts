@@ -101,5 +101,14 @@ async function commands(
     options.push('--mca', 'oob_tcp_if_include', subnet);
     options.push('--mca', 'btl_tcp_if_include', subnet);
   }
-  return [['env', `TMPDIR=${folder}`, 'mpirun', ...options, program, socket]];
+  const onCores = links.cores === undefined ? [] : ['sh', '-c', bindTo(links.cores)];
+  return [
+    ['env', `TMPDIR=${folder}`, 'mpirun', ...options, ...onCores, program, socket],
+  ];
 }
+
+/** A piece of shell that runs the command in its arguments on the core of its rank. */
+const bindTo = (cores: readonly number[]): string =>
+  `case $OMPI_COMM_WORLD_RANK in ${cores
+    .map((core, rank) => `${rank}) core=${core};;`)
+    .join(' ')} esac; exec taskset -c $core "$0" "$@"`;

@@ -24,6 +24,8 @@ export interface BenchOptions {
   readonly transport: TransportChoice;
   readonly links: readonly LinkName[];
   readonly peers: boolean;
+  /** Whether each rank, ours and theirs, stays on one core. */
+  readonly bound: boolean;
   readonly quick: boolean;
   readonly json: boolean;
 }
@@ -42,7 +44,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       sizes: { type: 'string' },
       transport: { type: 'string', default: 'auto' },
       links: { type: 'string', default: 'loopback' },
-      ...{ peers: flag, quick: flag, json: flag },
+      ...{ bound: flag, peers: flag, quick: flag, json: flag },
     },
   });
   const chosenSections = SECTIONS.filter((section) => values[section]);
@@ -52,6 +54,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     sizes: values.sizes === undefined ? undefined : list(values.sizes).map(parseSize),
     transport: chosen('transport', values.transport, TRANSPORT_CHOICES),
     links: list(values.links).map((name) => chosen('link', name, LINK_NAMES)),
+    bound: values.bound,
     peers: values.peers,
     quick: values.quick,
     json: values.json,

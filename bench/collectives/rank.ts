@@ -205,6 +205,8 @@ export class BenchRank {
   /**
    * So many payloads anew: a collective may overwrite them. Dense values that are to be
    * timed are 0, or several exchanges in a row would leave f32's range: one vector will do.
+   * Sparse ones have their own indices, as in training: of one that repeats, a processor would
+   * learn the branches.
    */
   #prepare(
     cell: Cell,
@@ -221,9 +223,9 @@ export class BenchRank {
     }
     const bytes = sparseBytes(count);
     const { offset: first } = this.#memory(copies * bytes);
-    const { indices, values } = this.#dataSet(cell, count);
     return Array.from({ length: copies }, (_, copy) => {
       const offset = first + copy * bytes;
+      const { indices, values } = this.#dataSet(cell, count, copy);
       this.#arena.u32(offset, count).set(indices);
       this.#arena.f32({ offset: offset + 4 * count, length: count }).set(values);
       return { kind: 'sparse', length, count, data: { offset, bytes } };
@@ -240,7 +242,9 @@ export class BenchRank {
     return { offset: this.#payload.offset, bytes };
   }
 
-  #dataSet({ length, dataSet }: Cell, count: number): SparseData {
+  #dataSet(cell: Cell, count: number, copy: number): SparseData {
+    const { batch, length } = cell;
+    const dataSet = cell.dataSet * batch + copy;
     const shape = `${length}/${count}/`;
     const key = `${shape}${dataSet}`;
     let data = this.#dataSets.get(key);

@@ -30,11 +30,11 @@ export async function openSession(options: BenchOptions): Promise<Session> {
  * @throws GradwireError of a rank or a peer
  */
 export async function onStage<T>(
-  { transport, available, quick }: Session,
+  { transport, available, bound, quick }: Session,
   { ranks, links: name }: { readonly ranks: number; readonly links: LinkName },
   play: (stage: Stage) => Promise<T>,
 ): Promise<T> {
-  using links = new Links(name, ranks);
+  using links = new Links(name, ranks, { bound });
   await using world = await BenchWorld.start({ ranks, links, transport });
   const network = quick ? LOOPBACK : await world.networkCost();
   await using stack = new AsyncDisposableStack();

@@ -26,7 +26,7 @@ static float *values_of(Stream s) { return (float *)(s.data + s.count); }
 static int bytes_of(Stream s) { return (int)(8 * s.count); }
 
 /* Buffers that live as long as a cell: a slot grows when it must. */
-enum { OWN, SLOTS = 40 };
+enum { SLOTS = 40 };
 static uint32_t *slots[SLOTS];
 static size_t rooms[SLOTS];
 
@@ -210,7 +210,7 @@ static uint64_t random_bits(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* Uniform indices without repetition, values 1 to 8: sums are exact. */
+/* Uniform indices without repetition, values 1 to 8: sums are exact. The caller frees it. */
 static Stream uniform(size_t count, int set) {
   uint64_t state = (uint64_t)set * 1000 + rank + 1;
   uint8_t *taken = calloc(length, 1);
@@ -218,7 +218,7 @@ static Stream uniform(size_t count, int set) {
     size_t index = (size_t)((random_bits(&state) >> 11) * 0x1.0p-53 * length);
     if (!taken[index]) taken[index] = 1, missing--;
   }
-  Stream stream = {room(OWN, count), count};
+  Stream stream = {malloc(8 * count + 8), count};
   for (size_t index = 0, entry = 0; index < length; index++)
     if (taken[index]) {
       stream.data[entry] = (uint32_t)index;
@@ -254,15 +254,18 @@ int main(int argc, char **argv) {
     if (sscanf(line, "%63s %u %zu %d %d %d", algorithm, &length, &count, &set, &batch,
                &repetitions) != 6)
       break;
-    Stream own = uniform(count, set);
-    fprintf(out, "%zu", wrong(algorithm, own));
+    /* Each its own, as in training: a processor would learn the branches of one that repeats. */
+    Stream own[batch];
+    for (int i = 0; i < batch; i++) own[i] = uniform(count, set * batch + i);
+    fprintf(out, "%zu", wrong(algorithm, own[0]));
     for (int repetition = -6; repetition < repetitions; repetition++) {
       MPI_Barrier(MPI_COMM_WORLD);
       double start = MPI_Wtime();
-      for (int i = 0; i < batch; i++) allreduce(algorithm, own);
+      for (int i = 0; i < batch; i++) allreduce(algorithm, own[i]);
       if (repetition >= 0) fprintf(out, " %.6f", 1e3 * (MPI_Wtime() - start) / batch);
     }
     let_it_send();
+    for (int i = 0; i < batch; i++) free(own[i].data);
     fprintf(out, "\n");
     fflush(out);
   }

@@ -44,6 +44,7 @@ export function addBenchCommand(program: Command): void {
       'any of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped ones need root',
     )
     .option('--peers', 'compare with OpenMPI and Gloo, where installed')
+    .option('--bound', 'each rank on one core, ours and theirs; Linux')
     .option('--quick', 'a few repetitions of a few sizes, to see that it works')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('collectives', options));
