@@ -55,6 +55,9 @@ export class RankNamespaces implements Disposable {
   readonly subnet: string;
   readonly #bridge: string;
   readonly #bits: string;
+  /** The first three numbers of IPv4 addresses. */
+  readonly #prefix: string;
+  #hasIpv4Gateway = false;
   #standing = true;
   readonly #takeDown = (): void => this[Symbol.dispose]();
 
@@ -65,6 +68,7 @@ export class RankNamespaces implements Disposable {
     const stem = `${namespaceStem(process.pid)}x${(made++).toString(36)}`;
     const { bridge, number, prefix } = claimSubnet();
     this.#bridge = bridge;
+    this.#prefix = prefix;
     const six = `fd67:7700:${number.toString(16)}:`;
     this.#bits = family === 6 ? '64' : '24';
     this.subnet = family === 6 ? `${six}:/64` : `${prefix}.0/24`;
@@ -96,6 +100,20 @@ export class RankNamespaces implements Disposable {
   /** The address where this rank is found. */
   hostOf(rank: number): string {
     return this.hosts[this.#places[rank]!]!;
+  }
+
+  /**
+   * Gives a node of IPv6 an address of IPv4 too, in a network that it shares with this process
+   * alone. Returns it.
+   */
+  alsoIpv4(node: number): string {
+    const host = `${this.#prefix}.${node + 1}`;
+    if (!this.#hasIpv4Gateway) {
+      ip('address', 'add', `${this.#prefix}.254/24`, 'dev', this.#bridge);
+      this.#hasIpv4Gateway = true;
+    }
+    ip('-n', this.names[node]!, 'address', 'add', `${host}/24`, 'dev', 'eth0');
+    return host;
   }
 
   /** As when somebody pulls the cable: nothing arrives any more, and nothing says so. */

@@ -44,13 +44,14 @@ export class MeshSeat {
 
   /**
    * On ports of the range, or such as the system chooses.
+   * @param host `::` for all addresses
    * @throws GradwireError `LISTEN_FAILED`, `PORTS_TAKEN`
    */
   static async listen(host: string, options: SeatOptions = {}): Promise<MeshSeat> {
     const { ports, elsewhere = false } = options;
     const own = elsewhere ? ownAddresses() : [];
-    // No other machine has its zone.
-    if (isLinkLocal(host) && own.length > 0) {
+    // No other machine has the zone of a link-local one.
+    if ((host === ALL || isLinkLocal(host)) && own.length > 0) {
       const [first, ...others] = takingTurns(own);
       return await MeshSeat.#atAll(ports, { host: first!, hosts: others });
     }

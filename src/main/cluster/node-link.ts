@@ -35,6 +35,8 @@ const GIVE_WAY_PAUSE_MS = 200;
 export interface NodeAddresses {
   /** The node's own address, on which its ranks listen. */
   readonly there: string;
+  /** Whether the user gave it; default: it is the one by which SSH reaches the node. */
+  readonly chosen?: boolean | undefined;
   /**
    * This computer's address as the node sees it; default: the node is this computer.
    */

@@ -224,9 +224,11 @@ export class RemoteNode implements NodeAccess {
   }
 
   #learnAddresses({ connection }: Agent): void {
-    const there = this.entry.address ?? connection?.server;
+    const { address } = this.entry;
+    const there = address ?? connection?.server;
     const here = connection?.client;
-    if (there !== undefined && here !== undefined) this.#addresses = { there, here };
+    if (there === undefined || here === undefined) return;
+    this.#addresses = { there, here, chosen: address !== undefined };
   }
 
   async #withConnection<T>(

@@ -58,8 +58,8 @@ export interface RankAddress {
   readonly host: string;
   readonly port: number;
   /**
-   * Other addresses to try, at the same ports, the likeliest first: `host` is not one of the
-   * machine's own addresses. A peer found there must still prove its identity.
+   * Other addresses to try, at the same ports, the likeliest first: not all ranks may reach
+   * it at `host`, which need not be the machine's own. A peer found there must still prove its identity.
    */
   readonly hosts?: readonly string[] | undefined;
   /**
@@ -119,7 +119,7 @@ export interface SupervisorRequests {
       node?: string | undefined;
       /**
        * Address where its ranks listen and peers find them; default: 127.0.0.1. If it is not
-       * one of the machine's own addresses, the ranks listen on those instead.
+       * one of the machine's own addresses, or is `::`, the ranks listen on those instead.
        */
       listen?: string | undefined;
       /** Ports that its ranks may listen on; default: the system chooses. */

@@ -191,6 +191,30 @@ describe.skipIf(missing !== undefined)(
       expect(codesOf(leads)).not.toContain('PEER_TUNNELLED');
     });
 
+    test('with one that is known by IPv4, both reach this computer and each other', async () => {
+      const host = namespaces.alsoIpv4(1);
+      await using server = await SshServer.start({
+        shellStart,
+        place: { host, prefix: namespaces.prefix(1) },
+      });
+      const { port, key } = server;
+      const login = ['--host', host, '--port', String(port), '--identity', key];
+      succeeded(await home.run(['nodes', 'add', 'four', ...login]));
+      const accept = ['--accept-host-key', server.fingerprint()];
+      succeeded(await home.run(['nodes', 'check', 'four', ...accept]));
+      for (const nodes of [
+        'this-computer, four, six-0',
+        'six-0, this-computer, four',
+      ]) {
+        const records = await train(home, [`world.nodes=[${nodes}]`, 'world.ranks=3']);
+        expect(codesOf(records)).not.toContain('PEER_TUNNELLED');
+      }
+      // An address that the user chose is kept, though not all can reach it.
+      succeeded(await home.run(['nodes', 'edit', 'four', '--address', host]));
+      const nodes = ['world.nodes=[four, six-0]'];
+      expect(codesOf(await train(home, nodes))).toContain('PEER_TUNNELLED');
+    });
+
     test('the link between them is measured', async () => {
       const measured = await home.run(['nodes', 'network', 'six-0', 'six-1', '--json']);
       expect(measured).toMatchObject({ code: 0 });

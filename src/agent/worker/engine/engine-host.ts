@@ -307,6 +307,6 @@ function routeNotice(peer: number, { host, node }: RankAddress, taken: string): 
   return {
     level: 'info',
     code: 'PEER_ADDRESS',
-    message: `${who} is reached at ${taken} because ${host} is not an address of its machine`,
+    message: `${who} is reached at ${taken} because ${host} does not lead to it`,
   };
 }
