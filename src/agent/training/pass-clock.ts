@@ -25,8 +25,11 @@ export class PassClock {
     this.#times[to] += moved;
   }
 
+  /** What is measured after this, such as an evaluation, does not change the result. */
   end(): PassTimes {
-    return this.#times;
+    const times = this.#times;
+    this.#times = noTimes();
+    return times;
   }
 }
 

@@ -61,6 +61,8 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   readonly #clock = new PassClock();
   readonly #shared: SharedTensors;
   #links: StageLinks | undefined;
+  /** Of the loaded batch. */
+  #iteration = 0;
 
   constructor(parts: StageTrainerParts) {
     const { microBatches, model, options, runtime, shard, stage } = parts;
@@ -111,7 +113,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   }
 
   loadBatch(iteration: number): void {
-    this.#linked.begin(iteration);
+    this.#iteration = iteration;
     this.sampler.fill(iteration, this.#order);
     for (const [i, { loader }] of this.#microBatches.entries()) {
       const samples = loader.rows.length;
@@ -126,6 +128,8 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     }
     const { stage } = this.#parts;
     this.#clock.begin();
+    // Not when the batch is loaded, which may be before an evaluation.
+    this.#linked.begin(this.#iteration);
     await this.#shared.borrow();
     const sum = new GradientSum(this.jax);
     this.weights.tables.clear(gradient);
