@@ -1,4 +1,4 @@
-/** The machine of each rank of a run, as the page names it. */
+/** The machine of each rank of a run, and its GPU there, as the page names them. */
 import { rankProcesses } from '../../shared/rank-places.ts';
 import type { RunEvent } from '../../shared/records.ts';
 
@@ -16,3 +16,22 @@ export function rankTitle(rank: number, nodes: ReadonlyMap<number, string>): str
   const node = nodes.get(rank);
   return node === undefined ? `rank ${rank}` : `rank ${rank} on ${node}`;
 }
+
+/** A rank's GPU. */
+export interface RankGpu {
+  readonly device: string;
+  /** Its PCI bus id, as nvidia-smi prints it. */
+  readonly bus: string;
+}
+
+/** By rank; without ranks on a CPU, and GPUs whose drivers state no bus id. */
+export function rankGpus(events: readonly RunEvent[]): ReadonlyMap<number, RankGpu> {
+  return new Map(
+    rankProcesses(events).flatMap(({ rank, device, bus }) =>
+      device === undefined || bus === undefined ? [] : [[rank, { device, bus }]],
+    ),
+  );
+}
+
+/** `3B:00.0`: without the PCI domain where that is 0, as on nearly all machines. */
+export const shortBus = (bus: string): string => bus.replace(/^0+:/, '');

@@ -9,7 +9,12 @@ import {
   nameOf,
   slurmFacts,
 } from '../../../src/renderer/state/node-text.ts';
-import { rankNodes, rankTitle } from '../../../src/renderer/state/rank-nodes.ts';
+import {
+  rankGpus,
+  rankNodes,
+  rankTitle,
+  shortBus,
+} from '../../../src/renderer/state/rank-nodes.ts';
 import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
@@ -103,6 +108,23 @@ describe('ranks on machines', () => {
     expect(rankTitle(1, nodes)).toBe('rank 1 on here');
     expect(rankTitle(3, nodes)).toBe('rank 3 on box');
     expect(rankTitle(9, nodes)).toBe('rank 9');
+  });
+
+  test('have their GPUs beside them, where drivers say which; the newest start counts', () => {
+    const bus = '00000000:3B:00.0';
+    const device = 'NVIDIA H200';
+    const before = { ...started('box', 0, 1, 2), backend: 'webgpu' };
+    const [zero, one, two] = before.processes;
+    const processes = [{ ...zero!, device, bus }, { ...one!, device }, two!];
+    const gpus = rankGpus([{ ...before, processes }]);
+    expect([...gpus]).toEqual([[0, { device, bus }]]);
+    expect(shortBus(bus)).toBe('3B:00.0');
+    expect(shortBus('00010000:3B:00.0')).toBe('00010000:3B:00.0');
+    const restarted: RunEvent = {
+      ...{ type: 'restarted', at: 1, node: 'box', iteration: 20 },
+      processes: [{ ...zero!, device, bus: '00000000:5E:00.0' }],
+    };
+    expect(rankGpus([{ ...before, processes }, restarted]).get(0)?.bus).toMatch(/5E/);
   });
 
   const allocated: RunEvent = {
