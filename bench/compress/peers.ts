@@ -13,7 +13,10 @@ const script = path.join(import.meta.dirname, '../peers/torch_compress.py');
 /** Milliseconds, medians. */
 export interface PeerTimes {
   readonly torch: string;
+  /** A selection alone: ours adds the residual as well. */
   readonly topk: number;
+  /** With the residual. */
+  readonly feedback: number;
   readonly qsgd: number;
   readonly tuned: number;
   readonly means: number;
@@ -24,11 +27,14 @@ export type PeerOperation = Exclude<keyof PeerTimes, 'torch'>;
 /** Our case, the peer's operation, and the least ratio of their times, where one is set. */
 export const COMPARISONS: readonly (readonly [string, PeerOperation, number?])[] = [
   ['topk', 'topk', 10],
+  ['topk', 'feedback', 10],
   ['qsgd 4 bit', 'qsgd', 8],
   ['qsgd 4 bit', 'tuned'],
   ['a2sgd', 'means', 6],
   ['gaussiank', 'topk', 10],
+  ['gaussiank', 'feedback', 10],
   ['dct', 'topk', 10],
+  ['dct', 'feedback', 10],
 ];
 
 export async function timePeers(values: Float32Array): Promise<PeerTimes> {

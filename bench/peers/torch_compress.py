@@ -5,12 +5,13 @@
 FILE holds little-endian float32. Prints one JSON object: the median milliseconds of
 seven calls, after one to warm up, of
 
-    topk    torch.topk(|x|, k) and a gather of the values; no error feedback
-    qsgd    by its definition: 4 bits a value, buckets of 512 with their largest
-            magnitude as scale; level, probability of the next one, sign; two codes
-            packed in a byte
-    tuned   the same with one rounding of level plus noise, in place where it can be
-    means   the mean of the entries >= 0 and of |x| over the others, by masks
+    topk      torch.topk(|x|, k) and a gather of the values; no error feedback
+    feedback  the same of residual + x, which keeps what is not sent; in place
+    qsgd      by its definition: 4 bits a value, buckets of 512 with their largest
+              magnitude as scale; level, probability of the next one, sign; two codes
+              packed in a byte
+    tuned     the same with one rounding of level plus noise, in place where it can be
+    means     the mean of the entries >= 0 and of |x| over the others, by masks
 """
 
 import json
@@ -27,6 +28,13 @@ LEVELS = 7
 def topk(x, k):
     _, indices = torch.topk(x.abs(), k)
     return indices, x[indices]
+
+
+def feedback(x, residual, k):
+    residual.add_(x)
+    indices, values = topk(residual, k)
+    residual[indices] = 0
+    return indices, values
 
 
 def runs_of(x):
@@ -65,10 +73,12 @@ def means(x):
     return x[positive].mean(), -x[~positive].mean()
 
 
-def median_ms(work):
+def median_ms(work, prepare=lambda: None):
+    prepare()
     work()
     times = []
     for _ in range(CALLS):
+        prepare()
         start = time.perf_counter()
         work()
         times.append(1000 * (time.perf_counter() - start))
@@ -82,11 +92,15 @@ def main():
     with open(file, "rb") as source:
         x = torch.frombuffer(bytearray(source.read()), dtype=torch.float32)
     k = max(1, round(ratio * x.numel()))
+    residual = torch.zeros_like(x)
     print(
         json.dumps(
             {
                 "torch": torch.__version__,
                 "topk": median_ms(lambda: topk(x, k)),
+                "feedback": median_ms(
+                    lambda: feedback(x, residual, k), lambda: residual.zero_()
+                ),
                 "qsgd": median_ms(lambda: qsgd(x)),
                 "tuned": median_ms(lambda: tuned(x)),
                 "means": median_ms(lambda: means(x)),

@@ -1,18 +1,19 @@
 /**
  * Gaussian-k: about k entries without an exact selection. If p were normal with its mean
  * μ and deviation σ, about a share `ratio` of the entries would have |p| ≥ τ = |μ| + σ·z,
- * with z the normal quantile of 1 − ratio/2. Real gradients have heavier tails (ten times
+ * with z the normal quantile of 1 − ratio/2. Of a long vector μ and σ are those of a sample
+ * (`vector-sample.ts`), as τ is a first guess: real gradients have heavier tails (ten times
  * as many entries reach τ on Student's t₃ at 0.1 %), so τ is corrected until the count is
  * in [3k/4, 5k/4]: by bisection on candidates that one pass has collected, if between
  * 3k/4 and 16·k entries reach the first τ; otherwise τ is first moved there.
  *
- * Cost: the sum, two passes for μ and σ (in fixed point, so that all backends estimate
- * alike), one or a few to collect. If no threshold has a count in the band (ties),
- * exactly k are selected. Zeros are never sent: if fewer than 3k/4 entries are non-zero,
- * all of those are.
+ * Cost: the sum, the sample (summed in fixed point, so that all backends estimate alike),
+ * one or a few passes to collect. If no threshold has a count in the band (ties), exactly k
+ * are selected. Zeros are never sent: if fewer than 3k/4 entries are non-zero, all of those
+ * are.
  *
  * Source: "Understanding top-k sparsification in distributed deep learning" (Shi et al.,
- * 2019), algorithm 1; the correction is ours.
+ * 2019), algorithm 1; the sample and the correction are ours.
  */
 import { z } from 'zod';
 import type { Entries, Leave, Selector } from '../work/selection.ts';
@@ -37,6 +38,7 @@ import {
   searchThreshold,
 } from './threshold-search.ts';
 import { RAMP, WARM_UP } from './policy/schedule.ts';
+import { VectorSample } from './vector-sample.ts';
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -72,6 +74,7 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
 export class GaussianSelection<V> implements Selection<V> {
   readonly capacity: number;
   readonly #context: CompressorContext<Parameters, V>;
+  readonly #sample: VectorSample<V>;
   readonly #selector: Selector<V>;
 
   constructor(context: CompressorContext<Parameters, V>) {
@@ -80,15 +83,16 @@ export class GaussianSelection<V> implements Selection<V> {
     this.#context = context;
     // One more than the band allows shows that there are too many.
     this.capacity = mostSelected(k) + 1;
+    this.#sample = new VectorSample(work, length);
     this.#selector = work.selector(length, this.capacity);
   }
 
   *select(p: V, iteration: number, leave: Leave): Steps<Entries<V>> {
-    const { length, parameters, work } = this.#context;
+    const { length, parameters } = this.#context;
     const ratio = ratioAt(parameters, iteration);
     const k = entriesSent(length, { ratio });
-    const [sums] = yield* wait(work.fixedSums([p]));
-    const questions = searchThreshold(length, k, estimateThreshold(sums!, ratio));
+    const sums = yield* this.#sample.fixedSums(p);
+    const questions = searchThreshold(length, k, estimateThreshold(sums, ratio));
     const search = this.#selector.search(p, mostCandidates(length, k));
     let step = questions.next();
     while (step.done !== true) {

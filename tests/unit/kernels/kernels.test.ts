@@ -15,6 +15,19 @@ describe.each(Object.entries(backends))('kernels of %s', (_, make) => {
     expect(means([])).toEqual({ plus: 0, minus: 0 });
   });
 
+  it.each([
+    ['negative', 1],
+    ['positive', -1],
+  ])('twoMeans finds the mean of %s entries that are small and few', (_, sign) => {
+    // Far below what a difference of sums over all 100,000 could tell.
+    const x = new Float32Array(100_000).fill(sign * 3e7);
+    for (let i = 0; i < 7; i++) x[13_131 * i + 5] = -sign * (i + 1) * 2 ** -30;
+    const backend = make();
+    const { plus, minus } = backend.kernels.twoMeans(backend.put(x));
+    const few = 4 * 2 ** -30;
+    expect([plus, minus]).toEqual(sign > 0 ? [3e7, few] : [few, 3e7]);
+  });
+
   it('twoMeans accumulates in f64: 2²⁵ + 1s are not lost', () => {
     const backend = make();
     const x = new Float32Array(1001).fill(1);

@@ -26,8 +26,8 @@ import { gpuSections } from './gpu-sections.ts';
 import { GpuSelector } from './gpu-selector.ts';
 import { StreamUpload } from './stream-upload.ts';
 
-/** Twice the relative error of the device's sums. */
-const UNSURE = 2 ** -37;
+/** More than the relative errors of the sums on the device and on a CPU together. */
+const UNSURE = 2 ** -35;
 
 export class GpuWork implements Work<GpuVector>, GpuParts {
   readonly arena: Arena;

@@ -1,6 +1,6 @@
 /**
  * Reductions of a vector to a number: one pass. Sums are in f64, by blocks whose sums are
- * added in order. Within a block there are four interleaved partial sums. So a result
+ * added in order. Within a block there are four or eight interleaved partial sums. So a result
  * depends on nothing but the input, and least of all on how many threads took blocks.
  */
 
@@ -230,41 +230,97 @@ export function storeSignSums(x: usize, n: u32, out: usize): void {
   store<f64>(out, <f64>plusCount, 16);
 }
 
+/**
+ * Σx and Σ|x| say both sums, with fewer instructions than a sum for each sign. The difference
+ * loses bits where one sign has little of the whole: such blocks, rare ones, are added sign by
+ * sign.
+ */
 function signSums(x: usize, n: u32): void {
   const zero = f32x4.splat(0);
-  let plusLow = f64x2.splat(0);
-  let plusHigh = f64x2.splat(0);
-  let minusLow = f64x2.splat(0);
-  let minusHigh = f64x2.splat(0);
-  let counts = i32x4.splat(0);
+  let signedA = f64x2.splat(0);
+  let signedB = f64x2.splat(0);
+  let signedC = f64x2.splat(0);
+  let signedD = f64x2.splat(0);
+  let absoluteA = f64x2.splat(0);
+  let absoluteB = f64x2.splat(0);
+  let absoluteC = f64x2.splat(0);
+  let absoluteD = f64x2.splat(0);
+  let below = i32x4.splat(0);
+  let from = x;
+  const pairs = n >>> 3;
+  for (let i: u32 = 0; i < pairs; i++) {
+    const v = v128.load(from);
+    const w = v128.load(from, 16);
+    below = i32x4.add(below, i32x4.add(f32x4.lt(v, zero), f32x4.lt(w, zero)));
+    const a = f64x2.promote_low_f32x4(v);
+    const b = promoteHigh(v);
+    const c = f64x2.promote_low_f32x4(w);
+    const d = promoteHigh(w);
+    signedA = f64x2.add(signedA, a);
+    signedB = f64x2.add(signedB, b);
+    signedC = f64x2.add(signedC, c);
+    signedD = f64x2.add(signedD, d);
+    absoluteA = f64x2.add(absoluteA, f64x2.abs(a));
+    absoluteB = f64x2.add(absoluteB, f64x2.abs(b));
+    absoluteC = f64x2.add(absoluteC, f64x2.abs(c));
+    absoluteD = f64x2.add(absoluteD, f64x2.abs(d));
+    from += 32;
+  }
+  let signed = lanesSum(
+    f64x2.add(f64x2.add(signedA, signedB), f64x2.add(signedC, signedD)),
+  );
+  let absolute = lanesSum(
+    f64x2.add(f64x2.add(absoluteA, absoluteB), f64x2.add(absoluteC, absoluteD)),
+  );
+  let negative = -(
+    i32x4.extract_lane(below, 0) +
+    i32x4.extract_lane(below, 1) +
+    i32x4.extract_lane(below, 2) +
+    i32x4.extract_lane(below, 3)
+  );
+  for (let i: u32 = n & ~7; i < n; i++) {
+    const value = <f64>load<f32>(from);
+    signed += value;
+    absolute += abs(value);
+    negative += i32(value < 0);
+    from += 4;
+  }
+  plusSum = (absolute + signed) / 2;
+  minusSum = (absolute - signed) / 2;
+  plusCount = n - <u32>negative;
+  const isOfOneSign = plusCount == 0 || plusCount == n;
+  if (!isOfOneSign && min(plusSum, minusSum) < absolute * LEAST_SHARE) {
+    addEachSign(x, n);
+  }
+}
+
+/** Below this share of Σ|x| a sign's sum would lose more than four bits. */
+const LEAST_SHARE: f64 = 1.0 / 16;
+
+/** The same by a sum for each sign, in `plusSum` and `minusSum`. */
+function addEachSign(x: usize, n: u32): void {
+  const zero = f64x2.splat(0);
+  let plusLow = zero;
+  let plusHigh = zero;
+  let minusLow = zero;
+  let minusHigh = zero;
   const vectors = n >>> 2;
   for (let i: u32 = 0; i < vectors; i++) {
     const v = v128.load(x);
-    const mask = f32x4.ge(v, zero);
-    const up = v128.and(v, mask);
-    const down = v128.andnot(v, mask);
-    plusLow = f64x2.add(plusLow, f64x2.promote_low_f32x4(up));
-    plusHigh = f64x2.add(plusHigh, promoteHigh(up));
-    minusLow = f64x2.sub(minusLow, f64x2.promote_low_f32x4(down));
-    minusHigh = f64x2.sub(minusHigh, promoteHigh(down));
-    counts = i32x4.sub(counts, mask);
+    const low = f64x2.promote_low_f32x4(v);
+    const high = promoteHigh(v);
+    plusLow = f64x2.add(plusLow, f64x2.max(low, zero));
+    plusHigh = f64x2.add(plusHigh, f64x2.max(high, zero));
+    minusLow = f64x2.sub(minusLow, f64x2.min(low, zero));
+    minusHigh = f64x2.sub(minusHigh, f64x2.min(high, zero));
     x += 16;
   }
   plusSum = lanesSum(f64x2.add(plusLow, plusHigh));
   minusSum = lanesSum(f64x2.add(minusLow, minusHigh));
-  plusCount =
-    i32x4.extract_lane(counts, 0) +
-    i32x4.extract_lane(counts, 1) +
-    i32x4.extract_lane(counts, 2) +
-    i32x4.extract_lane(counts, 3);
   for (let i: u32 = n & ~3; i < n; i++) {
-    const value = load<f32>(x);
-    if (value >= 0) {
-      plusSum += <f64>value;
-      plusCount++;
-    } else {
-      minusSum -= <f64>value;
-    }
+    const value = <f64>load<f32>(x);
+    plusSum += max(value, 0);
+    minusSum -= min(value, 0);
     x += 4;
   }
 }

@@ -1,0 +1,53 @@
+/**
+ * Statistics of a vector from a sample of its entries, for estimates that are corrected
+ * afterwards. A short vector is summed whole. Of a long one it takes an entry from each of
+ * 16,384 equal stretches, at places that do not run along the columns of a matrix and are
+ * the same on every backend. A deviation from so many is right to 0.6 % (normal entries), and
+ * costs the same for any length.
+ *
+ * Cost: 128 KiB of memory; on a GPU 64 KiB are read back.
+ */
+import type { FixedSums } from '../kernels/fixed-point.ts';
+import type { Entries } from '../work/selection.ts';
+import { wait, type Steps } from '../work/steps.ts';
+import type { Work } from '../work/work.ts';
+
+const SAMPLED = 16_384;
+/** Multiples of it, modulo 1, are spread evenly. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+
+export class VectorSample<V> {
+  readonly #work: Work<V>;
+  /** Undefined if vectors are summed whole. */
+  readonly #entries: Entries<V> | undefined;
+
+  /** @param length of the vectors */
+  constructor(work: Work<V>, length: number) {
+    this.#work = work;
+    if (length <= SAMPLED) return;
+    const room = work.entries(SAMPLED);
+    const { offset } = room.list(SAMPLED);
+    work.arena.u32(offset, SAMPLED).set(sampledIndices(length));
+    this.#entries = room.named(SAMPLED);
+  }
+
+  /** Sums of the sampled entries, or of all. */
+  *fixedSums(x: V): Steps<FixedSums> {
+    const work = this.#work;
+    const entries = this.#entries;
+    if (entries === undefined) {
+      const [sums] = yield* wait(work.fixedSums([x]));
+      return sums!;
+    }
+    entries.gather(x);
+    return work.kernels.quantization.fixedSums(yield* wait(entries.values()));
+  }
+}
+
+/** Ascending, one of each stretch of length / SAMPLED elements. */
+export function sampledIndices(length: number): Uint32Array {
+  return Uint32Array.from({ length: SAMPLED }, (_, i) => {
+    const within = (i * GOLDEN_RATIO) % 1;
+    return Math.floor(((i + within) / SAMPLED) * length);
+  });
+}
