@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { effort } from '../../harness/effort.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import {
@@ -79,7 +80,7 @@ describe.skipIf(ipv6Missing() !== undefined)(
       }
     });
 
-    test.each(['tcp', 'native'])(
+    test.each(effort({ quick: ['tcp'], soak: ['tcp', 'native'] }))(
       'trains beside this computer, over %s',
       async (transport) => {
         const records = await train(home, [
@@ -143,29 +144,32 @@ describe.skipIf(missing !== undefined)(
       namespaces[Symbol.dispose]();
     });
 
-    test.each(['tcp', 'native'])('train together, over %s', async (transport) => {
-      const addresses = execFileSync(
-        'ip',
-        [
-          '-n',
-          namespaces.names[0]!,
-          '-o',
-          'address',
-          'show',
-          'dev',
-          'eth0',
-          'scope',
-          'global',
-        ],
-        { encoding: 'utf8' },
-      );
-      expect(addresses.trim().split('\n')).toHaveLength(1);
-      expect(addresses).toContain(` inet6 ${servers[0]!.host}/64 `);
-      const nodes = ['world.nodes=[six-0, six-1]', `transport=${transport}`];
-      const codes = codesOf(await train(home, nodes));
-      expect(codes).not.toContain('PEER_TUNNELLED');
-      expect(codes).not.toContain('PEER_ADDRESS');
-    });
+    test.each(effort({ quick: ['native'], soak: ['tcp', 'native'] }))(
+      'train together, over %s',
+      async (transport) => {
+        const addresses = execFileSync(
+          'ip',
+          [
+            '-n',
+            namespaces.names[0]!,
+            '-o',
+            'address',
+            'show',
+            'dev',
+            'eth0',
+            'scope',
+            'global',
+          ],
+          { encoding: 'utf8' },
+        );
+        expect(addresses.trim().split('\n')).toHaveLength(1);
+        expect(addresses).toContain(` inet6 ${servers[0]!.host}/64 `);
+        const nodes = ['world.nodes=[six-0, six-1]', `transport=${transport}`];
+        const codes = codesOf(await train(home, nodes));
+        expect(codes).not.toContain('PEER_TUNNELLED');
+        expect(codes).not.toContain('PEER_ADDRESS');
+      },
+    );
 
     test('one behind a jump host finds this computer at an address of its own', async () => {
       const [outer, inner] = servers as [SshServer, SshServer];

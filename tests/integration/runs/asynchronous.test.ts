@@ -1,5 +1,6 @@
 /** Asynchronous training by real processes: parameter servers with bounded staleness. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { effort } from '../../harness/effort.ts';
 import { sumPhases } from '../../../src/shared/phases.ts';
 import {
   GradwireHome,
@@ -63,7 +64,7 @@ const SETTINGS = [
   },
 ];
 
-test.each(SETTINGS)(
+test.each(effort({ quick: SETTINGS.slice(1), soak: SETTINGS }))(
   'without staleness it is synchronous training: $ranks ranks, $servers servers, $settings',
   async ({ ranks, servers, settings }) => {
     const common = [`world.ranks=${ranks}`, 'iterations=50', ...settings];

@@ -4,6 +4,7 @@
  * ranks; and to the minimum of a strongly convex problem.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { effort } from '../../harness/effort.ts';
 import type { DoneRecord, RunRecord } from '../../../src/shared/records.ts';
 import { ofType } from '../../harness/records.ts';
 import {
@@ -119,7 +120,7 @@ function plainLoop(ranks: number, k: number, iterations: number) {
   return { own, all };
 }
 
-describe.each([1, 2, 3])('%i ranks', (ranks) => {
+describe.each(effort({ quick: [1, 3], soak: [1, 2, 3] }))('%i ranks', (ranks) => {
   // 100: more than there are in a slice.
   it.each([1, 2, 100])('take the steps of a plain loop, k = %i', async (k) => {
     const records = await train(ranks, {

@@ -113,7 +113,8 @@ describe.each(Object.entries(workloads))('%s', (model, make) => {
     expect(alone.at(-1)).toBeLessThan(0.9 * alone[0]!);
   });
 
-  it.each(effort({ quick: [2, 4], soak: [2, 3, 4] }))(
+  const quick = model === 'fnn3' ? [2, 4] : [3];
+  it.each(effort({ quick, soak: [2, 3, 4] }))(
     'takes the same steps with %i ranks',
     async (ranks) => {
       const together = await losses(workload, ranks);

@@ -1,5 +1,6 @@
 /** Local steps: ranks on their own for H iterations, then one exchange of how far they moved. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { effort } from '../../harness/effort.ts';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
 import { sumPhases } from '../../../src/shared/phases.ts';
@@ -44,7 +45,7 @@ type Ran = Awaited<ReturnType<typeof run>>;
 const lossesOf = ({ iterations }: Ran): (number | undefined)[] =>
   iterations.map(({ loss }) => loss);
 
-test.each([2, 3])(
+test.each(effort({ quick: [3], soak: [2, 3] }))(
   'an exchange after each step, averaged, is the synchronous run of %i ranks',
   async (ranks) => {
     const settings = [`world.ranks=${ranks}`, 'iterations=50'];
