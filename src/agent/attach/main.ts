@@ -6,9 +6,12 @@
  *
  * The base is the agent's directory on the node, `~/.gradwire`. It may be shared by many
  * machines (NFS), so files of one machine are in `nodes/HOSTNAME`.
+ *
+ * Both ends name the socket relative to that directory, in which they work: a socket's
+ * address holds 108 bytes, and homes may have longer paths. Anywhere else, such as in
+ * /tmp, another user could be there first.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   mkdirSync,
@@ -30,8 +33,8 @@ const SILENCE_MS = 10_000;
 /** Errors of a connection to a socket that is no longer served. */
 const GONE = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
 const LOG_TAIL_LINES = 5;
-/** `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, its end included. */
-const MAX_SOCKET_PATH_BYTES = 103;
+/** In the machine's directory. */
+const SOCKET = 'supervisor.sock';
 const EXIT_NONE_RUNS = 3;
 
 const { values } = parseArgs({
@@ -54,8 +57,8 @@ process.umask(0o077);
 // The last used agents are kept and found first.
 utimesSync(import.meta.dirname, new Date(), new Date());
 
+const cache = path.resolve(base, 'cache');
 const home = path.resolve(base, 'nodes', os.hostname());
-const socketPath = socketOf(home);
 const log = path.join(home, 'supervisor.log');
 
 try {
@@ -73,22 +76,25 @@ try {
   process.exit(1);
 }
 
-function socketOf(directory: string): string {
-  const inside = path.join(directory, 'supervisor.sock');
-  if (Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES) return inside;
-  const hash = createHash('sha256').update(directory).digest('hex').slice(0, 16);
-  const outside = path.join(os.tmpdir(), `gradwire-${os.userInfo().uid}-${hash}`);
-  mkdirSync(outside, { recursive: true, mode: 0o700 });
-  return path.join(outside, 'supervisor.sock');
+/** False if there is no such directory, and so no supervisor. */
+function enterHome(): boolean {
+  try {
+    process.chdir(home);
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw cause;
+  }
 }
 
 /**
  * Undefined if nothing listens. A supervisor greets at once; one that closes first is
  * shutting down.
  */
-function dial(): Promise<Socket | undefined> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(socketPath);
+async function dial(): Promise<Socket | undefined> {
+  if (!enterHome()) return undefined;
+  return await new Promise((resolve, reject) => {
+    const socket = connect(SOCKET);
     const settle = (result: Socket | undefined): void => {
       clearTimeout(patience);
       socket.removeAllListeners();
@@ -116,18 +122,14 @@ async function startAndDial(): Promise<Socket> {
     import.meta.dirname,
   );
   const output = openSync(log, 'a', 0o600);
-  const child = spawn(
-    process.execPath,
-    [entry, '--home', home, '--socket', socketPath],
-    {
-      argv0: 'gradwire supervisor',
-      cwd: home,
-      detached: true,
-      // Nothing may be left outside the base.
-      env: { ...process.env, NODE_COMPILE_CACHE: path.resolve(base!, 'cache') },
-      stdio: ['ignore', output, output],
-    },
-  );
+  const child = spawn(process.execPath, [entry, '--home', home, '--socket', SOCKET], {
+    argv0: 'gradwire supervisor',
+    cwd: home,
+    detached: true,
+    // Nothing may be left outside the base.
+    env: { ...process.env, NODE_COMPILE_CACHE: cache },
+    stdio: ['ignore', output, output],
+  });
   closeSync(output);
   // Records the agent in use, so that old agents can be removed.
   writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });

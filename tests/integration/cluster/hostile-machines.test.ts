@@ -1,5 +1,6 @@
 /** Machines that are not as one would wish: what they print, what they lack, when they go. */
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -156,6 +157,32 @@ describe('a supervisor there', () => {
   });
 });
 
+
+  test('listens in the home itself, however long its path', async () => {
+    const long = 'h'.repeat(110);
+    await using machine = await Machine.start({
+      shellStart: `HOME=$HOME/${long}; mkdir -p "$HOME"`,
+    });
+    const base = path.join(machine.server.home, long, '.gradwire');
+    // Where it once was: whoever makes this directory first is not believed.
+    const own = path.join(base, 'nodes', os.hostname());
+    const hash = createHash('sha256').update(own).digest('hex').slice(0, 16);
+    const planted = path.join(os.tmpdir(), `gradwire-${os.userInfo().uid}-${hash}`);
+    mkdirSync(planted, { mode: 0o777 });
+    try {
+      const control = await machine.another().ensure(handlers);
+      expect(existsSync(path.join(own, 'supervisor.sock'))).toBe(true);
+      expect(readdirSync(planted)).toEqual([]);
+      await expect(machine.node.uninstall()).rejects.toMatchObject({
+        code: 'NODE_BUSY',
+      });
+      await control.close();
+      expect(await machine.node.uninstall()).toEqual([]);
+      expect(existsSync(base)).toBe(false);
+    } finally {
+      rmSync(planted, { recursive: true });
+    }
+  });
 describe('what a machine has', () => {
   test('its GPUs are identified by bus, with other users’ processes', async () => {
     await using machine = await Machine.start({ shellStart: 'PATH=$HOME/bin:$PATH' });
