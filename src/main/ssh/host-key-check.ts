@@ -13,6 +13,7 @@ import {
   type HostKeyAlgorithm,
 } from './host-keys/host-key.ts';
 import { readKnownHosts, rememberHostKey } from './host-keys/known-hosts-files.ts';
+import { readRevokedKeys } from './host-keys/revoked-keys.ts';
 import {
   knownTypes,
   serverNames,
@@ -88,7 +89,13 @@ export class HostKeyCheck {
         known: 'this very connection',
       });
     }
-    const standing = standingOf(key, this.#names, this.#known.entries);
+    const { revokedHostKeys } = this.#target;
+    const revoked =
+      revokedHostKeys === undefined
+        ? []
+        : readRevokedKeys(revokedHostKeys, placeOf(this.#target));
+    const entries = [...revoked, ...this.#known.entries];
+    const standing = standingOf(key, this.#names, entries);
     const decision = decideHostKey({
       checking: this.#target.strictHostKeyChecking,
       standing: standing.kind,

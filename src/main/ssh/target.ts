@@ -44,6 +44,8 @@ export interface SshTarget {
   /** Files of known host keys. They are read, never written. */
   readonly userKnownHosts: readonly string[];
   readonly globalKnownHosts: readonly string[];
+  /** A file of keys that no host may have; if it cannot be read, none is accepted. */
+  readonly revokedHostKeys?: string | undefined;
   /**
    * Time limit for each hop to connect, exchange keys and authenticate, without
    * questions.

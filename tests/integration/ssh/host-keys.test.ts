@@ -170,6 +170,32 @@ it('a reinstalled machine is not mistaken for the known one', async () => {
   await expect(connect()).rejects.toMatchObject({ code: 'HOST_KEY_CHANGED' });
 });
 
+it('a key in the list of RevokedHostKeys is refused, known or new', async () => {
+  const list = path.join(directory, 'revoked');
+  writeFileSync(list, `# gone\n\n${server.hostKey()} lost in May\n`);
+  for (const [checking, known] of [
+    ['yes', `${name()} ${server.hostKey()}\n`],
+    ['accept-new', ''],
+  ] as const) {
+    writeFileSync(users, known);
+    await expect(
+      visit({ strictHostKeyChecking: checking, revokedHostKeys: list }),
+    ).rejects.toMatchObject({
+      code: 'HOST_KEY_REVOKED',
+      message: expect.stringContaining(`${list}:3`) as string,
+    });
+  }
+  expect(existsSync(ours)).toBe(false);
+  writeFileSync(list, `${server.hostKey('ecdsa')}\n`);
+  expect(
+    await visit({ strictHostKeyChecking: 'accept-new', revokedHostKeys: list }),
+  ).toBe('hello\n');
+  // As with OpenSSH.
+  await expect(visit({ revokedHostKeys: `${list}.gone` })).rejects.toMatchObject({
+    code: 'HOST_KEYS_UNCHECKED',
+  });
+});
+
 it('a revoked key is refused although it is known', async () => {
   writeFileSync(
     users,

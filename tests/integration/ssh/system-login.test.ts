@@ -327,6 +327,29 @@ describe('questions', () => {
     ).rejects.toMatchObject({ code: 'HOST_KEY_REVOKED' });
   });
 
+  it('is chosen for a binary list of revoked keys, and obeys it', async () => {
+    const key = path.join(directory, 'revoked.pub');
+    writeFileSync(key, `${server.hostKey()}\n`);
+    const list = path.join(directory, 'revoked.krl');
+    execFileSync('ssh-keygen', ['-q', '-k', '-f', list, key]);
+    const block = hostBlock('box', server, [`RevokedHostKeys ${list}`]);
+    const { target, transport } = await resolveTarget('box', {
+      configFile: configOf(server, block),
+    });
+    expect(transport).toEqual({
+      ...{ kind: 'system', reason: `the revocation list ${list}` },
+    });
+    await expect(
+      SystemSshConnection.open(target, asks([], 'accept'), { directory }),
+    ).rejects.toMatchObject({ code: 'HOST_KEY_REVOKED' });
+    // One that is text is read by the built-in client, too.
+    const text = hostBlock('box', server, [`RevokedHostKeys ${key}`]);
+    const found = await resolveTarget('box', { configFile: configOf(server, text) });
+    expect(found).toMatchObject({
+      ...{ target: { revokedHostKeys: key }, transport: { kind: 'builtin' } },
+    });
+  });
+
   it('reports an account that is rejected', async () => {
     const key = makeKey(path.join(directory, 'stranger'));
     const config = configOf(server, hostBlock('box', server).replace(server.key, key));

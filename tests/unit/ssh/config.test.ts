@@ -189,10 +189,28 @@ it('leaves Match out and says so', async () => {
   expect(notices).toEqual([`${configFile}:1: Match is not understood and left out`]);
 });
 
-it('says that lists of revoked keys are not read', async () => {
-  const configFile = write('config', 'RevokedHostKeys /etc/ssh/revoked\n');
-  const { notices } = await resolveTarget('a', { configFile, parser: 'own', home });
-  expect(notices).toEqual(['a: revokedhostkeys /etc/ssh/revoked is not read']);
+describe('revoked keys', () => {
+  const at = async (text: string) =>
+    await resolveTarget('a', {
+      ...{ configFile: write('config', text), home, parser: 'own' },
+    });
+
+  it('are those of the configured file, and the command for known ones is not run', async () => {
+    const text = 'RevokedHostKeys ~/gone\nKnownHostsCommand /bin/keys\n';
+    const { target, notices } = await at(text);
+    expect(target.revokedHostKeys).toBe(path.join(home, 'gone'));
+    expect(notices).toEqual(['a: KnownHostsCommand /bin/keys is not read']);
+    expect((await at('RevokedHostKeys none\n')).target.revokedHostKeys).toBeUndefined();
+  });
+
+  it('in OpenSSH’s binary format are left to OpenSSH', async () => {
+    const list = write('list.krl', 'SSHKRL\n\0 and more');
+    const text = `RevokedHostKeys ${list}\n`;
+    await expect(at(text)).rejects.toMatchObject({
+      ...{ code: 'SSH_REVOCATION_LIST', place: 'a' },
+      next: expect.stringContaining('Install OpenSSH’s client') as string,
+    });
+  });
 });
 
 it('reads what is included where it is included', async () => {

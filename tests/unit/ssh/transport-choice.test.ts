@@ -23,6 +23,7 @@ describe('auto', () => {
     ['a smart card', { pkcs11Provider: '/usr/lib/opensc.so' }, 'system'],
     ['a certificate', { certificates: ['~/.ssh/id-cert.pub'] }, 'system'],
     ['a host known by its authority alone', { onlyAuthority: true }, 'system'],
+    ['keys revoked by a KRL', { revocationList: '/etc/ssh/revoked' }, 'system'],
     ['a security key alone', { keys: [token] }, 'system'],
     ['a security key beside another key', { keys: [token, ...PLAIN.keys] }, 'builtin'],
     ['a security key beside an agent', { keys: [token], agent: true }, 'builtin'],

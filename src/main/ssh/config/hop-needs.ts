@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readKnownHosts } from '../host-keys/known-hosts-files.ts';
 import { isOnlyAuthority, serverNames } from '../host-keys/known-hosts.ts';
+import { isRevocationList } from '../host-keys/revoked-keys.ts';
 import type { SshTarget } from '../target.ts';
 import type { ConfigValues } from './own-parser.ts';
 import type { HopNeeds } from './transport-choice.ts';
@@ -20,7 +21,7 @@ export function needsOf(
     readonly expand: (text: string) => string;
   },
 ): HopNeeds {
-  const { identities, agent, host, port, hostKeyAlias } = target;
+  const { identities, agent, host, port, hostKeyAlias, revokedHostKeys } = target;
   const pkcs11 = values.get('pkcs11provider')?.[0];
   const known = readKnownHosts([...target.userKnownHosts, ...target.globalKnownHosts]);
   return {
@@ -42,6 +43,10 @@ export function needsOf(
       serverNames(host, port, hostKeyAlias),
       known.entries,
     ),
+    revocationList:
+      revokedHostKeys !== undefined && isRevocationList(revokedHostKeys)
+        ? revokedHostKeys
+        : undefined,
   };
 }
 

@@ -50,8 +50,8 @@ export interface ResolvedTarget {
 
 const MOST_JUMPS = 8;
 
-/** Settings that change which hosts are trusted and that the built-in client does not read. */
-const NOT_READ = ['revokedhostkeys', 'knownhostscommand'];
+/** A setting that makes more hosts trusted and that the built-in client does not read. */
+const NOT_READ = 'knownhostscommand';
 
 interface ResolvedHop {
   /** Includes the route for the system's `ssh`, whichever client is used. */
@@ -69,8 +69,8 @@ interface Resolving {
 
 /**
  * @param destination `[user@]name[:port]`, the name as in ~/.ssh/config
- * @throws GradwireError `SSH_CONFIG_INVALID`, `SSH_PROXY_COMMAND`, `SSH_TARGET_INVALID`,
- * `SSH_CLIENT_MISSING`
+ * @throws GradwireError `SSH_CONFIG_INVALID`, `SSH_PROXY_COMMAND`, `SSH_REVOCATION_LIST`,
+ * `SSH_TARGET_INVALID`, `SSH_CLIENT_MISSING`
  */
 export async function resolveTarget(
   destination: string,
@@ -125,9 +125,9 @@ async function resolveHost(
 
   const given = first('proxycommand');
   const command = options.jump === undefined && given !== 'none' ? given : undefined;
-  const notRead = NOT_READ.map((keyword) => [keyword, first(keyword)] as const)
-    .filter(([, value]) => value !== undefined && value !== 'none')
-    .map(([keyword, value]) => `${name}: ${keyword} ${value} is not read`);
+  const notRead = [first(NOT_READ)]
+    .filter((value) => value !== undefined && value !== 'none')
+    .map((value) => `${name}: KnownHostsCommand ${value} is not read`);
 
   const hostName = first('hostname');
   const host = plainAddress(
@@ -157,6 +157,7 @@ async function resolveHost(
     ...behind,
     name,
   ]);
+  const revoked = first('revokedhostkeys');
   const userKnownHosts = paths('userknownhostsfile');
   const globalKnownHosts = paths('globalknownhostsfile');
   const target = sshTarget(
@@ -172,6 +173,9 @@ async function resolveHost(
       strictHostKeyChecking: checkingOf(first('stricthostkeychecking'), name),
       ...(userKnownHosts === undefined ? {} : { userKnownHosts }),
       ...(globalKnownHosts === undefined ? {} : { globalKnownHosts }),
+      ...(revoked === undefined || revoked === 'none'
+        ? {}
+        : { revokedHostKeys: expand(revoked) }),
       ...milliseconds(first('connecttimeout'), name),
       ...keepalive(first('serveraliveinterval'), name),
       ...(expanded

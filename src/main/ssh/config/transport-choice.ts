@@ -23,6 +23,8 @@ export interface HopNeeds {
   readonly gssapi: boolean;
   /** A certificate authority is known for the host, but no key of its own. */
   readonly onlyAuthority: boolean;
+  /** RevokedHostKeys, if that file is a KRL: OpenSSH's binary format. */
+  readonly revocationList?: string | undefined;
 }
 
 export interface TransportCase {
@@ -33,7 +35,7 @@ export interface TransportCase {
   readonly client: boolean;
 }
 
-/** @throws GradwireError `SSH_PROXY_COMMAND`, `SSH_CLIENT_MISSING` */
+/** @throws GradwireError `SSH_PROXY_COMMAND`, `SSH_REVOCATION_LIST`, `SSH_CLIENT_MISSING` */
 export function chooseTransport({
   asked,
   hops,
@@ -69,6 +71,19 @@ export function chooseTransport({
       },
     );
   }
+  const list = hops.find(({ revocationList }) => revocationList !== undefined);
+  if (list !== undefined) {
+    throw failure(
+      'SSH_REVOCATION_LIST',
+      `its RevokedHostKeys are a KRL, which only OpenSSH reads: ${list.revocationList}`,
+      {
+        place: list.name,
+        next: client
+          ? 'Add the machine with --transport system, or list the keys as text.'
+          : 'Install OpenSSH’s client on this computer, or list the keys as text.',
+      },
+    );
+  }
   return {
     kind: 'builtin',
     reason: asked === 'builtin' ? 'as you chose' : 'its configuration needs no other',
@@ -84,11 +99,13 @@ function needOf({
   agent,
   gssapi,
   onlyAuthority,
+  revocationList,
 }: HopNeeds): string | undefined {
   if (proxyCommand !== undefined) return `ProxyCommand ${proxyCommand}`;
   if (pkcs11Provider !== undefined) return `PKCS11Provider ${pkcs11Provider}`;
   if (certificates.length > 0) return `the certificate ${certificates[0]}`;
   if (onlyAuthority) return 'a certificate authority vouches for its host key';
+  if (revocationList !== undefined) return `the revocation list ${revocationList}`;
   if (keys.length > 0 && keys.every(({ token }) => token) && !agent) {
     return `the security key of ${keys[0]!.file}`;
   }
