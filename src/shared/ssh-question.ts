@@ -20,8 +20,11 @@ export interface HostKeyQuestion {
 
 export interface SecretsQuestion {
   readonly host: string;
+  readonly port: number;
   readonly user: string;
   readonly kind: 'password' | 'passphrase' | 'keyboard-interactive';
+  /** The host is, or may be, only on the way to the machine. */
+  readonly jump?: true | undefined;
   readonly title?: string | undefined;
   readonly instruction?: string | undefined;
   readonly prompts: readonly SecretPrompt[];
@@ -35,7 +38,8 @@ export interface SecretPrompt {
 
 /** `signal`: the answer is no longer needed. */
 export interface SshQuestions {
-  hostKey(
+  /** If missing, no user can be asked about host keys: unknown ones are refused. */
+  hostKey?(
     question: HostKeyQuestion,
     signal?: AbortSignal,
   ): Promise<'accept' | 'refuse'>;

@@ -19,7 +19,7 @@ export function addConnectOptions(command: Command): Command {
     )
     .option(
       '--password-stdin',
-      'answer password prompts with the first line of stdin',
+      'the machine’s password is the first line of stdin',
       false,
     );
 }

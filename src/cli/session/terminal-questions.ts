@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { hostAndPort } from '../../shared/destination.ts';
 import { failure, inputError } from '../../shared/errors.ts';
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
 
 const WHY = {
   unknown: 'This host is not known.',
@@ -43,37 +43,72 @@ export function terminalQuestions(): SshQuestions | undefined {
   };
 }
 
+/** PAM and others ask for codes without echo, too. */
+const ASKS_FOR_CODE =
+  /one.?time|verif|code|token|otp|\bpin\b|factor|new|current|expired/i;
+
 /**
- * One answer for every prompt of a password, read from the first line of stdin. A prompt
- * that comes again means that it was refused: more attempts might lock the account.
+ * The first line of stdin as the password of the machine itself, or as the passphrase of a
+ * key, which stays here. It is sent once: a second prompt means that it was refused, and
+ * more attempts might lock the account. Jump hosts do not get it, and neither do prompts
+ * that are not for a password alone. No user is there to compare fingerprints.
  */
-export function passwordFromStdin(): SshQuestions {
+export function passwordFromStdin(read = firstLine): SshQuestions {
   let line: Promise<string> | undefined;
   const answered = new Set<string>();
+  const password = async (place: string): Promise<string> => {
+    line ??= read();
+    const answer = await line;
+    if (answer !== '') return answer;
+    throw inputError('PASSWORD_MISSING', 'stdin has no password', {
+      place,
+      next: 'Write it to stdin as one line.',
+    });
+  };
   return {
-    hostKey: () => Promise.resolve('refuse'),
-    secrets: async ({ user, host, prompts }) => {
+    secrets: async (question) => {
+      const { user, host, port, kind, prompts, jump } = question;
       if (prompts.length === 0) return []; // something to do, such as a touch
-      const place = `${user}@${host}`;
-      const question = [place, ...prompts.map(({ text }) => text)].join(' ');
-      if (answered.has(question)) {
+      const place = `${user}@${hostAndPort(host, port)}`;
+      const text = prompts.map((prompt) => prompt.text).join(' ');
+      const asker = kind === 'passphrase' ? text : place;
+      const isFirst = !answered.has(asker);
+      if (kind === 'passphrase') {
+        answered.add(asker);
+        // A wrong one: an empty one makes the next key or method be tried.
+        return [isFirst ? await password(place) : ''];
+      }
+      if (jump === true || !isForPassword(question)) {
+        const whose = jump === true ? 'a jump host' : 'the server';
+        throw failure('SSH_AUTH_NEEDED', `${whose} asks “${text}”`, {
+          place,
+          next:
+            '--password-stdin gives only the machine’s own password. ' +
+            'Use a key, an agent, or a terminal without that option.',
+        });
+      }
+      if (!isFirst) {
         throw failure('SSH_PASSWORD_REFUSED', 'the password from stdin was refused', {
           place,
           next: 'Give the right password, or omit --password-stdin to be prompted.',
         });
       }
-      answered.add(question);
-      line ??= firstLine();
-      const answer = await line;
-      if (answer === '') {
-        throw inputError('PASSWORD_MISSING', 'stdin has no password', {
-          place,
-          next: 'Write it to stdin as one line.',
-        });
-      }
-      return prompts.map(() => answer);
+      answered.add(asker);
+      return [await password(place)];
     },
   };
+}
+
+function isForPassword({ kind, prompts }: SecretsQuestion): boolean {
+  if (kind === 'password') return true;
+  const [only, ...others] = prompts;
+  return (
+    only !== undefined &&
+    others.length === 0 &&
+    !only.echo &&
+    /password/i.test(only.text) &&
+    !ASKS_FOR_CODE.test(only.text)
+  );
 }
 
 async function firstLine(): Promise<string> {

@@ -28,6 +28,8 @@ export interface AuthenticationContext {
   /** Undefined if no user can be asked. */
   readonly questions: SshQuestions | undefined;
   readonly secrets: RememberedSecrets;
+  /** Whether the server is only on the way to the machine. */
+  readonly jump: boolean;
   readonly deadline: PausableDeadline;
   readonly signal: AbortSignal;
   /** Ends the connection at once, with this reason. */
@@ -330,12 +332,13 @@ export class Authentication {
 
   /** @throws GradwireError `SSH_AUTH_CANCELLED` */
   async #ask(
-    question: Omit<SecretsQuestion, 'host' | 'user'>,
+    question: Omit<SecretsQuestion, 'host' | 'port' | 'user' | 'jump'>,
   ): Promise<readonly string[]> {
-    const { questions, deadline, signal } = this.#context;
-    const { host, user } = this.#target;
+    const { questions, deadline, signal, jump } = this.#context;
+    const { host, port, user } = this.#target;
+    const whose = { host, port, user, ...(jump ? { jump } : {}) };
     const answers = await deadline.during(
-      oneAtATime(questions!).secrets({ host, user, ...question }, signal),
+      oneAtATime(questions!).secrets({ ...whose, ...question }, signal),
     );
     if (answers === undefined) {
       throw failure(

@@ -80,6 +80,7 @@ export class SshConnection implements RemoteConnection {
             way,
             questions: options.interactive === false ? undefined : questions,
             secrets: options.secrets ?? own!,
+            jump: index < route.length - 1,
             signal: options.signal,
           }),
         );

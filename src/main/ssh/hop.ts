@@ -31,6 +31,8 @@ export interface HopContext extends HostKeyOptions {
   readonly questions: SshQuestions | undefined;
   readonly secrets: RememberedSecrets;
   readonly signal: AbortSignal | undefined;
+  /** Whether it is only on the way to the machine. */
+  readonly jump: boolean;
 }
 
 /** Why a connection ended; without an error, we closed it. */
@@ -95,6 +97,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
     const authentication = new Authentication(target, {
       questions: context.questions,
       secrets: context.secrets,
+      jump: context.jump,
       deadline,
       signal: over.signal,
       giveUp: end,

@@ -100,7 +100,7 @@ export class HostKeyCheck {
       checking: this.#target.strictHostKeyChecking,
       standing: standing.kind,
       confirmed: this.#options.confirmedHostKeys?.includes(shown.fingerprint) ?? false,
-      interactive: questions !== undefined,
+      interactive: questions?.hostKey !== undefined,
     });
     const known = 'place' in standing ? standing.place : undefined;
     switch (decision.action) {

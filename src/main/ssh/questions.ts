@@ -9,7 +9,7 @@ import type { SshQuestions } from '../../shared/ssh-question.ts';
 const queues = new WeakMap<SshQuestions, Promise<unknown>>();
 
 /** The same questions, each asked after the one before has been answered. */
-export function oneAtATime(questions: SshQuestions): SshQuestions {
+export function oneAtATime(questions: SshQuestions): Required<SshQuestions> {
   const ask = <T>(
     question: () => Promise<T>,
     signal: AbortSignal | undefined,
@@ -26,8 +26,10 @@ export function oneAtATime(questions: SshQuestions): SshQuestions {
     return answer;
   };
   return {
-    hostKey: (question, signal) =>
-      ask(() => questions.hostKey(question, signal), signal),
+    hostKey: (question, signal) => {
+      if (questions.hostKey === undefined) throw new Error('internal: nobody to ask');
+      return ask(() => questions.hostKey!(question, signal), signal);
+    },
     secrets: (question, signal) =>
       ask(() => questions.secrets(question, signal), signal),
   };

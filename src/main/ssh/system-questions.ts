@@ -14,7 +14,7 @@ import { oneAtATime } from './questions.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import { hostKeyRefused, printable, printableLines } from './ssh-errors.ts';
 import { parsePrompt, type SystemPrompt } from './system-prompt.ts';
-import { hopsTo, placeOf, type SshTarget } from './target.ts';
+import { DEFAULT_PORT, hopsTo, placeOf, type SshTarget } from './target.ts';
 
 export interface SystemQuestionsContext {
   /** Undefined if no user can be asked. */
@@ -97,6 +97,7 @@ export class SystemQuestions {
             this.#target,
             { kind: 'keyboard-interactive', prompts: [hidden(prompt.text)] },
             question.signal,
+            this.#hasOthers,
           );
         default:
           return prompt satisfies never;
@@ -117,7 +118,7 @@ export class SystemQuestions {
       checking: hop.strictHostKeyChecking,
       standing: otherTypes ? 'other-type' : 'unknown',
       confirmed: confirmedHostKeys.includes(fingerprint),
-      interactive: questions !== undefined,
+      interactive: questions?.hostKey !== undefined,
     });
     switch (decision.action) {
       case 'accept':
@@ -183,7 +184,7 @@ export class SystemQuestions {
     { user, host }: Of<'password'>,
     signal: AbortSignal,
   ): Promise<string> {
-    const hop = this.#hopOf(user, host);
+    const { hop, jump } = this.#askerOf(user, host);
     const place = placeOf(hop);
     const again = this.#passwords.has(place);
     const remembered = this.#remembered(place);
@@ -197,6 +198,7 @@ export class SystemQuestions {
           prompts: [{ text: `Password for ${place}:`, echo: false }],
         },
         signal,
+        jump,
       ));
     this.#passwords.set(place, answer);
     return answer;
@@ -206,7 +208,7 @@ export class SystemQuestions {
     { user, host, text }: Of<'server'>,
     signal: AbortSignal,
   ): Promise<string> {
-    const hop = this.#hopOf(user, host);
+    const { hop, jump } = this.#askerOf(user, host);
     const place = placeOf(hop);
     const before = this.#asked.get(place) ?? 0;
     this.#asked.set(place, before + 1);
@@ -218,6 +220,7 @@ export class SystemQuestions {
         hop,
         { kind: 'keyboard-interactive', prompts: [hidden(text)] },
         signal,
+        jump,
       ));
     // A password is kept only if nothing else was asked: a code works only once.
     if (forPassword && (before === 0 || this.#passwords.has(place))) {
@@ -258,6 +261,7 @@ export class SystemQuestions {
       this.#target,
       { kind: 'keyboard-interactive', instruction, prompts },
       signal,
+      this.#hasOthers,
     );
     return /^y(es)?$/i.test(answer.trim()) ? 'yes' : undefined;
   }
@@ -265,11 +269,12 @@ export class SystemQuestions {
   /** The answer to the one prompt. @throws GradwireError `SSH_AUTH_…` */
   async #ask(
     hop: SshTarget,
-    question: Omit<SecretsQuestion, 'host' | 'user'>,
+    question: Omit<SecretsQuestion, 'host' | 'port' | 'user' | 'jump'>,
     signal: AbortSignal,
+    jump = false,
   ): Promise<string> {
     const { questions } = this.#context;
-    const { host, user } = hop;
+    const { host, port, user } = hop;
     const place = placeOf(hop);
     if (questions === undefined) {
       const what = question.prompts[0]?.text ?? question.instruction ?? '';
@@ -282,8 +287,9 @@ export class SystemQuestions {
         },
       );
     }
+    const whose = { host, port, user, ...(jump ? { jump } : {}) };
     const answers = await this.#during(
-      oneAtATime(questions).secrets({ host, user, ...question }, this.#either(signal)),
+      oneAtATime(questions).secrets({ ...whose, ...question }, this.#either(signal)),
     );
     if (answers !== undefined) return answers[0] ?? '';
     throw failure(
@@ -301,24 +307,37 @@ export class SystemQuestions {
     return AbortSignal.any([this.#context.signal, signal]);
   }
 
-  #hopOf(user: string, host: string): SshTarget {
-    const name = host.toLowerCase();
-    return this.#hop(
-      (hop) =>
-        hop.user === user &&
-        (hop.host.toLowerCase() === name || hop.hostKeyAlias === name),
+  /** Whether another host may ask: a jump host, or one that a ProxyCommand logs in to. */
+  get #hasOthers(): boolean {
+    return hopsTo(this.#target).some(
+      (hop) => hop !== this.#target || hop.system?.proxyCommand === true,
     );
+  }
+
+  /** `jump` unless it can only be the machine itself: `ssh` names no ports. */
+  #askerOf(
+    user: string,
+    host: string,
+  ): { readonly hop: SshTarget; readonly jump: boolean } {
+    if (!this.#hasOthers) return { hop: this.#target, jump: false };
+    const name = host.toLowerCase();
+    const [hop, ...others] = hopsTo(this.#target).filter(
+      (one) =>
+        one.user === user &&
+        (one.host.toLowerCase() === name || one.hostKeyAlias === name),
+    );
+    const stranger = { ...this.#target, user, host, port: DEFAULT_PORT };
+    const isCertain = hop === this.#target && others.length === 0;
+    return { hop: hop ?? stranger, jump: !isCertain };
   }
 
   #hopNamed(name: string): SshTarget {
-    return this.#hop(
-      ({ host, port, hostKeyAlias }) =>
-        serverNames(host, port, hostKeyAlias).name === name.toLowerCase(),
+    return (
+      hopsTo(this.#target).find(
+        ({ host, port, hostKeyAlias }) =>
+          serverNames(host, port, hostKeyAlias).name === name.toLowerCase(),
+      ) ?? this.#target
     );
-  }
-
-  #hop(fits: (hop: SshTarget) => boolean): SshTarget {
-    return hopsTo(this.#target).find(fits) ?? this.#target;
   }
 }
 

@@ -39,6 +39,10 @@ describe('a machine reached by SSH', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^gradwire: HOST_KEY_UNKNOWN: /);
     expect(stderr).toContain(`--accept-host-key ${server.fingerprint()}`);
+    // A password on stdin is no user who could be asked.
+    expect(await nodes('check', 'box', '--password-stdin')).toMatchObject({
+      ...{ code: 1, stderr },
+    });
     expect(existsSync(base)).toBe(false);
   });
 

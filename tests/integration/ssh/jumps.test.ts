@@ -3,7 +3,10 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
-import type { HostKeyQuestion } from '../../../src/shared/ssh-question.ts';
+import type {
+  HostKeyQuestion,
+  SecretsQuestion,
+} from '../../../src/shared/ssh-question.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 
 let door: SshServer;
@@ -89,6 +92,29 @@ it('gets no key that is meant for the host before it', async () => {
     code: 'SSH_AUTH_FAILED',
     place: expect.stringContaining(`:${inner.port}`) as string,
   });
+});
+
+it('says of each question whether it comes from the way', async () => {
+  const locked = (server: SshServer, name: string): string => {
+    const key = makeKey(path.join(door.directory, name), { passphrase: name });
+    server.authorize(key);
+    return key;
+  };
+  const asked: SecretsQuestion[] = [];
+  const questions = {
+    secrets: (question: SecretsQuestion) => {
+      asked.push(question);
+      return Promise.resolve([asked.length === 1 ? 'outer' : 'within']);
+    },
+  };
+  const jumps = [door.target({ identities: [locked(door, 'outer')] })];
+  const target = inner.target({ identities: [locked(inner, 'within')], jumps });
+  await using connection = await SshConnection.open(target, questions);
+  expect(connection.isOpen).toBe(true);
+  expect(asked.map(({ port, jump }) => [port, jump])).toEqual([
+    [door.port, true],
+    [inner.port, undefined],
+  ]);
 });
 
 it('that the jump host cannot reach, or may not, gets an error that says so', async () => {

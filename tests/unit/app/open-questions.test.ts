@@ -11,7 +11,7 @@ const hostKey: HostKeyQuestion = {
   reason: 'unknown',
 };
 const secrets: SecretsQuestion = {
-  ...{ host: 'box', user: 'ada', kind: 'keyboard-interactive' },
+  ...{ host: 'box', port: 22, user: 'ada', kind: 'keyboard-interactive' },
   prompts: [
     { text: 'Password:', echo: false },
     { text: 'Code:', echo: true },

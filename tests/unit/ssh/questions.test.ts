@@ -9,6 +9,7 @@ import type {
 
 const question: SecretsQuestion = {
   host: 'node',
+  port: 22,
   user: 'ada',
   kind: 'password',
   prompts: [{ text: 'Password:', echo: false }],
