@@ -37,9 +37,12 @@ export interface NodeActivity {
   readonly progress?: DeployProgress | undefined;
 }
 
-/** The state of the connection to a machine; `idle`: no run needs it now. */
+/**
+ * The state of the connection to a machine; `idle`: no run needs it now; `refused`: it
+ * waits for the user, as the last log-in was refused.
+ */
 export interface NodeConnection {
-  readonly connection: 'idle' | 'connected' | 'reconnecting';
+  readonly connection: 'idle' | 'connected' | 'reconnecting' | 'refused';
   /** The version of the supervisor there, if it differs from the app's. */
   readonly otherVersion?: string | undefined;
 }

@@ -117,6 +117,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     ...{ store, inventory, changed: showNodes },
     connection: (node) => coordinator.nodeConnection(node),
     collect: (node) => coordinator.collect(node),
+    resume: (node) => {
+      coordinator.resume(node);
+    },
     release: (node) => coordinator.release(node),
   });
   const linkDesk = new LinkDesk({

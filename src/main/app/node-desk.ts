@@ -35,6 +35,8 @@ export interface NodeDeskOptions {
   readonly connection: (node: string) => NodeConnection;
   /** Reads the node's records of runs that ended while it was out of reach. */
   readonly collect: (node: string) => Promise<void>;
+  /** Makes that connection again, if it waits for the user. */
+  readonly resume: (node: string) => void;
   /** Closes that connection. */
   readonly release: (node: string) => Promise<void>;
   /** Called when the result of `list` changes. */
@@ -126,6 +128,7 @@ export class NodeDesk {
   async check(name: string): Promise<void> {
     await this.#act(name, 'check', async (node, { signal }) => {
       const preflight = await node.check(signal);
+      this.#options.resume(name);
       return { preflight, checkedAt: Date.now() };
     });
   }
@@ -133,6 +136,7 @@ export class NodeDesk {
   async deploy(name: string): Promise<void> {
     await this.#act(name, 'deploy', async (node, { signal }) => {
       const { agent } = await node.deploy({ signal });
+      this.#options.resume(name);
       return { agent };
     });
   }

@@ -1,6 +1,8 @@
 /**
  * The link to one node's supervisor: one connection at a time, made when first needed. If
- * it is lost while something relies on it, it is made again, with growing pauses.
+ * it is lost while something relies on it, it is made again, with growing pauses. It waits
+ * for the user once the machine refuses the log-in or its host key is not accepted: more
+ * attempts could lock the account, and would fill the machine's logs.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -30,6 +32,9 @@ const LONGEST_RETRY_MS = 5000;
 /** An idle supervisor ends a tenth of a second after its last client has left. */
 const GIVE_WAY_MS = 10_000;
 const GIVE_WAY_PAUSE_MS = 200;
+
+/** Errors after which another attempt is up to the user. */
+const FOR_THE_USER = /^(SSH_AUTH|SSH_KEY|SSH_AGENT|SSH_PASSWORD|HOST_KEYS?)_/;
 
 /** Addresses of the two ends of the connection to a node. */
 export interface NodeAddresses {
@@ -94,8 +99,10 @@ export interface LinkEvents {
   wanted(): boolean;
   /** Whether something is followed over it, so that its replacement connects at once. */
   followed(): boolean;
-  /** An attempt to restore the connection failed; more follow. */
+  /** An attempt to restore the connection failed; more follow, or its `next` says not. */
   trouble(error: ErrorData): void;
+  /** Called now and then while it waits for the user, who may have changed the machine. */
+  look(): void;
   /** Called when `state` changes. */
   changed(): void;
 }
@@ -109,6 +116,8 @@ export class NodeLink {
   #connecting: Promise<ControlConnection> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #retryPause = FIRST_RETRY_MS;
+  /** Whether it waits for the user. */
+  #refused = false;
   #closed = false;
 
   constructor(access: NodeAccess, events: LinkEvents) {
@@ -144,6 +153,14 @@ export class NodeLink {
     this.#events.changed();
   }
 
+  /** The user has reached the machine, or asks for another attempt. */
+  resume(): void {
+    if (!this.#refused) return;
+    this.#refused = false;
+    this.#retryPause = FIRST_RETRY_MS;
+    this.takeOver();
+  }
+
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
 
   get addresses(): NodeAddresses {
@@ -158,6 +175,7 @@ export class NodeLink {
   get state(): NodeConnection {
     const connection = this.#connection;
     if (connection === undefined) {
+      if (this.#refused) return { connection: 'refused' };
       return { connection: this.#retry === undefined ? 'idle' : 'reconnecting' };
     }
     const { version } = connection.hello;
@@ -257,6 +275,8 @@ export class NodeLink {
       return this.#connection;
     }
     this.#connection = connection;
+    // Follows what continued, too.
+    this.resume();
     this.#events.changed();
     return connection;
   }
@@ -273,6 +293,11 @@ export class NodeLink {
   }
 
   async #restore(): Promise<void> {
+    if (this.#refused) {
+      this.#events.look();
+      this.#tryAgain();
+      return;
+    }
     try {
       await this.connect({ interactive: false });
       this.#retry = undefined;
@@ -281,7 +306,9 @@ export class NodeLink {
     } catch (error) {
       if (this.#closed) return;
       if (!(error instanceof GradwireError)) throw error;
-      this.#events.trouble(toErrorData(error));
+      this.#refused = FOR_THE_USER.test(error.code);
+      const data = toErrorData(error);
+      this.#events.trouble(this.#refused ? waiting(data, this.name) : data);
       this.#tryAgain();
     }
   }
@@ -291,7 +318,17 @@ export class NodeLink {
     if (this.#closed) return;
     // Even if connected: a supervisor that was slow to answer is asked again.
     if (this.#events.wanted()) this.#retryLater();
-    else this.#retry = undefined;
+    else {
+      this.#retry = undefined;
+      this.#refused = false;
+    }
     this.#events.changed();
   }
+}
+
+function waiting(error: ErrorData, name: string): ErrorData {
+  const next =
+    `${error.next ?? ''} It is not tried again until you check ${name} in the app, ` +
+    'launch a run there, or use gradwire runs attach.';
+  return { ...error, next: next.trim() };
 }

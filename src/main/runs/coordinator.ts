@@ -127,6 +127,9 @@ export class RunCoordinator {
         // Another process may have changed the machine's route.
         this.#nodes.look();
       },
+      look: () => {
+        this.#nodes.look();
+      },
       changed: () => {
         this.#events.nodeChanged?.(link().name);
       },
@@ -317,6 +320,11 @@ export class RunCoordinator {
       }),
     );
     this.#changed(this.#store.fail(id, error, Date.now()));
+  }
+
+  /** Reconnects to a node that refused a log-in, if runs there are followed. */
+  resume(node: string): void {
+    [...this.#nodes].find(({ name }) => name === node)?.resume();
   }
 
   /** Disconnects from a node; its records are read when its runs are followed again. */

@@ -261,7 +261,8 @@ function explain(
     });
   }
   if (stage === 'authenticating') {
-    return failure('SSH_AUTH_FAILED', `authentication was interrupted: ${text}`, {
+    // Not a refusal: the machine may be going down, or the network.
+    return failure('SSH_LOGIN_INTERRUPTED', `the log-in was interrupted: ${text}`, {
       place,
       next: 'Look for the reason in the server’s log.',
     });

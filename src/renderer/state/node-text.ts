@@ -110,9 +110,12 @@ export function connectionText({ entry, connection, runs }: NodeStatus): {
 } {
   if (entry === undefined) return { word: 'here', tone: 'good' };
   if (connection === 'connected') return { word: 'connected', tone: 'good' };
+  const going = runs.length > 0 ? ', runs continue' : '';
   if (connection === 'reconnecting') {
-    const going = runs.length > 0 ? ', runs continue' : '';
     return { word: `reconnecting${going}`, tone: 'warn' };
+  }
+  if (connection === 'refused') {
+    return { word: `log-in refused${going}: check it`, tone: 'warn' };
   }
   return { word: 'not connected', tone: 'quiet' };
 }

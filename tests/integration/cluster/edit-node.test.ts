@@ -306,6 +306,25 @@ describe('in the app', () => {
       'the connection to be another',
     );
     await isAt((await core.api.run(id)).iterations + 10);
+
+    // A key that is refused is not tried again, until the user checks the machine.
+    const connection = async (): Promise<string> =>
+      (await core.api.nodes()).find(({ entry }) => entry !== undefined)!.connection;
+    const isNow = async (state: string): Promise<unknown> =>
+      await untilAsync(connection, (now) => now === state, state);
+    const refusals = (): number => one.log.split('Failed publickey').length;
+    const earlier = refusals();
+    one.authorizeOnly(one.key);
+    await one.cutSessions();
+    await isNow('refused');
+    expect(refusals()).toBe(earlier + 1);
+    await expect(core.api.checkNode('box')).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+    });
+    one.authorize(key);
+    await core.api.checkNode('box');
+    await isNow('connected');
+    await isAt((await core.api.run(id)).iterations + 10);
     await core.api.stop(id);
     const ended = await untilAsync(
       () => core.api.run(id),

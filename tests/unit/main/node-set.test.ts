@@ -11,6 +11,7 @@ const events = () => ({
   wanted: () => false,
   followed: () => false,
   trouble: () => undefined,
+  look: () => undefined,
   changed: () => undefined,
 });
 
@@ -101,3 +102,35 @@ test('where runs are followed the new link is connected at once, the old one no 
   nodes.look();
   expect([...nodes]).toEqual([]);
 });
+
+test.each(['SSH_AUTH_FAILED', 'SSH_AUTH_NEEDED', 'HOST_KEY_CHANGED'])(
+  'after %s it is up to the user; until then the machine is only looked at',
+  async (code) => {
+    let attempts = 0;
+    let looks = 0;
+    const lookedAt = Promise.withResolvers<undefined>();
+    const told: (string | undefined)[] = [];
+    const ensure = (): Promise<never> => {
+      attempts++;
+      return Promise.reject(failure(code, 'no', { next: 'Do this.' }));
+    };
+    const nodes = inventory(new Map([['box', 'box.lab']]), { ensure }, () => ({
+      wanted: () => true,
+      trouble: ({ next }) => told.push(next),
+      look: () => {
+        if (++looks === 2) lookedAt.resolve(undefined);
+      },
+    }));
+    const link = nodes.named('box');
+    link.takeOver();
+    await lookedAt.promise;
+    expect({ attempts, ...link.state }).toEqual({ attempts: 1, connection: 'refused' });
+    expect(told).toEqual([
+      expect.stringMatching(/^Do this\. It is not tried again until you check box/),
+    ]);
+    link.resume();
+    expect(link.state).toEqual({ connection: 'reconnecting' });
+    await expect.poll(() => attempts).toBe(2);
+    await nodes.close();
+  },
+);

@@ -79,6 +79,9 @@ describe('a machine in words', () => {
     expect(connectionText(status({ connection: 'reconnecting', runs })).word).toBe(
       'reconnecting, runs continue',
     );
+    expect(connectionText(status({ connection: 'refused', runs })).word).toBe(
+      'log-in refused, runs continue: check it',
+    );
     expect(connectionText(status({ entry: undefined })).word).toBe('here');
   });
 
