@@ -58,4 +58,6 @@ export interface Preflight {
   readonly findings: readonly Finding[];
   /** The SSH client that was used, and why. */
   readonly transport?: ChosenTransport | undefined;
+  /** Parts of SSH's files that were not understood or not read, and why. */
+  readonly notices?: readonly string[] | undefined;
 }

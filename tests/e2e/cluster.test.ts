@@ -3,6 +3,7 @@
  * sshd, an encrypted key, and a host key that is not known yet.
  */
 import { existsSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
@@ -99,6 +100,7 @@ test('its key is asked about, and refused until the user has compared it', async
     .filter({ hasText: 'HOST_KEY_REFUSED' })
     .waitFor();
 
+  await appendFile(path.join(home.directory, 'known_hosts'), 'nonsense\n');
   await box().getByTestId('node-check').click();
   await part('question-accept').click();
   // The wrong passphrase first: it is asked for again.
@@ -121,6 +123,10 @@ test('its key is asked about, and refused until the user has compared it', async
   await part('secret-0').fill(PASSPHRASE);
   await part('question-accept').click();
   await box().getByTestId('node-ready').waitFor();
+  await box()
+    .getByTestId('node-notices')
+    .filter({ hasText: 'known_hosts:1: not HOSTS TYPE KEY' })
+    .waitFor();
   expect(existsSync(path.join(machine.home, '.gradwire'))).toBe(false);
 });
 

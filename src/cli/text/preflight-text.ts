@@ -19,6 +19,7 @@ export function preflightText(name: string, seen: Preflight): string {
     seen.transport === undefined
       ? undefined
       : `reached through ${transportText(seen.transport)}`,
+    ...(seen.notices ?? []).map((notice) => `notice: ${notice}`),
     ...seen.gpus.map(gpuText),
     ...seen.findings.map(
       ({ level, code, message, next }) =>

@@ -91,12 +91,12 @@ export class RemoteNode implements NodeAccess {
 
   /** Inspects the machine. Writes nothing there. */
   async check(signal?: AbortSignal): Promise<Preflight> {
-    const { transport } = await this.#resolve();
-    const seen = await this.#withConnection(
-      (connection) => preflight(connection, signal),
-      signal,
-    );
-    return { ...seen, transport };
+    const { transport, notices: unread } = await this.#resolve();
+    return await this.#withConnection(async (connection) => {
+      const seen = await preflight(connection, signal);
+      const notices = [...new Set([...unread, ...connection.notices])];
+      return { ...seen, transport, notices };
+    }, signal);
   }
 
   /** Deploys or repairs the agent without starting anything. */

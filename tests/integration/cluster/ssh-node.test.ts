@@ -47,6 +47,8 @@ describe('a machine reached by SSH', () => {
   });
 
   test('is checked before anything is written there', async () => {
+    const known = path.join(home.directory, 'known_hosts');
+    writeFileSync(known, 'nonsense\n');
     const accept = ['--accept-host-key', server.fingerprint()];
     const { code, stdout, stderr } = await nodes('check', 'box', '--json', ...accept);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -56,6 +58,7 @@ describe('a machine reached by SSH', () => {
       home: server.home,
       connection: { client: '127.0.0.1', server: '127.0.0.1' },
       missing: [],
+      notices: [`${known}:1: not HOSTS TYPE KEY`],
     });
     expect(existsSync(base)).toBe(false);
   });
