@@ -5,7 +5,7 @@
 import type { Duplex } from 'node:stream';
 import type { ClientChannel, SFTPWrapper, TcpConnectionDetails } from 'ssh2';
 import { hostAndPort } from '../../shared/destination.ts';
-import { GradwireError, inputError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors.ts';
 import { channelOf, type OpenChannel } from './channel-opening.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
 import type {
@@ -23,9 +23,8 @@ import {
 } from './remote-command.ts';
 import { RemoteShell, RemoteStream } from './remote-stream.ts';
 import { aborted, connectionClosed, messageOf, unreachable } from './ssh-errors.ts';
-import { checkTarget, hopsTo, placeOf, type SshTarget } from './target.ts';
+import { placeOf, routeTo, type SshTarget } from './target.ts';
 
-const MOST_HOPS = 8;
 const LOOPBACK = '127.0.0.1';
 
 export class SshConnection implements RemoteConnection {
@@ -36,13 +35,19 @@ export class SshConnection implements RemoteConnection {
   /** By the host's port that listens for us. */
   readonly #accepting = new Map<number, (stream: RemoteStream) => void>();
 
-  private constructor(target: SshTarget, hops: readonly Hop[]) {
+  /** @param borrowed the first hops, which belong to another connection */
+  private constructor(
+    target: SshTarget,
+    borrowed: readonly Hop[],
+    own: readonly Hop[],
+  ) {
+    const hops = [...borrowed, ...own];
     this.target = target;
     this.#hops = hops;
     this.closed = Promise.race(hops.map(({ gone }) => gone)).then((end) => {
       // A lost hop ends those behind it, so the first one is the cause.
       const error = hops.find(({ ended }) => ended?.error !== undefined)?.ended?.error;
-      for (const hop of hops.toReversed()) hop.close();
+      for (const hop of own.toReversed()) hop.close();
       return { error: error ?? end.error };
     });
   }
@@ -57,37 +62,33 @@ export class SshConnection implements RemoteConnection {
     questions?: SshQuestions,
     options: SshOpenOptions = {},
   ): Promise<SshConnection> {
-    const route = hopsTo(target);
-    if (route.length > MOST_HOPS) {
-      throw inputError(
-        'SSH_TARGET_INVALID',
-        `${route.length} jump hosts; at most ${MOST_HOPS} are allowed`,
-      );
-    }
-    route.forEach(checkTarget);
-    const hops: Hop[] = [];
+    const route = routeTo(target);
+    const { through } = options;
+    const borrowed = through instanceof SshConnection ? through.#hops : [];
+    const opened: Hop[] = [];
     const own = options.secrets === undefined ? new RememberedSecrets() : undefined;
     try {
       for (const [index, hop] of route.entries()) {
-        const before = hops.at(-1);
+        if (index < borrowed.length) continue;
+        const before = opened.at(-1) ?? borrowed.at(-1);
         const way =
           before === undefined
             ? undefined
             : await openWay(before, route[index - 1]!, hop, options.signal);
-        hops.push(
+        opened.push(
           await openHop(hop, {
             ...options,
             way,
             questions: options.interactive === false ? undefined : questions,
             secrets: options.secrets ?? own!,
-            jump: index < route.length - 1,
+            jump: options.jump === true || index < route.length - 1,
             signal: options.signal,
           }),
         );
       }
-      return new SshConnection(target, hops);
+      return new SshConnection(target, borrowed, opened);
     } catch (error) {
-      for (const hop of hops.toReversed()) hop.close();
+      for (const hop of opened.toReversed()) hop.close();
       throw error;
     } finally {
       own?.clear();

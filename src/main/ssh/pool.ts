@@ -1,7 +1,10 @@
 /**
- * One authenticated connection for each target, shared by everything that needs it. It is
- * closed after a while without use. Until then its passwords and passphrases are kept in
- * memory, so that a lost connection can be made again without asking.
+ * One authenticated connection for each target, shared by everything that needs it: for
+ * each jump host, too, which machines behind it share. It is closed after a while without
+ * use. Until then its passwords and passphrases are kept in memory, so that a lost
+ * connection can be made again without asking, and another one that needs the same.
+ *
+ * The system's `ssh` makes the whole way for each target by itself.
  */
 import { GradwireError } from '../../shared/errors.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
@@ -10,7 +13,7 @@ import type { RemoteConnection, SshOpenOptions } from './remote-connection.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import { aborted } from './ssh-errors.ts';
-import type { SshTarget } from './target.ts';
+import { hopsTo, lastJump, placeOf, routeTo, type SshTarget } from './target.ts';
 
 export interface SshPoolOptions extends HostKeyOptions {
   /** A private directory for the sockets of the system's `ssh`. */
@@ -22,6 +25,8 @@ export interface SshPoolOptions extends HostKeyOptions {
 export interface AcquireOptions {
   readonly questions?: SshQuestions | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it is only on the way to a machine. */
+  readonly jump?: boolean | undefined;
 }
 
 /** The right to use a connection until disposed of. */
@@ -38,7 +43,6 @@ interface Opening {
 
 interface Entry {
   readonly target: SshTarget;
-  readonly secrets: RememberedSecrets;
   connection: RemoteConnection | undefined;
   opening: Opening | undefined;
   leases: number;
@@ -54,6 +58,7 @@ const IDLE_MS = 30_000;
 
 export class SshPool implements AsyncDisposable {
   readonly #options: SshPoolOptions;
+  readonly #secrets = new RememberedSecrets();
   readonly #entries = new Map<string, Entry>();
   /** Those that are still held. */
   readonly #retired = new Set<Entry>();
@@ -68,10 +73,7 @@ export class SshPool implements AsyncDisposable {
    * is abandoned when none of them waits any more.
    * @throws GradwireError as `SshConnection.open` and `SystemSshConnection.open`
    */
-  async acquire(
-    target: SshTarget,
-    { questions, signal }: AcquireOptions = {},
-  ): Promise<SshLease> {
+  async acquire(target: SshTarget, options: AcquireOptions = {}): Promise<SshLease> {
     if (this.#closed) throw new Error('internal: the pool is closed');
     const key = JSON.stringify(target);
     const entry = this.#entries.get(key) ?? newEntry(target);
@@ -79,7 +81,7 @@ export class SshPool implements AsyncDisposable {
     clearTimeout(entry.idle);
     entry.leases++;
     try {
-      const connection = await this.#connect(entry, questions, signal);
+      const connection = await this.#connect(entry, options);
       let held = true;
       return {
         connection,
@@ -95,8 +97,9 @@ export class SshPool implements AsyncDisposable {
   }
 
   /**
-   * Forgets a target and its secrets. An attempt to connect ends, with its questions;
-   * current holders keep the connection, and the last one closes it.
+   * Forgets a target, and secrets and jump hosts that no other one uses. An attempt to
+   * connect ends, with its questions; current holders keep the connection, and the last
+   * one closes it.
    */
   retire(target: SshTarget): void {
     const key = JSON.stringify(target);
@@ -105,9 +108,28 @@ export class SshPool implements AsyncDisposable {
     this.#entries.delete(key);
     entry.retired = true;
     entry.opening?.controller.abort();
-    entry.secrets.clear();
-    if (entry.leases === 0) void closeEntry(entry);
-    else this.#retired.add(entry);
+    this.#forgetSecrets(entry);
+    if (entry.leases > 0) this.#retired.add(entry);
+    else void closeEntry(entry).then(() => this.#retireUnused(lastJump(target)));
+  }
+
+  #retireUnused(target: SshTarget | undefined): void {
+    if (target === undefined) return;
+    if (this.#entries.get(JSON.stringify(target))?.leases === 0) this.retire(target);
+  }
+
+  /** Those that no other target uses. */
+  #forgetSecrets(entry: Entry): void {
+    const others = [...this.#entries.values()].filter((other) => other !== entry);
+    const used = others.flatMap(({ target }) => hopsTo(target));
+    const places = used.map(placeOf);
+    const files = used.flatMap(({ identities }) => identities);
+    for (const hop of hopsTo(entry.target)) {
+      if (!places.includes(placeOf(hop))) this.#secrets.forgetPassword(placeOf(hop));
+      for (const file of hop.identities) {
+        if (!files.includes(file)) this.#secrets.forgetPassphrase(file);
+      }
+    }
   }
 
   /** Closes all connections and forgets all secrets. */
@@ -117,18 +139,16 @@ export class SshPool implements AsyncDisposable {
     this.#retired.clear();
     this.#entries.clear();
     await Promise.all(entries.map(closeEntry));
+    this.#secrets.clear();
   }
 
-  async #connect(
-    entry: Entry,
-    questions: SshQuestions | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<RemoteConnection> {
+  async #connect(entry: Entry, options: AcquireOptions): Promise<RemoteConnection> {
+    const { questions, signal } = options;
     for (;;) {
       if (entry.retired || hasAborted(signal))
         throw aborted(entry.target, 'connecting');
       if (entry.connection?.isOpen === true) return entry.connection;
-      const opening = (entry.opening ??= this.#open(entry, questions));
+      const opening = (entry.opening ??= this.#open(entry, options));
       try {
         return await this.#wait(entry, opening, signal);
       } catch (error) {
@@ -143,13 +163,10 @@ export class SshPool implements AsyncDisposable {
     }
   }
 
-  #open(entry: Entry, questions: SshQuestions | undefined): Opening {
+  #open(entry: Entry, { questions, jump }: AcquireOptions): Opening {
     const controller = new AbortController();
-    const connection = openConnection(entry.target, questions, {
-      ...this.#options,
-      secrets: entry.secrets,
-      signal: controller.signal,
-    }).then(
+    const { signal } = controller;
+    const connection = this.#reach(entry.target, { questions, signal, jump }).then(
       (opened) => {
         entry.opening = undefined;
         entry.connection = opened;
@@ -161,6 +178,27 @@ export class SshPool implements AsyncDisposable {
       },
     );
     return { connection, controller, interactive: questions !== undefined, waiting: 0 };
+  }
+
+  /** Over the connection to the last jump host, which is held as long as this one. */
+  async #reach(target: SshTarget, given: AcquireOptions): Promise<RemoteConnection> {
+    const { questions, signal, jump } = given;
+    const options = { ...this.#options, secrets: this.#secrets, signal, jump };
+    routeTo(target);
+    const before = target.system === undefined ? lastJump(target) : undefined;
+    if (before === undefined) return await openConnection(target, questions, options);
+    const lease = await this.acquire(before, { questions, signal, jump: true });
+    const through = lease.connection;
+    try {
+      const opened = await openConnection(target, questions, { ...options, through });
+      void opened.closed.then(() => {
+        lease[Symbol.dispose]();
+      });
+      return opened;
+    } catch (error) {
+      lease[Symbol.dispose]();
+      throw error;
+    }
   }
 
   async #wait(
@@ -188,6 +226,7 @@ export class SshPool implements AsyncDisposable {
     }
     entry.idle = setTimeout(() => {
       this.#entries.delete(key);
+      this.#forgetSecrets(entry);
       void closeEntry(entry);
     }, this.#options.idleMs ?? IDLE_MS);
     entry.idle.unref();
@@ -218,7 +257,6 @@ function hasAborted(signal: AbortSignal | undefined): boolean {
 function newEntry(target: SshTarget): Entry {
   return {
     target,
-    secrets: new RememberedSecrets(),
     connection: undefined,
     opening: undefined,
     leases: 0,
@@ -233,5 +271,4 @@ async function closeEntry(entry: Entry): Promise<void> {
   // An attempt in progress ends by its signal, or succeeds after all.
   await entry.opening?.connection.catch(() => undefined);
   await entry.connection?.close();
-  entry.secrets.clear();
 }

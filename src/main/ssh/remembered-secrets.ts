@@ -1,5 +1,6 @@
 /**
- * Passwords and passphrases that worked, for later connections. They are only in memory
+ * Passwords and passphrases that worked, for later connections and for other machines that
+ * need the same ones. They are only in memory
  * and end with their owner. Answers to other questions are never kept: a one-time code
  * would count as a failed attempt the next time.
  */
@@ -26,6 +27,10 @@ export class RememberedSecrets {
 
   keepPassphrase(file: string, passphrase: string): void {
     this.#passphrases.set(file, passphrase);
+  }
+
+  forgetPassphrase(file: string): void {
+    this.#passphrases.delete(file);
   }
 
   clear(): void {

@@ -21,6 +21,13 @@ export interface SshOpenOptions extends HostKeyOptions {
   readonly secrets?: RememberedSecrets | undefined;
   /** A private directory for sockets and scripts while a connection lives. */
   readonly directory?: string | undefined;
+  /**
+   * The built-in client's connection to the last jump host. It stays open when the new
+   * one ends, and the new one ends with it.
+   */
+  readonly through?: RemoteConnection | undefined;
+  /** Whether the host is itself only on the way to a machine. */
+  readonly jump?: boolean | undefined;
 }
 
 export interface Terminal {

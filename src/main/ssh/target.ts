@@ -99,6 +99,28 @@ export function hopsTo(target: SshTarget): readonly SshTarget[] {
   return [...target.jumps.flatMap(hopsTo), target];
 }
 
+/** The last jump host as a target of its own, with those before it as its jumps. */
+export function lastJump(target: SshTarget): SshTarget | undefined {
+  const before = hopsTo(target).slice(0, -1);
+  const last = before.pop();
+  return last && { ...last, jumps: before.map((hop) => ({ ...hop, jumps: [] })) };
+}
+
+const MOST_HOPS = 8;
+
+/** All hops to a target, checked. @throws GradwireError `SSH_TARGET_INVALID` */
+export function routeTo(target: SshTarget): readonly SshTarget[] {
+  const route = hopsTo(target);
+  if (route.length > MOST_HOPS) {
+    throw inputError(
+      'SSH_TARGET_INVALID',
+      `${route.length} jump hosts; at most ${MOST_HOPS} are allowed`,
+    );
+  }
+  route.forEach(checkTarget);
+  return route;
+}
+
 const HOST_NAME = /^[A-Za-z0-9_.:%][A-Za-z0-9_.:%-]*$/;
 
 /**

@@ -1,8 +1,9 @@
 /** One connection for all who need a machine, and secrets that are asked for once. */
 import { once } from 'node:events';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
+import type { SshTarget } from '../../../src/main/ssh/target.ts';
 import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 
@@ -175,4 +176,89 @@ it('retiring ends an attempt with its question, and closes unheld connections', 
   lease[Symbol.dispose]();
   pool.retire(other);
   expect(await lease.connection.closed).toEqual({ error: undefined });
+});
+
+describe('behind a jump host', () => {
+  const logins = (one: SshServer): number =>
+    one.log.split('Accepted publickey').length - 1;
+  const openDoor = async (): Promise<SshServer> => {
+    const door = await SshServer.start();
+    door.authorize(locked);
+    return door;
+  };
+  /** Two machines to the pool, although one server is both. */
+  const behind = (door: SshServer): readonly [SshTarget, SshTarget] => {
+    const jumps = [door.target({ identities: [locked] })];
+    return [server.target({ jumps }), server.target({ jumps, keepaliveSeconds: 6 })];
+  };
+
+  it('two machines log in there once, with one question', async () => {
+    await using door = await openDoor();
+    const targets = behind(door);
+    await using pool = new SshPool();
+    const questions = answering();
+    const leases = await Promise.all(
+      targets.map((target) => pool.acquire(target, { questions })),
+    );
+    expect(leases[0]!.connection).not.toBe(leases[1]!.connection);
+    expect((await leases[1]!.connection.run('echo here')).stdout).toBe('here\n');
+    // The jump host itself is a machine, too.
+    const itself = await pool.acquire(targets[0].jumps[0]!);
+    expect((await itself.connection.run('echo $HOME')).stdout).toBe(`${door.home}\n`);
+    expect([logins(door), questions.count]).toEqual([1, 1]);
+
+    // It is lost for all, by name, and made again for all, once, without a question.
+    await door.cutSessions();
+    const ends = await Promise.all(leases.map(({ connection }) => connection.closed));
+    expect(ends.map(({ error }) => error?.place)).toEqual(
+      [1, 2].map(() => expect.stringContaining(`:${door.port}`) as string),
+    );
+    const again = await Promise.all(targets.map((target) => pool.acquire(target)));
+    expect((await again[0]!.connection.run('echo back')).stdout).toBe('back\n');
+    expect([logins(door), questions.count]).toEqual([2, 1]);
+  });
+
+  it('one that closes leaves it to the other; without any it is forgotten', async () => {
+    await using door = await openDoor();
+    const targets = behind(door);
+    await using pool = new SshPool({ idleMs: 1 });
+    const questions = answering();
+    const [one, two] = await Promise.all(
+      targets.map((target) => pool.acquire(target, { questions })),
+    );
+    one![Symbol.dispose]();
+    expect(await one!.connection.closed).toEqual({ error: undefined });
+    expect((await two!.connection.run('echo still')).stdout).toBe('still\n');
+    two![Symbol.dispose]();
+    await expect.poll(() => door.sessions()).toEqual([]);
+    await expect(pool.acquire(targets[0])).rejects.toMatchObject({
+      code: 'SSH_AUTH_NEEDED',
+      place: expect.stringContaining(`:${door.port}`) as string,
+    });
+  });
+
+  it('retiring the only one forgets it, with what was typed', async () => {
+    await using door = await openDoor();
+    const targets = behind(door);
+    await using pool = new SshPool();
+    const questions = answering();
+    const lease = await pool.acquire(targets[0], { questions });
+    lease[Symbol.dispose]();
+    pool.retire(targets[0]);
+    await expect.poll(() => door.sessions()).toEqual([]);
+    await expect(pool.acquire(targets[1])).rejects.toMatchObject({
+      code: 'SSH_AUTH_NEEDED',
+    });
+  });
+});
+
+it('a passphrase is asked for once for all machines that take the key', async () => {
+  await using other = await SshServer.start();
+  other.authorize(locked);
+  await using pool = new SshPool();
+  const questions = answering();
+  await pool.acquire(server.target({ identities: [locked] }), { questions });
+  const lease = await pool.acquire(other.target({ identities: [locked] }));
+  expect((await lease.connection.run('echo $HOME')).stdout).toBe(`${other.home}\n`);
+  expect(questions.count).toBe(1);
 });
