@@ -17,7 +17,10 @@ export interface Installed {
   readonly machine: string;
   /** Version of the Node on the PATH: `v24.1.0`. */
   readonly node?: string | undefined;
-  /** Hashes of complete packages, the newest first. */
+  /**
+   * Hashes of complete packages, the newest first. Machines of several processors may share
+   * the home: runtimes are only those that run on this one.
+   */
   readonly agents: readonly string[];
   readonly runtimes: readonly string[];
   readonly connection?: ConnectionEnds | undefined;
@@ -32,6 +35,12 @@ export interface Agent {
   readonly connection?: ConnectionEnds | undefined;
 }
 
+/** `e_machine` of programs that run there, by `uname -m`. */
+const ELF_MACHINES: Readonly<Record<string, string>> = {
+  ...{ x86_64: '3e00', amd64: '3e00' },
+  ...{ aarch64: 'b700', arm64: 'b700' },
+};
+
 const SCRIPT = `
 printf 'system %s\\nmachine %s\\n' "$(uname -s)" "$(uname -m)"
 printf 'node %s\\n' "$(node --version 2>/dev/null)"
@@ -41,7 +50,10 @@ for agent in $(ls -t agents 2>/dev/null); do
   [ -e "agents/$agent/attach.js" ] && printf 'agent %s\\n' "$agent"
 done
 for runtime in $(ls -t runtimes 2>/dev/null); do
-  [ -x "runtimes/$runtime/bin/node" ] && printf 'runtime %s\\n' "$runtime"
+  [ -x "runtimes/$runtime/bin/node" ] || continue
+  # e_machine in the header of an ELF file, little-endian.
+  processor=$(od -An -tx1 -j18 -N2 "runtimes/$runtime/bin/node" 2>/dev/null | tr -d ' ')
+  printf 'runtime %s %s\\n' "$runtime" "$processor"
 done
 true
 `;
@@ -61,14 +73,19 @@ export async function findInstalled(
       .filter((line) => line.startsWith(`${key} `))
       .map((line) => line.slice(key.length + 1).trim())
       .filter((value) => value !== '');
-  const hashes = (key: string): readonly string[] =>
-    all(key).filter((name) => /^[0-9a-f]{32}$/.test(name));
+  const isHash = (name: string): boolean => /^[0-9a-f]{32}$/.test(name);
+  const machine = all('machine')[0] ?? 'unknown';
+  const runtimes = all('runtime').map((line) => line.split(' '));
+  const fits = (processor: string | undefined): boolean =>
+    processor === undefined || processor === ELF_MACHINES[machine];
   return {
     system: all('system')[0] ?? 'unknown',
-    machine: all('machine')[0] ?? 'unknown',
+    machine,
     node: all('node')[0],
-    agents: hashes('agent'),
-    runtimes: hashes('runtime'),
+    agents: all('agent').filter(isHash),
+    runtimes: runtimes
+      .filter(([hash, processor]) => isHash(hash!) && fits(processor))
+      .map(([hash]) => hash!),
     connection: connectionEnds(all('ssh')[0]),
   };
 }

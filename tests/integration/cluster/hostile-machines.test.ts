@@ -20,7 +20,9 @@ import {
   RemoteNode,
   type RemoteNodeOptions,
 } from '../../../src/main/cluster/remote-node.ts';
+import { findInstalled } from '../../../src/main/deploy/installed.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
+import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import { until } from '../../harness/processes.ts';
@@ -155,8 +157,6 @@ describe('a supervisor there', () => {
     await leaving();
     await useAndLeave(machine);
   });
-});
-
 
   test('listens in the home itself, however long its path', async () => {
     const long = 'h'.repeat(110);
@@ -183,6 +183,8 @@ describe('a supervisor there', () => {
       rmSync(planted, { recursive: true });
     }
   });
+});
+
 describe('what a machine has', () => {
   test('its GPUs are identified by bus, with other users’ processes', async () => {
     await using machine = await Machine.start({ shellStart: 'PATH=$HOME/bin:$PATH' });
@@ -209,6 +211,23 @@ esac
       expect.objectContaining({ code: 'GPU_IN_USE', level: 'warning' }),
     );
   });
+});
+
+test('of the runtimes in a shared home, those of its own processor count', async () => {
+  await using machine = await Machine.start();
+  await using connection = await SshConnection.open(machine.server.target());
+  const names = ['a', 'b'].map((digit) => digit.repeat(32));
+  // The first bytes of programs for x86_64 and aarch64.
+  for (const [index, processor] of [0x3e, 0xb7].entries()) {
+    const folder = path.join(machine.base, 'runtimes', names[index]!, 'bin');
+    mkdirSync(folder, { recursive: true });
+    const start = Buffer.alloc(64);
+    start.write('\x7fELF');
+    start.writeUInt16LE(processor, 18);
+    await writeFile(path.join(folder, 'node'), start, { mode: 0o755 });
+  }
+  const { runtimes } = await findInstalled(connection);
+  expect(runtimes).toEqual([names[process.arch === 'arm64' ? 1 : 0]]);
 });
 
 describe('deploying', () => {
