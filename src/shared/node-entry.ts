@@ -8,14 +8,17 @@ import { TRANSPORT_CHOICES } from './ssh-transport.ts';
 /** This computer among the nodes. */
 export const LOCAL_NODE = 'this-computer';
 
+/** YAML reads these as something other than a text, in `world.nodes=[…]`. */
+const NOT_A_TEXT =
+  /^(\d+(\.\d*)?(e[-+]?\d+)?|0x[\da-f]+|0o[0-7]+|true|false|null|yes|no|on|off)$/i;
+
 export const nodeEntrySchema = z.strictObject({
   name: z
     .string()
     .max(63, 'at most 63 characters')
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits and . _ - only')
-    // YAML reads these as something other than a string.
     .refine(
-      (name) => !/^(\d+(\.\d*)?|true|false|null|yes|no|on|off)$/i.test(name),
+      (name) => !NOT_A_TEXT.test(name),
       'YAML reads that as a number or a constant; start with a letter',
     ),
   /** `[user@]name[:port]`, the name as in ~/.ssh/config. */

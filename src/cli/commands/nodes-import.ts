@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
+import { entryProblems } from '../../shared/node-entry.ts';
 import { importableHosts } from '../../main/ssh/config/resolve-target.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -13,8 +14,12 @@ export function addNodesImportCommand(nodes: Command): void {
     .description('add hosts from ~/.ssh/config; without names, list them')
     .argument('[names...]', 'hosts to add')
     .option('--config <file>', 'read this file instead of ~/.ssh/config')
+    .option('--as <name>', 'its name in world.nodes of specs, for one host')
     .action(
-      async (names: readonly string[], { config }: { readonly config?: string }) => {
+      async (
+        names: readonly string[],
+        { config, as }: { readonly config?: string; readonly as?: string },
+      ) => {
         // Absolute: later commands read it too, from wherever they run.
         const configFile = config === undefined ? undefined : path.resolve(config);
         if (configFile !== undefined && !existsSync(configFile)) {
@@ -24,6 +29,11 @@ export function addNodesImportCommand(nodes: Command): void {
           });
         }
         const hosts = importableHosts({ configFile });
+        if (as !== undefined && names.length !== 1) {
+          throw inputError('USAGE', '--as names one host', {
+            next: 'Give that host: gradwire nodes import HOST --as NAME.',
+          });
+        }
         if (names.length === 0) {
           for (const host of hosts) process.stdout.write(`${host}\n`);
           return;
@@ -40,12 +50,26 @@ export function addNodesImportCommand(nodes: Command): void {
           });
         }
         await withWorkspace(async ({ store, inventory }) => {
-          for (const name of names) {
-            const entry = { name, destination: name, configFile };
-            store.nodes.add(inventory.parse(entry));
+          for (const host of names) {
+            const name = as ?? host;
+            if (as === undefined) refuseBadName(host);
+            const entry = { name, destination: host, configFile };
+            const place = (path: string): string => (path === 'name' ? '--as' : path);
+            store.nodes.add(inventory.parse(entry, place));
             process.stdout.write(`added ${name}\n`);
           }
         });
       },
     );
+}
+
+/** @throws GradwireError `NODE_INVALID`: it cannot be a machine's name */
+function refuseBadName(host: string): void {
+  const problem = entryProblems({ name: host, destination: host }).find(
+    ({ path }) => path === 'name',
+  );
+  if (problem === undefined) return;
+  throw inputError('NODE_INVALID', problem.message, {
+    next: `Give it another name: gradwire nodes import ${host} --as NAME.`,
+  });
 }

@@ -75,6 +75,17 @@ describe('a machine reached by SSH', () => {
     expect((await nodes('remove', 'lab-1')).code).toBe(0);
   });
 
+    // A name that a spec would read as a number.
+    writeFileSync(config, `Host 0x2a\n${host}\n`);
+    const number = await nodes('import', '--config', config, '0x2a');
+    expect(number.code).toBe(2);
+    expect(number.stderr).toMatch(/NODE_INVALID: "0x2a" .*nodes import 0x2a --as NAME/);
+    const several = await nodes('import', '--config', config, '--as', 'lab-3');
+    expect(several).toMatchObject({ code: 2, stdout: '' });
+    const renamed = await nodes('import', '--config', config, '0x2a', '--as', 'lab-3');
+    expect(renamed).toMatchObject({ code: 0, stdout: 'added lab-3\n' });
+    succeeded(await nodes('check', 'lab-3'));
+    succeeded(await nodes('remove', 'lab-3'));
   test('gets the agent once; nothing is left of the way', async () => {
     const first = await nodes('deploy', 'box');
     expect(first).toMatchObject({

@@ -1,5 +1,6 @@
 /** What is wrong with a machine as somebody wrote it. */
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { entryProblems, parseNodeEntry } from '../../../src/shared/node-entry.ts';
 
 const box = { name: 'box', destination: 'box.example' };
@@ -41,4 +42,27 @@ test('the error has the first one, and the place that the user knows', () => {
   expect(() => parseNodeEntry({ ...box, ports: '1' }, (path) => `--${path}`)).toThrow(
     expect.objectContaining({ code: 'NODE_INVALID', place: '--ports' }),
   );
+});
+
+test.each([
+  ...['1', '007', '1.', '1.5', '1e3', '1E3', '1.5e-3', '0x10', '0xFF', '0o17'],
+  ...[
+    'true',
+    'No',
+    'null',
+    '1e',
+    '0x',
+    '0xg',
+    '1.2.3',
+    '1e3-a',
+    'a1',
+    '12ab',
+    '10.0.0.7',
+  ],
+])('%s is a name only if a list in YAML reads it as a text', (name) => {
+  const isName = entryProblems({ ...box, name }).length === 0;
+  const [read] = parse(`[${name}]`) as unknown[];
+  // “no” and “on” are texts to YAML 1.2, but not to everybody.
+  if (isName) expect(read).toBe(name);
+  else expect(typeof read !== 'string' || /^(yes|no|on|off)$/i.test(name)).toBe(true);
 });
