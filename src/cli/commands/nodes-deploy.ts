@@ -7,6 +7,9 @@ import {
 } from '../session/connect-options.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { deployPrinter } from '../text/deploy-progress.ts';
+import { reportError } from '../text/report-error.ts';
+
+const EXIT_INTERRUPTED = 130;
 
 export function addNodesDeployCommand(nodes: Command): void {
   addConnectOptions(
@@ -23,9 +26,20 @@ export function addNodesDeployCommand(nodes: Command): void {
         process.once('SIGINT', () => {
           controller.abort();
         });
-        const { uploaded, agent } = await inventory
+        const { signal } = controller;
+        const deployed = await inventory
           .remote(store.nodes.named(name))
-          .deploy({ signal: controller.signal });
+          .deploy({ signal })
+          .catch((error: unknown) => {
+            if (!signal.aborted) throw error;
+            reportError(error);
+            return undefined;
+          });
+        if (deployed === undefined) {
+          process.exitCode = EXIT_INTERRUPTED;
+          return;
+        }
+        const { uploaded, agent } = deployed;
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         const mebibytes = (uploaded / 2 ** 20).toFixed(1);
         process.stdout.write(

@@ -60,6 +60,8 @@ describe('a machine reached by SSH', () => {
       missing: [],
       notices: [`${known}:1: not HOSTS TYPE KEY`],
     });
+    const text = await nodes('check', 'box');
+    expect(text.stdout).toContain(`\nnotice: ${known}:1: not HOSTS TYPE KEY\n`);
     expect(existsSync(base)).toBe(false);
   });
 
@@ -73,8 +75,6 @@ describe('a machine reached by SSH', () => {
     const { code, stderr } = await nodes('check', 'lab-1');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect((await nodes('remove', 'lab-1')).code).toBe(0);
-  });
-
     // A name that a spec would read as a number.
     writeFileSync(config, `Host 0x2a\n${host}\n`);
     const number = await nodes('import', '--config', config, '0x2a');
@@ -86,7 +86,19 @@ describe('a machine reached by SSH', () => {
     expect(renamed).toMatchObject({ code: 0, stdout: 'added lab-3\n' });
     succeeded(await nodes('check', 'lab-3'));
     succeeded(await nodes('remove', 'lab-3'));
+  });
+
   test('gets the agent once; nothing is left of the way', async () => {
+    const cancelled = home.start(['nodes', 'deploy', 'box']);
+    await until(
+      () => cancelled.stderr,
+      (said) => said.includes('uploading'),
+      'the upload to begin',
+    );
+    cancelled.child.kill('SIGINT');
+    expect(await cancelled.finished).toMatchObject({
+      ...{ code: 130, stderr: expect.stringContaining('ABORTED: ') as string },
+    });
     const first = await nodes('deploy', 'box');
     expect(first).toMatchObject({
       code: 0,
