@@ -27,13 +27,14 @@ import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
+import { stopDeadline } from '../cluster/stop-deadline.ts';
 import { RunFollowers } from './run-followers.ts';
 import { RunEndings } from './run-endings.ts';
 import { newRunId } from './run-id.ts';
 import { RunTunnels } from './run-tunnels.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
-import { READ_MS, settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
+import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
 import { relaySwitch } from './other-nodes.ts';
 import { relaunched } from './relaunched.ts';
 
