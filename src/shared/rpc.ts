@@ -138,6 +138,8 @@ export interface CoreApi {
   deployNode(name: string): Promise<void>;
   /** Removes everything of Gradwire from a machine. */
   uninstallNode(name: string): Promise<void>;
+  /** Stops a run on a machine, whoever started it. */
+  stopOn(node: string, run: string): Promise<void>;
   /** Cancels the machine's current activity. */
   cancelNode(name: string): Promise<void>;
   /** The status of the links between machines. */
@@ -237,6 +239,7 @@ export const rpcArguments = {
   checkNode: z.tuple([nodeName]),
   deployNode: z.tuple([nodeName]),
   uninstallNode: z.tuple([nodeName]),
+  stopOn: z.tuple([nodeName, runId]),
   cancelNode: z.tuple([nodeName]),
   network: z.tuple([]),
   measureNetwork: z.tuple([]),

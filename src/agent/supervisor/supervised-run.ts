@@ -96,6 +96,7 @@ export class SupervisedRun {
       spec: this.#options.spec,
       lastSequence: this.#options.journal.lastSequence,
       createdAt: this.#createdAt,
+      ranks: this.#options.ranks,
       switches: this.#switches.later,
       ...(this.#phase === 'interrupted'
         ? { resumable: this.#resumable, schedule: this.#switches.passedAt }

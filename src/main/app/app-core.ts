@@ -105,8 +105,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       caughtUp: (catchUp) => {
         outbox.caughtUp(catchUp);
       },
-      nodeChanged: () => {
+      nodeChanged: (node) => {
         showNodes();
+        if (coordinator.nodeConnection(node).connection !== 'connected') return;
+        desk.look(node).catch(report);
       },
     },
   });
@@ -117,6 +119,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     ...{ store, inventory, changed: showNodes },
     connection: (node) => coordinator.nodeConnection(node),
     collect: (node) => coordinator.collect(node),
+    runsOn: (node) => coordinator.runsOn(node),
     release: (node) => coordinator.release(node),
   });
   const linkDesk = new LinkDesk({
@@ -237,6 +240,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     checkNode: (name) => desk.check(name),
     deployNode: (name) => desk.deploy(name),
     uninstallNode: (name) => desk.uninstall(name),
+    stopOn: (node, run) => desk.stopRun(node, run),
     cancelNode: async (name) => {
       desk.cancel(name);
     },

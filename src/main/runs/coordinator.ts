@@ -20,7 +20,11 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { NodeConnection } from '../../shared/node-status.ts';
-import type { PushMessage, SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import type {
+  PushMessage,
+  SupervisedRun,
+  SwitchRequest,
+} from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
@@ -180,6 +184,12 @@ export class RunCoordinator {
     this.#nodes.look();
   }
 
+  /** The runs that a connected node has, whoever started them; undefined if it is not connected. */
+  async runsOn(node: string): Promise<readonly SupervisedRun[] | undefined> {
+    const link = [...this.#nodes].find(({ name }) => name === node);
+    return (await link?.connection?.request('runs', {}))?.runs;
+  }
+
   /** The state of the connection to a node. */
   nodeConnection(node: string): NodeConnection {
     const link = [...this.#nodes].find(({ name }) => name === node);
@@ -302,10 +312,12 @@ export class RunCoordinator {
   }
 
   /**
-   * Ends a run at once on every node that can be reached, and stores it as failed. The
-   * others are gone, or end when they miss their peers.
+   * Ends a run at once on every node that can be reached, and stores it as failed. Ranks on
+   * the others end when they miss their peers; if they have none elsewhere, they go on.
+   * @returns the nodes that were not reached
    */
-  async abandon(id: string, error: ErrorData): Promise<void> {
+  async abandon(id: string, error: ErrorData): Promise<readonly string[]> {
+    const missed: string[] = [];
     await Promise.all(
       this.#linksOf(id).map(async (link) => {
         try {
@@ -314,10 +326,13 @@ export class RunCoordinator {
           await found?.request('abort', { run: id, error });
         } catch (failed) {
           if (!(failed instanceof GradwireError)) throw failed;
+          // Known there, but ended: nothing is left to end.
+          if (failed.code !== 'RUN_UNKNOWN') missed.push(link.name);
         }
       }),
     );
     this.#changed(this.#store.fail(id, error, Date.now()));
+    return missed;
   }
 
   /** Disconnects from a node; its records are read when its runs are followed again. */
@@ -340,7 +355,8 @@ export class RunCoordinator {
   /** Follows a live run until it ends; for an ended run, reads missing records. */
   async follow(id: string, { keep = true } = {}): Promise<void> {
     if (keep) this.#kept.add(id);
-    if (hasEnded(this.#store.summary(id).state)) {
+    const isOver = hasEnded(this.#store.summary(id).state);
+    if (isOver && !(await this.#recovery.revive(id))) {
       const missing = this.#store.missingJournals().filter(({ run }) => run === id);
       for (const { node } of missing) {
         try {

@@ -155,6 +155,12 @@ export function prepareStatements(database: Database.Database) {
     failRun: database.prepare<[string, number, string]>(`
       UPDATE runs SET state = 'failed', error = ?, ended_at = ?, launcher = NULL
       WHERE id = ? AND state IN ('starting', 'running')`),
+    reopenRun: database.prepare<{ id: string; codes: string }>(`
+      UPDATE runs SET state = 'running', error = NULL, ended_at = NULL
+      WHERE id = @id AND state = 'failed'
+        AND error ->> '$.code' IN (SELECT value FROM json_each(@codes))
+        AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.number
+          AND record ->> '$.type' IN ('done', 'failed'))`),
     setDeleted: database.prepare<[number, number]>(
       'UPDATE runs SET deleted = ? WHERE number = ?',
     ),

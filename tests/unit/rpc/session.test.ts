@@ -51,6 +51,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   checkNode: ['box'],
   deployNode: ['box'],
   uninstallNode: ['box'],
+  stopOn: ['box', 'run-1'],
   cancelNode: ['box'],
   network: [],
   measureNetwork: [],
