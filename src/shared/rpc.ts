@@ -54,6 +54,8 @@ export interface RunSummary {
   readonly ranks: number;
   readonly model: string;
   readonly dataset: string;
+  /** The emulated network: `emulated 1 Gbit/s, 50 µs`; default: the real one. */
+  readonly emulated?: string | undefined;
   /** The methods used, in order, as the switches changed them. */
   readonly methods: readonly string[];
   readonly loss?: number | undefined;
@@ -63,6 +65,8 @@ export interface RunSummary {
   readonly error?: ErrorData | undefined;
   /** Its job, while it waits for nodes of a cluster to start or resume. */
   readonly queue?: QueuedRecord | undefined;
+  /** Machines that were out of reach when it ended, and have records that are not stored. */
+  readonly missing?: readonly string[] | undefined;
   readonly deleted: boolean;
 }
 
@@ -92,6 +96,8 @@ export interface CoreApi {
   /** Launches the same spec with the same switches at the same iterations. */
   relaunch(run: string): Promise<RunSummary>;
   stop(run: string): Promise<void>;
+  /** Reads records of an ended run that its machines have and the store lacks. */
+  fetchMissing(run: string): Promise<void>;
   /** Takes effect at the next fence. A refused switch rejects before it reaches any rank. */
   switchPlan(
     run: string,
@@ -196,6 +202,7 @@ export const rpcArguments = {
   launch: z.tuple([z.unknown()]),
   relaunch: z.tuple([runId]),
   stop: z.tuple([runId]),
+  fetchMissing: z.tuple([runId]),
   switchPlan: z.tuple([
     runId,
     z.record(z.string(), z.unknown()),

@@ -200,6 +200,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     },
     relaunch: (run) => coordinator.relaunch(run),
     stop: (run) => coordinator.stop(run),
+    fetchMissing: (run) => coordinator.fetchMissing(run),
     switchPlan: (run, change, { residual }) =>
       coordinator.switchPlan(run, {
         change: change as Parameters<typeof coordinator.switchPlan>[1]['change'],

@@ -352,6 +352,19 @@ export class RunCoordinator {
     await this.#followers.caughtUp();
   }
 
+  /**
+   * Reads the records that an ended run lacks.
+   * @throws GradwireError of the first machine that cannot be reached
+   */
+  async fetchMissing(id: string): Promise<void> {
+    try {
+      for (const node of this.#store.summary(id).missing ?? [])
+        await this.collect(node);
+    } finally {
+      this.#changed(this.#store.summary(id));
+    }
+  }
+
   /** Follows a live run until it ends; for an ended run, reads missing records. */
   async follow(id: string, { keep = true } = {}): Promise<void> {
     if (keep) this.#kept.add(id);

@@ -29,6 +29,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   launch: [SPEC],
   relaunch: ['run-1'],
   stop: ['run-1'],
+  fetchMissing: ['run-1'],
   switchPlan: ['run-1', { method: 'topk', ratio: 0.01 }, { residual: 'drop' }],
   runs: [{ search: 'first', limit: 5, offset: 2, deleted: true }],
   run: ['run-1'],
