@@ -2,7 +2,6 @@
  * The ends of runs across journals: notifies callers that wait for the end; if one node's
  * journal has ended and another's has not, tells the other nodes why and waits for a while.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GradwireError } from '../../shared/errors.ts';
 import { isConsequence, reportOf } from '../../shared/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
@@ -12,8 +11,8 @@ import { LateJournals } from './late-journals.ts';
 import { abortRanks } from './other-nodes.ts';
 
 /**
- * How long a node may take to answer. Peers miss a lost one within 3 s by default, and 5 s later
- * at most its user should know.
+ * How long a node may take to answer after another one has failed. By default peers miss a lost
+ * one within 3 s, and its user should know within 5.
  */
 const ANSWER_MS = 1500;
 
@@ -123,7 +122,9 @@ export class RunEndings {
 /** Whether a node answers over its connection, or is connected again, within `ANSWER_MS`. */
 async function isReached(link: NodeLink): Promise<boolean> {
   const { connection } = link;
-  const patience = sleep(ANSWER_MS, undefined, { ref: false });
+  const patience = new Promise<void>((resolve) => {
+    setTimeout(resolve, ANSWER_MS).unref();
+  });
   try {
     if (connection !== undefined) {
       await connection.request('runs', {}, ANSWER_MS);
