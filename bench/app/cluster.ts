@@ -18,6 +18,7 @@ import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { childrenOf, until, type ProcessEntry } from '../../tests/harness/processes.ts';
 import { SshServer } from '../../tests/harness/sshd.ts';
 import { median, quantile } from '../quantiles.ts';
+import { measureLostMachines } from './lost-machines.ts';
 import type { Measurement } from '../report.ts';
 
 const REPETITIONS = 5;
@@ -146,6 +147,25 @@ export async function measureCluster(): Promise<readonly Measurement[]> {
     ...(await measureDeployment(home, server)),
     ...(await measureAttaching(home, server)),
     ...(await measureLosses(home, server)),
+    ...(await measureMachines()),
+  ];
+}
+
+/** Of machines in namespaces: none where there can be no namespaces. */
+async function measureMachines(): Promise<readonly Measurement[]> {
+  const losses = await measureLostMachines(LOSSES);
+  if (losses === undefined) return [];
+  const { nodeKilled, linkCut, dataLinkCut } = losses;
+  const how = 'in a network namespace; the run has ended in the app';
+  return [
+    described('to notice a machine that died', nodeKilled, how, 5),
+    described('to notice a machine whose link is cut', linkCut, how, 5),
+    described(
+      'to notice a cut link between machines',
+      dataLinkCut,
+      `${how}, which reaches both`,
+      5,
+    ),
   ];
 }
 

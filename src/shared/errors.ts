@@ -87,6 +87,13 @@ export function isErrorData(value: unknown): value is ErrorData {
   );
 }
 
+/** The rank that caused an error, and where: `rank 3, box`. Empty if nothing is known. */
+export function errorPlace({ rank, place }: Pick<ErrorData, 'rank' | 'place'>): string {
+  const who = rank === undefined ? undefined : `rank ${rank}`;
+  const parts = [who, place === who ? undefined : place];
+  return parts.filter((part) => part !== undefined).join(', ');
+}
+
 /** One line for a terminal: `CODE: message (at place). Next step.` */
 export function formatError(error: ErrorData): string {
   const place = error.place === undefined ? '' : ` (${error.place})`;

@@ -1,5 +1,6 @@
 /** A machine of the inventory as the app shows it: its facts and current activity. */
 import type { ErrorData } from './errors.ts';
+import type { FoundRun } from './found-run.ts';
 import type { NodeEntry } from './node-entry.ts';
 import type { Preflight } from './preflight.ts';
 
@@ -69,4 +70,6 @@ export interface NodeStatus extends NodeConnection {
   readonly error?: ErrorData | undefined;
   /** Runs that have ranks there and have not ended. */
   readonly runs: readonly { readonly id: string; readonly name: string }[];
+  /** Runs in progress there that are not followed here, when it was last asked. */
+  readonly found?: readonly FoundRun[] | undefined;
 }

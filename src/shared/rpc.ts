@@ -54,6 +54,8 @@ export interface RunSummary {
   readonly ranks: number;
   readonly model: string;
   readonly dataset: string;
+  /** The emulated network: `emulated 1 Gbit/s, 50 µs`; default: the real one. */
+  readonly emulated?: string | undefined;
   /** The methods used, in order, as the switches changed them. */
   readonly methods: readonly string[];
   readonly loss?: number | undefined;
@@ -63,6 +65,8 @@ export interface RunSummary {
   readonly error?: ErrorData | undefined;
   /** Its job, while it waits for nodes of a cluster to start or resume. */
   readonly queue?: QueuedRecord | undefined;
+  /** Machines that were out of reach when it ended, and have records that are not stored. */
+  readonly missing?: readonly string[] | undefined;
   readonly deleted: boolean;
 }
 
@@ -92,6 +96,8 @@ export interface CoreApi {
   /** Launches the same spec with the same switches at the same iterations. */
   relaunch(run: string): Promise<RunSummary>;
   stop(run: string): Promise<void>;
+  /** Reads records of an ended run that its machines have and the store lacks. */
+  fetchMissing(run: string): Promise<void>;
   /** Takes effect at the next fence. A refused switch rejects before it reaches any rank. */
   switchPlan(
     run: string,
@@ -138,6 +144,8 @@ export interface CoreApi {
   deployNode(name: string): Promise<void>;
   /** Removes everything of Gradwire from a machine. */
   uninstallNode(name: string): Promise<void>;
+  /** Stops a run on a machine, whoever started it. */
+  stopOn(node: string, run: string): Promise<void>;
   /** Cancels the machine's current activity. */
   cancelNode(name: string): Promise<void>;
   /** The status of the links between machines. */
@@ -194,6 +202,7 @@ export const rpcArguments = {
   launch: z.tuple([z.unknown()]),
   relaunch: z.tuple([runId]),
   stop: z.tuple([runId]),
+  fetchMissing: z.tuple([runId]),
   switchPlan: z.tuple([
     runId,
     z.record(z.string(), z.unknown()),
@@ -237,6 +246,7 @@ export const rpcArguments = {
   checkNode: z.tuple([nodeName]),
   deployNode: z.tuple([nodeName]),
   uninstallNode: z.tuple([nodeName]),
+  stopOn: z.tuple([nodeName, runId]),
   cancelNode: z.tuple([nodeName]),
   network: z.tuple([]),
   measureNetwork: z.tuple([]),

@@ -131,6 +131,16 @@ export class RankNamespaces implements Disposable {
     }
   }
 
+  /** As when that firewall lets them through again. */
+  join(a: number, b: number): void {
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      ip('-n', this.names[from]!, 'route', 'delete', 'unreachable', this.hosts[to]!);
+    }
+  }
+
   /** As when the machine goes: of what runs there nothing is left. */
   endProcesses(node: number): void {
     endProcesses(this.names[node]!);

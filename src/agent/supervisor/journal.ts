@@ -24,6 +24,7 @@ import {
   type JournalEntry,
   type RunRecord,
 } from '../../shared/records.ts';
+import { journalWriteFailed } from './journal-write-error.ts';
 import { JournalRewrite, removeDraft, type JournalBound } from './journal-rewrite.ts';
 
 /** Bytes read at once. */
@@ -36,6 +37,7 @@ const WORTH_IT = 1 / 16;
 
 export class Journal {
   readonly file: string;
+  readonly #node: string | undefined;
   #descriptor: number | undefined;
   #lastSequence = 0;
   #bytes = 0;
@@ -51,9 +53,13 @@ export class Journal {
   /** How often the file has been replaced. */
   #generation = 0;
 
-  /** A new, empty journal. @throws GradwireError `JOURNAL_WRITE_FAILED` */
-  static create(file: string): Journal {
-    return new Journal(file, 'wx');
+  /**
+   * A new, empty journal.
+   * @param node the machine's name, if it is not the user's own computer: errors name it
+   * @throws GradwireError `JOURNAL_WRITE_FAILED`
+   */
+  static create(file: string, node?: string): Journal {
+    return new Journal(file, 'wx', node);
   }
 
   /** Sets the size at which it is thinned. */
@@ -67,10 +73,15 @@ export class Journal {
    * short by a crash is removed, so that the next entry follows the last complete one.
    * Entries before a damaged place are available; the rest stays in the file (`damage`).
    * @param each called with every record, in order
+   * @param node as for `create`
    * @throws GradwireError if not even the first entry can be read
    */
-  static reopen(file: string, each?: (record: RunRecord) => void): Journal {
-    const journal = new Journal(file, 'r+');
+  static reopen(
+    file: string,
+    each?: (record: RunRecord) => void,
+    node?: string,
+  ): Journal {
+    const journal = new Journal(file, 'r+', node);
     removeDraft(file);
     try {
       journal.#readEntries(each);
@@ -111,8 +122,9 @@ export class Journal {
     ftruncateSync(this.#descriptor!, this.#bytes);
   }
 
-  private constructor(file: string, flags: 'wx' | 'r+') {
+  private constructor(file: string, flags: 'wx' | 'r+', node: string | undefined) {
     this.file = file;
+    this.#node = node;
     try {
       this.#descriptor = openSync(file, flags, 0o600);
     } catch (cause) {
@@ -300,10 +312,7 @@ export class Journal {
   }
 
   #writeError(cause: unknown): Error {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return failure('JOURNAL_WRITE_FAILED', `cannot write ${this.file}: ${reason}`, {
-      next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
-    });
+    return journalWriteFailed(this.file, cause, this.#node);
   }
 }
 

@@ -31,9 +31,11 @@ import type {
   SupervisedRun as SupervisedRunState,
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
+import type { RunRecord } from '../../shared/records.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import { cancelLeftJob } from '../slurm/allocation.ts';
 import { Journal } from './journal.ts';
+import { journalWriteFailed } from './journal-write-error.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { SeenProgress } from './seen-progress.ts';
 import type { RestoredProgress } from './run-options.ts';
@@ -116,10 +118,11 @@ export class RunTable {
     cancelLeftJob(this.#folder(id));
     const spec = parseExperimentSpec(meta.spec, metaFile);
     const seen = new SeenProgress();
-    const journal = Journal.reopen(journalFile, (record) => {
-      seen.note(record);
-    });
     const { launch } = meta;
+    const note = (record: RunRecord): void => {
+      seen.note(record);
+    };
+    const journal = Journal.reopen(journalFile, note, launch?.node);
     const mayGoOn = spec.onFailure === 'restart' && seen.mayGoOn;
     if (!mayGoOn || journal.damage !== undefined || launch === undefined) {
       return new RestoredRun(id, spec, createdAt, journal);
@@ -292,7 +295,7 @@ export class RunTable {
 
   #makeJournal(id: string, meta: RunMeta): Journal {
     this.#writeMeta(id, meta);
-    return Journal.create(path.join(this.#folder(id), JOURNAL));
+    return Journal.create(path.join(this.#folder(id), JOURNAL), meta.launch?.node);
   }
 
   /** Writes atomically. @throws GradwireError `JOURNAL_WRITE_FAILED` */
@@ -304,13 +307,7 @@ export class RunTable {
       writeFileSync(draft, JSON.stringify(meta), { mode: 0o600 });
       renameSync(draft, path.join(folder, META));
     } catch (cause) {
-      throw failure(
-        'JOURNAL_WRITE_FAILED',
-        `cannot write ${folder}: ${String(cause)}`,
-        {
-          next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
-        },
-      );
+      throw journalWriteFailed(folder, cause, meta.launch?.node);
     }
   }
 }

@@ -96,6 +96,7 @@ export class SupervisedRun {
       spec: this.#options.spec,
       lastSequence: this.#options.journal.lastSequence,
       createdAt: this.#createdAt,
+      ranks: this.#options.ranks,
       switches: this.#switches.later,
       ...(this.#phase === 'interrupted'
         ? { resumable: this.#resumable, schedule: this.#switches.passedAt }
@@ -445,7 +446,12 @@ export class SupervisedRun {
     void team.prepared.then(
       (addresses) => {
         const ranks = [...addresses].toSorted(([a], [b]) => a - b);
-        if (this.#team === team) this.begin(ranks.map(([, address]) => address));
+        const { seats } = this.#allocation ?? {};
+        const isSpread = new Set(seats?.places).size > 1;
+        const named = ranks.map(([rank, address]) =>
+          isSpread ? { ...address, node: seats!.nodeOf(rank) } : address,
+        );
+        if (this.#team === team) this.begin(named);
       },
       () => undefined, // The team has ended and reports why.
     );

@@ -11,6 +11,7 @@ import { dialsPeer } from '../../shared/rank-dialer.ts';
 import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
 import { accept, dial } from './handshake.ts';
 import type { Introduction, RunIdentity } from './handshake-proof.ts';
+import { rankName } from './rank-name.ts';
 import { Routes } from './routes.ts';
 import type { TcpListener } from './tcp-listener.ts';
 
@@ -101,7 +102,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     const { port, local, tunnel } = addresses[peer]!;
     if (host === TUNNEL) {
       const socket = reach({ host: tunnel!.host, port: tunnel!.port, noDelay: true });
-      await connected(socket, peer, tunnel!);
+      await connected(socket, rankName(addresses, peer), peer, tunnel!);
       return socket;
     }
     // The same host is the same machine, and the same namespace of it.
@@ -111,7 +112,10 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
       if (await opens(socket)) return socket;
     }
     const socket = reach({ host, port, noDelay: true });
-    await connected(socket, peer, { ...addresses[peer]!, host });
+    await connected(socket, rankName(addresses, peer), peer, {
+      ...addresses[peer]!,
+      host,
+    });
     return socket;
   };
   const routes = new Map<number, Routes<readonly [Socket, Introduction]>>();
@@ -140,7 +144,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     const lost = missing.find((peer) => routes.get(peer)?.several === true);
     reject(
       lost === undefined
-        ? absent(missing, options.timeoutMs, refusals, listener.trouble)
+        ? absent(missing, addresses, options.timeoutMs, refusals, listener.trouble)
         : unreachable(addresses, rank, lost, routes.get(lost)!.tried),
     );
   }, options.timeoutMs);
@@ -164,11 +168,6 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
   }
 }
 
-const nameOf = (addresses: readonly RankAddress[], rank: number): string => {
-  const node = addresses[rank]?.node;
-  return node === undefined ? `rank ${rank}` : `rank ${rank} on ${node}`;
-};
-
 /** Of a peer with several addresses, none of which works. */
 const unreachable = (
   addresses: readonly RankAddress[],
@@ -178,7 +177,7 @@ const unreachable = (
 ): GradwireError =>
   failure(
     'PEER_UNREACHABLE',
-    `${nameOf(addresses, peer)} cannot be reached from ${nameOf(addresses, rank)}; ` +
+    `${rankName(addresses, peer)} cannot be reached from ${rankName(addresses, rank)}; ` +
       `tried port ${addresses[peer]!.port} of ${tried}`,
     {
       rank: peer,
@@ -204,6 +203,7 @@ function opens(socket: Socket): Promise<boolean> {
 
 function connected(
   socket: Socket,
+  name: string,
   peer: number,
   address: Pick<RankAddress, 'host' | 'port'>,
 ): Promise<void> {
@@ -212,11 +212,11 @@ function connected(
     reject(
       failure(
         'PEER_UNREACHABLE',
-        `rank ${peer} cannot be reached at ${hostAndPort(address.host, address.port)}` +
+        `${name} cannot be reached at ${hostAndPort(address.host, address.port)}` +
           ` (${cause.code ?? cause.message})`,
         {
           rank: peer,
-          next: `Check that the process of rank ${peer} is running and that no firewall blocks it.`,
+          next: `Check that the process of ${name} is running and that no firewall blocks it.`,
         },
       ),
     );
@@ -231,11 +231,16 @@ function connected(
 
 function absent(
   ranks: readonly number[],
+  addresses: readonly RankAddress[],
   timeoutMs: number,
   refusals: readonly string[],
   trouble: string | undefined,
 ): GradwireError {
-  const who = ranks.length === 1 ? `rank ${ranks[0]}` : `ranks ${ranks.join(', ')}`;
+  const isSpread = addresses[ranks[0]!]?.node !== undefined;
+  const who =
+    ranks.length === 1 || isSpread
+      ? ranks.map((rank) => rankName(addresses, rank)).join(', ')
+      : `ranks ${ranks.join(', ')}`;
   const last = refusals.at(-1);
   const refused =
     last === undefined

@@ -11,8 +11,10 @@
 import { GradwireError, failure, toErrorData } from '../../shared/errors.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import { ACCEPTOR_BYTES, DIALER_BYTES } from './handshake.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { MeshLink } from './mesh-links.ts';
 import type { BacklogLimits, PeerConnection, PeerEvents } from './peer-connection.ts';
+import { rankName } from './rank-name.ts';
 import { PendingList, PendingSend, PendingReceive } from './pending-operation.ts';
 import type {
   MessageHeader,
@@ -37,6 +39,8 @@ const DONE = Promise.resolve();
 export interface MeshTransportOptions {
   readonly rank: number;
   readonly size: number;
+  /** Of all ranks, by rank: errors name the machines of a run over several. */
+  readonly addresses?: readonly Pick<RankAddress, 'node'>[] | undefined;
   /** Deadline of every send and receive, from when it is posted. */
   readonly timeoutMs: number;
   readonly observer?: TransportObserver | undefined;
@@ -57,6 +61,7 @@ export type Connect = (
 export class MeshTransport implements Transport {
   readonly rank: number;
   readonly size: number;
+  readonly #addresses: readonly Pick<RankAddress, 'node'>[];
   readonly #timeoutMs: number;
   readonly #silenceMs: number | undefined;
   readonly #observer: TransportObserver | undefined;
@@ -92,6 +97,7 @@ export class MeshTransport implements Transport {
   ) {
     this.rank = options.rank;
     this.size = options.size;
+    this.#addresses = options.addresses ?? [];
     this.#timeoutMs = options.timeoutMs;
     this.#observer = options.observer;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
@@ -282,7 +288,7 @@ export class MeshTransport implements Transport {
       this.#fail(
         failure(
           'FRAME_BACKLOG',
-          `rank ${peer.rank} sent ${keptBytes} unrequested bytes, in messages that take ${keptMemory}`,
+          `${this.#name(peer.rank)} sent ${keptBytes} unrequested bytes, in messages that take ${keptMemory}`,
           {
             rank: peer.rank,
             next: 'The ranks are out of step. Report this with the log of the run.',
@@ -318,8 +324,8 @@ export class MeshTransport implements Transport {
     this.#fail(
       failure(
         'PEER_TIMEOUT',
-        `rank ${late.rank} ${what} for ${this.#timeoutMs / 1000} s: ` +
-          `rank ${this.rank} gave up waiting`,
+        `${this.#name(late.rank)} ${what} for ${this.#timeoutMs / 1000} s: ` +
+          `${this.#name(this.rank)} gave up waiting`,
         {
           rank: late.rank,
           place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,
@@ -344,8 +350,9 @@ export class MeshTransport implements Transport {
       this.#silenceMs === undefined ? '' : ` within ${this.#silenceMs / 1000} s`;
     return failure(
       'PEER_SILENT',
-      `rank ${rank} sent rank ${this.rank} no sign of life${limit}`,
+      `${this.#name(rank)} sent ${this.#name(this.rank)} no sign of life${limit}`,
       {
+        ...this.#placeOf(rank),
         rank,
         next: 'Its process may be suspended, its machine down, or the link cut. If it is only overloaded, raise timeoutSeconds.',
       },
@@ -356,12 +363,22 @@ export class MeshTransport implements Transport {
     const how = peer.trouble === undefined ? '' : ` (${peer.trouble})`;
     return failure(
       'PEER_LOST',
-      `rank ${peer.rank} closed its connection to rank ${this.rank}${how}`,
+      `${this.#name(peer.rank)} closed its connection to ${this.#name(this.rank)}${how}`,
       {
+        ...this.#placeOf(peer.rank),
         rank: peer.rank,
-        next: `Read the log of rank ${peer.rank}: its process may have been killed.`,
+        next: `Read the log of ${this.#name(peer.rank)}: its process may have been killed.`,
       },
     );
+  }
+
+  #name(rank: number): string {
+    return rankName(this.#addresses, rank);
+  }
+
+  #placeOf(rank: number): { readonly place?: string } {
+    const node = this.#addresses[rank]?.node;
+    return node === undefined ? {} : { place: node };
   }
 
   #refuse(error: GradwireError): Promise<never> {

@@ -16,6 +16,7 @@ import { NativeConnection } from './native-connection.ts';
 import type { BacklogLimits } from './peer-connection.ts';
 import { ProgressLoop } from './progress-loop.ts';
 import type { Pulse } from './pulse.ts';
+import { rankName } from './rank-name.ts';
 import { SpinPause } from './spin-pause.ts';
 import { SocketScratch } from './socket-scratch.ts';
 import { takeOver } from './socket-takeover.ts';
@@ -78,7 +79,8 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
     const cards = network && new RankCards({ network, rank, nodes, timer });
     const connect = libc === undefined ? tcp(cards) : native(libc, options, cards);
     const whenClosed = pulse && (() => pulse.close());
-    const more = { observer, limits, silenceMs, whenClosed };
+    const { addresses } = options;
+    const more = { addresses, observer, limits, silenceMs, whenClosed };
     const transport = new MeshTransport(
       { rank, size, timeoutMs, ...more },
       links,
@@ -126,10 +128,14 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
         ...{ port, pulse: undefined, local: undefined, tunnel: entrance },
       };
     }
-    throw failure('PEER_UNREACHABLE', `rank ${peer} sends no sign of life`, {
-      rank: peer,
-      next: 'Deploy the same version of the agent on every node.',
-    });
+    throw failure(
+      'PEER_UNREACHABLE',
+      `${rankName(options.addresses, peer)} sends no sign of life`,
+      {
+        rank: peer,
+        next: 'Deploy the same version of the agent on every node.',
+      },
+    );
   });
   await pulse.begin({ rank, addresses, runId, secret, timeoutMs, silenceMs });
 }

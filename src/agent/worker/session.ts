@@ -16,6 +16,7 @@ import {
   replicasOf,
   seatIn,
 } from '../../shared/parallelism.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type {
   FromWorker,
   ToWorker,
@@ -37,6 +38,7 @@ import { EngineClient } from './engine/engine-client.ts';
 import { gpuLink, threadLink } from './engine/engine-link.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.ts';
 import type { EngineCalls } from './engine/engine-protocol.ts';
+import { locatedError } from './located-error.ts';
 import { parameterArena } from './parameter-arena.ts';
 import { RecordSender } from './record-sender.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
@@ -82,6 +84,8 @@ export class WorkerSession {
    * it.
    */
   #gpuGradient: GpuGradient | undefined;
+  /** Of all ranks, once they are known. */
+  #addresses: readonly RankAddress[] | undefined;
   #connected = false;
   /** Orders that came before the engine was connected. */
   readonly #early: PlanSwitch[] = [];
@@ -134,7 +138,7 @@ export class WorkerSession {
     work.catch((error: unknown) => {
       const data = rankError(error);
       const rank = this.#configuration?.rank;
-      this.fail({ ...data, place: data.place ?? `rank ${rank ?? '?'}` });
+      this.fail(rank === undefined ? data : locatedError(data, rank, this.#addresses));
     });
   }
 
@@ -287,6 +291,7 @@ export class WorkerSession {
   }
 
   async #begin({ addresses }: Extract<ToWorker, { type: 'begin' }>): Promise<void> {
+    this.#addresses = addresses;
     const configuration = this.#configuration;
     const engine = this.#engine;
     if (configuration === undefined || engine === undefined) {

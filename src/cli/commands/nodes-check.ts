@@ -1,13 +1,22 @@
 /** `gradwire nodes check`: inspect a machine before anything is written to it. */
 import type { Command } from 'commander';
+import type { FoundRun } from '../../shared/found-run.ts';
 import type { Preflight } from '../../shared/preflight.ts';
+import { foundRuns } from '../../main/runs/found-runs.ts';
 import {
   addConnectOptions,
   connectOptions,
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { foundLines } from '../text/found-lines.ts';
 import { preflightText } from '../text/preflight-text.ts';
+
+interface Checked {
+  readonly seen: Preflight;
+  /** Runs in progress there that are not followed here. */
+  readonly found: readonly FoundRun[];
+}
 
 export function addNodesCheckCommand(nodes: Command): void {
   addConnectOptions(
@@ -18,12 +27,17 @@ export function addNodesCheckCommand(nodes: Command): void {
   )
     .option('--json', 'print one line of JSON', false)
     .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
-      const seen = await withWorkspace<Preflight>(
-        ({ store, inventory }) => inventory.remote(store.nodes.named(name)).check(),
+      const { seen, found } = await withWorkspace(
+        async ({ store, inventory }): Promise<Checked> => {
+          const node = inventory.remote(store.nodes.named(name));
+          const seen = await node.check();
+          return { seen, found: foundRuns(store, (await node.runs()) ?? []) };
+        },
         connectOptions(flags),
       );
+      const text = [preflightText(name, seen), ...foundLines(name, found)].join('\n');
       process.stdout.write(
-        flags.json ? `${JSON.stringify(seen)}\n` : `${preflightText(name, seen)}\n`,
+        flags.json ? `${JSON.stringify({ ...seen, found })}\n` : `${text}\n`,
       );
       if (seen.findings.some(({ level }) => level === 'error')) process.exitCode = 1;
     });

@@ -1,41 +1,93 @@
-/** `gradwire nodes list`: the machines that were added. */
+/** `gradwire nodes list`: the machines that were added, and all that runs there. */
 import type { Command } from 'commander';
+import { formatError, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { FoundRun } from '../../shared/found-run.ts';
+import type { NodeEntry } from '../../shared/node-entry.ts';
+import { foundRuns } from '../../main/runs/found-runs.ts';
+import { foundLines } from '../text/found-lines.ts';
 import { textTable } from '../text/text-table.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withWorkspace, type Workspace } from '../session/workspace.ts';
 
 const HEADINGS = ['name', 'host', 'through', 'labels', 'cluster', 'running'];
+
+interface ListFlags {
+  readonly json: boolean;
+  readonly offline: boolean;
+}
 
 export function addNodesListCommand(nodes: Command): void {
   nodes
     .command('list')
     .description('list your machines and the runs in progress there')
+    .option('--offline', 'connect to no machine: list only runs known here', false)
     .option('--json', 'one line of JSON per machine', false)
-    .action(async ({ json }: { readonly json: boolean }) => {
-      await withWorkspace(async ({ store }) => {
-        const unended = store.unended();
+    .action(async ({ json, offline }: ListFlags) => {
+      await withWorkspace(async (workspace) => {
+        const entries = workspace.store.nodes.list();
+        const seen = await Promise.all(
+          entries.map((entry) => (offline ? NOT_ASKED : lookAt(workspace, entry))),
+        );
+        // Read after the machines have answered: they may have corrected some.
+        const unended = workspace.store.unended();
         const runsOn = (name: string): readonly string[] =>
           unended.filter(({ nodes: of }) => of.includes(name)).map(({ id }) => id);
-        const entries = store.nodes.list();
         if (json) {
-          for (const entry of entries) {
-            const line = JSON.stringify({ ...entry, runs: runsOn(entry.name) });
-            process.stdout.write(`${line}\n`);
+          for (const [index, entry] of entries.entries()) {
+            const line = { ...entry, runs: runsOn(entry.name), ...seen[index] };
+            process.stdout.write(`${JSON.stringify(line)}\n`);
           }
-        } else if (entries.length === 0) {
+          return;
+        }
+        if (entries.length === 0) {
           process.stdout.write('no machines yet; add one with: gradwire nodes add\n');
-        } else {
-          const rows = entries.map(
-            ({ name, destination, jump = '', labels, slurm }) => [
+          return;
+        }
+        const rows = entries.map(
+          ({ name, destination, jump = '', labels, slurm }, index) => {
+            const { found = [], unreached } = seen[index]!;
+            const others = found.map(({ id }) => `${id} (elsewhere)`);
+            const running = [...runsOn(name), ...others].join(', ');
+            const doubt = unreached === undefined ? '' : ' (not reached)';
+            return [
               ...[name, destination, jump, labels.join(', ')],
-              ...[slurm === undefined ? '' : 'Slurm', runsOn(name).join(', ')],
-            ],
-          );
-          const table = textTable(
-            [HEADINGS, ...rows],
-            HEADINGS.map(() => 'left'),
-          );
-          process.stdout.write(`${table}\n`);
+              ...[slurm === undefined ? '' : 'Slurm', `${running}${doubt}`.trim()],
+            ];
+          },
+        );
+        const table = textTable(
+          [HEADINGS, ...rows],
+          HEADINGS.map(() => 'left'),
+        );
+        process.stdout.write(`${table}\n`);
+        for (const [index, { name }] of entries.entries()) {
+          const { found = [], unreached } = seen[index]!;
+          for (const line of foundLines(name, found)) process.stdout.write(`${line}\n`);
+          if (unreached === undefined) continue;
+          const why = formatError(unreached);
+          process.stderr.write(`gradwire: ${name} cannot be reached: ${why}\n`);
         }
       });
     });
+}
+
+/** What a machine says about runs in progress that are not followed here. */
+interface Seen {
+  readonly found?: readonly FoundRun[];
+  readonly unreached?: ErrorData;
+}
+
+const NOT_ASKED: Seen = {};
+
+/** Asks for nothing: a list must not wait for a password. */
+async function lookAt(
+  { store, inventory }: Workspace,
+  entry: NodeEntry,
+): Promise<Seen> {
+  try {
+    const runs = await inventory.remote(entry).runs({ interactive: false });
+    return { found: foundRuns(store, runs ?? []) };
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    return { unreached: error.toData() };
+  }
 }

@@ -28,8 +28,13 @@ export function addNodesRemoveCommand(nodes: Command): void {
           const error = failure('NODE_REMOVED', `${name} was removed during the run`, {
             next: 'Records stored before that are kept.',
           });
-          await coordinator.abandon(id, error.toData());
-          process.stdout.write(`run ${id}: failed\n`);
+          const missed = await coordinator.abandon(id, error.toData());
+          const left =
+            missed.length === 0
+              ? ''
+              : `; its ranks on ${missed.join(' and ')} may still run: add the machine again ` +
+                'when it is back, and see: gradwire nodes list';
+          process.stdout.write(`run ${id}: failed${left}\n`);
         }
         store.nodes.remove(name);
         process.stdout.write(`removed ${name}\n`);

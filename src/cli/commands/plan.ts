@@ -10,7 +10,7 @@ import { applySettings } from '../../main/spec/settings.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
-import { measuredLinks, networkOf } from '../../main/runs/run-network.ts';
+import { measuredLinks, networkOf, profileFor } from '../../main/runs/run-network.ts';
 import {
   LOOPBACK,
   type NetworkCost,
@@ -156,7 +156,7 @@ async function findNetwork(
   file: string | undefined,
   spec: ExperimentSpec,
 ): Promise<Network> {
-  const profile = await findProfile(file);
+  const profile = await findProfile(file, spec);
   const links = spec.world.nodes.length > 1 ? await findLinks(spec) : undefined;
   const networkFor = (ranks: number): NetworkCost =>
     networkOf(spec, ranks, { profile: profile.measured, links }) ?? LOOPBACK;
@@ -194,9 +194,18 @@ interface Profile {
   readonly origin: string;
 }
 
-async function findProfile(file: string | undefined): Promise<Profile> {
+async function findProfile(
+  file: string | undefined,
+  spec: ExperimentSpec,
+): Promise<Profile> {
   const chosen = file ?? (await openHome()).networkProfile;
-  const measured = await loadNetworkProfile(chosen);
+  const found = await loadNetworkProfile(chosen);
+  // A file that was named may have been measured there.
+  const measured = file === undefined ? profileFor(spec, found) : found;
+  if (measured === undefined && found !== undefined) {
+    const origin = `loopback constants are assumed, as ${chosen} was not measured there`;
+    return { measured, origin };
+  }
   if (measured !== undefined) return { measured, origin: `measured (${chosen})` };
   if (file !== undefined) {
     throw inputError('NETWORK_PROFILE_UNREADABLE', `there is no file ${file}`, {

@@ -58,6 +58,7 @@ const HEADINGS = [
   'loss',
   'metric',
   'methods',
+  'network',
   'name',
 ];
 const ALIGN = [
@@ -68,6 +69,7 @@ const ALIGN = [
   'right',
   'right',
   'right',
+  'left',
   'left',
   'left',
 ] as const;
@@ -82,6 +84,7 @@ function row(run: RunSummary): string[] {
     run.loss === undefined ? '–' : loss(run.loss),
     run.metric === undefined ? '–' : describeMetric(run.metric, run.metricKind),
     run.methods.join(' → '),
+    run.emulated ?? '',
     run.name,
   ];
 }

@@ -1,28 +1,72 @@
 /** `gradwire runs stop`: stop a run after its current iteration. */
 import type { Command } from 'commander';
+import { GradwireError } from '../../shared/errors.ts';
+import { hasEnded } from '../../shared/rpc.ts';
 import {
   addConnectOptions,
   connectOptions,
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withWorkspace, type Workspace } from '../session/workspace.ts';
+
+interface StopFlags extends ConnectFlags {
+  readonly on?: string;
+}
 
 export function addRunsStopCommand(runs: Command): void {
   const command = runs
     .command('stop')
     .description('stop a run after its current iteration; its records are kept')
     .argument('<run>', 'its id or the start of it, or last')
-    .action(async (name: string, flags: ConnectFlags) => {
-      await withWorkspace(async ({ store, coordinator }) => {
-        const id = resolveRun(store, name);
-        await coordinator.follow(id, { keep: false });
-        await coordinator.stop(id);
-        const { state, ...summary } = await coordinator.ended(id);
-        const done = store.detail(id).events.find((event) => event.type === 'done');
-        const iterations = done?.iterations ?? summary.iterations;
-        process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
+    .option(
+      '--on <machine>',
+      'stop it on that machine, even if it was started elsewhere',
+    )
+    .action(async (name: string, flags: StopFlags) => {
+      await withWorkspace(async (workspace) => {
+        const { on } = flags;
+        const isForeign = on !== undefined && !(await isFollowed(workspace, name));
+        if (isForeign) await stopThere(workspace, name, on);
+        else await stopOwn(workspace, name);
       }, connectOptions(flags));
     });
   addConnectOptions(command);
+}
+
+async function stopOwn({ store, coordinator }: Workspace, name: string): Promise<void> {
+  const id = resolveRun(store, name);
+  await coordinator.follow(id, { keep: false });
+  await coordinator.stop(id);
+  const { state, ...summary } = await coordinator.ended(id);
+  const done = store.detail(id).events.find((event) => event.type === 'done');
+  const iterations = done?.iterations ?? summary.iterations;
+  process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
+}
+
+/** Its records stay on its machines, for the app that launched it. */
+async function stopThere(
+  { store, inventory }: Workspace,
+  name: string,
+  node: string,
+): Promise<void> {
+  const id = await inventory.remote(store.nodes.named(node)).stopRun(name);
+  process.stdout.write(`run ${id}: stopped on ${node}\n`);
+}
+
+/** Whether it is one of this computer's runs that has not ended, as far as is known here. */
+async function isFollowed(
+  { store, coordinator }: Workspace,
+  name: string,
+): Promise<boolean> {
+  try {
+    const id = resolveRun(store, name);
+    // A run that was presumed lost is looked for first.
+    if (hasEnded(store.summary(id).state))
+      await coordinator.follow(id, { keep: false });
+    return !hasEnded(store.summary(id).state);
+  } catch (error) {
+    if (error instanceof GradwireError && error.code === 'RUN_UNKNOWN') return false;
+    throw error;
+  }
 }

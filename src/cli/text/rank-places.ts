@@ -1,5 +1,6 @@
 /** On which machine each rank of a run is, in one line. */
 import type { RankProcess } from '../../shared/rank-places.ts';
+import { rankSpans } from '../../shared/rank-spans.ts';
 
 /** `ranks 0–1 on this-computer, 2–3 on box`; undefined if one machine has all ranks. */
 export function describePlaces(processes: readonly RankProcess[]): string | undefined {
@@ -8,7 +9,7 @@ export function describePlaces(processes: readonly RankProcess[]): string | unde
     ranksOf.set(node, [...(ranksOf.get(node) ?? []), rank]);
   }
   if (ranksOf.size < 2) return undefined;
-  const places = [...ranksOf].map(([node, ranks]) => `${spans(ranks)} on ${node}`);
+  const places = [...ranksOf].map(([node, ranks]) => `${rankSpans(ranks)} on ${node}`);
   return `ranks ${places.join(', ')}`;
 }
 
@@ -18,17 +19,4 @@ export function describeGpus(processes: readonly RankProcess[]): string | undefi
     .toSorted((a, b) => a.rank - b.rank)
     .flatMap(({ rank, bus }) => (bus === undefined ? [] : `rank ${rank} at ${bus}`));
   return known.length === 0 ? undefined : `GPUs: ${known.join(', ')}`;
-}
-
-/** `0–3, 5` from ascending numbers. */
-function spans(ranks: readonly number[]): string {
-  const found: [number, number][] = [];
-  for (const rank of ranks) {
-    const last = found.at(-1);
-    if (last?.[1] === rank - 1) last[1] = rank;
-    else found.push([rank, rank]);
-  }
-  return found
-    .map(([first, last]) => (first === last ? String(first) : `${first}–${last}`))
-    .join(', ');
 }

@@ -105,8 +105,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       caughtUp: (catchUp) => {
         outbox.caughtUp(catchUp);
       },
-      nodeChanged: () => {
+      nodeChanged: (node) => {
         showNodes();
+        if (coordinator.nodeConnection(node).connection !== 'connected') return;
+        desk.look(node).catch(report);
       },
     },
   });
@@ -120,6 +122,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     resume: (node) => {
       coordinator.resume(node);
     },
+    runsOn: (node) => coordinator.runsOn(node),
     release: (node) => coordinator.release(node),
   });
   const linkDesk = new LinkDesk({
@@ -200,6 +203,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     },
     relaunch: (run) => coordinator.relaunch(run),
     stop: (run) => coordinator.stop(run),
+    fetchMissing: (run) => coordinator.fetchMissing(run),
     switchPlan: (run, change, { residual }) =>
       coordinator.switchPlan(run, {
         change: change as Parameters<typeof coordinator.switchPlan>[1]['change'],
@@ -240,6 +244,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     checkNode: (name) => desk.check(name),
     deployNode: (name) => desk.deploy(name),
     uninstallNode: (name) => desk.uninstall(name),
+    stopOn: (node, run) => desk.stopRun(node, run),
     cancelNode: async (name) => {
       desk.cancel(name);
     },

@@ -5,9 +5,10 @@
 import {
   failure,
   inputError,
+  GradwireError,
   toErrorData,
-  type GradwireError,
 } from '../../shared/errors.ts';
+import type { FoundRun } from '../../shared/found-run.ts';
 import {
   LOCAL_NODE,
   parseNodeEntry,
@@ -23,8 +24,10 @@ import type {
   NodeStatus,
 } from '../../shared/node-status.ts';
 import type { Preflight } from '../../shared/preflight.ts';
+import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
 import type { Inventory } from '../cluster/inventory.ts';
 import type { RemoteNode } from '../cluster/remote-node.ts';
+import { foundRuns } from '../runs/found-runs.ts';
 import { changeNode } from '../runs/node-change.ts';
 import type { RunStore } from '../store/run-store.ts';
 
@@ -37,6 +40,8 @@ export interface NodeDeskOptions {
   readonly collect: (node: string) => Promise<void>;
   /** Makes that connection again, if it waits for the user. */
   readonly resume: (node: string) => void;
+  /** The runs that a connected machine has; undefined if it is not connected. */
+  readonly runsOn: (node: string) => Promise<readonly SupervisedRun[] | undefined>;
   /** Closes that connection. */
   readonly release: (node: string) => Promise<void>;
   /** Called when the result of `list` changes. */
@@ -51,6 +56,7 @@ interface Known {
   readonly preflight?: Preflight | undefined;
   readonly checkedAt?: number | undefined;
   readonly agent?: string | undefined;
+  readonly found?: readonly FoundRun[] | undefined;
   readonly error?: NodeStatus['error'];
 }
 
@@ -67,11 +73,13 @@ export class NodeDesk {
   list(): readonly NodeStatus[] {
     const { store, connection } = this.#options;
     const unended = store.unended();
+    const followed = new Set(unended.map(({ id }) => id));
     const statusOf = (name: string, entry?: NodeEntry): NodeStatus => {
       const { way, ...known } = this.#known.get(name) ?? {};
+      const found = known.found?.filter(({ id }) => !followed.has(id));
       return {
         ...{ name, entry, ...connection(name) },
-        ...(entry !== undefined && way === wayTo(entry) ? known : {}),
+        ...(entry !== undefined && way === wayTo(entry) ? { ...known, found } : {}),
         runs: unended
           .filter(({ nodes }) => nodes.includes(name))
           .map((run) => ({ id: run.id, name: run.name })),
@@ -129,7 +137,7 @@ export class NodeDesk {
     await this.#act(name, 'check', async (node, { signal }) => {
       const preflight = await node.check(signal);
       this.#options.resume(name);
-      return { preflight, checkedAt: Date.now() };
+      return { preflight, checkedAt: Date.now(), found: await this.#findRuns(node) };
     });
   }
 
@@ -139,6 +147,39 @@ export class NodeDesk {
       this.#options.resume(name);
       return { agent };
     });
+  }
+
+  /**
+   * Stops a run there, whoever started it.
+   * @throws GradwireError `RUN_UNKNOWN`
+   */
+  async stopRun(name: string, run: string): Promise<void> {
+    const node = this.#options.inventory.remote(this.#options.store.nodes.named(name));
+    try {
+      await node.stopRun(run);
+    } finally {
+      this.#note(name, { found: await this.#findRuns(node) }, node.identity);
+    }
+  }
+
+  /** Notes what a machine runs, which has just been connected. */
+  async look(name: string): Promise<void> {
+    const { store, runsOn } = this.#options;
+    const entry = store.nodes.get(name);
+    if (entry === undefined) return;
+    try {
+      const runs = (await runsOn(name)) ?? [];
+      this.#note(name, { found: foundRuns(store, runs) }, wayTo(entry));
+    } catch (error) {
+      // The connection is lost again, which its state shows.
+      if (!(error instanceof GradwireError)) throw error;
+    }
+  }
+
+  /** Runs in progress there that are not followed here. */
+  async #findRuns(node: RemoteNode): Promise<readonly FoundRun[]> {
+    const { runsOn, store } = this.#options;
+    return foundRuns(store, (await runsOn(node.name)) ?? (await node.runs()) ?? []);
   }
 
   async uninstall(name: string): Promise<void> {

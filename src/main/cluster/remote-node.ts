@@ -4,7 +4,8 @@
  * No port is needed.
  */
 import { randomBytes } from 'node:crypto';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError, inputError } from '../../shared/errors.ts';
+import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
 import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
@@ -21,6 +22,7 @@ import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
 import type { PortForwarding } from './port-forwarding.ts';
+import { stopDeadline } from './stop-deadline.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
@@ -114,25 +116,62 @@ export class RemoteNode implements NodeAccess {
    * @throws GradwireError `NODE_BUSY`, `RECORDS_WAITING`
    */
   async uninstall(force = false): Promise<readonly string[]> {
-    const supervisor = await this.find({
-      push: () => undefined,
-      lost: () => undefined,
-    });
-    if (supervisor !== undefined) {
-      const { runs } = await supervisor.request('runs', {});
+    const runs = await this.runs();
+    if (runs !== undefined) {
       const going = runs.filter(({ phase }) => phase !== 'ended');
-      await supervisor.close();
       if (going.length > 0) {
         throw failure('NODE_BUSY', `run ${going[0]!.run} is in progress there`, {
           place: this.name,
-          next: 'Stop it first: gradwire runs stop.',
+          next: `Stop it first: gradwire runs stop ${going[0]!.run} --on ${this.name}.`,
         });
       }
     }
-    const served = supervisor !== undefined;
+    const served = runs !== undefined;
     return await this.#withConnection((connection) =>
       uninstall(connection, { served, force }),
     );
+  }
+
+  /**
+   * The runs that its supervisor has, whoever started them; undefined if none runs there.
+   * Starts nothing, and keeps no connection to the supervisor.
+   */
+  async runs(options?: ConnectOptions): Promise<readonly SupervisedRun[] | undefined> {
+    return await this.#once(options, async (supervisor) => {
+      const { runs } = await supervisor.request('runs', {});
+      return runs;
+    });
+  }
+
+  /**
+   * Stops a run there, whoever started it. Resolves when it has ended on this machine.
+   * @param wanted its id or the start of it
+   * @returns its id
+   * @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`
+   */
+  async stopRun(wanted: string): Promise<string> {
+    const stopped = await this.#once(undefined, async (supervisor) => {
+      const { runs } = await supervisor.request('runs', {});
+      const { run, spec } = namedRun(runs, wanted, this.name);
+      await supervisor.request('stop', { run }, stopDeadline(spec));
+      return run;
+    });
+    return stopped ?? namedRun([], wanted, this.name).run;
+  }
+
+  /** Uses a connection to a running supervisor; undefined if there is none. */
+  async #once<T>(
+    options: ConnectOptions | undefined,
+    use: (supervisor: ControlConnection) => Promise<T>,
+  ): Promise<T | undefined> {
+    const nothing = (): void => undefined;
+    const supervisor = await this.find({ push: nothing, lost: nothing }, options);
+    if (supervisor === undefined) return undefined;
+    try {
+      return await use(supervisor);
+    } finally {
+      await supervisor.close();
+    }
   }
 
   /**
@@ -276,6 +315,29 @@ export class RemoteNode implements NodeAccess {
       { cause: error },
     );
   }
+}
+
+/** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
+function namedRun(
+  runs: readonly SupervisedRun[],
+  wanted: string,
+  node: string,
+): SupervisedRun {
+  const going = runs.filter(({ phase }) => phase !== 'ended');
+  const [found, ...others] = going.filter(({ run }) => run.startsWith(wanted));
+  if (found !== undefined && others.length === 0) return found;
+  const ids = going.map(({ run }) => run);
+  if (found === undefined) {
+    const here = ids.length === 0 ? 'no run' : `only ${ids.join(', ')}`;
+    throw inputError('RUN_UNKNOWN', `no run "${wanted}" is in progress there`, {
+      place: node,
+      next: `It has ${here} in progress. List them with: gradwire nodes list.`,
+    });
+  }
+  throw inputError('RUN_AMBIGUOUS', `several runs there start with "${wanted}"`, {
+    place: node,
+    next: `Give more characters of one of: ${ids.join(', ')}.`,
+  });
 }
 
 /**

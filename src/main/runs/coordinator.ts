@@ -20,20 +20,25 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type { NodeConnection } from '../../shared/node-status.ts';
-import type { PushMessage, SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import type {
+  PushMessage,
+  SupervisedRun,
+  SwitchRequest,
+} from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
+import { stopDeadline } from '../cluster/stop-deadline.ts';
 import { RunFollowers } from './run-followers.ts';
 import { RunEndings } from './run-endings.ts';
 import { newRunId } from './run-id.ts';
 import { RunTunnels } from './run-tunnels.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
-import { READ_MS, settleFailedStart, startRanks, stopDeadline } from './run-start.ts';
+import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
 import { relaySwitch } from './other-nodes.ts';
 import { relaunched } from './relaunched.ts';
 
@@ -182,6 +187,12 @@ export class RunCoordinator {
     this.#nodes.look();
   }
 
+  /** The runs that a connected node has, whoever started them; undefined if it is not connected. */
+  async runsOn(node: string): Promise<readonly SupervisedRun[] | undefined> {
+    const link = [...this.#nodes].find(({ name }) => name === node);
+    return (await link?.connection?.request('runs', {}))?.runs;
+  }
+
   /** The state of the connection to a node. */
   nodeConnection(node: string): NodeConnection {
     const link = [...this.#nodes].find(({ name }) => name === node);
@@ -304,10 +315,12 @@ export class RunCoordinator {
   }
 
   /**
-   * Ends a run at once on every node that can be reached, and stores it as failed. The
-   * others are gone, or end when they miss their peers.
+   * Ends a run at once on every node that can be reached, and stores it as failed. Ranks on
+   * the others end when they miss their peers; if they have none elsewhere, they go on.
+   * @returns the nodes that were not reached
    */
-  async abandon(id: string, error: ErrorData): Promise<void> {
+  async abandon(id: string, error: ErrorData): Promise<readonly string[]> {
+    const missed: string[] = [];
     await Promise.all(
       this.#linksOf(id).map(async (link) => {
         try {
@@ -316,10 +329,13 @@ export class RunCoordinator {
           await found?.request('abort', { run: id, error });
         } catch (failed) {
           if (!(failed instanceof GradwireError)) throw failed;
+          // Known there, but ended: nothing is left to end.
+          if (failed.code !== 'RUN_UNKNOWN') missed.push(link.name);
         }
       }),
     );
     this.#changed(this.#store.fail(id, error, Date.now()));
+    return missed;
   }
 
   /** Reconnects to a node that refused a log-in, if runs there are followed. */
@@ -344,10 +360,24 @@ export class RunCoordinator {
     await this.#followers.caughtUp();
   }
 
+  /**
+   * Reads the records that an ended run lacks.
+   * @throws GradwireError of the first machine that cannot be reached
+   */
+  async fetchMissing(id: string): Promise<void> {
+    try {
+      for (const node of this.#store.summary(id).missing ?? [])
+        await this.collect(node);
+    } finally {
+      this.#changed(this.#store.summary(id));
+    }
+  }
+
   /** Follows a live run until it ends; for an ended run, reads missing records. */
   async follow(id: string, { keep = true } = {}): Promise<void> {
     if (keep) this.#kept.add(id);
-    if (hasEnded(this.#store.summary(id).state)) {
+    const isOver = hasEnded(this.#store.summary(id).state);
+    if (isOver && !(await this.#recovery.revive(id))) {
       const missing = this.#store.missingJournals().filter(({ run }) => run === id);
       for (const { node } of missing) {
         try {

@@ -2,12 +2,19 @@
  * The ends of runs across journals: notifies callers that wait for the end; if one node's
  * journal has ended and another's has not, tells the other nodes why and waits for a while.
  */
+import { GradwireError } from '../../shared/errors.ts';
 import { isConsequence, reportOf } from '../../shared/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { LateJournals } from './late-journals.ts';
 import { abortRanks } from './other-nodes.ts';
+
+/**
+ * How long a node may take to answer after another one has failed. By default peers miss a lost
+ * one within 3 s, and its user should know within 5.
+ */
+const ANSWER_MS = 1500;
 
 export interface RunEndingsOptions {
   readonly store: RunStore;
@@ -21,16 +28,16 @@ export class RunEndings {
   readonly #options: RunEndingsOptions;
   readonly #awaited = new Map<string, PromiseWithResolvers<RunSummary>>();
   readonly #lateJournals: LateJournals;
+  /** Nodes that did not answer after another one had failed, by run; set once all were asked. */
+  readonly #outOfReach = new Map<string, ReadonlySet<string>>();
+  /** Runs whose nodes are being asked, or were. */
+  readonly #asked = new Set<string>();
+  #closed = false;
 
   constructor(options: RunEndingsOptions) {
     this.#options = options;
     this.#lateJournals = new LateJournals((run) => {
-      try {
-        this.#abortOpen(run);
-        options.endEarly(run);
-      } catch (error) {
-        options.trouble(error);
-      }
+      this.#giveUp(run);
     });
   }
 
@@ -50,6 +57,8 @@ export class RunEndings {
   note(summary: RunSummary): void {
     if (!hasEnded(summary.state)) return;
     this.#lateJournals.forget(summary.id);
+    this.#asked.delete(summary.id);
+    this.#outOfReach.delete(summary.id);
     this.#awaited.get(summary.id)?.resolve(summary);
     this.#awaited.delete(summary.id);
   }
@@ -59,14 +68,45 @@ export class RunEndings {
    * reason.
    */
   awaitJournals(id: string): void {
-    const { someEnded, failure: cause } = this.#options.store.openJournals(id);
+    const { store, trouble } = this.#options;
+    const { someEnded, open, failure: cause } = store.openJournals(id);
     if (!someEnded) return;
     this.#lateJournals.await(id);
-    if (cause !== undefined && !isConsequence(reportOf(cause))) this.#abortOpen(id);
+    if (cause === undefined) return;
+    if (!isConsequence(reportOf(cause))) this.#abortOpen(id);
+    const outOfReach = this.#outOfReach.get(id);
+    if (outOfReach === undefined) this.#findLost(id, open).catch(trouble);
+    else if (open.every((node) => outOfReach.has(node))) this.#giveUp(id);
   }
 
   close(): void {
+    this.#closed = true;
     this.#lateJournals.close();
+  }
+
+  /**
+   * Asks the nodes that have not reported an end. One that does not answer is lost, perhaps
+   * because it is the reason for the failure; there is nothing to wait for.
+   */
+  async #findLost(id: string, open: readonly string[]): Promise<void> {
+    if (this.#asked.has(id)) return;
+    this.#asked.add(id);
+    const links = this.#options.linksOf(id).filter(({ name }) => open.includes(name));
+    const answers = await Promise.all(links.map((link) => isReached(link)));
+    const lost = links.filter((_, index) => !answers[index]).map(({ name }) => name);
+    if (this.#closed || !this.#asked.has(id)) return;
+    this.#outOfReach.set(id, new Set(lost));
+    this.awaitJournals(id);
+  }
+
+  /** Ends the run with what is known. */
+  #giveUp(id: string): void {
+    try {
+      this.#abortOpen(id);
+      this.#options.endEarly(id);
+    } catch (error) {
+      this.#options.trouble(error);
+    }
   }
 
   /** Ends the remaining ranks of a run in which a node has failed. */
@@ -77,4 +117,22 @@ export class RunEndings {
     const links = linksOf(id).filter(({ name }) => open.includes(name));
     abortRanks(links, id, cause);
   }
+}
+
+/** Whether a node answers over its connection, or is connected again, within `ANSWER_MS`. */
+async function isReached(link: NodeLink): Promise<boolean> {
+  const { connection } = link;
+  const patience = new Promise<void>((resolve) => {
+    setTimeout(resolve, ANSWER_MS).unref();
+  });
+  try {
+    if (connection !== undefined) {
+      await connection.request('runs', {}, ANSWER_MS);
+      return true;
+    }
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+  }
+  await patience;
+  return link.connection !== undefined && link.connection !== connection;
 }

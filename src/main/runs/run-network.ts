@@ -16,7 +16,8 @@ import {
 } from '../../shared/cost-model/network-profile.ts';
 import { slowestLinks } from '../../shared/emulated-links.ts';
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import type { KnownNode, LinkTable } from '../store/link-table.ts';
 import { assignRanks } from '../../shared/rank-assignment.ts';
 
@@ -43,6 +44,16 @@ export function networkOf(
   );
   return emulatedCosts(slowestLinks(emulatedNetwork(network), nodes), measured);
 }
+
+/**
+ * This computer's profile, for a run in which it has ranks. It says nothing about other
+ * machines: a run on those alone uses the constants of loopback.
+ */
+export const profileFor = (
+  spec: Pick<ExperimentSpec, 'world'>,
+  profile: NetworkProfile | undefined,
+): NetworkProfile | undefined =>
+  nodesOf(spec).includes(LOCAL_NODE) ? profile : undefined;
 
 /**
  * The slowest link among these nodes; undefined with fewer than two nodes, or if any

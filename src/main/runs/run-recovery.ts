@@ -165,6 +165,11 @@ export class RunRecovery {
       );
     }
     const stored = this.#store.journalPosition(run, link.name);
+    // It was called lost while this machine was out of reach.
+    const isNews = phase !== 'ended' || stored < lastSequence;
+    if (isNews && this.#store.reopen(run)) {
+      this.#options.changed(this.#store.summary(run));
+    }
     const isOver =
       hasEnded(this.#store.summary(run).state) && nodesOf(spec).length === 1;
     if (!isOver && (phase !== 'ended' || stored < lastSequence)) {
@@ -216,6 +221,30 @@ export class RunRecovery {
       }
     }
     followed.clear();
+  }
+
+  /**
+   * Asks the machines of a run that was presumed lost whether they have it; if one does, its
+   * record is corrected.
+   * @returns whether it was
+   */
+  async revive(id: string): Promise<boolean> {
+    if (!this.#store.isPresumedLost(id)) return false;
+    const names = nodesOf(this.#store.spec(id)).filter((node) => this.#nodes.has(node));
+    let found = false;
+    for (const link of this.#linksTo(names)) {
+      try {
+        const connection = await link.find();
+        const { runs } = (await connection?.request('runs', {})) ?? { runs: [] };
+        const isThere = runs.some(({ run }) => run === id);
+        found = (isThere && this.#store.reopen(id)) || found;
+      } catch (error) {
+        if (!(error instanceof GradwireError)) throw error;
+        this.#options.linkTrouble(link, error.toData());
+      }
+    }
+    if (found) this.#options.changed(this.#store.summary(id));
+    return found;
   }
 
   /** Fails a run that its supervisors do not know. */

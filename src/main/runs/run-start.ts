@@ -13,27 +13,18 @@ import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { isHere, listenAddress } from '../cluster/listen-address.ts';
+import { START_MS } from '../cluster/stop-deadline.ts';
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
-import { measuredLinks, networkOf } from './run-network.ts';
+import { measuredLinks, networkOf, profileFor } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
 import type { RunTunnels } from './run-tunnels.ts';
 
-/** For building models, loading data and listening; the supervisor gives up earlier. */
-const START_MS = 90_000;
 /** Data may have to be read whole before a run can be checked. */
 export const READ_MS = 900_000;
 /** How long the record of a failed launch may take to arrive from the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
-
-/**
- * How long a stop may take: ranks may have to begin first, and the current iteration and
- * the closing steps may each take as long as ranks wait for each other.
- */
-export function stopDeadline({ patienceSeconds }: ExperimentSpec): number {
-  return START_MS + 2 * patienceSeconds * 1000;
-}
 
 export interface StartOptions {
   readonly store: RunStore;
@@ -61,8 +52,7 @@ export async function startRanks(
   const secret = randomBytes(SECRET_BYTES);
   const { slurm } = links[0];
   const network = networkOf(spec, spec.world.ranks, {
-    // The measurement applies to this computer, not to nodes that Slurm will allocate.
-    profile: slurm === undefined ? profile : undefined,
+    profile: profileFor(spec, profile),
     links: measuredLinks(store.links, links),
   });
   const shares = assignRanks(spec.world.ranks, links);

@@ -5,7 +5,7 @@
  */
 import { PHASES } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records.ts';
-import type { ExportFormat } from '../../shared/rpc.ts';
+import type { ExportFormat, RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from './run-store.ts';
 
 type Cell = string | number | undefined;
@@ -43,9 +43,10 @@ function* exportJson(store: RunStore, run: string): Generator<string> {
 }
 
 /** CSV's columns by name: units in the names, milliseconds and bytes. */
-function columns(
-  ranks: number,
-): readonly (readonly [string, (r: IterationRecord) => Cell])[] {
+function columns({
+  ranks,
+  emulated,
+}: RunSummary): readonly (readonly [string, (r: IterationRecord) => Cell])[] {
   return [
     ['iteration', (record) => record.iteration],
     ['rank', (record) => record.rank],
@@ -86,11 +87,13 @@ function columns(
     ['trainer_thread', (record) => record.trainerThread],
     ['drained', (record) => Number(record.drained ?? false)],
     ['exchanged', (record) => Number(record.exchanged ?? true)],
+    // The same in every row: rows are often taken without their run.
+    ['emulated', () => emulated],
   ];
 }
 
 function* exportCsv(store: RunStore, run: string): Generator<string> {
-  const table = columns(store.summary(run).ranks);
+  const table = columns(store.summary(run));
   yield `${table.map(([name]) => name).join(',')}\n`;
   for (const record of store.allIterations(run)) {
     yield `${table.map(([, cell]) => quote(cell(record))).join(',')}\n`;

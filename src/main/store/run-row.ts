@@ -1,5 +1,7 @@
 /** A run's row in the database, and its summary. */
+import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { ErrorData } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import type { RunState, RunSummary } from '../../shared/rpc.ts';
@@ -10,6 +12,8 @@ export interface RunRow {
   readonly name: string;
   /** ExperimentSpec as JSON. */
   readonly spec: string;
+  /** The network that it asks to emulate, as JSON; null: the real one. */
+  readonly network: string | null;
   /** The switches requested at launch, SwitchRequest[] as JSON. */
   readonly switches: string;
   /** The process that launched it, while the run is starting. */
@@ -37,6 +41,8 @@ export interface RunRow {
    * as JSON.
    */
   readonly queue: string | null;
+  /** Of an ended run: the nodes whose journals are missing, string[] as JSON. */
+  readonly missing: string | null;
 }
 
 /** How far the journal of one of the run's nodes is stored. */
@@ -71,6 +77,7 @@ export function summaryOf(row: RunRow): RunSummary {
     ranks: row.ranks,
     model: row.model,
     dataset: row.dataset,
+    ...emulatedOf(row),
     methods: JSON.parse(row.methods) as string[],
     ...(row.loss === null ? {} : { loss: row.loss }),
     ...(row.metric === null ? {} : { metric: row.metric }),
@@ -81,8 +88,22 @@ export function summaryOf(row: RunRow): RunSummary {
       ? {}
       : { error: JSON.parse(row.error) as ErrorData }),
     ...queueOf(row),
+    ...missingOf(row),
     deleted: row.deleted !== 0,
   };
+}
+
+function emulatedOf({ network }: RunRow): Pick<RunSummary, 'emulated'> {
+  if (network === null) return {};
+  const asked = JSON.parse(network) as ExperimentSpec['network'];
+  return asked === undefined
+    ? {}
+    : { emulated: describeEmulated(emulatedNetwork(asked)) };
+}
+
+function missingOf({ missing }: RunRow): Pick<RunSummary, 'missing'> {
+  const nodes = missing === null ? [] : (JSON.parse(missing) as string[]);
+  return nodes.length === 0 ? {} : { missing: nodes };
 }
 
 function queueOf({ queue }: RunRow): Pick<RunSummary, 'queue'> {

@@ -89,6 +89,12 @@ export interface UnendedRun {
   readonly launcher: number | undefined;
 }
 
+/**
+ * Errors of runs whose machines were not asked, or did not answer: a run may still be there
+ * when its machine is seen again.
+ */
+const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
+
 export class RunStore {
   /** The inventory of machines. */
   readonly nodes: NodeTable;
@@ -229,6 +235,21 @@ export class RunStore {
       this.#statements.failRun.run(JSON.stringify(error), at, id);
       return this.summary(id);
     });
+  }
+
+  /** Whether the run was recorded as failed without the word of its machines. */
+  isPresumedLost(id: string): boolean {
+    const { state, error } = this.summary(id);
+    return state === 'failed' && PRESUMPTIONS.includes(error?.code ?? '');
+  }
+
+  /**
+   * Corrects a run that was presumed lost: a machine has it. Does nothing to other runs.
+   * @returns whether it was corrected
+   */
+  reopen(id: string): boolean {
+    const codes = JSON.stringify(PRESUMPTIONS);
+    return this.#guard(() => this.#statements.reopenRun.run({ id, codes }).changes > 0);
   }
 
   /** @throws GradwireError `RUN_UNKNOWN` */

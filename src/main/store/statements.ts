@@ -7,17 +7,24 @@ const PAGE = 1000;
 /** While a run waits, only its job's status is recorded. */
 const NEWEST_EVENTS = 8;
 
+/** Of a journal of an ended run: the run ended without it. */
+const IS_MISSING = `ending IS NULL AND (state <> 'failed' OR journals.last_sequence > 0)
+    AND (SELECT count(*) FROM journals AS others WHERE others.run = journals.run) > 1`;
+
 /**
  * For a run that has not ended, this includes its place in the cluster's queue. A long run
  * may have thousands of events, and this query runs with every batch of records.
  */
-const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
+const RUN = `runs.*, spec -> '$.network' AS network, CASE WHEN state IN ('starting', 'running') THEN (
     SELECT record FROM (
       SELECT record, sequence FROM events
       WHERE run = runs.number ORDER BY sequence DESC LIMIT ${NEWEST_EVENTS})
     WHERE record ->> '$.type'
       IN ('queued', 'allocated', 'started', 'interrupted', 'restarted')
-    ORDER BY sequence DESC LIMIT 1) END AS queue`;
+    ORDER BY sequence DESC LIMIT 1) END AS queue,
+  CASE WHEN state NOT IN ('starting', 'running') THEN (
+    SELECT json_group_array(node) FROM journals
+    WHERE journals.run = runs.number AND ${IS_MISSING}) END AS missing`;
 
 export type Statements = ReturnType<typeof prepareStatements>;
 
@@ -123,9 +130,7 @@ export function prepareStatements(database: Database.Database) {
       WHERE run = @run AND node = @node`),
     missingJournals: database.prepare<[], MissingJournal>(`
       SELECT runs.id AS run, node FROM journals JOIN runs ON runs.number = journals.run
-      WHERE ending IS NULL AND state NOT IN ('starting', 'running')
-        AND (state <> 'failed' OR journals.last_sequence > 0)
-        AND (SELECT count(*) FROM journals AS others WHERE others.run = journals.run) > 1
+      WHERE state NOT IN ('starting', 'running') AND ${IS_MISSING}
       ORDER BY runs.number`),
     endingEvent: database.prepare<[number], { sequence: number }>(`
       SELECT sequence FROM events
@@ -155,6 +160,12 @@ export function prepareStatements(database: Database.Database) {
     failRun: database.prepare<[string, number, string]>(`
       UPDATE runs SET state = 'failed', error = ?, ended_at = ?, launcher = NULL
       WHERE id = ? AND state IN ('starting', 'running')`),
+    reopenRun: database.prepare<{ id: string; codes: string }>(`
+      UPDATE runs SET state = 'running', error = NULL, ended_at = NULL
+      WHERE id = @id AND state = 'failed'
+        AND error ->> '$.code' IN (SELECT value FROM json_each(@codes))
+        AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.number
+          AND record ->> '$.type' IN ('done', 'failed'))`),
     setDeleted: database.prepare<[number, number]>(
       'UPDATE runs SET deleted = ? WHERE number = ?',
     ),

@@ -84,6 +84,8 @@ export interface SupervisedRun {
   readonly spec: ExperimentSpec;
   readonly lastSequence: number;
   readonly createdAt: number;
+  /** Its ranks here; missing in older versions, and for ended runs that a dead supervisor left. */
+  readonly ranks?: readonly number[] | undefined;
   /** Switches requested since the start; missing in versions that knew only one node. */
   readonly switches?: readonly PlanSwitch[] | undefined;
   /** Of an interrupted run: iterations from which the ranks here can resume, ascending. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { sumPhases } from '../../../src/shared/phases.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
-import type { RunDetail } from '../../../src/shared/rpc.ts';
+import type { RunDetail, RunSummary } from '../../../src/shared/rpc.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
 const home = new GradwireHome();
@@ -56,6 +56,12 @@ test('a run over an emulated network says so, takes its time, and learns the sam
   const weights = (records: readonly RunRecord[]) =>
     records.find((record) => record.type === 'done')?.weights;
   expect(weights(emulated)).toBe(weights(plain));
+
+  const listed = (await home.run(['runs', 'list', '--json'])).stdout.trim().split('\n');
+  const [newest, oldest] = listed.map((line) => JSON.parse(line) as RunSummary);
+  expect(newest?.emulated).toBe('emulated 50 Mbit/s, 200 µs');
+  expect(oldest).not.toHaveProperty('emulated');
+  expect((await home.run(['runs', 'list'])).stdout).toContain('emulated 50 Mbit/s');
 
   const shown = await home.run(['runs', 'show', 'last']);
   expect(shown.stdout).toContain('network emulated 50 Mbit/s, 200 µs');

@@ -10,6 +10,7 @@ import { expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { toErrorData } from '../../../src/shared/errors.ts';
 import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
 
@@ -78,5 +79,48 @@ it.skipIf(passwordsMissing() !== undefined)(
     } finally {
       rmSync(home, { recursive: true });
     }
+  },
+);
+
+it.skipIf(passwordsMissing() !== undefined)(
+  'the password of a machine that trains is in no database, log or file there',
+  async () => {
+    const password = crypto.randomUUID().replaceAll('-', '');
+    await using server = await SshServer.start({
+      password,
+      shellStart: `export PATH=${path.dirname(process.execPath)}:$PATH\n`,
+      config: ['AuthenticationMethods password'],
+    });
+    await using home = new GradwireHome();
+    const host = ['--host', '127.0.0.1', '--port', String(server.port)];
+    succeeded(await home.run(['nodes', 'add', 'box', ...host]));
+    const settings = ['world.nodes=[box]', 'world.ranks=1', 'iterations=1000000'];
+    const command = home.start([
+      ...['run', 'quickstart', '--json', '--password-stdin'],
+      ...['--accept-host-key', server.fingerprint()],
+      ...settings.flatMap((setting) => ['--set', setting]),
+    ]);
+    command.child.stdin!.end(`${password}\n`);
+    await command.record('iteration', ({ iteration }) => iteration === 5);
+    const expectNone = (): void => {
+      const bytes = Buffer.from(password);
+      for (const wanted of [bytes, bytes.toString('hex'), bytes.toString('base64')]) {
+        expect(processesWith(wanted)).toEqual([]);
+        for (const directory of [home.directory, server.home]) {
+          expect(filesWith(directory, wanted)).toEqual([]);
+        }
+      }
+    };
+    expectNone();
+    command.child.kill('SIGINT');
+    const { stderr } = await command.finished;
+    expect(stderr + server.log).not.toContain(password);
+    expectNone();
+    // The search looks into the database, and at what runs and lies on the machine.
+    const known = filesWith(home.directory, server.hostKey());
+    expect(known.map((file) => path.basename(file))).toEqual(['known_hosts']);
+    const stored = filesWith(home.directory, 'evaluateEvery');
+    expect(stored.map((file) => path.basename(file)).join()).toContain('gradwire.db');
+    expect(filesWith(server.home, 'evaluateEvery')).not.toEqual([]);
   },
 );

@@ -1,7 +1,11 @@
 /** What is kept of links, and for which machines it holds; what a run makes of it. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
-import { measuredLinks, networkOf } from '../../../src/main/runs/run-network.ts';
+import {
+  measuredLinks,
+  networkOf,
+  profileFor,
+} from '../../../src/main/runs/run-network.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { LOOPBACK } from '../../../src/shared/cost-model/network-cost.ts';
 import type { NetworkProfile } from '../../../src/shared/cost-model/network-profile.ts';
@@ -91,6 +95,16 @@ describe('a run over several machines', () => {
     expect(networkOf(spec, 4, { profile, links: undefined })).toBeUndefined();
     // One rank, or one machine: no links.
     expect(networkOf(spec, 1, { profile, links })?.between).toBeUndefined();
+  });
+
+  test('takes this computer’s profile only for runs with ranks on it', () => {
+    const onNodes = (ranks: number, ...named: string[]) =>
+      profileFor({ world: { ranks, nodes: named } }, profile);
+    expect(onNodes(4, 'this-computer')).toBe(profile);
+    expect(onNodes(4, 'box', 'this-computer')).toBe(profile);
+    expect(onNodes(4, 'box')).toBeUndefined();
+    // More machines than ranks: the last ones have none.
+    expect(onNodes(1, 'box', 'this-computer')).toBeUndefined();
   });
 
   test('says what its collectives were chosen by', () => {

@@ -73,6 +73,22 @@ test('CSV has a row per iteration and rank with every phase and byte count', () 
   }
 });
 
+test('every row says what network was emulated', () => {
+  const network = { bandwidth: '1 Gbit/s', latency: '50 µs' };
+  const spec = { ...sampleSpec(), network };
+  store.create({ id: 'slow', spec, switches: [], createdAt: 2 });
+  store.append('slow', wholeRun(3));
+  expect(store.summary('slow').emulated).toBe('emulated 1 Gbit/s, 50 µs');
+  expect(store.summary('r')).not.toHaveProperty('emulated');
+  const [header, ...rows] = [...exportRun(store, 'slow', 'csv')]
+    .join('')
+    .trim()
+    .split('\n');
+  expect(header).toMatch(/,emulated$/);
+  expect(rows).toHaveLength(6);
+  for (const row of rows) expect(row).toMatch(/,"emulated 1 Gbit\/s, 50 µs"$/);
+});
+
 test('comes in pieces, not as one text', () => {
   const longest = Math.max(...[...exportRun(store, 'r', 'json')].map((p) => p.length));
   expect(longest).toBeLessThan(10_000);

@@ -106,6 +106,8 @@ export class SmallCore implements ServedCore {
     checkNode: (name) => this.#answer('checkNode', [name], undefined),
     deployNode: (name) => this.#answer('deployNode', [name], undefined),
     uninstallNode: (name) => this.#answer('uninstallNode', [name], undefined),
+    fetchMissing: (run) => this.#answer('fetchMissing', [run], undefined),
+    stopOn: (...args) => this.#answer('stopOn', args, undefined),
     cancelNode: (name) => this.#answer('cancelNode', [name], undefined),
     network: () => this.#answer('network', [], { links: [], passedOver: [] }),
     measureNetwork: () => this.#answer('measureNetwork', [], undefined),

@@ -135,6 +135,18 @@ describe('the journal', () => {
       expect.objectContaining({
         code: 'JOURNAL_WRITE_FAILED',
         message: expect.stringContaining(file) as string,
+        next: expect.stringContaining('GRADWIRE_HOME') as string,
+      }) as Error,
+    );
+  });
+
+  it('names the machine that it was deployed to, where GRADWIRE_HOME does not count', () => {
+    const file = path.join(folder, 'missing', 'j');
+    expect(() => Journal.create(file, 'box')).toThrowError(
+      expect.objectContaining({
+        ...{ code: 'JOURNAL_WRITE_FAILED', place: 'box' },
+        message: expect.stringContaining(`cannot write ${file} on box`) as string,
+        next: expect.not.stringContaining('GRADWIRE_HOME') as string,
       }) as Error,
     );
   });

@@ -16,6 +16,7 @@ import { startWasmKernels, type LoadedKernels } from '../../kernels/wasm/load.ts
 import { StageExchange } from '../../pipeline/stage-exchange.ts';
 import { PhaseClock } from '../../profile/phase-clock.ts';
 import { connectMesh } from '../../transport/mesh.ts';
+import { rankName } from '../../transport/rank-name.ts';
 import { TUNNEL } from '../../transport/mesh-links.ts';
 import { MeshSeat } from '../../transport/mesh-seat.ts';
 import { chooseTransport } from '../../transport/transport-choice.ts';
@@ -116,7 +117,7 @@ export class EngineHost {
           const tunnelled = host === TUNNEL ? address.node : undefined;
           if (tunnelled !== undefined && nodes.has(tunnelled)) return;
           if (tunnelled !== undefined) nodes.add(tunnelled);
-          routes.push(routeNotice(peer, address, host));
+          routes.push(routeNotice(rankName(request.addresses, peer), address, host));
         },
         listener,
         pulse,
@@ -292,8 +293,7 @@ export class EngineHost {
 }
 
 /** The notice about a peer that is not at its stated address. */
-function routeNotice(peer: number, { host, node }: RankAddress, taken: string): Notice {
-  const who = `rank ${peer}${node === undefined ? '' : ` on ${node}`}`;
+function routeNotice(who: string, { host }: RankAddress, taken: string): Notice {
   if (taken === TUNNEL) {
     return {
       level: 'warning',

@@ -1,0 +1,25 @@
+/** Why a run's files cannot be written on this machine, and what can be done about it. */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+
+/**
+ * @param place the file or folder
+ * @param node the machine's name, if the supervisor was deployed to it; default: it is the
+ * user's own computer
+ */
+export function journalWriteFailed(
+  place: string,
+  cause: unknown,
+  node: string | undefined,
+): GradwireError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const code = 'JOURNAL_WRITE_FAILED';
+  if (node === undefined) {
+    return failure(code, `cannot write ${place}: ${reason}`, {
+      next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
+    });
+  }
+  return failure(code, `cannot write ${place} on ${node}: ${reason}`, {
+    place: node,
+    next: 'Free space or inodes on the disk of your home directory there, or have your quota raised.',
+  });
+}

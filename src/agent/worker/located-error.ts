@@ -1,0 +1,24 @@
+/** Where an error that ends a rank happened: the rank that it blames, and that rank's machine. */
+import type { ErrorData } from '../../shared/errors.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+
+/** A place that says no more than the error's rank does. */
+const ONLY_RANK = /^rank \d+$/;
+
+/**
+ * @param own the rank that reports it, to blame unless the error names another
+ * @param addresses of all ranks, by rank; they name machines in a run over several
+ */
+export function locatedError(
+  error: ErrorData,
+  own: number,
+  addresses: readonly Pick<RankAddress, 'node'>[] = [],
+): ErrorData {
+  const { rank = own } = error;
+  const node = addresses[rank]?.node;
+  const place = error.place ?? `rank ${rank}`;
+  if (node === undefined) return { ...error, rank, place };
+  if (ONLY_RANK.test(place)) return { ...error, rank, place: node };
+  const isNamed = place.split(', ').includes(node);
+  return { ...error, rank, place: isNamed ? place : `${node}, ${place}` };
+}

@@ -1,0 +1,14 @@
+/** What runs on a machine and is not followed here, in lines. */
+import { describeFound, type FoundRun } from '../../shared/found-run.ts';
+
+/** One for each run, with the command that stops it. */
+export function foundLines(
+  node: string,
+  found: readonly FoundRun[],
+): readonly string[] {
+  return found.map(
+    (run) =>
+      `${node} also runs ${run.id} (${run.name}): ${describeFound(run, Date.now())}; ` +
+      `stop it with: gradwire runs stop ${run.id} --on ${node}`,
+  );
+}

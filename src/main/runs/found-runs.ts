@@ -1,0 +1,29 @@
+/**
+ * Runs in progress on a machine that this computer does not follow. Those that it had presumed
+ * lost are corrected; it follows them again.
+ */
+import type { FoundRun } from '../../shared/found-run.ts';
+import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import { hasEnded } from '../../shared/rpc.ts';
+import type { RunStore } from '../store/run-store.ts';
+
+/** @param supervised all runs that the machine's supervisor has */
+export function foundRuns(
+  store: RunStore,
+  supervised: readonly SupervisedRun[],
+): readonly FoundRun[] {
+  const going = supervised.filter(({ phase }) => phase !== 'ended');
+  return going.flatMap(({ run: id, spec, createdAt, ranks }) => {
+    if (store.has(id)) store.reopen(id);
+    const here = whereItStands(store, id);
+    if (here === undefined) return [];
+    const { name, world } = spec;
+    return [{ id, name, createdAt, ranks, worldRanks: world.ranks, here }];
+  });
+}
+
+/** Undefined if it is followed here as one that has not ended. */
+function whereItStands(store: RunStore, id: string): FoundRun['here'] | undefined {
+  if (!store.has(id)) return 'unknown';
+  return hasEnded(store.summary(id).state) ? 'ended' : undefined;
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { locatedError } from '../../../src/agent/worker/located-error.ts';
+
+const addresses = [{ node: 'here' }, { node: 'box' }];
+const error = (more: object) =>
+  ({ code: 'C', kind: 'failure', message: 'm', ...more }) as const;
+
+test.each([
+  ['the machine of the rank that is blamed', { rank: 1 }, { rank: 1, place: 'box' }],
+  ['its own where none is', {}, { rank: 0, place: 'here' }],
+  [
+    'in place of a rank’s name',
+    { rank: 1, place: 'rank 1' },
+    { rank: 1, place: 'box' },
+  ],
+  [
+    'before a place within the rank',
+    { rank: 1, place: 'stream 3, exchange 12' },
+    { rank: 1, place: 'box, stream 3, exchange 12' },
+  ],
+  ['once', { rank: 1, place: 'box, stream 3' }, { rank: 1, place: 'box, stream 3' }],
+])('in a run over several machines the place is %s', (_, given, expected) => {
+  expect(locatedError(error(given), 0, addresses)).toEqual(error(expected));
+});
+
+test('on one machine it is the rank, and other places stay', () => {
+  expect(locatedError(error({}), 2)).toEqual(error({ rank: 2, place: 'rank 2' }));
+  expect(locatedError(error({ place: 'a file' }), 2, [{}, {}, {}])).toEqual(
+    error({ rank: 2, place: 'a file' }),
+  );
+});
