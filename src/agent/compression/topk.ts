@@ -55,6 +55,7 @@ export const topk: MethodDefinition<typeof parameters> = {
   label: (parameters) => shareLabel(parameters) + valuesLabel(parameters),
   parameters,
   idle: rampBesideK,
+  invitation: { ratio: 0.01 },
   schedules: [RAMP, WARM_UP],
   apartBelow: APART_BELOW,
   payload: 'sparse',

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import { describeMethods, methods } from '../../../src/agent/compression/registry.ts';
 import {
   collectivesOfMethod,
   resolvePlan,
   type PlanSetting,
 } from '../../../src/agent/plan/resolve-plan.ts';
-import { planAsChange, planAsExchange } from '../../../src/shared/exchange-plan.ts';
+import {
+  planAsChange as writtenOut,
+  planAsExchange,
+  type NamedPlan,
+} from '../../../src/shared/exchange-plan.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 
 const base = resolvePlan({ method: 'topk', ratio: 0.05 });
@@ -22,6 +26,8 @@ function errorOf(
   }
   throw new Error('expected a coded error');
 }
+
+const planAsChange = (plan: NamedPlan) => writtenOut(plan, describeMethods());
 
 describe('a parameter that does nothing beside another', () => {
   it.each([
