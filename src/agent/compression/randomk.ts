@@ -21,11 +21,11 @@ import type {
 } from './method.ts';
 import { requireBytes } from './payload-check.ts';
 import {
-  rampBesideK,
   entriesSent,
   largestRatio,
   rampParameters,
   ratioAt,
+  ratioBesideK,
   ratioParameters,
   shareLabel,
 } from './policy/ratio-schedule.ts';
@@ -55,7 +55,7 @@ export const randomk: MethodDefinition<typeof parameters> = {
   source: 'Sparsified SGD with memory (Stich et al., NeurIPS 2018), definition 2.1',
   label: shareLabel,
   parameters,
-  idle: rampBesideK,
+  idle: ratioBesideK,
   schedules: [RAMP, WARM_UP],
   apartBelow: APART_BELOW,
   payload: 'dense',
