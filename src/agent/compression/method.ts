@@ -100,9 +100,9 @@ export interface Compressor<V = Vector> {
    * Compensate, then select or quantise: reads `gradient`, updates the residual, leaves
    * the payload in the arena, or in the gradient's memory, where it stays valid until
    * the next encode. May use `gradient` as scratch. A pure function of (gradient, state,
-   * seeded RNG).
+   * seeded RNG). Returns the payload or, if it has to wait for a device, steps.
    */
-  encode(gradient: V, iteration: number): Steps<Payload>;
+  encode(gradient: V, iteration: number): Payload | Steps<Payload>;
   /**
    * The average over ranks, written over `out`. `out` is the vector that was given to
    * encode, as encode left it: methods that use their local gradient again find it here.

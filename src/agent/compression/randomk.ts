@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { indexBytes } from '../kernels/sparsification.ts';
 import type { Region } from '../memory/arena.ts';
 import type { Entries, EntryRoom } from '../work/selection.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import { follow, type Steps } from '../work/steps.ts';
 import type { StreamName } from '../kernels/random.ts';
 import { denseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
@@ -83,13 +83,13 @@ class RandomK<V> implements Compressor<V> {
     this.#room = work.entries(this.#count(largestRatio(parameters)));
   }
 
-  *encode(gradient: V, iteration: number): Steps<Payload> {
+  encode(gradient: V, iteration: number): Payload | Steps<Payload> {
     const entries = this.#draw(iteration);
     this.#context.work.add(this.#residual, gradient);
     entries.gather(this.#residual);
     const values = entries.values();
     entries.clearIn(this.#residual);
-    return valuesPayload(yield* wait(values));
+    return follow(values, valuesPayload);
   }
 
   decode(combined: Combined, out: V, iteration: number): ExchangeStatistics {
