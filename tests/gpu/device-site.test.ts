@@ -331,7 +331,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     [6, { method: 'nonzero' }],
     [4, { method: 'blockcd' }],
     [8, { method: 'gaussiank', ratio: 0.03 }],
-    [6, { method: 'dct', ratio: 0.5 }],
+    [6, { method: 'dct', ratio: 0.5, band: 1000 }],
     [8, { method: 'dct', ratio: 0.5, lifeSpan: 1 }],
     [4, { method: 'dgc', ratio: 0.03 }],
     [6, { method: 'dgc', ratio: 0.03, clip: 1 }],
