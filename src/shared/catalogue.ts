@@ -3,7 +3,7 @@
  * agent makes the catalogue from its registries and sends it in its hello, so that the
  * app and the CLI offer exactly what the agent has, whatever its version.
  */
-import type { JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 
 export type PayloadKind = 'dense' | 'sparse' | 'quantized' | 'scalars';
 
@@ -19,6 +19,12 @@ export interface ParameterEntry {
   readonly choices?: readonly string[] | undefined;
 }
 
+/** A warm-up or ramp: the names of the parameters for its length and its start. */
+export interface ScheduleEntry {
+  readonly iterations: string;
+  readonly start?: string | undefined;
+}
+
 export interface MethodEntry {
   readonly id: string;
   readonly title: string;
@@ -26,6 +32,12 @@ export interface MethodEntry {
   readonly source: string;
   readonly payload: PayloadKind;
   readonly reducible: boolean;
+  /** Whether gradients are sent as they are. Absent in earlier versions, and where they are not. */
+  readonly uncompressed?: boolean | undefined;
+  /** Parameters with which this method is suggested for a run without compression, if it is. */
+  readonly invitation?: JsonObject | undefined;
+  /** Absent in earlier versions, and where there are none. */
+  readonly schedules?: readonly ScheduleEntry[] | undefined;
   /**
    * The parameter below which tensors travel dense in buckets of their own. Absent in earlier
    * versions, and where none does.

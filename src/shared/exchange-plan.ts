@@ -8,6 +8,7 @@ import {
   activationsLabel,
   type ActivationPlan,
 } from './activation-plan.ts';
+import type { MethodEntry } from './catalogue.ts';
 import type { JsonObject } from './json.ts';
 import { quantizationSchema, type Quantization } from './quantization.ts';
 
@@ -86,14 +87,8 @@ export const isAutomatic = (collective: string): boolean =>
 
 export const heedsTimes = (collective: string): boolean => collective === 'adaptive';
 
-/** Whether any gradient is sent as anything but its own f32 values. */
-export const compresses = ({
-  method,
-  layers = [],
-  quantizeSums,
-}: Pick<ExchangePlan, 'method' | 'layers' | 'quantizeSums'>): boolean =>
-  quantizeSums !== undefined ||
-  [method, ...layers.map((layer) => layer.method)].some((id) => id !== 'none');
+/** The method of a spec that names none, which sends gradients uncompressed. */
+export const DEFAULT_METHOD = 'none';
 
 /**
  * `exchange` in a spec, and the change that a switch requests: plan keys and the method's
@@ -101,7 +96,7 @@ export const compresses = ({
  * method's parameters are checked by the agent, which has the method's own schema.
  */
 export const exchangeSpecSchema = z.looseObject({
-  method: z.string().default('none').describe('How a gradient is compressed'),
+  method: z.string().default(DEFAULT_METHOD).describe('How a gradient is compressed'),
   collective: z
     .string()
     .default('auto')
@@ -205,12 +200,16 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
 /**
  * A plan as a switch to it is written, whatever the current plan is: keys that it lacks are
  * removed by name.
+ * @param methods the catalogue's
  */
-export function planAsChange(plan: NamedPlan): JsonObject {
+export function planAsChange(
+  plan: NamedPlan,
+  methods: readonly ScheduledMethod[],
+): JsonObject {
   const { layers = [] } = plan;
   const written: JsonObject = planAsExchange({
-    ...startedAt(plan),
-    layers: layers.map(startedAt),
+    ...startedAt(plan, methods),
+    layers: layers.map((layer) => startedAt(layer, methods)),
   });
   const { activations, quantizeSums = null, residualUnits = 'gradient' } = plan;
   return {
@@ -221,16 +220,23 @@ export function planAsChange(plan: NamedPlan): JsonObject {
   };
 }
 
+/** A method with its warm-ups and ramps. */
+type ScheduledMethod = Pick<MethodEntry, 'id' | 'schedules'>;
+
 /** Plans in older records omit that warm-ups and ramps started with the run. */
-function startedAt<T extends NamedMethod>(plan: T): T {
-  const { warmupIterations = 0, rampIterations = 0 } = plan.parameters;
+function startedAt<T extends NamedMethod>(
+  plan: T,
+  methods: readonly ScheduledMethod[],
+): T {
+  const { schedules = [] } = methods.find(({ id }) => id === plan.method) ?? {};
+  const starts = schedules.flatMap(({ iterations, start }) =>
+    start === undefined || (plan.parameters[iterations] ?? 0) === 0
+      ? []
+      : [[start, 0] as const],
+  );
   return {
     ...plan,
-    parameters: {
-      ...(warmupIterations === 0 ? {} : { warmupStart: 0 }),
-      ...(rampIterations === 0 ? {} : { rampStart: 0 }),
-      ...plan.parameters,
-    },
+    parameters: { ...Object.fromEntries(starts), ...plan.parameters },
   };
 }
 

@@ -320,6 +320,45 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     expect(traffic.liveBytes).toBe(0);
   });
 
+  // Of both ranks: of each, one tells whether there was a NaN.
+  test.each<[number, Exchange]>([
+    [4, { method: 'none' }],
+    [4, { method: 'topk', ratio: 0.03 }],
+    [4, { method: 'topk', ratio: 0.03, bucket: 512 }],
+    [8, { method: 'topk', ratio: 0.03, quantize: { bits: 4 } }],
+    [4, { method: 'randomk', ratio: 0.03 }],
+    [6, { method: 'threshold', threshold: 1.5 }],
+    [6, { method: 'nonzero' }],
+    [4, { method: 'blockcd' }],
+    [8, { method: 'gaussiank', ratio: 0.03 }],
+    [6, { method: 'dct', ratio: 0.5, band: 1000 }],
+    [8, { method: 'dct', ratio: 0.5, lifeSpan: 1 }],
+    [4, { method: 'dgc', ratio: 0.03 }],
+    [6, { method: 'dgc', ratio: 0.03, clip: 1 }],
+    // The indices of the leader alone.
+    [5, { method: 'scalecom', ratio: 0.03 }],
+    [9, { method: 'scalecom', ratio: 0.03, diagnosticsEvery: 1 }],
+    [6, { method: 'powersgd' }],
+    [4, { method: 'qsgd', minElements: 0 }],
+    [12, { method: 'qsgd', minElements: 0, coding: 'elias' }],
+    [6, { method: 'terngrad', minElements: 0 }],
+    [4, { method: 'qgd', minElements: 0 }],
+    [4, { method: 'onebit', minElements: 0 }],
+    [4, { method: 'onebit', minElements: 0, granularity: 'column' }],
+    [4, { method: 'a2sgd' }],
+    [4, { method: 'a2sgd', granularity: 'tensor' }],
+  ])('%d reads from the device make an exchange of %j', async (reads, exchange) => {
+    const ranks = await connectRanks(exchange, [], true);
+    const before: number[] = [];
+    for (let iteration = 0; iteration < 2; iteration++) {
+      for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));
+      before.push(traffic.reads);
+      await Promise.all(ranks.map(({ engine }) => engine.exchange(iteration)));
+    }
+    // The first exchange also allocates.
+    expect(traffic.reads - before[1]!).toBe(reads);
+  });
+
   test('time on the device counts for the phase that requested it', async () => {
     const ranks = await connectRanks({ method: 'qsgd', minElements: 0 }, [], true);
     for (let iteration = 0; iteration < 2; iteration++) {

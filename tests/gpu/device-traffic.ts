@@ -4,7 +4,9 @@
  * the kernels, is counted.
  */
 export class DeviceTraffic {
-  /** Bytes of all mappings for reading. */
+  /** Mappings for reading. */
+  reads = 0;
+  /** Their bytes. */
   mapped = 0;
   /** Of buffers that have not been destroyed. */
   liveBytes = 0;
@@ -31,7 +33,10 @@ export class DeviceTraffic {
     };
     const map = buffer.mapAsync.bind(buffer);
     buffer.mapAsync = (mode, offset, length) => {
-      if (mode === GPUMapMode.READ) this.mapped += length ?? size - (offset ?? 0);
+      if (mode === GPUMapMode.READ) {
+        this.reads++;
+        this.mapped += length ?? size - (offset ?? 0);
+      }
       return map(mode, offset, length);
     };
     return buffer;

@@ -9,7 +9,6 @@
 import type { Notice } from '../../shared/records.ts';
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import {
-  compresses,
   describePlan,
   heedsTimes,
   type ExchangePlan,
@@ -20,6 +19,7 @@ import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { CommunicationRequest } from '../compression/method.ts';
 import type { Arena } from '../memory/arena.ts';
+import { compresses } from '../plan/tensor-policy.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import {
   settingsOf,

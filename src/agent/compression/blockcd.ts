@@ -15,12 +15,12 @@
  */
 import { z } from 'zod';
 import type { Region } from '../memory/arena.ts';
-import { sparseBytes } from '../memory/entries.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { StreamName } from '../kernels/random.ts';
 import { indexBytes } from '../kernels/sparsification.ts';
 import type { Entries, EntryRoom } from '../work/selection.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import { follow, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import type {
   Compressor,
@@ -80,14 +80,17 @@ class BlockCoordinates<V> implements Compressor<V> {
     this.#room = work.entries(Math.min(parameters.k, Math.ceil(length / world)));
   }
 
-  *encode(gradient: V, iteration: number): Steps<Payload> {
+  encode(gradient: V, iteration: number): Payload | Steps<Payload> {
     const entries = this.#draw(iteration);
     entries.gather(gradient);
-    const { count, offset } = yield* wait(entries.stream());
+    return follow(entries.stream(), this.#payload);
+  }
+
+  readonly #payload = ({ count, offset }: SparseStream): Payload => {
     this.#count = count;
     const data = { offset, bytes: sparseBytes(count) };
     return { kind: 'sparse', length: this.#context.length, count, data };
-  }
+  };
 
   /** The sum is the union: no coordinate is in two payloads. */
   decode(combined: Combined, out: V): ExchangeStatistics {

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../shared/json.ts';
 import type { Region } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import { run, type Answer, type Resume } from '../work/steps.ts';
+import { isSteps, run, type Answer, type Resume } from '../work/steps.ts';
 import type { Work } from '../work/work.ts';
 import { restoreState, saveState } from './kept-state.ts';
 import type {
@@ -143,6 +143,7 @@ export class BucketCompressor<V> implements Disposable {
   }
 
   #encode(iteration: number): Answer<Payload> {
-    return run(this.#compressor.encode(this.#gradient, iteration));
+    const encoded = this.#compressor.encode(this.#gradient, iteration);
+    return isSteps(encoded) ? run(encoded) : encoded;
   }
 }

@@ -11,8 +11,8 @@
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
 import { z } from 'zod';
-import type { Entries, LayerSelector } from '../work/selection.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import type { Entries, LayerSelector, Threshold } from '../work/selection.ts';
+import { follow, wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import { LivingThresholds } from './living-thresholds.ts';
 import type {
@@ -104,19 +104,12 @@ class ThresholdSelection<V> implements Selection<V> {
     return this.#thresholds.state;
   }
 
-  *select(p: V, iteration: number): Steps<Entries<V>> {
-    const thresholds = this.#thresholds;
-    const due = thresholds.begin(iteration);
+  select(p: V, iteration: number): Entries<V> | Steps<Entries<V>> {
+    const due = this.#thresholds.begin(iteration);
     this.#selector.begin(p);
-    const counts = due ? undefined : yield* this.#count(this.#all);
-    const ended = this.#all.filter(
-      (layer) => counts === undefined || !thresholds.holds(layer, counts[layer]!),
-    );
-    counts?.forEach((count, layer) => {
-      thresholds.sends(layer, count);
-    });
-    if (ended.length > 0) yield* this.#refresh(ended);
-    return this.#selector.take();
+    return due
+      ? this.#renewed(this.#all)
+      : follow(this.#selector.count(this.#questions(this.#all)), this.#counted);
   }
 
   statistics(): ExchangeStatistics {
@@ -126,16 +119,29 @@ class ThresholdSelection<V> implements Selection<V> {
     };
   }
 
-  *#count(layers: readonly number[]): Steps<readonly number[]> {
-    const questions = layers.map((stretch) => ({
+  /** Takes what reaches the thresholds, of which those out of their band are renewed. */
+  readonly #counted = (counts: readonly number[]): Entries<V> | Steps<Entries<V>> => {
+    const thresholds = this.#thresholds;
+    let hold = true;
+    for (let layer = 0; layer < counts.length; layer++) {
+      thresholds.sends(layer, counts[layer]!);
+      hold &&= thresholds.holds(layer, counts[layer]!);
+    }
+    if (hold) return this.#selector.take();
+    return this.#renewed(
+      this.#all.filter((layer) => !thresholds.holds(layer, counts[layer]!)),
+    );
+  };
+
+  #questions(layers: readonly number[]): readonly Threshold[] {
+    return layers.map((stretch) => ({
       stretch,
       threshold: this.#thresholds.at(stretch),
     }));
-    return yield* wait(this.#selector.count(questions));
   }
 
-  /** Finds new thresholds for these layers. */
-  *#refresh(layers: readonly number[]): Steps<void> {
+  /** Takes what reaches the thresholds, after finding new ones for these layers. */
+  *#renewed(layers: readonly number[]): Steps<Entries<V>> {
     const thresholds = this.#thresholds;
     const questions = layers.map((stretch) => ({
       stretch,
@@ -145,9 +151,10 @@ class ThresholdSelection<V> implements Selection<V> {
     layers.forEach((layer, i) => {
       thresholds.refresh(layer, magnitudes[i]!);
     });
-    const counts = yield* this.#count(layers);
+    const counts = yield* wait(this.#selector.count(this.#questions(layers)));
     layers.forEach((layer, i) => {
       thresholds.sends(layer, Math.min(counts[i]!, thresholds.layers[layer]!.most));
     });
+    return this.#selector.take();
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Region } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import { follow, type Steps } from '../work/steps.ts';
 import type { Mirror } from '../work/work.ts';
 import type { Compressor, CompressorContext, ExchangeStatistics } from './method.ts';
 import { requireBytes } from './payload-check.ts';
@@ -21,14 +21,13 @@ export class DenseExchange<V> implements Compressor<V> {
     this.#mirror = context.work.mirror(context.length);
   }
 
-  *encode(gradient: V): Steps<Payload> {
+  encode(gradient: V): Payload | Steps<Payload> {
     const { residual, work } = this.#context;
     if (residual !== undefined) {
       work.add(gradient, residual);
       work.clear(residual);
     }
-    const { offset, length } = yield* wait(this.#mirror.of(gradient));
-    return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
+    return follow(this.#mirror.of(gradient), densePayload);
   }
 
   decode(combined: Combined, out: V): ExchangeStatistics {
@@ -41,4 +40,8 @@ export class DenseExchange<V> implements Compressor<V> {
     requireBytes(this.#sender, data, 4 * length);
     return { kind: 'dense', length, data };
   }
+}
+
+function densePayload({ offset, length }: Vector): Payload {
+  return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
 }

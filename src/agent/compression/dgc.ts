@@ -18,7 +18,7 @@ import type { Region } from '../memory/arena.ts';
 import { normOf } from '../kernels/fixed-point.ts';
 import { sparseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import { isSteps, wait, type Steps } from '../work/steps.ts';
 import type {
   Compressor,
   CompressorContext,
@@ -118,9 +118,10 @@ class MomentumCorrection<V> implements Compressor<V> {
 
   *encode(gradient: V, iteration: number): Steps<Payload> {
     const { parameters, work } = this.#context;
-    yield* this.#clip(gradient);
+    if (parameters.clip > 0) yield* this.#clip(gradient);
     work.blend(this.#velocity, momentumOf(parameters), gradient, 1);
-    const payload = yield* this.#feedback.encode(this.#velocity, iteration);
+    const encoded = this.#feedback.encode(this.#velocity, iteration);
+    const payload = isSteps(encoded) ? yield* encoded : encoded;
     if (parameters.factorMasking) this.#feedback.sent!.clearIn(this.#velocity);
     return payload;
   }
@@ -135,7 +136,6 @@ class MomentumCorrection<V> implements Compressor<V> {
 
   *#clip(gradient: V): Steps<void> {
     const { parameters, work, world } = this.#context;
-    if (parameters.clip === 0) return;
     const limit = parameters.clip / Math.sqrt(world);
     const [sums] = yield* wait(work.fixedSums([gradient]));
     const norm = normOf(sums!);

@@ -5,11 +5,12 @@
  */
 import { inputError } from '../../shared/errors.ts';
 import type { JsonObject, JsonValue } from '../../shared/json.ts';
-import type { MethodDefinition } from './method.ts';
+import type { IdleParameter, MethodDefinition } from './method.ts';
+import type { Schedule } from './policy/schedule.ts';
 
 /**
- * A parameter at its default does not count as chosen, nor does an inherited one or a
- * pair that was already in force.
+ * A parameter at its default does not count as chosen, nor does an inherited one or one that
+ * repeats the value in force, as the app's panel does. A part is named `quantize.bucket`.
  * @param parameters with defaults filled in, as validated
  * @param given the names that the user wrote
  * @param before the values before a change
@@ -23,25 +24,52 @@ export function refuseIdle(
 ): void {
   const defaults = method.parameters.parse({}) as JsonObject;
   const same = (values: JsonObject, key: string): boolean =>
-    values[key] === parameters[key];
-  const pair = method.idle?.find(
+    valueOf(values, key) === valueOf(parameters, key);
+  const pairs = [
+    ...(method.idle ?? []),
+    ...(method.schedules ?? []).flatMap(withoutLength),
+  ];
+  const pair = pairs.find(
     (entry) =>
-      given.has(entry.parameter) &&
+      (given.has(entry.parameter) || given.has(entry.parameter.split('.')[0]!)) &&
       !same(defaults, entry.parameter) &&
       entry.when(parameters) &&
-      !(same(before, entry.parameter) && same(before, entry.beside)),
+      !same(before, entry.parameter),
   );
   if (pair === undefined) return;
   const { parameter, beside, instead } = pair;
+  const usual = valueOf(defaults, parameter);
+  const without =
+    usual === undefined ? `remove "${parameter}"` : `${parameter}=${shown(usual)}`;
   throw inputError(
     'METHOD_PARAMETER_IDLE',
-    `"${parameter}" is ${shown(parameters[parameter])}, which has no effect while ` +
-      `"${beside}" is ${shown(parameters[beside])}`,
-    {
-      place: `method ${method.id}`,
-      next: `Give ${instead}, or ${parameter}=${shown(defaults[parameter])}.`,
-    },
+    `"${parameter}" is ${shown(valueOf(parameters, parameter))}, which has no effect ` +
+      `while "${beside}" is ${shown(valueOf(parameters, beside))}`,
+    { place: `method ${method.id}`, next: `Give ${instead}, or ${without}.` },
   );
+}
+
+/** The start and the shape of a warm-up or ramp do nothing if it has no length. */
+function withoutLength({
+  iterations,
+  epochs,
+  start,
+  others = [],
+}: Schedule): readonly IdleParameter<JsonObject>[] {
+  const shape = start === undefined ? others : [start, ...others];
+  return shape.map((parameter) => ({
+    parameter,
+    beside: iterations,
+    when: (parameters) => parameters[iterations] === 0 && parameters[epochs] === 0,
+    instead: `${iterations} or ${epochs}`,
+  }));
+}
+
+/** A parameter, or a part of one. */
+function valueOf(values: JsonObject, name: string): JsonValue | undefined {
+  const [key, part] = name.split('.') as [string, string?];
+  const value = values[key];
+  return part === undefined ? value : (value as JsonObject | undefined)?.[part];
 }
 
 const shown = (value: JsonValue | undefined): string =>

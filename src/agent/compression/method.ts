@@ -100,9 +100,9 @@ export interface Compressor<V = Vector> {
    * Compensate, then select or quantise: reads `gradient`, updates the residual, leaves
    * the payload in the arena, or in the gradient's memory, where it stays valid until
    * the next encode. May use `gradient` as scratch. A pure function of (gradient, state,
-   * seeded RNG).
+   * seeded RNG). Returns the payload or, if it has to wait for a device, steps.
    */
-  encode(gradient: V, iteration: number): Steps<Payload>;
+  encode(gradient: V, iteration: number): Payload | Steps<Payload>;
   /**
    * The average over ranks, written over `out`. `out` is the vector that was given to
    * encode, as encode left it: methods that use their local gradient again find it here.
@@ -170,6 +170,23 @@ export interface DriftSchedule {
   readonly resyncEvery: number;
 }
 
+/**
+ * Advice on how much to compress a layer, by the multiply-adds per element of its gradient,
+ * counted for one sample's forward pass.
+ */
+export interface LayerGuidance {
+  /** The parameter for the share of the entries that is sent. */
+  readonly share: string;
+  /** Ascending by their upper bounds of multiply-adds per element; the last is infinite. */
+  readonly rates: readonly { readonly upTo: number; readonly rate: number }[];
+  /**
+   * A rank's work per step for which the rates apply unchanged: samples, or predictions for
+   * models of tokens. With more, a rank compresses less, in proportion.
+   */
+  readonly samples: number;
+  readonly predictions: number;
+}
+
 /** A parameter that does nothing beside another one. */
 export interface IdleParameter<Parameters> {
   readonly parameter: string;
@@ -196,6 +213,15 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly parameters: Schema;
   /** Parameters that do nothing beside others: `refuseIdle` refuses both at once. */
   readonly idle?: readonly IdleParameter<z.infer<Schema>>[];
+  /**
+   * Whether every gradient is sent as its own f32 values. Other methods are compared with
+   * this one, and small tensors are sent by it.
+   */
+  readonly uncompressed?: true | undefined;
+  /** Parameters with which the app suggests this method for a run without compression. */
+  readonly invitation?: Partial<z.infer<Schema>> | undefined;
+  /** How much its source advises to compress each layer (`gradwire plan --rates`). */
+  readonly ratesByLayer?: LayerGuidance | undefined;
   /** Warm-ups and ramps among its parameters. */
   readonly schedules?: readonly Schedule[] | undefined;
   /**

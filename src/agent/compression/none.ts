@@ -15,6 +15,7 @@ export const none: MethodDefinition<typeof parameters> = {
   summary: 'Every element of the gradient, as 32-bit floats.',
   source: 'Synchronous data-parallel SGD',
   parameters,
+  uncompressed: true,
   payload: 'dense',
   reducible: true,
   residual: 'none',

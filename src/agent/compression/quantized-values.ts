@@ -36,6 +36,13 @@ export interface ValueParameters {
   readonly quantize: { readonly bits: number; readonly bucket: number };
 }
 
+export const bucketBesideBits = {
+  parameter: 'quantize.bucket',
+  beside: 'quantize.bits',
+  when: ({ quantize }: ValueParameters): boolean => quantize.bits === 0,
+  instead: 'quantize.bits=4',
+};
+
 /** ` in 4 bits`, or nothing. */
 export const valuesLabel = ({ quantize }: ValueParameters): string =>
   quantize.bits === 0 ? '' : ` in ${quantize.bits} bits`;

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { indexBytes } from '../kernels/sparsification.ts';
 import type { Region } from '../memory/arena.ts';
 import type { Entries, EntryRoom } from '../work/selection.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import { follow, type Steps } from '../work/steps.ts';
 import type { StreamName } from '../kernels/random.ts';
 import { denseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
@@ -21,11 +21,11 @@ import type {
 } from './method.ts';
 import { requireBytes } from './payload-check.ts';
 import {
-  rampBesideK,
   entriesSent,
   largestRatio,
   rampParameters,
   ratioAt,
+  ratioBesideK,
   ratioParameters,
   shareLabel,
 } from './policy/ratio-schedule.ts';
@@ -55,7 +55,7 @@ export const randomk: MethodDefinition<typeof parameters> = {
   source: 'Sparsified SGD with memory (Stich et al., NeurIPS 2018), definition 2.1',
   label: shareLabel,
   parameters,
-  idle: rampBesideK,
+  idle: ratioBesideK,
   schedules: [RAMP, WARM_UP],
   apartBelow: APART_BELOW,
   payload: 'dense',
@@ -83,13 +83,13 @@ class RandomK<V> implements Compressor<V> {
     this.#room = work.entries(this.#count(largestRatio(parameters)));
   }
 
-  *encode(gradient: V, iteration: number): Steps<Payload> {
+  encode(gradient: V, iteration: number): Payload | Steps<Payload> {
     const entries = this.#draw(iteration);
     this.#context.work.add(this.#residual, gradient);
     entries.gather(this.#residual);
     const values = entries.values();
     entries.clearIn(this.#residual);
-    return valuesPayload(yield* wait(values));
+    return follow(values, valuesPayload);
   }
 
   decode(combined: Combined, out: V, iteration: number): ExchangeStatistics {

@@ -50,6 +50,9 @@ const known = byId([
 ]);
 export const methods: ReadonlyMap<string, MethodDefinition> = known;
 
+/** Sends tensors that a plan leaves uncompressed. */
+export const uncompressed: MethodDefinition = none;
+
 const KIND = { code: 'METHOD', noun: 'compression method' };
 /** Keys that stand beside parameters in specs, layers and switches. */
 const TAKEN: ReadonlySet<string> = new Set([...PLAN_KEYS, 'match', 'residual']);
@@ -122,6 +125,12 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
     source: method.source,
     payload: method.payload,
     reducible: method.reducible,
+    uncompressed: method.uncompressed,
+    invitation: method.invitation as JsonObject | undefined,
+    schedules: method.schedules?.map(({ iterations, start }) => ({
+      iterations,
+      start,
+    })),
     apartBelow: method.apartBelow,
     residual: method.residual !== 'none',
     residualOf: method.residual,

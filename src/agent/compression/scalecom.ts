@@ -93,6 +93,18 @@ export const scalecom: MethodDefinition<typeof parameters> = {
       instead: 'selection=chunk',
     },
   ],
+  // Section 4: 400 times up to 128 FLOPs per element, 50 times up to 196, 25 times above; for
+  // the interpretation see docs/decisions/057-rates-by-what-layers-compute.md.
+  ratesByLayer: {
+    share: 'ratio',
+    rates: [
+      { upTo: 128, rate: 400 },
+      { upTo: 196, rate: 50 },
+      { upTo: Infinity, rate: 25 },
+    ],
+    samples: 32,
+    predictions: 4_500,
+  },
   schedules: [RAMP, WARM_UP],
   apartBelow: APART_BELOW,
   payload: 'dense',

@@ -14,7 +14,7 @@ import type { Region } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Entries, Leave } from '../work/selection.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import { follow, type Answer, type Steps } from '../work/steps.ts';
 import { leftOut } from './left-out.ts';
 import type {
   Compressor,
@@ -30,9 +30,9 @@ export interface Selection<V> {
   readonly capacity: number;
   /**
    * Selects entries, valid until the next selection, and leaves the rest of p in place.
-   * Returns steps if it has to wait for a device, otherwise the entries.
+   * Returns the entries or, if it has to wait for a device, a promise or steps.
    */
-  select(p: V, iteration: number, leave: Leave): Entries<V> | Steps<Entries<V>>;
+  select(p: V, iteration: number, leave: Leave): Answer<Entries<V>> | Steps<Entries<V>>;
   /** Statistics of the last selection beyond the number of entries. */
   statistics?(): ExchangeStatistics;
   /** State kept between selections, if any. */
@@ -75,16 +75,24 @@ export class SparseFeedback<V> implements Compressor<V> {
     return this.#sent;
   }
 
-  *encode(gradient: V, iteration: number): Steps<SparsePayload> {
-    const { length, work } = this.#context;
+  encode(gradient: V, iteration: number): SparsePayload | Steps<SparsePayload> {
+    const { work } = this.#context;
     work.addFinite(this.#residual, gradient);
     const selected = this.#selection.select(this.#residual, iteration, 'clear');
-    this.#sent = 'count' in selected ? selected : yield* selected;
-    this.#stream = yield* wait(this.#sent.stream());
-    const { count, offset } = this.#stream;
-    const data = { offset, bytes: sparseBytes(count) };
-    return { kind: 'sparse', length, count, data };
+    return follow(selected, this.#send);
   }
+
+  readonly #send = (entries: Entries<V>): SparsePayload | Steps<SparsePayload> => {
+    this.#sent = entries;
+    return follow(entries.stream(), this.#payload);
+  };
+
+  readonly #payload = (stream: SparseStream): SparsePayload => {
+    this.#stream = stream;
+    const { count, offset } = stream;
+    const data = { offset, bytes: sparseBytes(count) };
+    return { kind: 'sparse', length: this.#context.length, count, data };
+  };
 
   decode(combined: Combined, out: V): ExchangeStatistics {
     const { work, world } = this.#context;

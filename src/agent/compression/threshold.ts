@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import type { Entries, Leave, Selector } from '../work/selection.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import type { Answer } from '../work/steps.ts';
 import { ASSUMED_DEVIATION, estimated, sparseSum } from './expected-messages.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
@@ -64,8 +64,8 @@ class FixedThreshold<V> implements Selection<V> {
     this.#selector = work.selector(length, length);
   }
 
-  select(p: V, _iteration: number, leave: Leave): Steps<Entries<V>> {
-    return wait(this.#selector.reaching(p, this.#threshold, leave));
+  select(p: V, _iteration: number, leave: Leave): Answer<Entries<V>> {
+    return this.#selector.reaching(p, this.#threshold, leave);
   }
 }
 

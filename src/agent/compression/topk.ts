@@ -8,14 +8,15 @@
 import { z } from 'zod';
 import type { MethodDefinition } from './method.ts';
 import {
-  rampBesideK,
   rampParameters,
+  ratioBesideK,
   ratioParameters,
   shareLabel,
 } from './policy/ratio-schedule.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import {
+  bucketBesideBits,
   carriageOfValues,
   feedbackOf,
   messageOfValues,
@@ -54,7 +55,8 @@ export const topk: MethodDefinition<typeof parameters> = {
   source: 'SparCML (Renggli et al., SC 2019), Algorithm 1',
   label: (parameters) => shareLabel(parameters) + valuesLabel(parameters),
   parameters,
-  idle: rampBesideK,
+  idle: [...ratioBesideK, bucketBesideBits],
+  invitation: { ratio: 0.01 },
   schedules: [RAMP, WARM_UP],
   apartBelow: APART_BELOW,
   payload: 'sparse',

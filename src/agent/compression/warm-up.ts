@@ -6,7 +6,7 @@
  * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4: one to five epochs.
  */
 import { z } from 'zod';
-import { wait, type Steps } from '../work/steps.ts';
+import { isSteps, wait, type Steps } from '../work/steps.ts';
 import { DenseExchange } from './dense-exchange.ts';
 import type {
   Communicate,
@@ -59,7 +59,8 @@ export function withWarmUp<V>(
     if (at(iteration) === after) {
       return yield* after.exchange!(gradient, iteration, communicate);
     }
-    const payload = yield* before.encode(gradient);
+    const encoded = before.encode(gradient);
+    const payload = isSteps(encoded) ? yield* encoded : encoded;
     const combined = yield* wait(communicate({ operation: 'reduce', payload }));
     return before.decode(combined, gradient);
   }

@@ -256,7 +256,7 @@ export class PlanExecution implements Disposable {
     return addStatistics(
       all.map((statistics, index) => {
         const { length, policy, tensors } = this.#exchanges[index]!.bucket;
-        const whole = policy.method.id === 'none' ? length : undefined;
+        const whole = policy.method.uncompressed === true ? length : undefined;
         return { statistics, whole, tensors: tensors.map(({ name }) => name) };
       }),
     );

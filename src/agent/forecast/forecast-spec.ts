@@ -3,17 +3,14 @@
  * every collective that can carry it, for some numbers of ranks.
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import {
-  compresses,
-  isAutomatic,
-  type ExchangePlan,
-} from '../../shared/exchange-plan.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { assertForecastable } from '../../shared/forecastable.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
 import { methods } from '../compression/registry.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
+import { compresses } from '../plan/tensor-policy.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
@@ -109,8 +106,8 @@ function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
   const { bucketBytes } = own;
   const isBaseline = !compresses(own) && isAutomatic(own.collective);
   const others = [...methods.values()]
-    .filter(({ id, movesPart }) =>
-      id === 'none' ? !isBaseline : id !== own.method && movesPart !== true,
+    .filter(({ id, movesPart, uncompressed }) =>
+      uncompressed === true ? !isBaseline : id !== own.method && movesPart !== true,
     )
     .map(({ id: method }) => resolvePlan({ method, bucketBytes }));
   return [own, ...others];

@@ -1,16 +1,15 @@
 /**
- * ScaleCom's guidance on how much to compress each layer, by its multiply-adds per element
- * of its gradient: 25 times above 196, 50 times up to 196, 400 times up to 128. Counted for
- * one sample's forward pass: the output pixels for a convolution, 1 for a dense layer, the
- * steps for a recurrent one. The rates are for 32 samples per rank, or 4,500 predictions for
- * models of tokens; with more, a rank compresses less, in proportion.
- *
- * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4; for the interpretation see
- * decision 057.
+ * A method's guidance on how much to compress each layer (`ratesByLayer`), by its
+ * multiply-adds per element of its gradient. Counted for one sample's forward pass: the
+ * output pixels for a convolution, 1 for a dense layer, the steps for a recurrent one. Of a
+ * rank with more work per step than the guidance assumes, a layer is compressed less, in
+ * proportion.
  */
 import { inputError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import type { LayerGuidance, MethodDefinition } from '../compression/method.ts';
+import { findMethod, methods, uncompressed } from '../compression/registry.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { countWork, type CountedWork } from '../training/inspect/count-work.ts';
 import { countOwnWork } from '../training/inspect/inspect-model.ts';
@@ -20,17 +19,6 @@ import { ownSource } from '../training/models/model-file.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 import { findWorkload } from '../training/workload.ts';
 import { layerPatterns } from './layer-patterns.ts';
-
-/** The upper bound of multiply-adds per element, and the compression rate. */
-const GUIDANCE = [
-  { upTo: 128, rate: 400 },
-  { upTo: 196, rate: 50 },
-  { upTo: Infinity, rate: 25 },
-] as const;
-
-/** A rank's work per step for which the guidance applies unchanged. */
-const SAMPLES = 32;
-const PREDICTIONS = 4_500;
 
 export interface LayerRate {
   readonly name: string;
@@ -44,6 +32,8 @@ export interface LayerRate {
 }
 
 export interface LayerRates {
+  /** The title of the method whose guidance it is. */
+  readonly method: string;
   readonly layers: readonly LayerRate[];
   /** Multiply-adds that belong to no tensor: products of activations. */
   readonly otherMultiplyAdds: number;
@@ -53,8 +43,14 @@ export interface LayerRates {
   readonly exchange: JsonObject;
 }
 
-/** @throws GradwireError if the spec is invalid; `RATES_UNCOUNTED` */
-export async function layerRates(raw: ExperimentSpec): Promise<LayerRates> {
+/**
+ * @param id the method's
+ * @throws GradwireError if the spec is invalid; `METHOD_UNKNOWN`, `RATES_UNKNOWN`,
+ * `RATES_UNCOUNTED`
+ */
+export async function layerRates(raw: ExperimentSpec, id: string): Promise<LayerRates> {
+  const guided = findGuided(id);
+  const { guidance } = guided;
   const known = await inspectSpec(raw);
   const { spec } = validateLaunch(raw, [], known);
   const { workload, optimizer } = spec;
@@ -75,18 +71,21 @@ export async function layerRates(raw: ExperimentSpec): Promise<LayerRates> {
     const multiplyAdds = work.byTensor[index]!;
     const perElement = multiplyAdds / elements;
     const rate =
-      multiplyAdds === 0 ? undefined : rateOf(perElement, loadOf(spec, work));
+      multiplyAdds === 0
+        ? undefined
+        : rateOf(guidance, perElement, loadOf(guidance, spec, work));
     return { name: tensor.name, elements, multiplyAdds, perElement, rate };
   });
   const rates = layers.flatMap(({ rate }) => rate ?? []);
   if (rates.length === 0)
     throw uncounted(`${workload.model} multiplies with no tensor`);
-  const exchange = exchangeOf(raw, layers);
+  const exchange = exchangeOf(raw, layers, guided);
   // Reports now what such a run would be refused for.
   validateLaunch({ ...raw, exchange }, [], known);
   const count = layers.reduce((sum, { elements }) => sum + elements, 0);
   const sent = layers.reduce((sum, { elements, rate = 1 }) => sum + elements / rate, 0);
   return {
+    method: guided.method.title,
     layers,
     otherMultiplyAdds: work.others,
     overall: count / sent,
@@ -94,25 +93,48 @@ export async function layerRates(raw: ExperimentSpec): Promise<LayerRates> {
   };
 }
 
+interface Guided {
+  readonly method: MethodDefinition;
+  readonly guidance: LayerGuidance;
+}
+
+/** @throws GradwireError `METHOD_UNKNOWN`, `RATES_UNKNOWN` */
+function findGuided(id: string): Guided {
+  const method = findMethod(id);
+  const guidance = method.ratesByLayer;
+  if (guidance !== undefined) return { method, guidance };
+  const others = [...methods.values()].filter(({ ratesByLayer }) => ratesByLayer);
+  throw inputError('RATES_UNKNOWN', `no rates by layer are known for ${id}`, {
+    place: '--rates',
+    next: `Allowed choices are ${others.map((other) => other.id).join(', ')}.`,
+  });
+}
+
 /** @param load a rank's work per step, relative to the guidance's */
-export function rateOf(perElement: number, load: number): number {
-  const { rate } = GUIDANCE.find(({ upTo }) => perElement <= upTo)!;
+export function rateOf(
+  { rates }: Pick<LayerGuidance, 'rates'>,
+  perElement: number,
+  load: number,
+): number {
+  const { rate } = rates.find(({ upTo }) => perElement <= upTo)!;
   return Math.max(1, rate / Math.max(1, load));
 }
 
 function loadOf(
+  guidance: LayerGuidance,
   { workload: { batchPerRank } }: ExperimentSpec,
   { predictions }: CountedWork,
 ): number {
   return predictions === 1
-    ? batchPerRank / SAMPLES
-    : (batchPerRank * predictions) / PREDICTIONS;
+    ? batchPerRank / guidance.samples
+    : (batchPerRank * predictions) / guidance.predictions;
 }
 
 /** The rate with the most elements becomes the plan's own; others become layers. */
 function exchangeOf(
   { exchange }: ExperimentSpec,
   layers: readonly LayerRate[],
+  { method, guidance: { share } }: Guided,
 ): JsonObject {
   const elementsBy = new Map<number, number>();
   for (const { elements, rate } of layers) {
@@ -127,15 +149,15 @@ function exchangeOf(
     standard as number | undefined,
   );
   // Parameters of another method are dropped.
-  const own = exchange.method === 'scalecom' ? exchange : {};
+  const own = exchange.method === method.id ? exchange : {};
   return {
     ...(own as JsonObject),
-    method: 'scalecom',
-    ratio: ratioOf(standard),
+    method: method.id,
+    [share]: ratioOf(standard),
     layers: patterns.map(({ match, choice }) =>
       choice === undefined
-        ? { match, method: 'none' }
-        : { match, ratio: ratioOf(choice) },
+        ? { match, method: uncompressed.id }
+        : { match, [share]: ratioOf(choice) },
     ),
   };
 }

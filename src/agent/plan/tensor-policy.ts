@@ -13,7 +13,7 @@ import {
 } from '../compression/method.ts';
 import { fitsName } from '../compression/policy/name-pattern.ts';
 import { travelsApart } from '../compression/policy/small-tensors.ts';
-import { findMethod } from '../compression/registry.ts';
+import { findMethod, uncompressed } from '../compression/registry.ts';
 
 export interface TensorPolicy {
   readonly method: MethodDefinition;
@@ -21,7 +21,19 @@ export interface TensorPolicy {
 }
 
 /** For a tensor that travels uncompressed. */
-const DENSE = { method: 'none', parameters: {} };
+const DENSE: TensorPolicy = { method: uncompressed, parameters: {} };
+
+/** Whether any gradient is sent as anything but its own f32 values. */
+export function compresses({
+  method,
+  layers = [],
+  quantizeSums,
+}: Pick<ExchangePlan, 'method' | 'layers' | 'quantizeSums'>): boolean {
+  const ids = [method, ...layers.map((layer) => layer.method)];
+  return (
+    quantizeSums !== undefined || ids.some((id) => findMethod(id).uncompressed !== true)
+  );
+}
 
 export function policyOf(
   plan: ExchangePlan,
@@ -32,7 +44,7 @@ export function policyOf(
   if (!travelsApart(method, own.parameters, length)) {
     return { method, parameters: own.parameters };
   }
-  return { method: findMethod(DENSE.method), parameters: DENSE.parameters };
+  return DENSE;
 }
 
 /** Equal for policies whose tensors can share a bucket. */

@@ -23,6 +23,33 @@ export function* wait<T>(answer: Answer<T>): Steps<T> {
   return answer instanceof Promise ? ((yield answer) as T) : answer;
 }
 
+/** Whether work has to wait. */
+export function isSteps<T extends object>(work: T | Steps<unknown>): work is Steps<T> {
+  return (work as Partial<Steps<unknown>>).next !== undefined;
+}
+
+/**
+ * What follows an answer: its result at once if the answer is there, otherwise as steps. Saves
+ * a generator where nothing waits.
+ */
+export function follow<T extends object, R extends object>(
+  answer: Answer<T> | Steps<T>,
+  next: (value: T) => R | Steps<R>,
+): R | Steps<R> {
+  return answer instanceof Promise || isSteps(answer)
+    ? followLater(answer, next)
+    : next(answer);
+}
+
+function* followLater<T extends object, R extends object>(
+  answer: Promise<T> | Steps<T>,
+  next: (value: T) => R | Steps<R>,
+): Steps<R> {
+  const value = answer instanceof Promise ? ((yield answer) as T) : yield* answer;
+  const result = next(value);
+  return isSteps(result) ? yield* result : result;
+}
+
 /** All of several answers, requested at once. */
 export function* waitForAll<T>(answers: readonly Answer<T>[]): Steps<readonly T[]> {
   const later = answers.some((answer) => answer instanceof Promise);

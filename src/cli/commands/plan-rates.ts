@@ -1,5 +1,5 @@
 /**
- * `gradwire plan SPEC --rates scalecom`: how much to compress each layer, by how much is
+ * `gradwire plan SPEC --rates METHOD`: how much to compress each layer, by how much is
  * computed for each element of its gradient, and the `exchange` that says so.
  */
 import type { LayerRate, LayerRates } from '../../agent/engine.ts';
@@ -11,12 +11,16 @@ import { textTable } from '../text/text-table.ts';
 
 const BYTES_PER_ELEMENT = 4;
 
-export async function planRates(spec: ExperimentSpec, json: boolean): Promise<void> {
+export async function planRates(
+  spec: ExperimentSpec,
+  method: string,
+  json: boolean,
+): Promise<void> {
   // Loaded here: no other command needs the engine.
   const { layerRates } = await import('../../agent/engine.ts');
-  const rates = await layerRates(spec);
+  const rates = await layerRates(spec, method);
   if (json) {
-    const { layers, ...rest } = rates;
+    const { layers, method: _title, ...rest } = rates;
     const lines = [
       ...layers.map((layer) => ({ type: 'layer', ...layer })),
       { type: 'rates', ...rest },
@@ -26,7 +30,7 @@ export async function planRates(spec: ExperimentSpec, json: boolean): Promise<vo
   }
   const { workload } = spec;
   process.stdout.write(
-    `${spec.name}: ScaleCom’s guidance for ${workload.model}, ${workload.batchPerRank} ` +
+    `${spec.name}: ${rates.method}’s guidance for ${workload.model}, ${workload.batchPerRank} ` +
       `samples a rank; multiply-adds of one sample’s forward pass\n\n` +
       `${table(rates)}\n\n${exchangeText(rates.exchange)}`,
   );

@@ -41,7 +41,7 @@ interface PlanOptions {
   readonly network?: string;
   readonly compute?: number;
   readonly all: boolean;
-  readonly rates?: 'scalecom';
+  readonly rates?: string;
   readonly json: boolean;
 }
 
@@ -78,10 +78,8 @@ export function addPlanCommand(program: Command): void {
     .addOption(
       new Option(
         '--rates <method>',
-        'instead: how much to compress each layer, by what it computes, and the spec’s text for it',
-      )
-        .choices(['scalecom'])
-        .conflicts(['ranks', 'network', 'compute', 'all']),
+        'instead: how much to compress each layer, by what it computes, and the spec’s text for it; for example scalecom',
+      ).conflicts(['ranks', 'network', 'compute', 'all']),
     )
     .option('--json', 'one JSON object per line', false)
     .action(plan);
@@ -91,7 +89,8 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = await withOwnFiles(parsed, process.cwd());
-  if (options.rates !== undefined) return await planRates(spec, options.json);
+  if (options.rates !== undefined)
+    return await planRates(spec, options.rates, options.json);
   assertForecastable(spec);
   const ranks = options.ranks ?? [spec.world.ranks];
   const { networkOf, origin } = await findNetwork(options.network, spec);

@@ -20,7 +20,11 @@ export function addRunsRelaunchCommand(runs: Command): void {
       process.exitCode = await withWorkspace(async (workspace) => {
         const { store, coordinator } = workspace;
         const model = resolveRun(store, name);
-        const { spec, switches } = relaunched(store, model);
+        const { spec, switches } = relaunched(
+          store,
+          model,
+          await coordinator.catalogue(),
+        );
         const { id } = await coordinator.create(spec, switches, `run ${model}`);
         return followRun(workspace, id, { json: flags.json, mode: 'run' }, async () => {
           await coordinator.begin(id);

@@ -3,6 +3,7 @@
  * this computer, alone, as any other run does. The run is not kept on the list.
  */
 import { failure } from '../../shared/errors.ts';
+import { DEFAULT_METHOD } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { median } from '../../shared/statistics/quantile.ts';
@@ -18,7 +19,7 @@ export async function measureComputeTime(spec: ExperimentSpec): Promise<number> 
     ...spec,
     name: `computation of ${spec.name}`.slice(0, 120),
     world: { ranks: 1, nodes: [LOCAL_NODE] },
-    exchange: { method: 'none' },
+    exchange: { method: DEFAULT_METHOD },
     iterations: ITERATIONS,
     evaluateEvery: 0,
   };

@@ -279,7 +279,7 @@ export class RunCoordinator {
 
   /** Launches the same spec with the same switches, as they happened. */
   async relaunch(id: string): Promise<RunSummary> {
-    const { spec, switches } = relaunched(this.#store, id);
+    const { spec, switches } = relaunched(this.#store, id, await this.catalogue());
     return this.launch(spec, switches);
   }
 

@@ -2,6 +2,7 @@
  * What a run is launched with once more: its spec, with the names that its machines have now,
  * and its switches as they happened.
  */
+import type { Catalogue } from '../../shared/catalogue.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { RunStore } from '../store/run-store.ts';
@@ -12,12 +13,19 @@ export interface Relaunched {
   readonly switches: readonly SwitchRequest[];
 }
 
-/** @throws GradwireError `RUN_UNKNOWN` */
-export function relaunched(store: RunStore, run: string): Relaunched {
+/**
+ * @param catalogue of the agents that it is launched on
+ * @throws GradwireError `RUN_UNKNOWN`
+ */
+export function relaunched(
+  store: RunStore,
+  run: string,
+  { methods }: Pick<Catalogue, 'methods'>,
+): Relaunched {
   const detail = store.detail(run);
   return {
     spec: withNames(detail.spec, (name) => store.nodes.renamedTo(name) ?? name),
-    switches: scheduleAsItHappened(detail, store.switches(run)),
+    switches: scheduleAsItHappened(detail, store.switches(run), methods),
   };
 }
 

@@ -25,6 +25,17 @@ export function changeToMethod(
   return { ...change, collective: same ? plan.collective : 'auto' };
 }
 
+/** A change to the method that suggests itself, if the plan's own does not compress. */
+export function suggestedChange(
+  methods: readonly MethodEntry[],
+  plan: ExchangePlan,
+): PlanChange | undefined {
+  const current = methods.find(({ id }) => id === plan.method);
+  const suggested = methods.find(({ invitation }) => invitation !== undefined);
+  if (current?.uncompressed !== true || suggested === undefined) return undefined;
+  return { ...changeToMethod(suggested, undefined), ...suggested.invitation };
+}
+
 /** Another collective; `servers` is kept only if the collective has servers. */
 export function changeToCollective(
   catalogue: Pick<Catalogue, 'collectives'> | undefined,
@@ -47,7 +58,7 @@ export function residualQuestion(
   change: PlanChange,
 ): 'kept' | 'asked' | undefined {
   if (plan === undefined) return undefined;
-  const before = sharesOf(methods, planAsChange(plan));
+  const before = sharesOf(methods, planAsChange(plan, methods));
   const after = sharesOf(methods, change);
   if (!before.some(({ keeps }) => keeps)) return undefined;
   const alike = before.length === after.length;

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { Catalogue, MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
-import { isAutomatic, PLAN_KEYS } from '../../shared/exchange-plan.ts';
+import { DEFAULT_METHOD, isAutomatic, PLAN_KEYS } from '../../shared/exchange-plan.ts';
 import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
 import type { JsonValue } from '../../shared/json.ts';
 import { isModelFile, modelName } from '../../shared/model-name.ts';
@@ -165,7 +165,7 @@ export function parameterField(parameter: ParameterEntry, prefix: string): FormF
 /** Tensors with their own method, as JSON. */
 export function layersField(path: string): FormField {
   const { description = '' } = schemaAt('exchange.layers');
-  const example = '[{"match": "*.bias", "method": "none"}]';
+  const example = `[{"match": "*.bias", "method": "${DEFAULT_METHOD}"}]`;
   return {
     path,
     kind: 'json',
@@ -205,7 +205,7 @@ export function formSections(
     (entry) => entry.id === valueAt(draft, 'workload.dataset'),
   );
   const method = catalogue.methods.find(
-    (entry) => entry.id === (valueAt(draft, 'exchange.method') ?? 'none'),
+    (entry) => entry.id === (valueAt(draft, 'exchange.method') ?? DEFAULT_METHOD),
   );
   const exchange = isDraft(draft['exchange']) ? draft['exchange'] : {};
   return [

@@ -143,7 +143,8 @@ describe('gradwire plan --rates scalecom', () => {
   });
 
   test.each([
-    [['--rates', 'topk'], /choices are scalecom/],
+    [['--rates', 'topk'], /RATES_UNKNOWN: .*choices are scalecom/],
+    [['--rates', 'scalcom'], /METHOD_UNKNOWN: .*Did you mean "scalecom"/],
     [['--rates', 'scalecom', '--ranks', '4'], /cannot be used with.*--ranks/],
     [['--rates', 'scalecom', '--all'], /cannot be used with.*--all/],
   ])('does not take %j', async (args, text) => {

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { scalecom } from '../../../src/agent/compression/scalecom.ts';
 import { fitsName } from '../../../src/agent/compression/policy/name-pattern.ts';
 import { layerPatterns } from '../../../src/agent/forecast/layer-patterns.ts';
 import { rateOf } from '../../../src/agent/forecast/layer-rates.ts';
@@ -15,6 +16,8 @@ import { lstmSmall } from '../../../src/agent/training/models/lstm-small.ts';
 import type { Model } from '../../../src/agent/training/models/model.ts';
 import { resnet20 } from '../../../src/agent/training/models/resnet.ts';
 import { transformerSmall } from '../../../src/agent/training/models/transformer-small.ts';
+
+const guidance = scalecom.ratesByLayer!;
 
 /** Multiply-adds by tensor; those with none are left out. */
 async function workOf(model: Model): Promise<Readonly<Record<string, number>>> {
@@ -119,7 +122,7 @@ describe('ScaleCom’s guidance', () => {
     // Fewer samples: no more than the guidance.
     [1, 0.25, 400],
   ])('%d multiply-adds per element and %d times its load: %d', (work, load, rate) => {
-    expect(rateOf(work, load)).toBe(rate);
+    expect(rateOf(guidance, work, load)).toBe(rate);
   });
 
   /** [weights, pixels of the output] of each layer. */
@@ -168,7 +171,7 @@ describe('ScaleCom’s guidance', () => {
   const overall = (layers: Layers, factor: number): number => {
     const weights = layers.reduce((sum, [count]) => sum + count, 0);
     const sent = layers.reduce(
-      (sum, [count, pixels]) => sum + count / rateOf(factor * pixels, 1),
+      (sum, [count, pixels]) => sum + count / rateOf(guidance, factor * pixels, 1),
       0,
     );
     return weights / sent;

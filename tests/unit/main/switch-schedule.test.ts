@@ -9,7 +9,7 @@ const events = [
 ] as RunDetail['events'];
 
 test('switches happen again at their fences, with all that they set', () => {
-  expect(scheduleAsItHappened({ events, iterations: 40 }, [])).toEqual([
+  expect(scheduleAsItHappened({ events, iterations: 40 }, [], [])).toEqual([
     {
       at: 12,
       change: {
@@ -42,6 +42,6 @@ test('a switch scheduled for later than the run lived is kept; one that happened
     { at: 12, change: { method: 'topk' } },
     { at: 90, change: { method: 'a2sgd' } },
   ];
-  const schedule = scheduleAsItHappened({ events, iterations: 40 }, launched);
+  const schedule = scheduleAsItHappened({ events, iterations: 40 }, launched, []);
   expect(schedule.map(({ at }) => at)).toEqual([12, 30, 90]);
 });

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import { describeMethods, methods } from '../../../src/agent/compression/registry.ts';
 import {
   collectivesOfMethod,
   resolvePlan,
   type PlanSetting,
 } from '../../../src/agent/plan/resolve-plan.ts';
-import { planAsChange, planAsExchange } from '../../../src/shared/exchange-plan.ts';
+import {
+  planAsChange as writtenOut,
+  planAsExchange,
+  type NamedPlan,
+} from '../../../src/shared/exchange-plan.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 
 const base = resolvePlan({ method: 'topk', ratio: 0.05 });
@@ -23,10 +27,43 @@ function errorOf(
   throw new Error('expected a coded error');
 }
 
+const planAsChange = (plan: NamedPlan) => writtenOut(plan, describeMethods());
+
 describe('a parameter that does nothing beside another', () => {
   it.each([
     ['topk', { k: 100, rampIterations: 50 }, 'rampIterations', 'k', 'Give k=0, or'],
     ['topk', { k: 100, rampEpochs: 2 }, 'rampEpochs', 'k', 'or rampEpochs=0.'],
+    ['topk', { k: 100, ratio: 0.2 }, 'ratio', 'k', 'Give k=0, or ratio=0.01.'],
+    ['randomk', { k: 100, ratio: 0.2 }, 'ratio', 'k', 'Give k=0, or ratio=0.01.'],
+    [
+      'topk',
+      { 'quantize.bucket': 64 },
+      'quantize.bucket',
+      'quantize.bits',
+      'Give quantize.bits=4, or quantize.bucket=512.',
+    ],
+    [
+      'topk',
+      { quantize: { bucket: 64 } },
+      'quantize.bucket',
+      'quantize.bits',
+      'or quantize.bucket=512.',
+    ],
+    [
+      'dgc',
+      { rampFrom: 0.5 },
+      'rampFrom',
+      'rampIterations',
+      'Give rampIterations or rampEpochs, or rampFrom=0.',
+    ],
+    ['topk', { rampStart: 5 }, 'rampStart', 'rampIterations', 'or remove "rampStart".'],
+    [
+      'qsgd',
+      { warmupStart: 5 },
+      'warmupStart',
+      'warmupIterations',
+      'Give warmupIterations or warmupEpochs, or remove "warmupStart".',
+    ],
     ['qsgd', { levels: 100, bits: 8 }, 'bits', 'levels', 'Give levels=0, or bits=4.'],
     ['qsgd', { form: 'dense' }, 'form', 'coding', 'Give coding=elias, or form=auto.'],
     [
@@ -52,6 +89,10 @@ describe('a parameter that does nothing beside another', () => {
   it.each([
     ['topk', { k: 100, rampIterations: 0, rampFrom: 0, ratio: 0.01 }],
     ['topk', { k: 0, rampIterations: 50 }],
+    ['topk', { k: 100, quantize: { bits: 0, bucket: 512 } }],
+    ['topk', { ratio: 0.2, quantize: { bits: 2, bucket: 64 } }],
+    ['dgc', { rampIterations: 50, rampFrom: 0.5, rampStart: 3 }],
+    ['qsgd', { warmupIterations: 50, warmupStart: 3 }],
     ['qsgd', { levels: 100, bits: 4, form: 'auto', coding: 'packed' }],
     ['qsgd', { levels: 0, bits: 8, form: 'sparse', coding: 'elias' }],
     ['scalecom', { selection: 'exact', chunk: 0 }],
@@ -85,6 +126,16 @@ describe('a parameter that does nothing beside another', () => {
       scale: 'l2',
     });
     // What the app's panel repeats.
+    const tenth = resolvePlan({
+      method: 'topk',
+      ratio: 0.1,
+      rampIterations: 3,
+      rampFrom: 0.5,
+    });
+    expect(
+      resolvePlan({ ...planAsChange(tenth), k: 50, rampIterations: 0 }, tenth)
+        .parameters,
+    ).toMatchObject({ k: 50, ratio: 0.1 });
     expect(resolvePlan({ ...parameters, scale: 'l2' }, old).parameters).toEqual({
       ...parameters,
       scale: 'l2',
@@ -94,8 +145,8 @@ describe('a parameter that does nothing beside another', () => {
   it.each([...methods.values()])('names parameters of $id that there are', (method) => {
     const known = Object.keys(method.parameters.shape);
     for (const { parameter, beside } of method.idle ?? []) {
-      expect(known).toContain(parameter);
-      expect(known).toContain(beside);
+      expect(known).toContain(parameter.split('.')[0]);
+      expect(known).toContain(beside.split('.')[0]);
     }
   });
 });
@@ -480,7 +531,10 @@ describe('resolving an exchange plan', () => {
         ...plan,
         layers: plan.layers!.map((layer) => ({
           ...layer,
-          parameters: { ...layer.parameters, rampStart: layer.match === 'a' ? 0 : 60 },
+          parameters: {
+            ...layer.parameters,
+            ...(['b', 'c'].includes(layer.match) && { rampStart: 60 }),
+          },
         })),
       };
       const again = resolvePlan(planAsChange(passed), passed, { epoch: 4 });

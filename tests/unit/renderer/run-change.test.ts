@@ -3,6 +3,7 @@ import {
   changeToCollective,
   changeToMethod,
   residualQuestion,
+  suggestedChange,
 } from '../../../src/renderer/state/run-change.ts';
 import { planAsChange } from '../../../src/shared/exchange-plan.ts';
 import type { Catalogue, MethodEntry } from '../../../src/shared/catalogue.ts';
@@ -25,7 +26,7 @@ const plan = {
 
 describe('a change of plan', () => {
   it('to go back names everything that the plan had', () => {
-    expect(planAsChange(plan)).toEqual({
+    expect(planAsChange(plan, [])).toEqual({
       method: 'topk',
       ratio: 0.02,
       collective: 'sparse-allgather',
@@ -55,13 +56,31 @@ describe('a change of plan', () => {
     });
   });
 
+  it('is suggested where nothing is compressed: the method that invites, as it says', () => {
+    const methods = [
+      { id: 'plain', uncompressed: true, parameters: [] },
+      { id: 'dgc', parameters: [] },
+      { ...topk, invitation: { ratio: 0.1 } },
+    ] as unknown as readonly MethodEntry[];
+    expect(suggestedChange(methods, { ...plan, method: 'plain' })).toEqual({
+      method: 'topk',
+      ratio: 0.1,
+      quantize: { bits: 0 },
+      collective: 'auto',
+    });
+    expect(suggestedChange(methods, { ...plan, method: 'dgc' })).toBeUndefined();
+    expect(
+      suggestedChange(methods.slice(0, 2), { ...plan, method: 'plain' }),
+    ).toBeUndefined();
+  });
+
   it('to another collective keeps the number of servers where that has some', () => {
     const collectives = [
       { id: 'ring' },
       { id: 'served', hasServers: true },
       { id: 'served-too', hasServers: true },
     ] as unknown as Catalogue['collectives'];
-    const change = planAsChange({ ...plan, collective: 'served', servers: 2 });
+    const change = planAsChange({ ...plan, collective: 'served', servers: 2 }, []);
     const to = (id: string) => changeToCollective({ collectives }, change, id);
     expect(to('served-too')).toMatchObject({ collective: 'served-too', servers: 2 });
     expect(to('ring')).toMatchObject({ collective: 'ring', ratio: 0.02 });

@@ -47,13 +47,15 @@ export const shareLabel = ({
   readonly k?: number;
 }): string => (k > 0 ? `k=${k}` : `${Number((ratio * 100).toPrecision(3))} %`);
 
-/** A ramp of the ratio does nothing where k is given. */
-export const rampBesideK = ['rampIterations', 'rampEpochs'].map((parameter) => ({
-  parameter,
-  beside: 'k',
-  when: ({ k }: { readonly k: number }) => k > 0,
-  instead: 'k=0',
-}));
+/** The ratio and its ramp do nothing where k is given. */
+export const ratioBesideK = ['ratio', 'rampIterations', 'rampEpochs'].map(
+  (parameter) => ({
+    parameter,
+    beside: 'k',
+    when: ({ k }: { readonly k: number }) => k > 0,
+    instead: 'k=0',
+  }),
+);
 
 const DGC_START = 0.25;
 

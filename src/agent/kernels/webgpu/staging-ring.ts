@@ -58,6 +58,34 @@ export class StagingRing {
     await Promise.all(chunks);
   }
 
+  /**
+   * The starts of two buffers, one after the other in `into`: in a single mapping if they fit
+   * into a buffer of the ring.
+   * @param first bytes of the first
+   * @throws GradwireError `GPU_LOST`
+   */
+  async readBoth(
+    [one, other]: readonly [GPUBuffer, GPUBuffer],
+    first: number,
+    into: Uint8Array,
+  ): Promise<void> {
+    if (into.length > CHUNK_BYTES) {
+      const reads = [
+        this.read(one, 0, into.subarray(0, first)),
+        this.read(other, 0, into.subarray(first)),
+      ];
+      await Promise.all(reads);
+      return;
+    }
+    if (into.length === 0) return;
+    const staging = this.#free.pop() ?? (await this.#next());
+    const rest = (into.length - first) / 4;
+    this.#commands.copy({ buffer: one, offset: 0, length: first / 4 }, staging, 0);
+    this.#commands.copy({ buffer: other, offset: 0, length: rest }, staging, first);
+    this.#commands.flush();
+    await this.#take(staging, into);
+  }
+
   close(): void {
     for (const buffer of this.#buffers) buffer.destroy();
   }

@@ -8,24 +8,24 @@ import type { Entries, EntryRoom } from '../selection.ts';
 export class ArenaEntries implements Entries<Vector> {
   readonly count: number;
   readonly #kernels: Kernels;
-  readonly #offset: number;
+  readonly #stream: SparseStream;
 
-  constructor(kernels: Kernels, { offset, count }: SparseStream) {
+  constructor(kernels: Kernels, stream: SparseStream) {
     this.#kernels = kernels;
-    this.#offset = offset;
-    this.count = count;
+    this.#stream = stream;
+    this.count = stream.count;
   }
 
   gather(x: Vector): void {
-    this.#kernels.sparsification.gatherAt(x, this.indices(), this.values());
+    this.#kernels.sparsification.gatherAt(x, this.#stream, this.values());
   }
 
   clearIn(x: Vector): void {
-    this.#kernels.clearAt(x, this.stream());
+    this.#kernels.clearAt(x, this.#stream);
   }
 
   addTo(out: Vector, factor: number): void {
-    this.#kernels.scatterAdd(out, this.stream(), factor);
+    this.#kernels.scatterAdd(out, this.#stream, factor);
   }
 
   setValues(values: Vector): void {
@@ -34,15 +34,16 @@ export class ArenaEntries implements Entries<Vector> {
   }
 
   indices(): IndexList {
-    return this.stream();
+    return this.#stream;
   }
 
   values(): Vector {
-    return { offset: this.#offset + 4 * this.count, length: this.count };
+    const { count, offset } = this.#stream;
+    return { offset: offset + 4 * count, length: count };
   }
 
   stream(): SparseStream {
-    return { offset: this.#offset, count: this.count };
+    return this.#stream;
   }
 }
 

@@ -76,7 +76,8 @@ export class ArenaLayers implements LayerSelector<Vector> {
   }
 
   take(): ArenaEntries {
-    for (const [stretch, { most }] of this.#stretches.entries()) {
+    for (let stretch = 0; stretch < this.#stretches.length; stretch++) {
+      const { most } = this.#stretches[stretch]!;
       const due = stretch >= this.#collected;
       if (due || this.#ends[stretch]! - this.#start(stretch) > most) {
         this.#collect(stretch, most);

@@ -22,8 +22,11 @@ export class GpuEntries implements Entries<GpuVector> {
   readonly count: number;
   readonly #place: EntryPlace;
   readonly #stream: GpuStream;
+  readonly #listed: boolean;
 
-  constructor(place: EntryPlace, stream: GpuStream) {
+  /** @param listed whether the host has written the indices, so that they are in the arena */
+  constructor(place: EntryPlace, stream: GpuStream, listed = false) {
+    this.#listed = listed;
     this.#place = place;
     this.#stream = stream;
     this.count = stream.count;
@@ -54,6 +57,7 @@ export class GpuEntries implements Entries<GpuVector> {
   async indices(): Promise<IndexList> {
     const { arena, gpu, region } = this.#place;
     const { offset } = region;
+    if (this.#listed) return { offset, count: this.count };
     await gpu.ring.read(this.#stream.indices, 0, arena.u8(offset, 4 * this.count));
     return { offset, count: this.count };
   }
@@ -66,8 +70,17 @@ export class GpuEntries implements Entries<GpuVector> {
   }
 
   async stream(): Promise<SparseStream> {
-    const [indices] = await Promise.all([this.indices(), this.values()]);
-    return indices;
+    const { arena, gpu, region } = this.#place;
+    const { count } = this;
+    const { offset } = region;
+    if (this.#listed) {
+      await this.values();
+      return { offset, count };
+    }
+    const { indices, values } = this.#stream;
+    const into = arena.u8(offset, sparseBytes(count));
+    await gpu.ring.readBoth([indices, values], 4 * count, into);
+    return { offset, count };
   }
 }
 
@@ -100,6 +113,6 @@ export class GpuEntryRoom implements EntryRoom<GpuVector> {
     const { offset } = this.list(count);
     const buffers = this.#buffers();
     gpu.commands.write(buffers.indices, 0, arena.u32(offset, count));
-    return new GpuEntries(this.place, { ...buffers, count });
+    return new GpuEntries(this.place, { ...buffers, count }, true);
   }
 }
