@@ -93,7 +93,8 @@ export class RemoteNode implements NodeAccess {
   async check(signal?: AbortSignal): Promise<Preflight> {
     const { transport } = await this.#resolve();
     const seen = await this.#withConnection(
-      (connection) => preflight(connection, signal),
+      (connection) =>
+        preflight(connection, { signal, slurm: this.slurm !== undefined }),
       signal,
     );
     return { ...seen, transport };
