@@ -20,6 +20,8 @@ export interface Installed {
   /** Hashes of complete packages, the newest first. */
   readonly agents: readonly string[];
   readonly runtimes: readonly string[];
+  /** Whether there are remains of uploads that nobody goes on with. */
+  readonly stale: boolean;
   readonly connection?: ConnectionEnds | undefined;
 }
 
@@ -32,6 +34,12 @@ export interface Agent {
   readonly connection?: ConnectionEnds | undefined;
 }
 
+/**
+ * Arguments of `find` for remains of uploads. An upload ends within an hour, but the clocks
+ * of a machine and its file server may differ.
+ */
+export const STALE_UPLOADS = 'incoming -mindepth 1 -maxdepth 1 -mmin +1440';
+
 const SCRIPT = `
 printf 'system %s\\nmachine %s\\n' "$(uname -s)" "$(uname -m)"
 printf 'node %s\\n' "$(node --version 2>/dev/null)"
@@ -43,6 +51,7 @@ done
 for runtime in $(ls -t runtimes 2>/dev/null); do
   [ -x "runtimes/$runtime/bin/node" ] && printf 'runtime %s\\n' "$runtime"
 done
+[ -z "$(find ${STALE_UPLOADS} 2>/dev/null | head -n 1)" ] || printf 'stale 1\\n'
 true
 `;
 
@@ -69,6 +78,7 @@ export async function findInstalled(
     node: all('node')[0],
     agents: hashes('agent'),
     runtimes: hashes('runtime'),
+    stale: all('stale').length > 0,
     connection: connectionEnds(all('ssh')[0]),
   };
 }
