@@ -11,8 +11,10 @@ export interface GpuReport {
   /** `0000:3b:00.0`, if the driver reports it. */
   readonly bus?: string | undefined;
   readonly name: string;
+  /** Its maker, where its drivers are known. */
+  readonly vendor?: 'nvidia' | 'amd' | 'intel' | undefined;
   readonly memoryMiB?: number | undefined;
-  /** Processes of other users on the GPU. */
+  /** Processes of other users on the GPU; missing where the machine cannot tell. */
   readonly othersProcesses?: number | undefined;
 }
 
@@ -51,6 +53,8 @@ export interface Preflight {
   readonly gpus: readonly GpuReport[];
   /** Whether a Vulkan loader is installed. */
   readonly vulkan: boolean;
+  /** Libraries of Vulkan's drivers that are installed there. */
+  readonly vulkanDrivers: readonly string[];
   /** Whether the agent brings its own Vulkan loader. */
   readonly bringsVulkan: boolean;
   /** Missing programs that deploying needs. */

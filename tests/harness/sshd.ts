@@ -43,6 +43,13 @@ export interface SshServerOptions {
    * PAM rules of its own in a mount namespace. Linux, as root (`passwordsMissing`).
    */
   readonly password?: string;
+  /**
+   * The user's login shell, by a password file in a mount namespace. Linux, as root
+   * (`passwordsMissing`).
+   */
+  readonly loginShell?: string;
+  /** Directories of this machine that others lie over, there alone. Linux, as root. */
+  readonly mounts?: Readonly<Record<string, string>>;
   /** Where it listens: an address, and what goes before its command to be there. */
   readonly place?: { readonly host: string; readonly prefix: readonly string[] };
   /** Lines of sshd_config that come before the others. */
@@ -233,8 +240,9 @@ export class SshServer implements AsyncDisposable {
       mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
     const { prefix = [] } = this.#options.place ?? {};
     const command = [...prefix, SSHD, '-D', '-e', '-f', file];
-    const full =
+    const own =
       this.#options.password === undefined ? command : this.#withPassword(command);
+    const full = withMounts(this.#mounts(), own);
     const [program, ...args] = [...LEASHED, ...full];
     const child = spawn(program!, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
@@ -257,6 +265,19 @@ export class SshServer implements AsyncDisposable {
     this.#child = undefined;
     if (!/Address already in use/.test(this.#log)) throw new Error(this.#log);
     return false;
+  }
+
+  /** What lies over what of this machine: files and directories. */
+  #mounts(): Readonly<Record<string, string>> {
+    const { loginShell, mounts = {} } = this.#options;
+    if (loginShell === undefined) return mounts;
+    const passwords = path.join(this.directory, 'passwd');
+    const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+    const own = lines.map((line) =>
+      line.startsWith(`${testUser}:`) ? line.replace(/[^:]*$/, loginShell) : line,
+    );
+    writeFileSync(passwords, own.join('\n'));
+    return { '/etc/passwd': passwords, ...mounts };
   }
 
   /** The command in a mount namespace where a password file of ours lies over the system's. */
@@ -319,6 +340,22 @@ export class SshServer implements AsyncDisposable {
       '',
     ].join('\n');
   }
+}
+
+/** The command in a mount namespace where these lie over parts of this machine. */
+function withMounts(
+  mounts: Readonly<Record<string, string>>,
+  command: readonly string[],
+): readonly string[] {
+  if (Object.keys(mounts).length === 0) return command;
+  const pairs = Object.entries(mounts).flatMap(([place, source]) => [source, place]);
+  const script =
+    'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 1; shift 2; done; ' +
+    'shift; exec "$@"';
+  return [
+    ...['unshare', '--mount', '--propagation', 'private'],
+    ...['sh', '-c', script, 'sh', ...pairs, '--', ...command],
+  ];
 }
 
 /** Why this machine cannot have servers with passwords; undefined where it can. */

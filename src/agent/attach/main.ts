@@ -131,7 +131,8 @@ async function startAndDial(): Promise<Socket> {
     stdio: ['ignore', output, output],
   });
   closeSync(output);
-  // Records the agent in use, so that old agents can be removed.
+  // Records what is in use, so that old agents and old Nodes can be removed.
+  writeFileSync(path.join(home, 'runtime'), `${process.execPath}\n`, { mode: 0o600 });
   writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });
   child.unref();
   let exit: string | undefined;

@@ -17,6 +17,10 @@ const NOTHING: ReadonlySet<string> = new Set([
   'n/a',
 ]);
 
+/** It cannot be reached, or this machine does not know where it is. */
+const SILENT =
+  /unable to contact|timed out|connection refused|configuration (file|source)/i;
+
 /** States of a job that is over; in all others it may still run. */
 const OVER: ReadonlySet<string> = new Set([
   'BOOT_FAIL',
@@ -65,14 +69,14 @@ export async function submitJob(
   // With several clusters: `17;cluster`.
   const job = stdout.trim().split('\n').at(-1)?.split(';')[0] ?? '';
   if (code === 0 && /^\d+$/.test(job)) return job;
-  if (/unable to contact|timed out|connection refused/i.test(stderr)) {
+  if (SILENT.test(stderr)) {
     throw failure('SLURM_SILENT', `Slurm does not respond: ${wordsOf(stderr)}`, {
       next: 'Try again when sinfo works on the login node.',
     });
   }
   throw inputError('SLURM_REFUSED', `Slurm rejected the job: ${wordsOf(stderr)}`, {
     next:
-      'Correct the machine’s entry (gradwire nodes remove, then nodes add), ' +
+      'Correct the machine’s entry (gradwire nodes edit), ' +
       'or ask the cluster’s administrators.',
   });
 }
@@ -187,7 +191,7 @@ function missing(command: string): GradwireError {
   return failure('SLURM_MISSING', `this machine has no ${command}`, {
     next:
       'Check that it is a login node of a Slurm cluster and that Slurm is in the PATH of SSH ' +
-      'commands (ssh HOST command -v sbatch). Otherwise add it without --slurm.',
+      'commands (ssh HOST command -v sbatch). Otherwise: gradwire nodes edit NAME --unset slurm.',
   });
 }
 

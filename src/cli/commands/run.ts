@@ -10,7 +10,7 @@ import {
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { followRun } from '../session/follow-run.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { repeated } from '../text/repeated.ts';
 
 interface RunOptions extends ConnectFlags {
@@ -57,7 +57,7 @@ async function run(name: string, options: RunOptions): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = await withOwnFiles(parsed, process.cwd());
-  process.exitCode = await withWorkspace(async (workspace) => {
+  const launch = async (workspace: Workspace): Promise<number> => {
     const { coordinator } = workspace;
     const { id } = await coordinator.create(spec, switches, place);
     if (options.detach) {
@@ -70,5 +70,9 @@ async function run(name: string, options: RunOptions): Promise<void> {
     return followRun(workspace, id, { json: options.json, mode: 'run' }, async () => {
       await coordinator.begin(id);
     });
-  }, connectOptions(options));
+  };
+  process.exitCode = await withWorkspace(
+    (workspace) => workspace.deployments.exitCodeOf(() => launch(workspace)),
+    connectOptions(options),
+  );
 }

@@ -8,7 +8,7 @@ import {
 } from '../session/connect-options.ts';
 import { followRun } from '../session/follow-run.ts';
 import { resolveRun } from '../session/run-name.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withWorkspace, type Workspace } from '../session/workspace.ts';
 
 export function addRunsRelaunchCommand(runs: Command): void {
   const command = runs
@@ -17,7 +17,7 @@ export function addRunsRelaunchCommand(runs: Command): void {
     .argument('<run>', 'its id or the start of it, or last')
     .option('--json', 'print every record as one line of JSON', false)
     .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
-      process.exitCode = await withWorkspace(async (workspace) => {
+      const relaunch = async (workspace: Workspace): Promise<number> => {
         const { store, coordinator } = workspace;
         const model = resolveRun(store, name);
         const { spec, switches } = relaunched(
@@ -29,7 +29,11 @@ export function addRunsRelaunchCommand(runs: Command): void {
         return followRun(workspace, id, { json: flags.json, mode: 'run' }, async () => {
           await coordinator.begin(id);
         });
-      }, connectOptions(flags));
+      };
+      process.exitCode = await withWorkspace(
+        (workspace) => workspace.deployments.exitCodeOf(() => relaunch(workspace)),
+        connectOptions(flags),
+      );
     });
   addConnectOptions(command);
 }

@@ -49,8 +49,11 @@ export async function followRun(
 ): Promise<number> {
   const { coordinator, store, events } = workspace;
   const interruption = new Interruption(options, () => {
+    // What has not begun is not stopped: the launch fails, as cancelled.
+    if (workspace.deployments.cancel()) return 'cancelling the deployment';
     coordinator.stop(id).catch(interruption.fail);
-    return stopsWith(store.spec(id));
+    const when = stopsWith(store.spec(id));
+    return `stopping the run${when}; Ctrl-C again leaves it running in the background`;
   });
   const printer = makePrinter(options, interruption);
   try {
@@ -165,7 +168,7 @@ class Interruption {
   #exitCode: number | undefined;
   #quiet = false;
 
-  /** @param stop says with what the run will end */
+  /** @param stop asks the run to end. @returns what is being done */
   constructor(options: FollowOptions, stop: () => string) {
     this.#options = options;
     this.#stop = stop;
@@ -225,9 +228,7 @@ class Interruption {
         this.#leave(undefined);
         return;
       }
-      process.stderr.write(
-        `gradwire: stopping the run${this.#stop()}; Ctrl-C again leaves it running in the background\n`,
-      );
+      process.stderr.write(`gradwire: ${this.#stop()}\n`);
     } else if (now - this.#firstAt > SAME_INTERRUPT_MS) this.#leave(undefined);
   }
 }

@@ -15,6 +15,7 @@ import { AppLock } from '../../main/home/app-lock.ts';
 import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
 import { Inventory, type InventoryOptions } from '../../main/cluster/inventory.ts';
 import { RunStore } from '../../main/store/run-store.ts';
+import { Deployments } from './deployments.ts';
 
 const SUPERVISOR_EXIT_MS = 1000;
 const LAST_ACT_MS = 100;
@@ -27,6 +28,8 @@ export interface Workspace {
   readonly coordinator: RunCoordinator;
   /** The coordinator's events; replaced by a command that listens. */
   readonly events: { -readonly [E in keyof CoordinatorEvents]: CoordinatorEvents[E] };
+  /** Deployments that the command needs. */
+  readonly deployments: Deployments;
   /** Rejects with trouble that no call reports, such as a full disk. */
   readonly trouble: Promise<never>;
 }
@@ -44,7 +47,11 @@ export async function withWorkspace<T>(
 ): Promise<T> {
   const home = await openHome();
   const store = RunStore.open(home.database);
-  const inventory = new Inventory({ home, entries: store.nodes, ...options });
+  using deployments = new Deployments();
+  const inventory = new Inventory({
+    ...{ home, entries: store.nodes, progress: deployments.progress },
+    ...options,
+  });
   try {
     const { promise: trouble, reject } = Promise.withResolvers<never>();
     // Commands that race against it see it; to the others it is not an event.
@@ -85,7 +92,7 @@ export async function withWorkspace<T>(
     });
     try {
       return await Promise.race([
-        work({ home, store, inventory, coordinator, events, trouble }),
+        work({ home, store, inventory, coordinator, deployments, events, trouble }),
         trouble,
       ]);
     } finally {

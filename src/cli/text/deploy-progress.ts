@@ -1,34 +1,59 @@
-/** The steps of a deployment on stderr: a line for each, the upload with its progress. */
+/**
+ * The steps of deployments on stderr: a line for each, an upload with its progress. Several
+ * machines may be deployed to at once.
+ */
 import { DEPLOY_STEP_NAMES, type DeployProgress } from '../../shared/node-status.ts';
 
 const CLEAR_LINE = '\r\u001B[K';
 
-export function deployPrinter(): (
+export interface DeployPrinterOptions {
+  /**
+   * Prints nothing before something is fetched or uploaded, because a deployment that a run
+   * needs is mostly a look that all is there.
+   */
+  readonly brief?: boolean;
+}
+
+export function deployPrinter({ brief = false }: DeployPrinterOptions = {}): (
   node: string,
   progress: DeployProgress | undefined,
 ) => void {
-  let last = '';
+  /** The step of each machine that is deployed to. */
+  const steps = new Map<string, string>();
+  /** What the terminal's current line shows. */
+  const shown = new Map<string, string>();
+  const redraw = (): void => {
+    process.stderr.write(`${CLEAR_LINE}${[...shown.values()].join('; ')}`);
+  };
+  /** The last state of a step stays as a line. */
+  const keep = (node: string): void => {
+    const line = shown.get(node);
+    if (line === undefined) return;
+    process.stderr.write(`${CLEAR_LINE}${line}\n`);
+    shown.delete(node);
+    if (shown.size > 0) redraw();
+  };
   return (node, progress) => {
-    const isTerminal = process.stderr.isTTY;
     if (progress === undefined) {
-      if (isTerminal && last !== '') process.stderr.write('\n');
-      last = '';
+      keep(node);
+      steps.delete(node);
       return;
     }
     const { step, package: about, doneBytes = 0, totalBytes } = progress;
+    if (brief && !steps.has(node) && step !== 'fetch' && step !== 'upload') return;
     const what =
       `${node}: ${DEPLOY_STEP_NAMES[step]}` +
       (about === undefined ? '' : ` the ${about}`);
-    const isNew = what !== last;
-    const isFirst = last === '';
-    last = what;
-    if (isTerminal) {
+    const isNew = what !== steps.get(node);
+    steps.set(node, what);
+    if (process.stderr.isTTY) {
+      if (isNew) keep(node);
       const part =
         totalBytes === undefined
           ? ''
           : `: ${mebibytes(doneBytes)} of ${mebibytes(totalBytes)} MiB`;
-      const before = !isNew ? CLEAR_LINE : isFirst ? '' : '\n';
-      process.stderr.write(`${before}${what}${part}`);
+      shown.set(node, `${what}${part}`);
+      redraw();
     } else if (isNew) {
       const size = totalBytes === undefined ? '' : ` (${mebibytes(totalBytes)} MiB)`;
       process.stderr.write(`${what}${size}\n`);

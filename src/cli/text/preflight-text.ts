@@ -35,11 +35,12 @@ function nodeText({ node, bringsNode }: Preflight): string {
   return `Node ${node}${bringsNode ? ', too old: Gradwire brings a newer one' : ''}`;
 }
 
-function gpuText({ bus, name, memoryMiB }: GpuReport): string {
+function gpuText({ bus, name, memoryMiB, othersProcesses }: GpuReport): string {
   return joined([
     `GPU ${name}`,
     memoryMiB === undefined ? undefined : gibibytes(memoryMiB),
     bus === undefined ? undefined : `bus ${bus}`,
+    othersProcesses === undefined ? 'whether others use it is not known' : undefined,
   ]);
 }
 

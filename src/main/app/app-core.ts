@@ -74,8 +74,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   });
   const inventory = new Inventory({
     ...{ home, entries: store.nodes, questions },
-    progress: (node, progress) => {
-      desk.progress(node, progress);
+    progress: (node, progress, cancel) => {
+      desk.progress(node, progress, cancel);
     },
   });
   const live = new Set<string>();

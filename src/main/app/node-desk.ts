@@ -64,6 +64,8 @@ export class NodeDesk {
   readonly #options: NodeDeskOptions;
   readonly #known = new Map<string, Known>();
   readonly #cancels = new Map<string, AbortController>();
+  /** Deployments that runs need, by machine. */
+  readonly #deployments = new Map<string, () => void>();
 
   constructor(options: NodeDeskOptions) {
     this.#options = options;
@@ -183,25 +185,32 @@ export class NodeDesk {
   }
 
   async uninstall(name: string): Promise<void> {
-    await this.#act(name, 'uninstall', async (node) => {
-      await this.#options.collect(name);
+    await this.#act(name, 'uninstall', async (node, { signal }) => {
+      await unlessCancelled(name, signal, this.#options.collect(name));
       // A supervisor stays while a client is connected to it.
-      await this.#options.release(name);
-      await node.uninstall();
+      await unlessCancelled(name, signal, this.#options.release(name));
+      await node.uninstall(false, signal);
       return { agent: undefined };
     });
   }
 
-  /** Cancels a machine's current action, if there is one. */
+  /** Cancels a machine's current action, or a deployment that a run waits for. */
   cancel(name: string): void {
     this.#cancels.get(name)?.abort();
+    this.#deployments.get(name)?.();
   }
 
   /**
    * A step of any deployment; undefined when it has ended. A deployment for a run is shown once it
    * uploads something: before that it is only a check.
    */
-  progress(name: string, progress: DeployProgress | undefined): void {
+  progress(
+    name: string,
+    progress: DeployProgress | undefined,
+    cancel: () => void,
+  ): void {
+    if (progress === undefined) this.#deployments.delete(name);
+    else this.#deployments.set(name, cancel);
     const kind = this.#known.get(name)?.activity?.kind;
     const isOwn = this.#cancels.has(name);
     if (progress === undefined) {
@@ -255,6 +264,30 @@ export class NodeDesk {
       this.#known.delete(name);
     else this.#known.set(name, { ...known, ...news, way });
     this.#options.changed();
+  }
+}
+
+/**
+ * What cannot be cancelled itself goes on, and nobody waits for it.
+ * @throws GradwireError `ABORTED`
+ */
+async function unlessCancelled(
+  name: string,
+  signal: AbortSignal,
+  work: Promise<void>,
+): Promise<void> {
+  const cancelled = Promise.withResolvers<never>();
+  const abort = (): void => {
+    cancelled.reject(failure('ABORTED', 'uninstalling was cancelled', { place: name }));
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    await Promise.race([work, cancelled.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    work.catch(() => undefined); // after a cancellation nobody asks
+    cancelled.promise.catch(() => undefined);
   }
 }
 

@@ -51,6 +51,7 @@ export interface NodeAddresses {
 export interface ConnectOptions {
   /** Whether the user may be asked for secrets: only for actions that the user started. */
   readonly interactive?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

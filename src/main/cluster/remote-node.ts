@@ -18,6 +18,7 @@ import type { Home } from '../home/home.ts';
 import { resolveTarget, type ResolvedTarget } from '../ssh/config/resolve-target.ts';
 import type { RemoteConnection, Terminal } from '../ssh/remote-connection.ts';
 import type { SshLease, SshPool } from '../ssh/pool.ts';
+import { aborted } from '../ssh/ssh-errors.ts';
 import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
@@ -40,10 +41,18 @@ export interface RemoteNodeOptions {
   readonly reaches?: ((target: SshTarget) => void) | undefined;
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
-  /** Receives the steps of a deployment; undefined at its end. */
-  readonly progress?:
-    ((node: string, progress: DeployProgress | undefined) => void) | undefined;
+  readonly progress?: DeployListener | undefined;
 }
+
+/**
+ * Receives the steps of a deployment, whoever needs it, and how to cancel it; undefined at
+ * its end.
+ */
+export type DeployListener = (
+  node: string,
+  progress: DeployProgress | undefined,
+  cancel: () => void,
+) => void;
 
 export class RemoteNode implements NodeAccess {
   readonly entry: NodeEntry;
@@ -95,7 +104,8 @@ export class RemoteNode implements NodeAccess {
   async check(signal?: AbortSignal): Promise<Preflight> {
     const { transport, notices: unread } = await this.#resolve();
     return await this.#withConnection(async (connection) => {
-      const seen = await preflight(connection, signal);
+      const slurm = this.slurm !== undefined;
+      const seen = await preflight(connection, { signal, slurm });
       const notices = [...new Set([...unread, ...connection.notices])];
       return { ...seen, transport, notices };
     }, signal);
@@ -113,10 +123,11 @@ export class RemoteNode implements NodeAccess {
    * Removes everything deployed or written there, unless a run is in progress.
    * @returns other machines that share its home and keep theirs
    * @param force also remove records that no app has stored
+   * @param signal cancels it until it removes something
    * @throws GradwireError `NODE_BUSY`, `RECORDS_WAITING`
    */
-  async uninstall(force = false): Promise<readonly string[]> {
-    const runs = await this.runs();
+  async uninstall(force = false, signal?: AbortSignal): Promise<readonly string[]> {
+    const runs = await this.runs({ signal });
     if (runs !== undefined) {
       const going = runs.filter(({ phase }) => phase !== 'ended');
       if (going.length > 0) {
@@ -127,8 +138,9 @@ export class RemoteNode implements NodeAccess {
       }
     }
     const served = runs !== undefined;
-    return await this.#withConnection((connection) =>
-      uninstall(connection, { served, force }),
+    return await this.#withConnection(
+      (connection) => uninstall(connection, { served, force, signal }),
+      signal,
     );
   }
 
@@ -198,7 +210,7 @@ export class RemoteNode implements NodeAccess {
   ): Promise<ControlConnection | undefined> {
     const lease = await this.#lease(options);
     return await this.#attach(lease, ['--find'], handlers, async () =>
-      newestAgent(await findInstalled(lease.connection)),
+      newestAgent(await findInstalled(lease.connection, options?.signal)),
     );
   }
 
@@ -208,7 +220,7 @@ export class RemoteNode implements NodeAccess {
   ): Promise<ControlConnection> {
     const lease = await this.#lease(options);
     const connection = await this.#attach(lease, [], handlers, () =>
-      this.#bring(lease.connection),
+      this.#bring(lease.connection, { signal: options?.signal }),
     );
     if (connection !== undefined) return connection;
     throw attachFailed(this.name, 'its supervisor ended at once');
@@ -252,13 +264,24 @@ export class RemoteNode implements NodeAccess {
     options: Pick<DeployOptions, 'signal' | 'verify'> = {},
   ): Promise<Deployment> {
     const { home, progress } = this.#options;
+    const controller = new AbortController();
+    const cancel = (): void => {
+      controller.abort();
+    };
+    const signals = [controller.signal, options.signal].filter(
+      (signal) => signal !== undefined,
+    );
     try {
-      return await deploy(connection, home, {
+      const deployment = await deploy(connection, home, {
         ...options,
-        progress: (step) => progress?.(this.name, step),
+        signal: AbortSignal.any(signals),
+        progress: (step) => progress?.(this.name, step, cancel),
       });
+      // In its last moment: whoever cancels it does not want what comes after it either.
+      if (controller.signal.aborted) throw aborted(connection.target, 'the deployment');
+      return deployment;
     } finally {
-      progress?.(this.name, undefined);
+      progress?.(this.name, undefined, cancel);
     }
   }
 
@@ -278,12 +301,7 @@ export class RemoteNode implements NodeAccess {
     return await use(lease.connection);
   }
 
-  async #lease({
-    signal,
-    interactive = true,
-  }: ConnectOptions & {
-    readonly signal?: AbortSignal | undefined;
-  } = {}): Promise<SshLease> {
+  async #lease({ signal, interactive = true }: ConnectOptions = {}): Promise<SshLease> {
     const { pool, questions } = this.#options;
     const { target, transport } = await this.#resolve();
     this.#options.reaches?.(target);

@@ -28,6 +28,7 @@ import {
   findInstalled,
   isNodeFit,
   nodeOf,
+  STALE_UPLOADS,
   type Agent,
 } from './installed.ts';
 import type { PackageArchive } from './package-archive.ts';
@@ -40,7 +41,8 @@ import {
   type PackageFile,
   type Platform,
 } from './package-files.ts';
-import { platformOf, platformUnsupported, preflight } from './preflight.ts';
+import { platformOf, platformUnsupported } from './platform.ts';
+import { preflight } from './preflight.ts';
 
 export interface DeployOptions {
   /** Read every deployed file, and deploy damaged packages again. */
@@ -54,7 +56,8 @@ export interface Deployment extends Agent {
   readonly uploaded: number;
 }
 
-const KEPT_AGENTS = 2;
+/** Packages kept of each kind. */
+const KEPT = 2;
 const UNPACK_MS = 300_000;
 const UPLOAD_MS = 3_600_000;
 
@@ -102,12 +105,12 @@ export async function deploy(
   const whole = verify ? await wholeOf(connection, there, node, signal) : there;
   const missing = wanted.filter((archive) => !whole.includes(archive));
   if (missing.length > 0) {
-    assertFit(connection, await preflight(connection, signal));
+    assertFit(connection, await preflight(connection, { signal }));
     for (const archive of missing) {
       await upload(connection, archive, isNamed(archive), { signal, progress });
     }
-    await prune(connection, agent, signal);
   }
+  if (missing.length > 0 || installed.stale) await prune(connection, wanted, signal);
   return {
     agent: agent.hash,
     node,
@@ -356,26 +359,34 @@ async function removeIncoming(
 }
 
 /**
- * Removes old agents except the newest two and those that a supervisor runs, and remains
- * of uploads that were interrupted over a day ago.
+ * Removes old packages except the newest two of each kind and those that a supervisor runs,
+ * and remains of uploads that were interrupted over a day ago.
  */
 async function prune(
   connection: RemoteConnection,
-  { hash }: PackageArchive,
+  wanted: readonly PackageArchive[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const script = `
 cd "$HOME/${BASE}" || exit 0
-find incoming -mindepth 1 -maxdepth 1 -mmin +1440 -exec rm -rf {} + 2>/dev/null
-used=$(cat nodes/*/agent 2>/dev/null)
-kept=0
-for name in $(ls -t agents); do
-  kept=$((kept + 1))
-  [ "$kept" -le ${KEPT_AGENTS} ] || [ "$name" = "$hash" ] && continue
-  case "$used" in *"$name"*) continue;; esac
-  rm -rf "agents/$name"
+find ${STALE_UPLOADS} -exec rm -rf {} + 2>/dev/null
+used="$wanted $(cat nodes/*/agent nodes/*/runtime 2>/dev/null)"
+prune() {
+  kept=0
+  for name in $(ls -t "$1" 2>/dev/null); do
+    kept=$((kept + 1))
+    [ "$kept" -gt ${KEPT} ] || continue
+    case "$used" in *"$name"*) continue;; esac
+    rm -rf "$1/$name"
+  done
+}
+prune agents
+# An older supervisor does not say which Node it runs.
+for node in nodes/*; do
+  [ ! -e "$node/agent" ] || [ -e "$node/runtime" ] || exit 0
 done
-true
+prune runtimes
 `;
-  await runScript(connection, script, { variables: { hash }, name: 'pruning', signal });
+  const variables = { wanted: wanted.map(({ hash }) => hash).join(' ') };
+  await runScript(connection, script, { variables, name: 'pruning', signal });
 }

@@ -23,6 +23,8 @@ export interface Installed {
    */
   readonly agents: readonly string[];
   readonly runtimes: readonly string[];
+  /** Whether there are remains of uploads that nobody goes on with. */
+  readonly stale: boolean;
   readonly connection?: ConnectionEnds | undefined;
 }
 
@@ -41,6 +43,12 @@ const ELF_MACHINES: Readonly<Record<string, string>> = {
   ...{ aarch64: 'b700', arm64: 'b700' },
 };
 
+/**
+ * Arguments of `find` for remains of uploads. An upload ends within an hour, but the clocks
+ * of a machine and its file server may differ.
+ */
+export const STALE_UPLOADS = 'incoming -mindepth 1 -maxdepth 1 -mmin +1440';
+
 const SCRIPT = `
 printf 'system %s\\nmachine %s\\n' "$(uname -s)" "$(uname -m)"
 printf 'node %s\\n' "$(node --version 2>/dev/null)"
@@ -55,6 +63,7 @@ for runtime in $(ls -t runtimes 2>/dev/null); do
   processor=$(od -An -tx1 -j18 -N2 "runtimes/$runtime/bin/node" 2>/dev/null | tr -d ' ')
   printf 'runtime %s %s\\n' "$runtime" "$processor"
 done
+[ -z "$(find ${STALE_UPLOADS} 2>/dev/null | head -n 1)" ] || printf 'stale 1\\n'
 true
 `;
 
@@ -86,6 +95,7 @@ export async function findInstalled(
     runtimes: runtimes
       .filter(([hash, processor]) => isHash(hash!) && fits(processor))
       .map(([hash]) => hash!),
+    stale: all('stale').length > 0,
     connection: connectionEnds(all('ssh')[0]),
   };
 }

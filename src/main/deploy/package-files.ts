@@ -144,9 +144,7 @@ export function vulkanLoader({ os, architecture }: Platform): readonly PackageFi
   }
   const triplet = architecture === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
   const folders = [
-    ...(process.versions['electron'] === undefined
-      ? []
-      : [path.dirname(process.execPath)]),
+    ...electronFolders(),
     ...[`/usr/lib/${triplet}`, '/usr/lib64', '/usr/lib'],
   ];
   const source = folders
@@ -154,6 +152,17 @@ export function vulkanLoader({ os, architecture }: Platform): readonly PackageFi
     .find((file) => existsSync(file));
   if (source === undefined) return [];
   return [{ name: 'lib/libvulkan.so.1', source, executable: false }];
+}
+
+/**
+ * Where Electron's files are: the command looks there too, so that it and the app deploy
+ * the same agent.
+ */
+export function electronFolders(): readonly string[] {
+  if (process.versions['electron'] !== undefined)
+    return [path.dirname(process.execPath)];
+  const folder = packageFolder('electron');
+  return folder === undefined ? [] : [path.join(folder, 'dist')];
 }
 
 /** The folder of a package of this installation, else of the fetched ones. */

@@ -1,84 +1,79 @@
 /**
- * Inspects a node before anything is written to it, by one POSIX shell script that only
+ * Inspects a node before anything is written to it, by a POSIX shell script that only
  * reads. Its answer is lines `key=value`; values that a machine does not know are
  * missing.
  */
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
-import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
+import type { GpuReport, Preflight } from '../../shared/preflight.ts';
 import { connectionEnds, isNodeFit } from './installed.ts';
-import { vulkanLoader, type Platform } from './package-files.ts';
+import { vulkanLoader } from './package-files.ts';
+import { platformOf } from './platform.ts';
+import { findingsOf, type Answers } from './preflight-findings.ts';
+import { INSPECTION } from './preflight-script.ts';
 
-/** Space for the agent, the runtime and their archives, all unpacked. */
-const NEEDED_MIB = 400;
-const NEEDED_INODES = 500;
-const CLOCK_SECONDS = 5;
-const NEEDED_PROGRAMS = ['tar', 'gzip', 'sha256sum'];
+/** Every tool has its own limit; all of them together have this. */
+const DEADLINE_MS = 120_000;
 
-const SCRIPT = `
-say() { printf '%s=%s\\n' "$1" "$2"; }
-has() { command -v "$1" >/dev/null 2>&1; }
-say hostname "$(uname -n)"
-say system "$(uname -s)"
-say kernel "$(uname -r)"
-say machine "$(uname -m)"
-if has getconf && getconf GNU_LIBC_VERSION >/dev/null 2>&1; then say libc glibc
-elif ls /lib/ld-musl-* >/dev/null 2>&1; then say libc musl; fi
-has getconf && say cores "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
-[ -r /proc/meminfo ] && say memory "$(sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo)"
-say home "$HOME"
-say free "$(df -Pk "$HOME" 2>/dev/null | tail -n 1 | awk '{print $4}')"
-say inodes "$(df -Pi "$HOME" 2>/dev/null | tail -n 1 | awk '{print $4}')"
-has stat && say filesystem "$(stat -f -c %T "$HOME" 2>/dev/null)"
-[ -w "$HOME" ] || say readonly 1
-if has findmnt; then
-  case ",$(findmnt -n -o OPTIONS -T "$HOME" 2>/dev/null)," in *,noexec,*) say noexec 1;; esac
-fi
-say clock "$(date +%s)"
-has node && say node "$(node --version 2>/dev/null)"
-say ssh "$SSH_CONNECTION"
-if has ip; then
-  ip -o addr show scope global 2>/dev/null | awk '{split($4, a, "/"); print "address=" a[1]}'
-elif has hostname; then
-  for address in $(hostname -I 2>/dev/null); do say address "$address"; done
-fi
-if has nvidia-smi; then
-  say driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)"
-  nvidia-smi --query-gpu=pci.bus_id,name,memory.total --format=csv,noheader,nounits 2>/dev/null | sed 's/^/gpu=/'
-  nvidia-smi --query-compute-apps=gpu_bus_id,pid --format=csv,noheader 2>/dev/null | while IFS=', ' read -r bus pid; do
-    # One that we may not see is another's.
-    [ "$(stat -c %u "/proc/$pid" 2>/dev/null)" = "$(id -u)" ] || say busy "$bus"
-  done
-elif [ -d /sys/class/drm ]; then
-  for card in /sys/class/drm/card[0-9]/device; do
-    [ -r "$card/vendor" ] && say card "$(basename "$(readlink -f "$card")") $(cat "$card/vendor") $(cat "$card/device")"
-  done
-fi
-for library in /usr/lib/*/libvulkan.so.1 /usr/lib64/libvulkan.so.1 /usr/lib/libvulkan.so.1; do
-  [ -e "$library" ] && { say vulkan 1; break; }
-done
-for program in ${NEEDED_PROGRAMS.join(' ')}; do has "$program" || say missing "$program"; done
-true
-`;
+export interface PreflightOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether it is the login node of a Slurm cluster, which then has to answer. */
+  readonly slurm?: boolean | undefined;
+  /** How long a tool there may take; default: 10 s. */
+  readonly toolSeconds?: number | undefined;
+}
 
 /** @throws GradwireError as `runScript` */
 export async function preflight(
   connection: RemoteConnection,
-  signal?: AbortSignal,
+  { signal, slurm = false, toolSeconds }: PreflightOptions = {},
 ): Promise<Preflight> {
-  const before = Date.now();
-  const { stdout } = await runScript(connection, SCRIPT, {
+  const { stdout } = await runScript(connection, INSPECTION, {
+    variables: { slurm: slurm ? '1' : '0', limit: toolSeconds?.toString() ?? '' },
     name: 'the check of the machine',
+    deadlineMs: DEADLINE_MS,
     signal,
   });
-  return parsePreflight(stdout, (before + Date.now()) / 2000);
+  return parsePreflight(stdout, await clockOffset(connection, signal));
+}
+
+/**
+ * In seconds. By a script of its own, because tools of the inspection may be slow, and its
+ * clock is read at some moment of the script.
+ */
+async function clockOffset(
+  connection: RemoteConnection,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const asked = Date.now();
+  const { stdout } = await runScript(connection, 'date +%s', {
+    name: 'the look at its clock',
+    signal,
+  });
+  const there = Number(stdout.trim() || NaN);
+  return offsetOf(there, { asked: asked / 1000, answered: Date.now() / 1000 });
+}
+
+/**
+ * How far a clock is ahead, in whole seconds, at the least: it was read between the question
+ * and the answer, and where a login shell starts slowly that is long.
+ * @param there what it read; in seconds since 1970, like the times of this computer's clock
+ */
+export function offsetOf(
+  there: number,
+  { asked, answered }: { readonly asked: number; readonly answered: number },
+): number {
+  const offset = there - (asked + answered) / 2;
+  const doubt = (answered - asked) / 2;
+  if (!(Math.abs(offset) > doubt)) return 0;
+  return Math.round(Math.sign(offset) * (Math.abs(offset) - doubt));
 }
 
 /**
  * @param text lines `key=value`
- * @param now this computer's clock in seconds since 1970, when the node read its own
+ * @param clockOffsetSeconds how far its clock is ahead of this computer's
  */
-export function parsePreflight(text: string, now: number): Preflight {
+export function parsePreflight(text: string, clockOffsetSeconds: number): Preflight {
   const all = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const at = line.indexOf('=');
@@ -110,7 +105,7 @@ export function parsePreflight(text: string, now: number): Preflight {
     freeMiB: mebibytes('free'),
     freeInodes: number('inodes'),
     noexec: one('noexec') !== undefined,
-    clockOffsetSeconds: Math.round((number('clock') ?? now) - now),
+    clockOffsetSeconds,
     node: one('node'),
     bringsNode: !isNodeFit(one('node')),
     addresses: all.get('address') ?? [],
@@ -118,6 +113,7 @@ export function parsePreflight(text: string, now: number): Preflight {
     driver: one('driver'),
     gpus: gpusOf(all),
     vulkan: one('vulkan') !== undefined,
+    vulkanDrivers: [...new Set(all.get('icd'))],
     missing: all.get('missing') ?? [],
   };
   const platform = platformOf(given);
@@ -125,36 +121,18 @@ export function parsePreflight(text: string, now: number): Preflight {
     ...given,
     bringsVulkan: platform !== undefined && vulkanLoader(platform).length > 0,
   };
-  return { ...seen, findings: findingsOf(seen, one('readonly') !== undefined) };
-}
-
-/** The node's platform in Node's terms; undefined if there is no build for it. */
-export function platformOf({
-  system,
-  machine,
-}: Pick<Preflight, 'system' | 'machine'>): Platform | undefined {
-  const os = { Linux: 'linux' }[system];
-  const architecture = {
-    x86_64: 'x64',
-    amd64: 'x64',
-    aarch64: 'arm64',
-    arm64: 'arm64',
-  }[machine];
-  return os === undefined || architecture === undefined
-    ? undefined
-    : { os, architecture };
-}
-
-export function platformUnsupported({
-  system,
-  machine,
-}: Pick<Preflight, 'system' | 'machine'>): Finding {
-  return {
-    level: 'error',
-    code: 'PLATFORM_UNSUPPORTED',
-    message: `Gradwire has no build for ${system} on ${machine}`,
-    next: 'Use a machine with Linux on x86_64 or aarch64.',
+  const answers: Answers = {
+    readOnly: one('readonly') !== undefined,
+    late: all.get('late') ?? [],
+    slurm: slurmAnswer(one),
   };
+  return { ...seen, findings: findingsOf(seen, answers) };
+}
+
+function slurmAnswer(one: (key: string) => string | undefined): Answers['slurm'] {
+  if (one('slurmmissing') !== undefined) return { kind: 'missing' };
+  const reason = one('slurmsilent');
+  return reason === undefined ? { kind: 'fine' } : { kind: 'silent', reason };
 }
 
 const libcOf = (text: string | undefined): Preflight['libc'] =>
@@ -162,6 +140,7 @@ const libcOf = (text: string | undefined): Preflight['libc'] =>
 
 function gpusOf(all: ReadonlyMap<string, readonly string[]>): readonly GpuReport[] {
   const busy = all.get('busy') ?? [];
+  const known = all.get('processes') ?? [];
   const nvidia = (all.get('gpu') ?? []).map((line): GpuReport => {
     const [bus, name, memory] = line.split(',').map((part) => part.trim());
     const memoryMiB = Number(memory);
@@ -169,98 +148,33 @@ function gpusOf(all: ReadonlyMap<string, readonly string[]>): readonly GpuReport
       bus,
       name: name ?? 'unknown',
       ...(Number.isFinite(memoryMiB) ? { memoryMiB } : {}),
-      othersProcesses: busy.filter((other) => other === bus).length,
+      vendor: 'nvidia',
+      ...(known.includes('nvidia')
+        ? { othersProcesses: busy.filter((other) => other === bus).length }
+        : {}),
     };
   });
   const others = (all.get('card') ?? []).map((line): GpuReport => {
-    const [bus, vendor, device] = line.split(' ');
+    const [bus, id = '?', device = '?'] = line.split(' ');
+    const vendor = VENDORS[id];
     return {
       bus: bus && asNvidiaSmi(bus),
-      name: `PCI ${vendor ?? '?'}:${device ?? '?'}`,
+      name: `PCI ${id}:${device}`,
+      ...(vendor === undefined ? {} : { vendor }),
+      ...(vendor === 'amd' && known.includes('amd')
+        ? { othersProcesses: busy.filter((other) => other === bus).length }
+        : {}),
     };
   });
   return [...nvidia, ...others];
 }
 
+/** By their numbers on the PCI bus. */
+const VENDORS: Readonly<Record<string, GpuReport['vendor']>> = {
+  '0x10de': 'nvidia',
+  '0x1002': 'amd',
+  '0x8086': 'intel',
+};
+
 /** Linux's `0000:03:00.0` as `00000000:03:00.0`, with capital letters. */
 const asNvidiaSmi = (bus: string): string => bus.toUpperCase().padStart(16, '0');
-
-function findingsOf(
-  seen: Omit<Preflight, 'findings'>,
-  readOnly: boolean,
-): readonly Finding[] {
-  const findings: Finding[] = [];
-  const error = (code: string, message: string, next?: string): void => {
-    findings.push({ level: 'error', code, message, next });
-  };
-  const warn = (code: string, message: string, next?: string): void => {
-    findings.push({ level: 'warning', code, message, next });
-  };
-  if (platformOf(seen) === undefined) findings.push(platformUnsupported(seen));
-  else if (seen.libc === 'musl') {
-    error(
-      'LIBC_UNSUPPORTED',
-      'the machine uses musl, but Gradwire’s Node needs glibc',
-      'Use another machine.',
-    );
-  }
-  if (readOnly) {
-    error(
-      'HOME_READ_ONLY',
-      `${seen.home} is not writable`,
-      'Use an account with a writable home.',
-    );
-  }
-  if (seen.noexec) {
-    error('HOME_NOEXEC', `${seen.home} is mounted noexec: programs cannot run from it`);
-  }
-  if (seen.freeMiB !== undefined && seen.freeMiB < NEEDED_MIB) {
-    error(
-      'DISK_FULL',
-      `${seen.home} has ${seen.freeMiB} MiB free but needs ${NEEDED_MIB}`,
-      'Free some space there.',
-    );
-  }
-  // 0 for file systems that do not count them.
-  if (
-    seen.freeInodes !== undefined &&
-    seen.freeInodes > 0 &&
-    seen.freeInodes < NEEDED_INODES
-  ) {
-    error(
-      'INODES_EXHAUSTED',
-      `${seen.home} has room for only ${seen.freeInodes} more files (inodes)`,
-    );
-  }
-  for (const program of seen.missing) {
-    error(
-      'PROGRAM_MISSING',
-      `${program} is not on the PATH`,
-      `Have ${program} installed.`,
-    );
-  }
-  if (Math.abs(seen.clockOffsetSeconds) >= CLOCK_SECONDS) {
-    const way = seen.clockOffsetSeconds > 0 ? 'ahead of' : 'behind';
-    warn(
-      'CLOCK_OFFSET',
-      `its clock is ${Math.abs(seen.clockOffsetSeconds)} s ${way} this computer's`,
-      'Its records will carry its own times.',
-    );
-  }
-  for (const { bus, name, othersProcesses = 0 } of seen.gpus) {
-    if (othersProcesses > 0) {
-      warn(
-        'GPU_IN_USE',
-        `${othersProcesses} processes of other users run on ${name} (${bus ?? 'bus unknown'})`,
-      );
-    }
-  }
-  if (seen.gpus.length > 0 && !seen.vulkan && !seen.bringsVulkan) {
-    warn(
-      'VULKAN_MISSING',
-      'the machine has a GPU but no Vulkan loader: ranks will compute on the CPU',
-      'Install libvulkan1 there, or on this computer, from where Gradwire deploys it.',
-    );
-  }
-  return findings;
-}

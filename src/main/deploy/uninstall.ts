@@ -20,6 +20,8 @@ if [ "$served" = 1 ]; then
   [ ! -S "$own/supervisor.sock" ] || exit 3
 fi
 if [ "$force" != 1 ] && [ -n "$(ls "$own/runs" 2>/dev/null)" ]; then ls "$own/runs"; exit 5; fi
+# Half an agent would look like a whole one: what has begun is completed.
+trap '' TERM HUP PIPE
 rm -rf "$own" || exit 1
 rmdir nodes 2>/dev/null
 if [ -d nodes ]; then ls nodes; else cd "$HOME" && rm -rf .gradwire; fi
@@ -33,11 +35,20 @@ if [ -d nodes ]; then ls nodes; else cd "$HOME" && rm -rf .gradwire; fi
  */
 export async function uninstall(
   connection: RemoteConnection,
-  { served, force }: { readonly served: boolean; readonly force: boolean },
+  {
+    served,
+    force,
+    signal,
+  }: {
+    readonly served: boolean;
+    readonly force: boolean;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<readonly string[]> {
   const { code, stdout, stderr } = await runScript(connection, SCRIPT, {
     variables: { served: served ? '1' : '0', force: force ? '1' : '0' },
     name: 'removing the agent',
+    signal,
   });
   if (code === 5) {
     const [run = ''] = stdout.trim().split('\n');

@@ -88,19 +88,16 @@ function nodeText({ node, bringsNode }: Preflight): string {
   return bringsNode ? `${node}, too old: Gradwire brings a newer one` : node;
 }
 
-export function gpuText({
-  name,
-  memoryMiB,
-  bus,
-  othersProcesses = 0,
-}: GpuReport): string {
-  const others =
-    othersProcesses === 0
-      ? undefined
-      : `${othersProcesses} ${othersProcesses === 1 ? 'process' : 'processes'} of other users`;
-  return [name, sizeOf(memoryMiB), bus, others]
+export function gpuText({ name, memoryMiB, bus, othersProcesses }: GpuReport): string {
+  return [name, sizeOf(memoryMiB), bus, othersText(othersProcesses)]
     .filter((part) => part !== undefined)
     .join(', ');
+}
+
+function othersText(processes: number | undefined): string | undefined {
+  if (processes === undefined) return 'whether others use it is not known';
+  if (processes === 0) return undefined;
+  return `${processes} ${processes === 1 ? 'process' : 'processes'} of other users`;
 }
 
 /** The connection state that a card shows. */

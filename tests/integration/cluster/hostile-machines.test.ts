@@ -7,9 +7,12 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -21,10 +24,12 @@ import {
   type RemoteNodeOptions,
 } from '../../../src/main/cluster/remote-node.ts';
 import { findInstalled } from '../../../src/main/deploy/installed.ts';
+import { preflight } from '../../../src/main/deploy/preflight.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import type { Preflight } from '../../../src/shared/preflight.ts';
 import { until } from '../../harness/processes.ts';
 import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
 
@@ -76,6 +81,18 @@ class Machine implements AsyncDisposable {
     return new RemoteNode(this.node.entry, { home, pool: this.#pool, progress });
   }
 
+  /** What a command of its login shell prints. */
+  async says(command: string): Promise<string> {
+    using lease = await this.#pool.acquire(this.server.target());
+    return (await lease.connection.run(command)).stdout;
+  }
+
+  /** Its check, with less patience for tools. */
+  async check(toolSeconds: number): Promise<Preflight> {
+    using lease = await this.#pool.acquire(this.server.target());
+    return await preflight(lease.connection, { toolSeconds });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]();
     await this.server[Symbol.asyncDispose]();
@@ -93,8 +110,8 @@ async function useAndLeave({ node, base }: Machine): Promise<void> {
   expect(existsSync(base)).toBe(false);
 }
 
-const hasShell = (name: string): boolean =>
-  ['/bin', '/usr/bin'].some((folder) => existsSync(path.join(folder, name)));
+/** Mounts need root; csh and fish are then among the prerequisites. */
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
 describe('login shells', () => {
   test('one that prints at every start, without SFTP', async () => {
@@ -105,9 +122,22 @@ describe('login shells', () => {
     await useAndLeave(machine);
   });
 
-  test.each(['csh', 'fish'].filter(hasShell))('%s', async (shell) => {
-    const forcedCommand = `exec ${shell} -c "$SSH_ORIGINAL_COMMAND"`;
-    await using machine = await Machine.start({ forcedCommand });
+  test.skipIf(!isRoot).each([
+    ['csh', '.cshrc', 'setenv PATH'],
+    ['fish', '.config/fish/config.fish', 'set -gx PATH'],
+  ])('%s, the account’s own', async (shell, start, setPath) => {
+    const loginShell = `/usr/bin/${shell}`;
+    await using machine = await Machine.start({ loginShell });
+    const file = path.join(machine.server.home, start);
+    mkdirSync(path.dirname(file), { recursive: true });
+    const noise = 'echo "Welcome to box"';
+    await writeFile(
+      file,
+      `${noise}\n${setPath} ${path.dirname(process.execPath)}:/usr/bin:/bin\n`,
+    );
+    // Whose syntax would fail in the other: it is that shell.
+    const said = { csh: 'echo $shell:t', fish: 'echo (status fish-path)' }[shell]!;
+    expect(await machine.says(said)).toContain(shell);
     await useAndLeave(machine);
   });
 
@@ -196,20 +226,150 @@ case "$*" in
   *driver_version*) echo 570.86.10;;
   *memory.total*) echo "00000000:3B:00.0, NVIDIA H100 PCIe, 81559"
     echo "00000000:5E:00.0, NVIDIA H100 PCIe, [N/A]";;
-  *compute-apps*) echo "00000000:3B:00.0, $PPID"; echo "00000000:5E:00.0, 99999999";;
+  *compute-apps*) echo "00000000:3B:00.0, ${process.pid}"; echo "00000000:5E:00.0, 99999999";;
 esac
 `;
     await writeFile(program, answers, { mode: 0o755 });
     const { driver, gpus, findings } = await machine.node.check();
     expect(driver).toBe('570.86.10');
-    const card = { name: 'NVIDIA H100 PCIe' };
+    const card = { name: 'NVIDIA H100 PCIe', vendor: 'nvidia' };
     expect(gpus).toEqual([
       { ...card, bus: '00000000:3B:00.0', memoryMiB: 81_559, othersProcesses: 0 },
       { ...card, bus: '00000000:5E:00.0', othersProcesses: 1 },
     ]);
+    // Neither has a Vulkan driver on this machine, as where only CUDA is installed.
+    expect(findings).toContainEqual(
+      expect.objectContaining({ code: 'VULKAN_DRIVER_MISSING', level: 'warning' }),
+    );
     expect(findings).toContainEqual(
       expect.objectContaining({ code: 'GPU_IN_USE', level: 'warning' }),
     );
+  });
+
+  test.each([
+    ['with', ''],
+    ['without', 'PATH=$HOME/tools\n'],
+  ])('a tool that hangs is ended, %s timeout there', async (_, path_) => {
+    await using machine = await Machine.start({
+      shellStart: `${path_}PATH=$HOME/bin:$PATH`,
+    });
+    const { home: there } = machine.server;
+    // All programs of this machine but one.
+    const tools = path.join(there, 'tools');
+    mkdirSync(tools);
+    for (const name of readdirSync('/usr/bin')) {
+      if (name !== 'timeout') symlinkSync(`/usr/bin/${name}`, path.join(tools, name));
+    }
+    const program = path.join(there, 'bin', 'nvidia-smi');
+    mkdirSync(path.dirname(program));
+    const pid = path.join(there, 'pid');
+    await writeFile(
+      program,
+      `#!/bin/sh\necho $$ >>${pid}\ncase "$*" in\n*driver*) echo 570;;\n` +
+        '*) exec sleep 1000;;\nesac\n',
+      { mode: 0o755 },
+    );
+    const { driver, gpus, findings, home: told } = await machine.check(2);
+    expect({ driver, gpus, told }).toEqual({ driver: '570', gpus: [], told: there });
+    const [late] = findings.filter(({ code }) => code === 'TOOL_SILENT');
+    expect(late?.message).toContain('nvidia-smi does not end');
+    expect(late?.next).toContain('Run nvidia-smi there');
+    expect(findings.filter(({ code }) => code === 'CLOCK_OFFSET')).toEqual([]);
+    const started = (await readFile(pid, 'utf8')).trim().split('\n');
+    // It is not asked again.
+    expect(started).toHaveLength(2);
+    for (const each of started) {
+      await until(
+        () => existsSync(`/proc/${each}`),
+        (alive) => !alive,
+        'the tool to end',
+      );
+    }
+  });
+
+  test('the time there is compared as it is read', async () => {
+    await using machine = await Machine.start({
+      shellStart: 'PATH=$HOME/bin:$PATH',
+    });
+    const date = path.join(machine.server.home, 'bin', 'date');
+    mkdirSync(path.dirname(date));
+    const ahead = '#!/bin/sh\nexec /usr/bin/date -d "+90 seconds" "$@"\n';
+    await writeFile(date, ahead, { mode: 0o755 });
+    const { clockOffsetSeconds, findings } = await machine.node.check();
+    expect(clockOffsetSeconds).toBeGreaterThan(85);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        level: 'warning',
+        code: 'CLOCK_OFFSET',
+        message: expect.stringMatching(/^its clock is \d+ s ahead of/) as string,
+      }),
+    );
+  });
+
+  test.skipIf(!isRoot)('AMD’s GPUs, with other users’ programs', async () => {
+    const tree = path.join(directory, 'class');
+    const write = async (name: string, text: string): Promise<void> => {
+      mkdirSync(path.dirname(path.join(tree, name)), { recursive: true });
+      await writeFile(path.join(tree, name), text);
+    };
+    // As Linux shows two of them: processes are listed by number, with what they hold.
+    for (const [index, bus] of ['0000:c3:00.0', '0001:03:00.1'].entries()) {
+      await write(`devices/${bus}/vendor`, '0x1002\n');
+      await write(`devices/${bus}/device`, '0x740c\n');
+      mkdirSync(path.join(tree, 'drm', `card${index}`), { recursive: true });
+      symlinkSync(
+        `../../devices/${bus}`,
+        path.join(tree, 'drm', `card${index}`, 'device'),
+      );
+    }
+    const kfd = 'kfd/kfd';
+    await write(`${kfd}/topology/nodes/0/gpu_id`, '0\n');
+    await write(`${kfd}/topology/nodes/1/gpu_id`, '4711\n');
+    await write(`${kfd}/topology/nodes/2/gpu_id`, '4712\n');
+    const at = (domain: number, location: number): string =>
+      `simd_count 416\nlocation_id ${location}\ndomain ${domain}\n`;
+    await write(`${kfd}/topology/nodes/1/properties`, at(0, 0xc3 * 256));
+    await write(`${kfd}/topology/nodes/2/properties`, at(1, 0x03 * 256 + 1));
+    // Ours holds memory on both, a stranger's on one.
+    for (const gpu of [4711, 4712])
+      await write(`${kfd}/proc/${process.pid}/vram_${gpu}`, '65536\n');
+    await write(`${kfd}/proc/99999999/vram_4711`, '0\n');
+    await write(`${kfd}/proc/99999999/vram_4712`, '65536\n');
+    await using machine = await Machine.start({ mounts: { '/sys/class': tree } });
+    const { gpus, findings } = await machine.node.check();
+    const card = { name: 'PCI 0x1002:0x740c', vendor: 'amd' };
+    expect(gpus).toEqual([
+      { ...card, bus: '00000000:C3:00.0', othersProcesses: 0 },
+      { ...card, bus: '00000001:03:00.1', othersProcesses: 1 },
+    ]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        code: 'GPU_IN_USE',
+        message: expect.stringContaining('00000001:03:00.1') as string,
+      }),
+    );
+    rmSync(path.join(tree, 'kfd'), { recursive: true });
+    expect((await machine.node.check()).gpus).toEqual([
+      { ...card, bus: '00000000:C3:00.0' },
+      { ...card, bus: '00000001:03:00.1' },
+    ]);
+  });
+
+  test('Vulkan’s drivers, where the library that a manifest names is there', async () => {
+    await using machine = await Machine.start({
+      shellStart: 'export VK_DRIVER_FILES=$HOME/a.json:$HOME/more',
+    });
+    const { home: there } = machine.server;
+    const manifest = (library: string): string =>
+      JSON.stringify({ ICD: { library_path: library, api_version: '1.3.0' } }, null, 1);
+    mkdirSync(path.join(there, 'more'));
+    await writeFile(path.join(there, 'libown_nvidia.so'), '');
+    await writeFile(path.join(there, 'a.json'), manifest('./libown_nvidia.so'));
+    await writeFile(
+      path.join(there, 'more', 'b.json'),
+      manifest('libabsent_radeon.so.0'),
+    );
+    expect((await machine.node.check()).vulkanDrivers).toEqual(['./libown_nvidia.so']);
   });
 });
 
@@ -298,16 +458,19 @@ describe('deploying', () => {
     );
   });
 
-  test('old agents go, the newest two stay, and one that a supervisor runs', async () => {
+  test('old packages go, the newest two stay, and one that a supervisor runs', async () => {
     await using machine = await Machine.start();
     const agents = path.join(machine.base, 'agents');
+    const runtimes = path.join(machine.base, 'runtimes');
     const names = ['1', '2', '3', '4'].map((digit) => digit.repeat(32));
-    for (const [index, name] of names.entries()) {
-      const folder = path.join(agents, name);
-      mkdirSync(folder, { recursive: true });
-      // Set: clocks of file systems stand still for moments.
-      const at = new Date(Date.now() - (names.length - index) * 60_000);
-      utimesSync(folder, at, at);
+    for (const kind of [agents, runtimes]) {
+      for (const [index, name] of names.entries()) {
+        const folder = path.join(kind, name);
+        mkdirSync(folder, { recursive: true });
+        // Set: clocks of file systems stand still for moments.
+        const at = new Date(Date.now() - (names.length - index) * 60_000);
+        utimesSync(folder, at, at);
+      }
     }
     const other = path.join(machine.base, 'nodes', 'other');
     mkdirSync(other, { recursive: true });
@@ -316,28 +479,128 @@ describe('deploying', () => {
     expect(readdirSync(agents).toSorted()).toEqual(
       [names[0], names[3], agent].toSorted(),
     );
+    // A supervisor of an older version may run any of them.
+    expect(readdirSync(runtimes).toSorted()).toEqual(names);
+    const node = path.join(runtimes, names[0]!, 'bin', 'node');
+    await writeFile(path.join(other, 'runtime'), `${node}\n`);
+    rmSync(path.join(agents, agent), { recursive: true });
+    await machine.node.deploy();
+    expect(readdirSync(runtimes).toSorted()).toEqual([names[0], names[2], names[3]]);
     // A home that other machines share keeps what they have.
     expect(await machine.node.uninstall()).toEqual(['other']);
     expect(await readFile(path.join(other, 'agent'), 'utf8')).toContain(names[0]);
   });
 
-  test.skipIf(process.getuid?.() !== 0)(
-    'a machine without room is told before anything is written',
+  test('remains of uploads go with the next deployment, also where nothing is missing', async () => {
+    await using machine = await Machine.start();
+    await machine.node.deploy();
+    const incoming = path.join(machine.base, 'incoming');
+    const yesterday = new Date(Date.now() - 25 * 3_600_000);
+    for (const name of ['agent-old.tar.gz', 'agent-new.tar.gz'])
+      await writeFile(path.join(incoming, name), 'part');
+    utimesSync(path.join(incoming, 'agent-old.tar.gz'), yesterday, yesterday);
+    expect((await machine.node.deploy()).uploaded).toBe(0);
+    // Somebody may still be sending the other.
+    expect(readdirSync(incoming)).toEqual(['agent-new.tar.gz']);
+  });
+
+  test('an upload that was damaged on the way is refused, and leaves nothing', async () => {
+    await using machine = await Machine.start({
+      shellStart: 'PATH=$HOME/bin:$PATH',
+    });
+    const cat = path.join(machine.server.home, 'bin', 'cat');
+    mkdirSync(path.dirname(cat));
+    // As many bytes, some of them other ones.
+    await writeFile(cat, '#!/bin/sh\nexec tr a b\n', { mode: 0o755 });
+    await expect(machine.node.deploy()).rejects.toMatchObject({
+      code: 'UPLOAD_DAMAGED',
+      place: expect.stringContaining('127.0.0.1') as string,
+    });
+    expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
+    expect(existsSync(path.join(machine.base, 'agents'))).toBe(false);
+    rmSync(cat);
+    expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
+  });
+
+  const LACKS = [
+    ['without room', 'size=16m', 'DISK_FULL', 'Free some space'],
+    ['out of inodes', 'nr_inodes=100', 'INODES_EXHAUSTED', undefined],
+    ['whose home runs no programs', 'noexec', 'HOME_NOEXEC', undefined],
+    ['whose home is read-only', 'ro', 'HOME_READ_ONLY', 'a writable home'],
+  ] as const;
+  test.skipIf(!isRoot).each(LACKS)(
+    'a machine %s (%s) is told before anything is written: %s',
+    async (_, option, code, next) => {
+      await using machine = await Machine.start();
+      using disk = new Disk(machine.server.home);
+      disk.remount(option);
+      await expect(machine.node.deploy()).rejects.toMatchObject({
+        code,
+        ...(next === undefined
+          ? {}
+          : { next: expect.stringContaining(next) as string }),
+      });
+      expect(existsSync(machine.base)).toBe(false);
+      const { findings } = await machine.node.check();
+      expect(findings).toContainEqual(
+        expect.objectContaining({ code, level: 'error' }),
+      );
+    },
+  );
+
+  test.skipIf(!isRoot)('a disk that fills during the upload is named', async () => {
+    await using machine = await Machine.start();
+    using disk = new Disk(machine.server.home);
+    const watched = machine.another((_, progress) => {
+      if (progress?.step === 'upload' && progress.doneBytes === 0)
+        disk.remount('size=1m');
+    });
+    await expect(watched.deploy()).rejects.toMatchObject({
+      code: 'DEPLOY_FAILED',
+      message: expect.stringMatching(/^uploading failed: .*No space left/) as string,
+      next: 'Free some space there, then try again.',
+    });
+    expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
+    disk.remount('size=1g');
+    expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
+  });
+
+  test.skipIf(!isRoot)(
+    'files that cannot be made while unpacking are named',
     async () => {
       await using machine = await Machine.start();
-      const { home: full } = machine.server;
-      // The shell's start lies in the home itself.
-      const start = await readFile(path.join(full, '.bashrc'));
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', full]);
-      try {
-        await writeFile(path.join(full, '.bashrc'), start);
-        await expect(machine.node.deploy()).rejects.toMatchObject({
-          code: 'DISK_FULL',
-        });
-        expect(existsSync(machine.base)).toBe(false);
-      } finally {
-        execFileSync('umount', ['-l', full]);
-      }
+      using disk = new Disk(machine.server.home);
+      const watched = machine.another((_, progress) => {
+        if (progress?.step === 'unpack') disk.remount('nr_inodes=10');
+      });
+      await expect(watched.deploy()).rejects.toMatchObject({
+        code: 'DEPLOY_FAILED',
+        message: expect.stringMatching(/^unpacking failed: .*No space left/) as string,
+      });
+      expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
+      expect(existsSync(path.join(machine.base, 'agents'))).toBe(false);
     },
   );
 });
+
+/** A file system in memory over a directory, with the files of that directory. */
+class Disk implements Disposable {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    const start = readFileSync(path.join(directory, '.bashrc'));
+    // Another file system over it is deeper than the one that it is on.
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1g', 'tmpfs', directory]);
+    writeFileSync(path.join(directory, '.bashrc'), start);
+  }
+
+  /** Changes an option of the mount: its size, or what is allowed there. */
+  remount(option: string): void {
+    execFileSync('mount', ['-o', `remount,${option}`, this.#directory]);
+  }
+
+  [Symbol.dispose](): void {
+    execFileSync('umount', ['-l', this.#directory]);
+  }
+}

@@ -1,4 +1,6 @@
 /** Runs on nodes that Slurm allots: a real Slurm, whose login node is reached by SSH. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DoneRecord } from '../../../src/shared/records.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
@@ -39,10 +41,34 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     });
   };
 
+  test('that cannot be reached is no machine for runs', async () => {
+    const conf = path.join(slurm.directory, 'elsewhere.conf');
+    // Its controller would listen where nothing does.
+    const text = readFileSync(slurm.environment.SLURM_CONF!, 'utf8');
+    writeFileSync(conf, text.replace(/^SlurmctldPort=.*$/m, 'SlurmctldPort=1'));
+    await using machine = await SshServer.start({
+      shellStart: `export SLURM_CONF=${conf}\n`,
+    });
+    const host = ['--host', '127.0.0.1', '--port', String(machine.port)];
+    const key = ['--identity', machine.key, '--slurm'];
+    succeeded(await home.run(['nodes', 'add', 'silent', ...host, ...key]));
+    const accept = ['--accept-host-key', machine.fingerprint()];
+    const { code, stdout } = await home.run(['nodes', 'check', 'silent', ...accept]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^error: SLURM_SILENT: .*Unable to contact .*sinfo works/m);
+    expect(stdout).not.toContain('ready for runs');
+  });
+
   test('trains a run over two of its nodes, and gives them back', async () => {
     const command = home.startQuickstart(['world.nodes=[hpc]', 'iterations=40']);
     const { code, stderr } = await command.finished;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // The first run there brings the agent, and says so.
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(
+        /^hpc: uploading the agent .*\n(hpc: .*\n)*$/,
+      ) as string,
+    });
     const { records } = command;
     expect(records.map(({ type }) => type).slice(0, 1)).toEqual(['queued']);
     const allocated = ofType(records, 'allocated')[0];

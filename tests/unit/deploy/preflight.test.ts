@@ -1,9 +1,8 @@
 /** What is made of a machine's answers, and of those it leaves out. */
 import { describe, expect, test } from 'vitest';
-import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
+import { offsetOf, parsePreflight } from '../../../src/main/deploy/preflight.ts';
 import type { Preflight } from '../../../src/shared/preflight.ts';
 
-const NOW = 1_800_000_000;
 const SOUND = {
   hostname: 'box',
   system: 'Linux',
@@ -13,15 +12,17 @@ const SOUND = {
   home: '/home/ada',
   free: '9000000',
   inodes: '100000',
-  clock: String(NOW),
 };
 
 /** Of a sound machine whose answers differ in these; undefined: it gives none. */
-function seen(answers: Record<string, string | undefined> = {}): Preflight {
+function seen(
+  answers: Record<string, string | undefined> = {},
+  clockOffset = 0,
+): Preflight {
   const lines = Object.entries({ ...SOUND, ...answers })
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${value}`);
-  return parsePreflight(lines.join('\n'), NOW);
+  return parsePreflight(lines.join('\n'), clockOffset);
 }
 
 const codes = ({ findings }: Preflight): readonly string[] =>
@@ -42,30 +43,43 @@ describe('findings', () => {
     [{ free: String(399 * 1024) }, 'error DISK_FULL'],
     [{ inodes: '499' }, 'error INODES_EXHAUSTED'],
     [{ missing: 'tar' }, 'error PROGRAM_MISSING'],
-    [{ clock: String(NOW + 5) }, 'warning CLOCK_OFFSET'],
-    [{ clock: String(NOW - 5) }, 'warning CLOCK_OFFSET'],
+    [{ late: 'nvidia-smi' }, 'warning TOOL_SILENT'],
+    [{ slurmmissing: '1' }, 'error SLURM_MISSING'],
+    [{ slurmsilent: 'sinfo failed: Unable to contact' }, 'error SLURM_SILENT'],
   ])('%o: %s', (answers, code) => {
     expect(codes(seen(answers))).toEqual([code]);
   });
 
   test.each([
-    // Just enough; file systems that do not count inodes; a clock within the latency.
-    { free: String(400 * 1024), inodes: '500', clock: String(NOW + 4) },
+    // Just enough; file systems that do not count inodes.
+    { free: String(400 * 1024), inodes: '500' },
     { inodes: '0' },
-    { inodes: '-', free: '', clock: undefined },
+    { inodes: '-', free: '' },
     { machine: 'aarch64' },
     { libc: undefined },
   ])('none of %o', (answers) => {
     expect(codes(seen(answers))).toEqual([]);
   });
 
-  test('the direction of a clock’s offset is reported', () => {
-    expect(seen({ clock: String(NOW + 90) }).findings[0]?.message).toContain(
-      '90 s ahead',
-    );
-    expect(seen({ clock: String(NOW - 90) }).findings[0]?.message).toContain(
-      '90 s behind',
-    );
+  test('a clock’s offset of 5 s and more is reported, with its direction', () => {
+    expect(codes(seen({}, 4))).toEqual([]);
+    for (const offset of [5, -5])
+      expect(codes(seen({}, offset))).toEqual(['warning CLOCK_OFFSET']);
+    expect(seen({}, 90).findings[0]?.message).toContain('90 s ahead');
+    expect(seen({}, -90).findings[0]?.message).toContain('90 s behind');
+  });
+
+  test.each([
+    // Read at some moment of a slow answer: no offset is known.
+    [1000, { asked: 1000, answered: 1014 }, 0],
+    [1013, { asked: 1000, answered: 1014 }, 0],
+    [NaN, { asked: 1000, answered: 1001 }, 0],
+    // At least that much, whenever it was read.
+    [1020, { asked: 1000, answered: 1014 }, 6],
+    [990, { asked: 1000, answered: 1014 }, -10],
+    [1090, { asked: 1000, answered: 1000.2 }, 90],
+  ])('a clock that read %s: %o: an offset of %s s', (there, times, offset) => {
+    expect(offsetOf(there, times)).toBe(offset);
   });
 
   test('a GPU without a Vulkan loader is no GPU for us, unless the agent brings one', () => {
@@ -74,21 +88,55 @@ describe('findings', () => {
     const [own, other] =
       process.arch === 'x64' ? ['x86_64', 'aarch64'] : ['aarch64', 'x86_64'];
     const machine = other;
-    expect(codes(seen({ machine, gpu }))).toEqual(['warning VULKAN_MISSING']);
-    expect(codes(seen({ machine, gpu, vulkan: '1' }))).toEqual([]);
-    const amd = { machine, card: '0000:c3:00.0 0x1002 0x744c' };
-    expect(seen(amd).gpus).toEqual([
-      { bus: '00000000:C3:00.0', name: 'PCI 0x1002:0x744c' },
-    ]);
-    expect(codes(seen(amd))).toEqual(['warning VULKAN_MISSING']);
-    const alike = seen({ machine: own, gpu });
+    const icd = 'libGLX_nvidia.so.0';
+    expect(codes(seen({ machine, gpu, icd }))).toEqual(['warning VULKAN_MISSING']);
+    expect(codes(seen({ machine, gpu, icd, vulkan: '1' }))).toEqual([]);
+    const alike = seen({ machine: own, gpu, icd });
     expect(codes(alike)).toEqual(alike.bringsVulkan ? [] : ['warning VULKAN_MISSING']);
+  });
+
+  test.each([
+    [{ gpu: '00000000:01:00.0, NVIDIA A100, 40960' }, '/usr/lib/libGLX_nvidia.so.0'],
+    [{ card: '0000:c3:00.0 0x1002 0x744c' }, '/usr/lib/libvulkan_radeon.so'],
+    [{ card: '0000:c3:00.0 0x1002 0x744c' }, 'amdvlk64.so'],
+    [{ card: '0000:03:00.0 0x8086 0x0bd5' }, 'libvulkan_intel.so'],
+  ])('%o is a GPU for us only with %s, a Vulkan driver of its own', (gpu, icd) => {
+    const vulkan = '1';
+    // A driver that draws on the CPU is on most machines with Mesa.
+    for (const other of [undefined, 'libvulkan_lvp.so', 'libvulkan_virtio.so']) {
+      const { findings } = seen({ ...gpu, vulkan, icd: other });
+      expect(findings).toMatchObject([{ code: 'VULKAN_DRIVER_MISSING' }]);
+      expect(findings[0]!.next).toContain('installed there');
+    }
+    expect(codes(seen({ ...gpu, vulkan, icd }))).toEqual([]);
+  });
+
+  test('other users’ processes are counted where the machine can tell', () => {
+    const vulkan = { vulkan: '1', icd: 'libvulkan_radeon.so' };
+    const card = '0000:c3:00.0 0x1002 0x744c';
+    const amd = {
+      ...{ bus: '00000000:C3:00.0', name: 'PCI 0x1002:0x744c', vendor: 'amd' },
+    };
+    expect(seen({ ...vulkan, card }).gpus).toEqual([amd]);
+    const processes = 'amd';
+    expect(seen({ ...vulkan, card, processes }).gpus).toEqual([
+      { ...amd, othersProcesses: 0 },
+    ]);
+    const used = seen({ ...vulkan, card, processes, busy: '0000:c3:00.0' });
+    expect(used.gpus).toEqual([{ ...amd, othersProcesses: 1 }]);
+    expect(codes(used)).toEqual(['warning GPU_IN_USE']);
+    // An unknown maker's, such as that of a server's own screen: it needs nothing of ours.
+    const plain = seen({ vulkan: '1', card: '0000:02:00.0 0x1a03 0x2000', processes });
+    expect(plain.gpus).toEqual([
+      { bus: '00000000:02:00.0', name: 'PCI 0x1a03:0x2000' },
+    ]);
+    expect(codes(plain)).toEqual([]);
   });
 });
 
 describe('answers', () => {
   test('what a machine does not say is missing, not zero', () => {
-    const empty = parsePreflight('nothing here\n=\n', NOW);
+    const empty = parsePreflight('nothing here\n=\n', 0);
     expect(empty).toMatchObject({ hostname: 'unknown', libc: 'unknown', home: '' });
     expect([empty.cores, empty.memoryMiB, empty.freeMiB, empty.node]).toEqual([
       ...[undefined, undefined, undefined, undefined],

@@ -63,7 +63,10 @@ describe('a machine in words', () => {
 
   test('a GPU, and who else computes on it', () => {
     const gpu = { name: 'NVIDIA H100', memoryMiB: 81_559, bus: '0000:3b:00.0' };
-    expect(gpuText(gpu)).toBe('NVIDIA H100, 85.5 GB, 0000:3b:00.0');
+    expect(gpuText({ ...gpu, othersProcesses: 0 })).toBe(
+      'NVIDIA H100, 85.5 GB, 0000:3b:00.0',
+    );
+    expect(gpuText(gpu)).toMatch(/, whether others use it is not known$/);
     expect(gpuText({ ...gpu, othersProcesses: 1 })).toMatch(
       /, 1 process of other users$/,
     );

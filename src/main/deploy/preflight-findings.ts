@@ -1,0 +1,175 @@
+/** What the answers of an inspected machine mean for using it: errors and warnings. */
+import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
+import { platformOf, platformUnsupported } from './platform.ts';
+
+/** Space for the agent, the runtime and their archives, all unpacked. */
+const NEEDED_MIB = 400;
+const NEEDED_INODES = 500;
+const CLOCK_SECONDS = 5;
+
+/** Answers that are only in findings. */
+export interface Answers {
+  readonly readOnly: boolean;
+  /** Tools that took too long. */
+  readonly late: readonly string[];
+  /** What Slurm answered, where it was asked. */
+  readonly slurm:
+    | { readonly kind: 'fine' }
+    | { readonly kind: 'missing' }
+    | { readonly kind: 'silent'; readonly reason: string };
+}
+
+/**
+ * The libraries of Vulkan's drivers. A machine set up only to compute may have a GPU's
+ * driver without one: NVIDIA's comes with the libraries for graphics.
+ */
+const VULKAN_DRIVERS: Readonly<
+  Record<
+    NonNullable<GpuReport['vendor']>,
+    { readonly library: RegExp; readonly next: string }
+  >
+> = {
+  nvidia: {
+    library: /nvidia|nouveau/i,
+    next:
+      'Have the graphics libraries of its driver installed there: libGLX_nvidia.so.0 and ' +
+      'nvidia_icd.json (Debian: nvidia-vulkan-icd; Ubuntu: libnvidia-gl-VERSION).',
+  },
+  amd: {
+    library: /radeon|amdvlk/i,
+    next: 'Have Mesa’s drivers installed there (mesa-vulkan-drivers).',
+  },
+  intel: {
+    library: /intel/i,
+    next: 'Have Mesa’s drivers installed there (mesa-vulkan-drivers).',
+  },
+};
+
+export function findingsOf(
+  seen: Omit<Preflight, 'findings'>,
+  answers: Answers,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  const error = (code: string, message: string, next?: string): void => {
+    findings.push({ level: 'error', code, message, next });
+  };
+  const warn = (code: string, message: string, next?: string): void => {
+    findings.push({ level: 'warning', code, message, next });
+  };
+  if (platformOf(seen) === undefined) findings.push(platformUnsupported(seen));
+  else if (seen.libc === 'musl') {
+    error(
+      'LIBC_UNSUPPORTED',
+      'the machine uses musl, but Gradwire’s Node needs glibc',
+      'Use another machine.',
+    );
+  }
+  if (answers.readOnly) {
+    error(
+      'HOME_READ_ONLY',
+      `${seen.home} is not writable`,
+      'Use an account with a writable home.',
+    );
+  }
+  if (seen.noexec) {
+    error('HOME_NOEXEC', `${seen.home} is mounted noexec: programs cannot run from it`);
+  }
+  if (seen.freeMiB !== undefined && seen.freeMiB < NEEDED_MIB) {
+    error(
+      'DISK_FULL',
+      `${seen.home} has ${seen.freeMiB} MiB free but needs ${NEEDED_MIB}`,
+      'Free some space there.',
+    );
+  }
+  // 0 for file systems that do not count them.
+  if (
+    seen.freeInodes !== undefined &&
+    seen.freeInodes > 0 &&
+    seen.freeInodes < NEEDED_INODES
+  ) {
+    error(
+      'INODES_EXHAUSTED',
+      `${seen.home} has room for only ${seen.freeInodes} more files (inodes)`,
+    );
+  }
+  for (const program of seen.missing) {
+    error(
+      'PROGRAM_MISSING',
+      `${program} is not on the PATH`,
+      `Have ${program} installed.`,
+    );
+  }
+  if (Math.abs(seen.clockOffsetSeconds) >= CLOCK_SECONDS) {
+    const way = seen.clockOffsetSeconds > 0 ? 'ahead of' : 'behind';
+    warn(
+      'CLOCK_OFFSET',
+      `its clock is ${Math.abs(seen.clockOffsetSeconds)} s ${way} this computer's`,
+      'Its records will carry its own times.',
+    );
+  }
+  for (const { bus, name, othersProcesses = 0 } of seen.gpus) {
+    if (othersProcesses > 0) {
+      warn(
+        'GPU_IN_USE',
+        `${othersProcesses} processes of other users run on ${name} (${bus ?? 'bus unknown'})`,
+      );
+    }
+  }
+  for (const tool of answers.late) {
+    warn(
+      'TOOL_SILENT',
+      `${tool} does not end there: GPUs and who uses them are not known`,
+      `Run ${tool} there. If it hangs, have the driver restarted, or the machine.`,
+    );
+  }
+  if (seen.gpus.length > 0 && !seen.vulkan && !seen.bringsVulkan) {
+    warn(
+      'VULKAN_MISSING',
+      'the machine has a GPU but no Vulkan loader: ranks will compute on the CPU',
+      'Install libvulkan1 there, or on this computer, from where Gradwire deploys it.',
+    );
+  }
+  for (const [vendor, { library, next }] of Object.entries(VULKAN_DRIVERS)) {
+    const without = seen.gpus.find((gpu) => gpu.vendor === vendor);
+    if (without === undefined || seen.vulkanDrivers.some((name) => library.test(name)))
+      continue;
+    warn(
+      'VULKAN_DRIVER_MISSING',
+      `${without.name} (${without.bus ?? 'bus unknown'}) has no Vulkan driver: ranks will compute on the CPU`,
+      next,
+    );
+  }
+  findings.push(...slurmFindings(answers.slurm));
+  return findings;
+}
+
+function slurmFindings(slurm: Answers['slurm']): readonly Finding[] {
+  switch (slurm.kind) {
+    case 'fine':
+      return [];
+    case 'missing':
+      return [
+        {
+          level: 'error',
+          code: 'SLURM_MISSING',
+          message: 'it is to be a Slurm login node, but has no sinfo',
+          next:
+            'Have Slurm in the PATH of SSH commands there (ssh HOST command -v sinfo), or ' +
+            'take Slurm out of its entry: gradwire nodes edit NAME --unset slurm.',
+        },
+      ];
+    case 'silent':
+      return [
+        {
+          level: 'error',
+          code: 'SLURM_SILENT',
+          message: `Slurm does not respond there: ${slurm.reason.replace(/[\s:]+$/, '')}`,
+          next:
+            'Check again when sinfo works there; until then tell the cluster’s ' +
+            'administrators.',
+        },
+      ];
+    default:
+      return slurm satisfies never;
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * The script that inspects a machine: POSIX shell that only reads. It prints lines
+ * `key=value`; what a machine does not know is missing.
+ *
+ * A tool may hang, as `nvidia-smi` does with a broken driver, so each has its own limit of
+ * `$limit` seconds (default 10) and is ended with it. A process that cannot even be killed
+ * keeps its pipe open, so a tool's output is read up to a last line, not to the pipe's end.
+ * Where there is no `timeout`, the script looks every second whether the tool has ended.
+ *
+ * Other users' work on NVIDIA's GPUs is known from `nvidia-smi`; that of compute programs on
+ * AMD's from the kernel (`/sys/class/kfd`, as `rocm-smi --showpids` reads it): a process
+ * holds memory (`vram_GPU`) on the GPUs that it uses. What draws there is not listed.
+ */
+
+/** Programs that deploying needs. */
+const NEEDED_PROGRAMS = ['tar', 'gzip', 'sha256sum'];
+
+/** Where the Vulkan loader looks for drivers, below a directory of configuration or data. */
+const MANIFESTS = 'vulkan/icd.d';
+
+export const INSPECTION = String.raw`
+[ -n "$limit" ] || limit=10
+say() { printf '%s=%s\n' "$1" "$2"; }
+has() { command -v "$1" >/dev/null 2>&1; }
+timed=0
+timeout -s KILL 5 true >/dev/null 2>&1 && timed=1
+# Prints what a tool prints. Its exit code is the tool's; 137 if it took too long.
+bounded() {
+  {
+    if [ "$timed" = 1 ]; then
+      timeout -s KILL "$limit" "$@" </dev/null 2>/dev/null
+      code=$?
+    else
+      "$@" </dev/null 2>/dev/null &
+      tool=$!
+      waited=0
+      while sleep 1; kill -s 0 "$tool" 2>/dev/null && [ "$waited" -lt "$limit" ]; do
+        waited=$((waited + 1))
+      done
+      if kill -s KILL "$tool" 2>/dev/null; then code=137; else wait "$tool"; code=$?; fi
+    fi
+    printf '\ngradwire-end %s\n' "$code"
+  } | while IFS= read -r line; do
+    case "$line" in
+      'gradwire-end '*) exit "$(printf '%s' "$line" | sed 's/.* //')";;
+      ?*) printf '%s\n' "$line";;
+    esac
+  done
+}
+say hostname "$(uname -n)"
+say system "$(uname -s)"
+say kernel "$(uname -r)"
+say machine "$(uname -m)"
+if has getconf && getconf GNU_LIBC_VERSION >/dev/null 2>&1; then say libc glibc
+elif ls /lib/ld-musl-* >/dev/null 2>&1; then say libc musl; fi
+has getconf && say cores "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
+[ -r /proc/meminfo ] && say memory "$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)"
+say home "$HOME"
+say free "$(bounded df -Pk "$HOME" | tail -n 1 | awk '{print $4}')"
+say inodes "$(bounded df -Pi "$HOME" | tail -n 1 | awk '{print $4}')"
+has stat && say filesystem "$(bounded stat -f -c %T "$HOME")"
+[ -w "$HOME" ] || say readonly 1
+# Of nested mounts the deepest counts, of those at one place the last.
+options=$(place=$(cd "$HOME" && pwd -P) awk '
+  { point = $2; gsub(/\\040/, " ", point); sub(/\/$/, "", point) }
+  index(ENVIRON["place"] "/", point "/") == 1 && length(point) >= longest {
+    longest = length(point); options = $4
+  }
+  END { print options }' /proc/mounts 2>/dev/null)
+case ",$options," in *,noexec,*) say noexec 1;; esac
+case ",$options," in *,ro,*) say readonly 1;; esac
+has node && say node "$(bounded node --version)"
+say ssh "$SSH_CONNECTION"
+if has ip; then
+  ip -o addr show scope global 2>/dev/null | awk '{split($4, a, "/"); print "address=" a[1]}'
+elif has hostname; then
+  for address in $(hostname -I 2>/dev/null); do say address "$address"; done
+fi
+# The answer of nvidia-smi in $answer; false if it has none.
+ask() {
+  answer=$(bounded nvidia-smi "$@")
+  case $? in
+    0) ;;
+    137) say late nvidia-smi; return 1;;
+    *) return 1;;
+  esac
+}
+nvidia() {
+  ask --query-gpu=driver_version --format=csv,noheader || return
+  say driver "$(printf '%s\n' "$answer" | head -n 1)"
+  ask --query-gpu=pci.bus_id,name,memory.total --format=csv,noheader,nounits || return
+  printf '%s\n' "$answer" | sed 's/^/gpu=/'
+  ask --query-compute-apps=gpu_bus_id,pid --format=csv,noheader || return
+  say processes nvidia
+  printf '%s\n' "$answer" | while IFS=', ' read -r bus pid; do
+    # One that we may not see is another's.
+    [ -z "$pid" ] || own "$pid" || say busy "$bus"
+  done
+}
+own() { [ "$(stat -c %u "/proc/$1" 2>/dev/null)" = "$(id -u)" ]; }
+cards() {
+  for card in /sys/class/drm/card[0-9]*/device; do
+    case "$card" in *-*) continue;; esac
+    [ -r "$card/vendor" ] && say card "$(basename "$(readlink -f "$card")") $(cat "$card/vendor") $(cat "$card/device")"
+  done
+  [ -d /sys/class/kfd/kfd/proc ] || return
+  say processes amd
+  for node in /sys/class/kfd/kfd/topology/nodes/*; do
+    gpu=$(cat "$node/gpu_id" 2>/dev/null)
+    [ -n "$gpu" ] && [ "$gpu" != 0 ] || continue
+    domain=$(sed -n 's/^domain //p' "$node/properties")
+    at=$(sed -n 's/^location_id //p' "$node/properties")
+    [ -n "$domain" ] || domain=0
+    bus=$(printf '%04x:%02x:%02x.%x' "$domain" $((at / 256)) $((at / 8 % 32)) $((at % 8)))
+    for process in /sys/class/kfd/kfd/proc/*; do
+      used=$(cat "$process/vram_$gpu" 2>/dev/null)
+      [ -n "$used" ] && [ "$used" != 0 ] || continue
+      own "$(basename "$process")" || say busy "$bus"
+    done
+  done
+}
+if has nvidia-smi; then nvidia
+elif [ -d /sys/class/drm ]; then cards; fi
+for library in /usr/lib/*/libvulkan.so.1 /usr/lib64/libvulkan.so.1 /usr/lib/libvulkan.so.1; do
+  [ -e "$library" ] && { say vulkan 1; break; }
+done
+# Vulkan's drivers: a manifest names a library, which may be missing all the same.
+manifests() {
+  if [ -n "$VK_DRIVER_FILES$VK_ICD_FILENAMES" ]; then
+    [ -n "$VK_DRIVER_FILES" ] || VK_DRIVER_FILES=$VK_ICD_FILENAMES
+    printf '%s\n' "$VK_DRIVER_FILES" | tr : '\n'
+    return
+  fi
+  printf '%s\n' "$VK_ADD_DRIVER_FILES" | tr : '\n'
+  [ -n "$XDG_CONFIG_DIRS" ] || XDG_CONFIG_DIRS=/etc/xdg
+  [ -n "$XDG_DATA_DIRS" ] || XDG_DATA_DIRS=/usr/local/share:/usr/share
+  [ -n "$XDG_CONFIG_HOME" ] || XDG_CONFIG_HOME=$HOME/.config
+  [ -n "$XDG_DATA_HOME" ] || XDG_DATA_HOME=$HOME/.local/share
+  printf '%s\n' "$XDG_CONFIG_HOME:$XDG_CONFIG_DIRS:/etc:$XDG_DATA_HOME:$XDG_DATA_DIRS" |
+    tr : '\n' | while IFS= read -r folder; do
+      for file in "$folder"/${MANIFESTS}/*.json; do printf '%s\n' "$file"; done
+    done
+}
+found() {
+  case "$2" in
+    /*) [ -e "$2" ];;
+    */*) [ -e "$(dirname "$1")/$2" ];;
+    *)
+      for folder in /usr/lib/* /usr/lib64 /usr/lib /lib64 $(printf '%s' "$LD_LIBRARY_PATH" | tr : ' '); do
+        [ -e "$folder/$2" ] && return
+      done
+      { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -qF "$2 ";;
+  esac
+}
+manifests | while IFS= read -r manifest; do
+  if [ -d "$manifest" ]; then set -- "$manifest"/*.json; else set -- "$manifest"; fi
+  for file do
+    [ -r "$file" ] || continue
+    library=$(sed -n 's/.*"library_path" *: *"\([^"]*\)".*/\1/p' "$file" | head -n 1)
+    [ -n "$library" ] && found "$file" "$library" && say icd "$library"
+  done
+done
+words() { printf '%s' "$answer" | tr '\n' ' '; }
+if [ "$slurm" = 1 ]; then
+  if has sinfo; then
+    # A busy controller answers late.
+    limit=$((limit * 2))
+    answer=$(bounded sh -c 'exec sinfo --noheader --format=%R 2>&1')
+    case $? in
+      0) ;;
+      137) say slurmsilent "sinfo does not end: $(words)";;
+      *) say slurmsilent "sinfo failed: $(words)";;
+    esac
+  else say slurmmissing 1; fi
+fi
+for program in ${NEEDED_PROGRAMS.join(' ')}; do has "$program" || say missing "$program"; done
+true
+`;

@@ -1,0 +1,134 @@
+/** Deployments that a run needs are shown, at the command line and in the app, and can be cancelled. */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
+import { resolveHome } from '../../../src/main/home/home.ts';
+import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import type { NodeStatus } from '../../../src/shared/node-status.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { until, untilAsync } from '../../harness/processes.ts';
+import { SshServer } from '../../harness/sshd.ts';
+
+const RUN = ['world.nodes=[this-computer, box]', 'world.ranks=2', 'iterations=3'];
+
+let server: SshServer;
+let home: GradwireHome;
+
+beforeAll(async () => {
+  server = await SshServer.start({ shellStart: 'PATH=$HOME/bin:$PATH' });
+  // An upload does not end there before it is cancelled.
+  mkdirSync(path.dirname(cat()));
+  const slow =
+    '#!/bin/sh\nhead -c 100000\n' +
+    'while [ "$(head -c 20000 | wc -c)" -gt 0 ]; do sleep 1; done\n';
+  writeFileSync(cat(), slow, { mode: 0o755 });
+  home = new GradwireHome();
+  const host = ['--host', '127.0.0.1', '--port', String(server.port)];
+  succeeded(await home.run(['nodes', 'add', 'box', ...host, '--identity', server.key]));
+  const accept = ['--accept-host-key', server.fingerprint()];
+  succeeded(await home.run(['nodes', 'check', 'box', ...accept]));
+});
+afterAll(async () => {
+  await home?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
+});
+
+const cat = (): string => path.join(server.home, 'bin', 'cat');
+const base = (): string => path.join(server.home, '.gradwire');
+
+const incoming = (): readonly string[] => {
+  const folder = path.join(base(), 'incoming');
+  return existsSync(folder) ? readdirSync(folder) : [];
+};
+
+/** Nothing there looks whole, and nothing is left of the way. */
+async function expectNothing(): Promise<void> {
+  await until(incoming, (left) => left.length === 0, 'what was uploaded to be removed');
+  expect(existsSync(path.join(base(), 'agents'))).toBe(false);
+}
+
+describe('at the command line', () => {
+  test.each([
+    ['beside this computer', RUN],
+    ['that leads', ['world.nodes=[box]', 'world.ranks=1', 'iterations=3']],
+  ])('Ctrl-C cancels a deployment to a machine %s', async (_, settings) => {
+    const command = home.startQuickstart(settings);
+    await until(incoming, (files) => files.length > 0, 'the upload');
+    command.child.kill('SIGINT');
+    const { code, stderr, stdout } = await command.finished;
+    expect({ code, stdout }).toEqual({
+      code: 130,
+      stdout: expect.any(String) as string,
+    });
+    // That all is there is not said; what takes long is.
+    expect(stderr).toMatch(/^box: uploading the agent \(\d+\.\d MiB\)\n/);
+    await expectNothing();
+  });
+});
+
+describe('in the app', () => {
+  let core: AppCore;
+  let nodes: readonly NodeStatus[] = [];
+
+  beforeAll(async () => {
+    core = await createAppCore({
+      home: resolveHome({ GRADWIRE_HOME: home.directory }),
+      host: 'browser',
+    });
+    core.onEvent((event, ...args) => {
+      if (event === 'nodesChanged') nodes = args[0] as readonly NodeStatus[];
+    });
+  });
+  afterAll(async () => {
+    await core?.close();
+  });
+
+  const box = (): NodeStatus | undefined => nodes.find(({ name }) => name === 'box');
+  const launch = (): Promise<unknown> =>
+    core.api.launch(
+      parseExperimentSpec({
+        workload: { model: 'fnn3', dataset: 'digits' },
+        world: { ranks: 2, nodes: ['this-computer', 'box'] },
+        ...{ iterations: 3, evaluateEvery: 0, backend: 'wasm' },
+      }),
+    );
+
+  test('a card cancels the deployment that a run waits for, and the run says so', async () => {
+    const launched = launch().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const { activity } = (await untilAsync(
+      () => Promise.resolve(box()),
+      (shown) => shown?.activity?.progress !== undefined,
+      'the deployment',
+    ))!;
+    expect(activity?.kind).toBe('deploy');
+    await core.api.cancelNode('box');
+    expect(await launched).toMatchObject({ code: 'ABORTED' });
+    await expectNothing();
+    await until(
+      () => box()?.activity,
+      (left) => left === undefined,
+      'the card to be free',
+    );
+    const [run] = await core.api.runs({ limit: 1 });
+    expect(run).toMatchObject({ state: 'failed', error: { code: 'ABORTED' } });
+  });
+
+  test('uninstalling is cancelled before anything is removed', async () => {
+    rmSync(cat());
+    await core.api.deployNode('box');
+    const agents = readdirSync(path.join(base(), 'agents'));
+    const uninstalled = core.api.uninstallNode('box').then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    await core.api.cancelNode('box');
+    expect(await uninstalled).toMatchObject({ code: 'ABORTED' });
+    expect(readdirSync(path.join(base(), 'agents'))).toEqual(agents);
+    await core.api.uninstallNode('box');
+    expect(existsSync(base())).toBe(false);
+  });
+});
