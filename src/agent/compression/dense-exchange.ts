@@ -2,7 +2,7 @@
  * Sends the whole gradient, in place: `none`, and the warm-up of other methods. A residual
  * is sent with the gradient.
  */
-import type { Region } from '../memory/arena.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import { follow, type Steps } from '../work/steps.ts';
 import type { Mirror } from '../work/work.ts';

@@ -15,7 +15,7 @@ import type { Quantizer } from '../kernels/quantization.ts';
 import type { Region } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { EntryCoder } from '../work/quantized-entries.ts';
-import { wait, type Steps } from '../work/steps.ts';
+import { isSteps, wait, type Steps } from '../work/steps.ts';
 import type {
   Compressor,
   CompressorContext,
@@ -64,7 +64,7 @@ export class QuantizedFeedback<V> implements Compressor<V> {
     const residual = this.#residual;
     work.add(residual, gradient);
     const selected = this.#selection.select(residual, iteration, 'keep');
-    const entries = 'count' in selected ? selected : yield* selected;
+    const entries = isSteps(selected) ? yield* selected : yield* wait(selected);
     const noise = { seed, rank, bucket, iteration, purpose: NOISE_PURPOSE };
     const data = yield* wait(this.#coder.encode(entries, noise));
     entries.addTo(residual, -1);
