@@ -52,6 +52,8 @@ export interface RunSummary {
   readonly iterations: number;
   readonly iterationsPlanned: number;
   readonly ranks: number;
+  /** Machines with ranks of it, by the names that they had; the leading one first. */
+  readonly nodes: readonly string[];
   readonly model: string;
   readonly dataset: string;
   /** The methods used, in order, as the switches changed them. */

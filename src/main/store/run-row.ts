@@ -1,5 +1,6 @@
 /** A run's row in the database, and its summary. */
 import type { ErrorData } from '../../shared/errors.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import type { RunState, RunSummary } from '../../shared/rpc.ts';
@@ -69,6 +70,7 @@ export function summaryOf(row: RunRow): RunSummary {
     iterations: row.iterations,
     iterationsPlanned: row.iterations_planned,
     ranks: row.ranks,
+    nodes: nodesOf(JSON.parse(row.spec) as ExperimentSpec),
     model: row.model,
     dataset: row.dataset,
     methods: JSON.parse(row.methods) as string[],
