@@ -13,7 +13,7 @@ import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NetworkStatus } from './link-status.ts';
 import type { MetricKind } from './metric.ts';
-import type { NodeEdit, NodeStatus } from './node-status.ts';
+import type { NodeEdit, NodeStatus, SupervisorLog } from './node-status.ts';
 import type { JournalEntry, QueuedRecord, RunEvent } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
@@ -134,7 +134,9 @@ export interface CoreApi {
   editNode(name: string, entry: unknown, edit: NodeEdit): Promise<void>;
   /** Forgets a machine; what was deployed there stays. */
   removeNode(name: string): Promise<void>;
-  /** Inspects a machine and updates its status. Writes nothing there. */
+  /** The last lines of the log of a machine's supervisor. */
+  nodeLog(name: string): Promise<SupervisorLog>;
+  /** Inspects a machine, or this computer, and updates its status. Writes nothing there. */
   checkNode(name: string): Promise<void>;
   /** Deploys the agent to a machine; a run does so by itself. */
   deployNode(name: string): Promise<void>;
@@ -236,6 +238,7 @@ export const rpcArguments = {
     }),
   ]),
   removeNode: z.tuple([nodeName]),
+  nodeLog: z.tuple([nodeName]),
   checkNode: z.tuple([nodeName]),
   deployNode: z.tuple([nodeName]),
   uninstallNode: z.tuple([nodeName]),

@@ -14,12 +14,12 @@ export function addNodesCheckCommand(nodes: Command): void {
     nodes
       .command('check')
       .description('inspect a machine; writes nothing there')
-      .argument('<name>', 'its name'),
+      .argument('<name>', 'its name, or this-computer'),
   )
     .option('--json', 'print one line of JSON', false)
     .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
       const seen = await withWorkspace<Preflight>(
-        ({ store, inventory }) => inventory.remote(store.nodes.named(name)).check(),
+        ({ inventory }) => inventory.check(name),
         connectOptions(flags),
       );
       process.stdout.write(

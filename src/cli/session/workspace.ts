@@ -44,7 +44,10 @@ export async function withWorkspace<T>(
 ): Promise<T> {
   const home = await openHome();
   const store = RunStore.open(home.database);
-  const inventory = new Inventory({ home, entries: store.nodes, ...options });
+  const inventory = new Inventory({
+    ...{ home, entries: store.nodes, facts: store.facts },
+    ...options,
+  });
   try {
     const { promise: trouble, reject } = Promise.withResolvers<never>();
     // Commands that race against it see it; to the others it is not an event.

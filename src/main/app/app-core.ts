@@ -4,7 +4,8 @@
  * calls and reports events to it. Closing it leaves runs to their supervisor.
  */
 import os from 'node:os';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { atMachine, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { hasEnded, type AppInfo, type CoreApi } from '../../shared/rpc.ts';
 import type { TerminalEvents } from '../../shared/terminal.ts';
 import { openHome, type Home } from '../home/home.ts';
@@ -29,6 +30,9 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 
 /** How often to check whether another process has written to the database. */
 const DISCOVERY_MS = 1000;
+/** How often to measure the round trips to connected machines. */
+const ROUND_TRIP_MS = 5000;
+const LOG_LINES = 200;
 
 export interface AppCore {
   readonly api: CoreApi;
@@ -74,6 +78,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   });
   const inventory = new Inventory({
     ...{ home, entries: store.nodes, questions },
+    facts: {
+      note: (node, news) => {
+        store.facts.note(node, news);
+        showNodes();
+      },
+    },
     progress: (node, progress) => {
       desk.progress(node, progress);
     },
@@ -99,17 +109,23 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       notice: (error) => {
         outbox.notice(error);
       },
-      outOfReach: (_, error) => {
-        outbox.notice(error);
+      outOfReach: (node, error) => {
+        outbox.notice(atMachine(node, error));
       },
       caughtUp: (catchUp) => {
         outbox.caughtUp(catchUp);
       },
-      nodeChanged: () => {
+      nodeChanged: (node) => {
         showNodes();
+        const { connection, roundTripMs } = coordinator.nodeConnection(node);
+        if (connection === 'connected' && roundTripMs === undefined)
+          measureRoundTrips();
       },
     },
   });
+  const measureRoundTrips = (): void => {
+    coordinator.measureRoundTrips().catch(report);
+  };
   const showNodes = (): void => {
     outbox.nodesChanged(() => desk.list());
   };
@@ -117,6 +133,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     ...{ store, inventory, changed: showNodes },
     connection: (node) => coordinator.nodeConnection(node),
     collect: (node) => coordinator.collect(node),
+    reached: (node) => coordinator.reached(node),
     release: (node) => coordinator.release(node),
   });
   const linkDesk = new LinkDesk({
@@ -159,7 +176,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       report(error);
     }
   }, DISCOVERY_MS);
-  const recovery = coordinator.recover().catch(report);
+  const roundTrips = setInterval(measureRoundTrips, ROUND_TRIP_MS);
+  const recovery = coordinator
+    .recover()
+    .catch(report)
+    // What this computer is like may have changed since it was last inspected.
+    .then(() => (closing === undefined ? desk.check(LOCAL_NODE) : undefined))
+    .catch(report);
 
   const api: CoreApi = {
     info: () =>
@@ -237,6 +260,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     checkNode: (name) => desk.check(name),
     deployNode: (name) => desk.deploy(name),
     uninstallNode: (name) => desk.uninstall(name),
+    nodeLog: (name) => inventory.log(name, LOG_LINES),
     cancelNode: async (name) => {
       desk.cancel(name);
     },
@@ -270,6 +294,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     close: () => {
       closing ??= (async () => {
         clearInterval(discovery);
+        clearInterval(roundTrips);
         desk.close();
         await linkDesk.close();
         await dataDesk.close();

@@ -7,11 +7,16 @@ import { randomBytes } from 'node:crypto';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
-import type { DeployProgress } from '../../shared/node-status.ts';
+import type {
+  DeployProgress,
+  NodeFacts,
+  SupervisorLog,
+} from '../../shared/node-status.ts';
 import type { Preflight } from '../../shared/preflight.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
 import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installed.ts';
 import { preflight } from '../deploy/preflight.ts';
+import { readLog } from '../deploy/supervisor-log.ts';
 import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
 import { resolveTarget, type ResolvedTarget } from '../ssh/config/resolve-target.ts';
@@ -41,6 +46,8 @@ export interface RemoteNodeOptions {
   /** Receives the steps of a deployment; undefined at its end. */
   readonly progress?:
     ((node: string, progress: DeployProgress | undefined) => void) | undefined;
+  /** Receives what is found out about the machine. */
+  readonly learned?: ((news: NodeFacts) => void) | undefined;
 }
 
 export class RemoteNode implements NodeAccess {
@@ -96,7 +103,9 @@ export class RemoteNode implements NodeAccess {
       (connection) => preflight(connection, signal),
       signal,
     );
-    return { ...seen, transport };
+    const report = { ...seen, transport };
+    this.#options.learned?.({ preflight: report, checkedAt: Date.now() });
+    return report;
   }
 
   /** Deploys or repairs the agent without starting anything. */
@@ -130,9 +139,16 @@ export class RemoteNode implements NodeAccess {
       }
     }
     const served = supervisor !== undefined;
-    return await this.#withConnection((connection) =>
+    const left = await this.#withConnection((connection) =>
       uninstall(connection, { served, force }),
     );
+    this.#options.learned?.({ agent: undefined });
+    return left;
+  }
+
+  /** The last lines of its supervisor's log. */
+  async log(lines: number): Promise<SupervisorLog> {
+    return await this.#withConnection((connection) => readLog(connection, lines));
   }
 
   /**
@@ -188,6 +204,7 @@ export class RemoteNode implements NodeAccess {
     let used = false;
     try {
       const there = await install();
+      this.#options.learned?.({ agent: there?.agent });
       if (there === undefined) return undefined;
       this.#learnAddresses(there);
       const marker = `gradwire-${randomBytes(12).toString('hex')}`;
@@ -214,10 +231,12 @@ export class RemoteNode implements NodeAccess {
   ): Promise<Deployment> {
     const { home, progress } = this.#options;
     try {
-      return await deploy(connection, home, {
+      const deployed = await deploy(connection, home, {
         ...options,
         progress: (step) => progress?.(this.name, step),
       });
+      this.#options.learned?.({ agent: deployed.agent });
+      return deployed;
     } finally {
       progress?.(this.name, undefined);
     }
@@ -353,7 +372,7 @@ function attachFailed(node: string, reason: string): GradwireError {
   return failure('ATTACH_FAILED', `the agent did not answer: ${reason}`, {
     place: node,
     next:
-      `Read ~/${BASE}/nodes/…/supervisor.log there. If the agent is damaged, deploy it ` +
-      `again: gradwire nodes deploy ${node}.`,
+      `Read its supervisor’s log: gradwire nodes log ${node}. If the agent is damaged, ` +
+      `deploy it again: gradwire nodes deploy ${node}.`,
   });
 }

@@ -15,7 +15,8 @@ const NEEDED_INODES = 500;
 const CLOCK_SECONDS = 5;
 const NEEDED_PROGRAMS = ['tar', 'gzip', 'sha256sum'];
 
-const SCRIPT = `
+/** The script; it also inspects this computer. */
+export const INSPECTION = `
 say() { printf '%s=%s\\n' "$1" "$2"; }
 has() { command -v "$1" >/dev/null 2>&1; }
 say hostname "$(uname -n)"
@@ -67,7 +68,7 @@ export async function preflight(
   signal?: AbortSignal,
 ): Promise<Preflight> {
   const before = Date.now();
-  const { stdout } = await runScript(connection, SCRIPT, {
+  const { stdout } = await runScript(connection, INSPECTION, {
     name: 'the check of the machine',
     signal,
   });

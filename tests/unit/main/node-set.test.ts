@@ -4,11 +4,12 @@ import { failure } from '../../../src/shared/errors.ts';
 import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
 import type { LinkEvents, NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import type { NodeConnection } from '../../../src/shared/node-status.ts';
 
 const events = () => ({
   push: () => undefined,
   restored: () => Promise.resolve(),
-  wanted: () => false,
+  attempts: () => 0,
   followed: () => false,
   trouble: () => undefined,
   changed: () => undefined,
@@ -100,4 +101,28 @@ test('where runs are followed the new link is connected at once, the old one no 
   machines.delete('box');
   nodes.look();
   expect([...nodes]).toEqual([]);
+});
+
+test('an idle machine is tried a few times, then it is unreachable until it is reached', async () => {
+  const error = failure('SSH_UNREACHABLE', 'no route to host');
+  const states: NodeConnection[] = [];
+  const machines = new Map([['box', 'box.lab']]);
+  const nodes = inventory(machines, { ensure: () => Promise.reject(error) }, () => ({
+    attempts: () => 2,
+    changed: () => states.push(link.state),
+  }));
+  const link = nodes.named('box');
+  link.takeOver();
+  await expect.poll(() => link.state.connection).toBe('unreachable');
+  expect(states.map(({ connection, attempt }) => [connection, attempt])).toEqual([
+    ['reconnecting', { number: 1, last: 2 }],
+    ['reconnecting', { number: 2, last: 2 }],
+    ['unreachable', undefined],
+  ]);
+  expect(link.state.loss).toMatchObject({
+    since: expect.any(Number),
+    error: { code: 'SSH_UNREACHABLE' },
+  });
+  link.reached();
+  expect(link.state).toEqual({ connection: 'idle' });
 });
