@@ -7,7 +7,7 @@ import {
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import { transportText } from '../../shared/ssh-transport.ts';
 import type { GpuReport, Preflight } from '../../shared/preflight.ts';
-import { formatBytes, formatDuration } from '../../shared/units.ts';
+import { formatBytes } from '../../shared/units.ts';
 
 const MEBIBYTE = 2 ** 20;
 const ACTIVITIES = {
@@ -117,7 +117,7 @@ export function connectionText(node: NodeStatus): {
   if (entry === undefined) return { word: 'here', tone: 'good' };
   switch (connection) {
     case 'connected': {
-      const time = roundTripMs === undefined ? '' : `, ${formatDuration(roundTripMs)}`;
+      const time = roundTripMs === undefined ? '' : `, ${wholeMs(roundTripMs)}`;
       return { word: `connected${time}`, tone: 'good' };
     }
     case 'reconnecting': {
@@ -134,6 +134,10 @@ export function connectionText(node: NodeStatus): {
       return connection satisfies never;
   }
 }
+
+/** It is measured again and again, so digits behind the point would only flicker. */
+const wholeMs = (milliseconds: number): string =>
+  milliseconds < 1 ? '< 1 ms' : `${Math.round(milliseconds)} ms`;
 
 /** Whether a card may say so: its check found nothing, and the machine has not gone since. */
 export const isReady = ({ preflight, connection, error }: NodeStatus): boolean =>

@@ -87,7 +87,10 @@ describe('a machine in words', () => {
   test('the chip has the round trip, or how often it was tried to reach an idle machine', () => {
     const word = (more: Partial<NodeStatus>) => connectionText(status(more)).word;
     expect(word({ connection: 'connected', roundTripMs: 12.34 })).toBe(
-      'connected, 12.3 ms',
+      'connected, 12 ms',
+    );
+    expect(word({ connection: 'connected', roundTripMs: 0.4 })).toBe(
+      'connected, < 1 ms',
     );
     const attempt = { number: 3, last: 8 };
     expect(word({ connection: 'reconnecting', attempt })).toBe('reconnecting, 3 of 8');
