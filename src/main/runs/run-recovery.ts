@@ -61,10 +61,16 @@ export class RunRecovery {
   }
 
   #awaits(name: string): boolean {
-    return (
-      this.#store.unended().some(({ nodes }) => nodes.includes(name)) ||
-      this.#store.missingJournals().some(({ node }) => node === name)
-    );
+    try {
+      return (
+        this.#store.unended().some(({ nodes }) => nodes.includes(name)) ||
+        this.#store.missingJournals().some(({ node }) => node === name)
+      );
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      // While the store cannot be read, no machine is given up.
+      return true;
+    }
   }
 
   /** Whether runs are followed there, or were when its connection was lost. */
