@@ -94,6 +94,12 @@ export function errorPlace({ rank, place }: Pick<ErrorData, 'rank' | 'place'>): 
   return parts.filter((part) => part !== undefined).join(', ');
 }
 
+/** An error of a machine, for where nothing else says which one it is about. */
+export const atMachine = (name: string, error: ErrorData): ErrorData => ({
+  ...error,
+  message: `${name}: ${error.message}`,
+});
+
 /** One line for a terminal: `CODE: message (at place). Next step.` */
 export function formatError(error: ErrorData): string {
   const place = error.place === undefined ? '' : ` (${error.place})`;

@@ -38,12 +38,37 @@ export interface NodeActivity {
   readonly progress?: DeployProgress | undefined;
 }
 
+/** What was last found out about a machine; it is kept. */
+export interface NodeFacts {
+  readonly preflight?: Preflight | undefined;
+  /** When the preflight ran: ms since 1970. */
+  readonly checkedAt?: number | undefined;
+  /** Hash of the agent, once it is known to be installed. */
+  readonly agent?: string | undefined;
+}
+
+/** A lost connection. */
+export interface NodeLoss {
+  /** ms since 1970 */
+  readonly since: number;
+  /** Why the last attempt to make it again failed; undefined before the first has. */
+  readonly error?: ErrorData | undefined;
+}
+
 /**
- * The state of the connection to a machine; `idle`: no run needs it now; `refused`: it
- * waits for the user, as the last log-in was refused.
+ * The state of the connection to a machine. `idle`: no run needs it now; `unreachable`: it
+ * was lost, no run needs it, and attempts to make it again have ended; `refused`: it waits
+ * for the user, as the last log-in was refused.
  */
 export interface NodeConnection {
-  readonly connection: 'idle' | 'connected' | 'reconnecting' | 'refused';
+  readonly connection:
+    'idle' | 'connected' | 'reconnecting' | 'unreachable' | 'refused';
+  /** To its supervisor and back, in ms, as last measured; of a live connection. */
+  readonly roundTripMs?: number | undefined;
+  /** The current attempt to reconnect, and the last one if no run waits for it. */
+  readonly attempt?: { readonly number: number; readonly last?: number } | undefined;
+  /** While it reconnects, and when it has given up. */
+  readonly loss?: NodeLoss | undefined;
   /** The version of the supervisor there, if it differs from the app's. */
   readonly otherVersion?: string | undefined;
 }
@@ -56,16 +81,19 @@ export interface NodeEdit {
   readonly sameMachine?: boolean | undefined;
 }
 
-export interface NodeStatus extends NodeConnection {
+/** The end of a supervisor's log. */
+export interface SupervisorLog {
+  /** Its path there; relative to the home directory of an account reached by SSH. */
+  readonly file: string;
+  /** Its last lines, the newest last; undefined if there is no log. */
+  readonly lines?: readonly string[] | undefined;
+}
+
+export interface NodeStatus extends NodeConnection, NodeFacts {
   readonly name: string;
   /** Undefined for this computer. */
   readonly entry?: NodeEntry | undefined;
   readonly activity?: NodeActivity | undefined;
-  readonly preflight?: Preflight | undefined;
-  /** When the preflight ran: ms since 1970. */
-  readonly checkedAt?: number | undefined;
-  /** Hash of the agent, once it is known to be installed. */
-  readonly agent?: string | undefined;
   /** Why the last action there failed. */
   readonly error?: ErrorData | undefined;
   /** Runs that have ranks there and have not ended. */

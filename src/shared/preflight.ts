@@ -1,4 +1,5 @@
 /** Facts about a machine, collected before anything is written to it. */
+import { z } from 'zod';
 import type { ChosenTransport } from './ssh-transport.ts';
 
 /** Addresses of the two ends of an SSH connection, as the machine sees them. */
@@ -65,3 +66,19 @@ export interface Preflight {
   /** Parts of SSH's files that were not understood or not read, and why. */
   readonly notices?: readonly string[] | undefined;
 }
+
+/** What of a stored report must be as it is now, for it to be shown. */
+const readable = z.looseObject({
+  ...{ hostname: z.string(), system: z.string(), kernel: z.string() },
+  ...{ machine: z.string(), libc: z.string(), home: z.string() },
+  bringsNode: z.boolean(),
+  addresses: z.array(z.string()),
+  gpus: z.array(z.looseObject({ name: z.string() })),
+  findings: z.array(
+    z.looseObject({ level: z.string(), code: z.string(), message: z.string() }),
+  ),
+});
+
+/** A stored report; undefined if another version wrote it in another form. */
+export const readPreflight = (stored: unknown): Preflight | undefined =>
+  readable.safeParse(stored).success ? (stored as Preflight) : undefined;

@@ -13,7 +13,7 @@ import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import type { NetworkStatus } from './link-status.ts';
 import type { MetricKind } from './metric.ts';
-import type { NodeEdit, NodeStatus } from './node-status.ts';
+import type { NodeEdit, NodeStatus, SupervisorLog } from './node-status.ts';
 import type { JournalEntry, QueuedRecord, RunEvent } from './records.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
@@ -52,6 +52,8 @@ export interface RunSummary {
   readonly iterations: number;
   readonly iterationsPlanned: number;
   readonly ranks: number;
+  /** Machines with ranks of it, by the names that they had; the leading one first. */
+  readonly nodes: readonly string[];
   readonly model: string;
   readonly dataset: string;
   /** The emulated network: `emulated 1 Gbit/s, 50 µs`; default: the real one. */
@@ -138,7 +140,9 @@ export interface CoreApi {
   editNode(name: string, entry: unknown, edit: NodeEdit): Promise<void>;
   /** Forgets a machine; what was deployed there stays. */
   removeNode(name: string): Promise<void>;
-  /** Inspects a machine and updates its status. Writes nothing there. */
+  /** The last lines of the log of a machine's supervisor. */
+  nodeLog(name: string): Promise<SupervisorLog>;
+  /** Inspects a machine, or this computer, and updates its status. Writes nothing there. */
   checkNode(name: string): Promise<void>;
   /** Deploys the agent to a machine; a run does so by itself. */
   deployNode(name: string): Promise<void>;
@@ -243,6 +247,7 @@ export const rpcArguments = {
     }),
   ]),
   removeNode: z.tuple([nodeName]),
+  nodeLog: z.tuple([nodeName]),
   checkNode: z.tuple([nodeName]),
   deployNode: z.tuple([nodeName]),
   uninstallNode: z.tuple([nodeName]),

@@ -2,7 +2,7 @@
  * A machine is added, deployed to and trained on from the page: a real Chromium, a real
  * sshd, an encrypted key, and a host key that is not known yet.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,10 +11,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppPage } from '../harness/app-page.ts';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { until } from '../harness/processes.ts';
-import { makeKey, SshServer } from '../harness/sshd.ts';
+import { makeKey, passwordsMissing, SshServer } from '../harness/sshd.ts';
 import { filesWith, processesWith } from '../harness/traces.ts';
+import { inUserHome } from '../harness/user-home.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
+
+/** It takes a mount namespace too. */
+const noHomes = passwordsMissing();
 
 let app: AppPage;
 let home: GradwireHome;
@@ -23,7 +27,11 @@ let page: Page;
 
 beforeAll(async () => {
   machine = await SshServer.start();
-  app = await AppPage.open();
+  const user = path.join(machine.directory, 'user');
+  mkdirSync(path.join(user, '.ssh'), { recursive: true });
+  const names = ['lab-1', 'lab-2'].map((name) => `Host ${name}\n`);
+  writeFileSync(path.join(user, '.ssh', 'config'), `${names.join('')}Host *.lab\n`);
+  app = await AppPage.open(noHomes === undefined ? { shell: inUserHome(user) } : {});
   ({ home, page } = app);
 });
 
@@ -34,6 +42,25 @@ afterAll(async () => {
 
 const part = (testId: string) => app.part(testId);
 const box = () => part('node-box');
+
+test.skipIf(noHomes !== undefined)(
+  'hosts of ~/.ssh/config are offered on the first page while no machine was added',
+  async () => {
+    await part('host-add-lab-1').click();
+    await part('host-added-lab-1').waitFor();
+    expect(await part('host-add-lab-2').count()).toBe(1);
+    expect(await part('host-offer').innerText()).not.toContain('*.lab');
+    expect(await app.obstacles()).toEqual([]);
+    await part('hosts-cluster').click();
+    await part('node-lab-1').getByTestId('node-menu').click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('s');
+    await part('try-button').waitFor();
+    expect(await part('host-offer').count()).toBe(0);
+    await home.run(['nodes', 'remove', 'lab-1']);
+    await part('host-offer').waitFor();
+  },
+);
 
 test('a machine is added by hand; what is wrong with an entry is said there', async () => {
   const key = makeKey(path.join(machine.directory, 'locked'), {
@@ -153,6 +180,7 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
     { polling: 100 },
   );
   await part('launch').click();
+  await part('run-machines').filter({ hasText: 'on this computer and box' }).waitFor();
   await part('rank-3').filter({ hasText: 'box' }).waitFor();
   await part('rank-0').filter({ hasText: os.hostname() }).waitFor();
   await part('switch-method').selectOption('topk');
@@ -203,6 +231,12 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('stop-confirm').click();
   await part('run-state')
     .filter({ hasText: /stopped/i })
+    .waitFor();
+  await page.keyboard.press('r');
+  await page
+    .locator('tr')
+    .getByTestId('run-machines')
+    .filter({ hasText: 'this computer and box' })
     .waitFor();
 });
 

@@ -1,6 +1,8 @@
 /** The links between machines on the Cluster page: measured, cancelled, drawn as a map. */
-import type { Page } from 'playwright-core';
+import { appendFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppPage } from '../harness/app-page.ts';
 import type { GradwireHome } from '../harness/gradwire.ts';
@@ -36,6 +38,12 @@ const part = (testId: string) => app.part(testId);
 test('the network is measured with one click, and what has no link is said', async () => {
   await part('connection-status').waitFor();
   await page.keyboard.press('c');
+  // What the command has found is kept, with its date.
+  const checked = part('node-box').getByTestId('node-checked');
+  expect(await checked.innerText()).toMatch(
+    /^Ready for runs\. Checked today \d\d:\d\d/,
+  );
+  expect(await part('node-box').getByTestId('node-agent').count()).toBe(0);
   await part('links-measured').filter({ hasText: 'Not measured yet' }).waitFor();
   await part('measure-network').click();
   await part('network-progress').waitFor();
@@ -48,6 +56,64 @@ test('the network is measured with one click, and what has no link is said', asy
   expect(await part('link-failures').innerText()).toContain('SSH_UNREACHABLE');
   expect(await part('links-measured').innerText()).toMatch(/^Measured today/);
   expect(await app.obstacles()).toEqual([]);
+});
+
+test('measuring has deployed the agent, and the card has the round trip', async () => {
+  await part('node-box').getByTestId('node-agent').waitFor();
+  await part('node-box')
+    .getByTestId('node-state')
+    .filter({ hasText: /^connected, (< )?\d+ ms$/ })
+    .waitFor();
+});
+
+test('this computer is inspected like the others', async () => {
+  const here = part('node-this-computer');
+  await here.getByTestId('node-ready').waitFor();
+  const text = await here.innerText();
+  expect(text).toContain(`${os.type()} ${os.release()}`);
+  expect(text).toMatch(new RegExp(`cores\\s+${os.availableParallelism()}\\s`));
+  expect(text).toMatch(/memory\s+[\d.]+ GB/);
+  await here.getByTestId('node-check').click();
+  await here.getByTestId('node-check').waitFor();
+});
+
+test('the log of a machine’s supervisor is on its card, read again when asked', async () => {
+  const box = part('node-box');
+  await box.getByTestId('node-log-toggle').click();
+  await box.getByTestId('node-log-empty').filter({ hasText: 'is empty' }).waitFor();
+  const log = path.join(
+    machine.home,
+    '.gradwire/nodes',
+    os.hostname(),
+    'supervisor.log',
+  );
+  const lines = Array.from({ length: 300 }, (_, index) => `line ${index} \x1b[31mred`);
+  appendFileSync(log, `${lines.join('\n')}\n`);
+  await box.getByTestId('node-log-again').click();
+  const shown = box.getByTestId('node-log');
+  await shown.filter({ hasText: 'line 299 \\x1b[31mred' }).waitFor();
+  expect(await shown.innerText()).not.toContain('line 99 ');
+  expect(await app.obstacles()).toEqual([]);
+  await part('node-this-computer').getByTestId('node-log-toggle').click();
+  await part('node-this-computer').getByTestId('node-log-empty').waitFor();
+});
+
+test('the map says when machines are out of sight, and lengthens no document', async () => {
+  const overflow = () =>
+    page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
+  expect(await overflow()).toBeLessThanOrEqual(0);
+  const region = part('link-scroll');
+  expect(await part('scroll-hint').count()).toBe(0);
+  await page.setViewportSize({ width: 480, height: 700 });
+  await part('scroll-hint').waitFor();
+  await region.focus();
+  await region.evaluate((element) => element.scrollTo({ left: 10_000 }));
+  await part('scroll-hint').waitFor({ state: 'detached' });
+  expect(await app.obstacles()).toEqual([]);
+  await page.setViewportSize({ width: 900, height: 700 });
+  expect(await part('scroll-hint').count()).toBe(0);
+  expect(await overflow()).toBeLessThanOrEqual(0);
+  await page.setViewportSize({ width: 1440, height: 900 });
 });
 
 test('a measurement can be cancelled; what was known stays', async () => {
@@ -67,5 +133,34 @@ test('what a command has measured is shown; a machine that goes takes its links 
   await part('link-box-this-computer')
     .filter({ hasText: /bit\/s/ })
     .waitFor();
+});
+
+test('an idle machine that goes away is unreachable, since when and why, until it is back', async () => {
+  const box = part('node-box');
+  const state = (text: string | RegExp) =>
+    box.getByTestId('node-state').filter({ hasText: text }).waitFor();
+  await box.getByTestId('node-check').click();
+  await box.getByTestId('node-ready').waitFor();
+  await machine.stop();
+  await state('reconnecting, ');
+  await state('unreachable');
+  const error = box.getByTestId('node-error');
+  expect(await error.innerText()).toMatch(
+    /^Unreachable since today \d\d:\d\d\s+nothing listens on port/,
+  );
+  expect(await box.getByTestId('node-ready').count()).toBe(0);
+  // No run needs it: its card says enough.
+  expect(await part('toast').count()).toBe(0);
+  expect(await app.obstacles()).toEqual([]);
+  await box.getByTestId('node-again').click();
+  await box.getByTestId('node-again').waitFor();
+  await machine.start();
+  await box.getByTestId('node-again').click();
+  await state(/^connected|^not connected/);
+  await box.getByTestId('node-ready').waitFor();
   expect(app.errors).toEqual([]);
 });
+
+/** Of the page, where functions of `evaluate` run. */
+declare const document: { readonly documentElement: { readonly scrollHeight: number } };
+declare const window: { readonly innerHeight: number };

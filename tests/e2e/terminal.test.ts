@@ -59,6 +59,20 @@ test('opens on the card, asks for the host’s key, and is typed into', async ()
   expect(await app.obstacles()).toEqual([]);
 });
 
+test('below its last row it has the colour of the page, in both themes', async () => {
+  const colourOf = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element) => getComputedStyle(element).backgroundColor);
+  const first = await colourOf('.terminals');
+  expect(await colourOf('.xterm-viewport')).toBe(first);
+  await part('theme-switch').click();
+  await expect.poll(() => colourOf('.terminals')).not.toBe(first);
+  expect(await colourOf('.xterm-viewport')).toBe(await colourOf('.terminals'));
+  await part('theme-switch').click();
+});
+
 test('its size is that of its place, also after that has changed', async () => {
   const size = async (): Promise<string> => {
     await enter('clear; echo "size $(stty size)"');
@@ -126,4 +140,7 @@ test('has tabs; its shell’s end is told, and another opened in its place', asy
 });
 
 /** Of the page, where functions of `evaluate` run. */
-declare function getComputedStyle(element: unknown): { readonly color: string };
+declare function getComputedStyle(element: unknown): {
+  readonly color: string;
+  readonly backgroundColor: string;
+};

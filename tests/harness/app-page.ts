@@ -13,6 +13,8 @@ export interface AppPageOptions {
   readonly prepare?: (home: GradwireHome) => Promise<void>;
   /** Of `serve`; its supervisor and the ranks inherit it. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** A bash command before `serve`, in its place: `inUserHome`. */
+  readonly shell?: string | undefined;
   /** That the browser grants the page. */
   readonly permissions?: readonly string[];
 }
@@ -38,12 +40,15 @@ export class AppPage implements AsyncDisposable {
 
   /** 1440 × 900, connected. */
   static async open(options: AppPageOptions = {}): Promise<AppPage> {
-    const { prepare, environment, permissions = [] } = options;
+    const { prepare, environment, shell, permissions = [] } = options;
     await using owned = new AsyncDisposableStack();
     const home = owned.use(new GradwireHome());
     await prepare?.(home);
     const server = owned.use(
-      await openServer(home, [], environment === undefined ? {} : { environment }),
+      await openServer(home, [], {
+        ...(environment === undefined ? {} : { environment }),
+        ...(shell === undefined ? {} : { shell }),
+      }),
     );
     const browser = await launchChromium();
     owned.defer(() => browser.close());

@@ -174,6 +174,7 @@ export class ClientSession {
         await this.#linkEnds.close(link);
         return {};
       },
+      ping: () => ({}),
       runs: () => ({ runs: runs.list() }),
     };
   }

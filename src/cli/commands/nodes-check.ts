@@ -1,6 +1,7 @@
 /** `gradwire nodes check`: inspect a machine before anything is written to it. */
 import type { Command } from 'commander';
 import type { FoundRun } from '../../shared/found-run.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import type { Preflight } from '../../shared/preflight.ts';
 import { foundRuns } from '../../main/runs/found-runs.ts';
 import {
@@ -23,14 +24,15 @@ export function addNodesCheckCommand(nodes: Command): void {
     nodes
       .command('check')
       .description('inspect a machine; writes nothing there')
-      .argument('<name>', 'its name'),
+      .argument('<name>', 'its name, or this-computer'),
   )
     .option('--json', 'print one line of JSON', false)
     .action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
       const { seen, found } = await withWorkspace(
         async ({ store, inventory }): Promise<Checked> => {
+          const seen = await inventory.check(name);
+          if (name === LOCAL_NODE) return { seen, found: [] };
           const node = inventory.remote(store.nodes.named(name));
-          const seen = await node.check();
           return { seen, found: foundRuns(store, (await node.runs()) ?? []) };
         },
         connectOptions(flags),

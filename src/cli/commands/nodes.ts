@@ -6,6 +6,7 @@ import { addNodesDeployCommand } from './nodes-deploy.ts';
 import { addNodesEditCommand } from './nodes-edit.ts';
 import { addNodesImportCommand } from './nodes-import.ts';
 import { addNodesListCommand } from './nodes-list.ts';
+import { addNodesLogCommand } from './nodes-log.ts';
 import { addNodesNetworkCommand } from './nodes-network.ts';
 import { addNodesRemoveCommand } from './nodes-remove.ts';
 import { addNodesUninstallCommand } from './nodes-uninstall.ts';
@@ -20,6 +21,7 @@ export function addNodesCommand(program: Command): void {
   addNodesListCommand(nodes);
   addNodesCheckCommand(nodes);
   addNodesDeployCommand(nodes);
+  addNodesLogCommand(nodes);
   addNodesNetworkCommand(nodes);
   addNodesRemoveCommand(nodes);
   addNodesUninstallCommand(nodes);

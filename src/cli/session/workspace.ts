@@ -49,7 +49,8 @@ export async function withWorkspace<T>(
   const store = RunStore.open(home.database);
   using deployments = new Deployments();
   const inventory = new Inventory({
-    ...{ home, entries: store.nodes, progress: deployments.progress },
+    ...{ home, entries: store.nodes, facts: store.facts },
+    progress: deployments.progress,
     ...options,
   });
   try {

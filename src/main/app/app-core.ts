@@ -4,7 +4,8 @@
  * calls and reports events to it. Closing it leaves runs to their supervisor.
  */
 import os from 'node:os';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { atMachine, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { hasEnded, type AppInfo, type CoreApi } from '../../shared/rpc.ts';
 import type { TerminalEvents } from '../../shared/terminal.ts';
 import { openHome, type Home } from '../home/home.ts';
@@ -29,6 +30,9 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 
 /** How often to check whether another process has written to the database. */
 const DISCOVERY_MS = 1000;
+/** How often to measure the round trips to connected machines. */
+const ROUND_TRIP_MS = 5000;
+const LOG_LINES = 200;
 
 export interface AppCore {
   readonly api: CoreApi;
@@ -74,6 +78,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   });
   const inventory = new Inventory({
     ...{ home, entries: store.nodes, questions },
+    facts: {
+      note: (node, news) => {
+        store.facts.note(node, news);
+        showNodes();
+      },
+    },
     progress: (node, progress, cancel) => {
       desk.progress(node, progress, cancel);
     },
@@ -99,19 +109,24 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       notice: (error) => {
         outbox.notice(error);
       },
-      outOfReach: (_, error) => {
-        outbox.notice(error);
+      outOfReach: (node, error) => {
+        outbox.notice(atMachine(node, error));
       },
       caughtUp: (catchUp) => {
         outbox.caughtUp(catchUp);
       },
       nodeChanged: (node) => {
         showNodes();
-        if (coordinator.nodeConnection(node).connection !== 'connected') return;
+        const { connection, roundTripMs } = coordinator.nodeConnection(node);
+        if (connection !== 'connected') return;
+        if (roundTripMs === undefined) measureRoundTrips();
         desk.look(node).catch(report);
       },
     },
   });
+  const measureRoundTrips = (): void => {
+    coordinator.measureRoundTrips().catch(report);
+  };
   const showNodes = (): void => {
     outbox.nodesChanged(() => desk.list());
   };
@@ -119,8 +134,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     ...{ store, inventory, changed: showNodes },
     connection: (node) => coordinator.nodeConnection(node),
     collect: (node) => coordinator.collect(node),
-    resume: (node) => {
+    reached: async (node) => {
       coordinator.resume(node);
+      await coordinator.reached(node);
     },
     runsOn: (node) => coordinator.runsOn(node),
     release: (node) => coordinator.release(node),
@@ -165,7 +181,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       report(error);
     }
   }, DISCOVERY_MS);
-  const recovery = coordinator.recover().catch(report);
+  const roundTrips = setInterval(measureRoundTrips, ROUND_TRIP_MS);
+  const recovery = coordinator
+    .recover()
+    .catch(report)
+    // What this computer is like may have changed since it was last inspected.
+    .then(() => (closing === undefined ? desk.check(LOCAL_NODE) : undefined))
+    .catch(report);
 
   const api: CoreApi = {
     info: () =>
@@ -245,6 +267,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     deployNode: (name) => desk.deploy(name),
     uninstallNode: (name) => desk.uninstall(name),
     stopOn: (node, run) => desk.stopRun(node, run),
+    nodeLog: (name) => inventory.log(name, LOG_LINES),
     cancelNode: async (name) => {
       desk.cancel(name);
     },
@@ -278,6 +301,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     close: () => {
       closing ??= (async () => {
         clearInterval(discovery);
+        clearInterval(roundTrips);
         desk.close();
         await linkDesk.close();
         await dataDesk.close();

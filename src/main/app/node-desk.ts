@@ -1,6 +1,7 @@
 /**
  * The machines as the app shows them, and the user's actions on them: check, deploy,
- * uninstall. One action at a time on each machine; each can be cancelled.
+ * uninstall. One action at a time on each machine; each can be cancelled. What is found out
+ * about machines is in the store.
  */
 import {
   failure,
@@ -23,7 +24,6 @@ import type {
   NodeEdit,
   NodeStatus,
 } from '../../shared/node-status.ts';
-import type { Preflight } from '../../shared/preflight.ts';
 import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
 import type { Inventory } from '../cluster/inventory.ts';
 import type { RemoteNode } from '../cluster/remote-node.ts';
@@ -38,8 +38,11 @@ export interface NodeDeskOptions {
   readonly connection: (node: string) => NodeConnection;
   /** Reads the node's records of runs that ended while it was out of reach. */
   readonly collect: (node: string) => Promise<void>;
-  /** Makes that connection again, if it waits for the user. */
-  readonly resume: (node: string) => void;
+  /**
+   * The machine has answered: it is no longer unreachable, and a connection that waited for
+   * the user is made again.
+   */
+  readonly reached: (node: string) => Promise<void>;
   /** The runs that a connected machine has; undefined if it is not connected. */
   readonly runsOn: (node: string) => Promise<readonly SupervisedRun[] | undefined>;
   /** Closes that connection. */
@@ -48,14 +51,11 @@ export interface NodeDeskOptions {
   readonly changed: () => void;
 }
 
-/** Facts about a machine beyond its entry, kept while the app runs. */
+/** The actions on a machine, known while the app runs. */
 interface Known {
-  /** The route to the machine that the facts belong to. */
+  /** The route to the machine that they belong to. */
   readonly way?: string | undefined;
   readonly activity?: NodeActivity | undefined;
-  readonly preflight?: Preflight | undefined;
-  readonly checkedAt?: number | undefined;
-  readonly agent?: string | undefined;
   readonly found?: readonly FoundRun[] | undefined;
   readonly error?: NodeStatus['error'];
 }
@@ -79,9 +79,11 @@ export class NodeDesk {
     const statusOf = (name: string, entry?: NodeEntry): NodeStatus => {
       const { way, ...known } = this.#known.get(name) ?? {};
       const found = known.found?.filter(({ id }) => !followed.has(id));
+      const identity = this.#wayOf(entry);
       return {
         ...{ name, entry, ...connection(name) },
-        ...(entry !== undefined && way === wayTo(entry) ? { ...known, found } : {}),
+        ...store.facts.of({ name, identity }),
+        ...(way === identity ? { ...known, found } : {}),
         runs: unended
           .filter(({ nodes }) => nodes.includes(name))
           .map((run) => ({ id: run.id, name: run.name })),
@@ -135,19 +137,26 @@ export class NodeDesk {
     this.#options.changed();
   }
 
+  /** Inspects a machine, or this computer. */
   async check(name: string): Promise<void> {
-    await this.#act(name, 'check', async (node, { signal }) => {
-      const preflight = await node.check(signal);
-      this.#options.resume(name);
-      return { preflight, checkedAt: Date.now(), found: await this.#findRuns(node) };
+    const { inventory, reached, store } = this.#options;
+    await this.#act(name, 'check', async (signal) => {
+      await inventory.check(name, signal);
+      await reached(name);
+      if (name === LOCAL_NODE) return;
+      const node = inventory.remote(store.nodes.named(name));
+      this.#note(name, { found: await this.#findRuns(node) }, node.identity);
     });
   }
 
   async deploy(name: string): Promise<void> {
-    await this.#act(name, 'deploy', async (node, { signal }) => {
-      const { agent } = await node.deploy({ signal });
-      this.#options.resume(name);
-      return { agent };
+    await this.#act(name, 'deploy', async (signal) => {
+      const { inventory, store, reached } = this.#options;
+      const entry = store.nodes.named(name);
+      await inventory.remote(entry).deploy({ signal });
+      const { preflight } = store.facts.of({ name, identity: wayTo(entry) });
+      if (preflight === undefined) await inventory.check(name, signal);
+      await reached(name);
     });
   }
 
@@ -185,12 +194,13 @@ export class NodeDesk {
   }
 
   async uninstall(name: string): Promise<void> {
-    await this.#act(name, 'uninstall', async (node, { signal }) => {
-      await unlessCancelled(name, signal, this.#options.collect(name));
+    await this.#act(name, 'uninstall', async (signal) => {
+      const { collect, inventory, release, store } = this.#options;
+      const node = inventory.remote(store.nodes.named(name));
+      await unlessCancelled(name, signal, collect(name));
       // A supervisor stays while a client is connected to it.
-      await unlessCancelled(name, signal, this.#options.release(name));
+      await unlessCancelled(name, signal, release(name));
       await node.uninstall(false, signal);
-      return { agent: undefined };
     });
   }
 
@@ -228,22 +238,17 @@ export class NodeDesk {
   async #act(
     name: string,
     kind: NodeActivityKind,
-    action: (
-      node: RemoteNode,
-      options: { readonly signal: AbortSignal },
-    ) => Promise<Known>,
+    action: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const entry = this.#options.store.nodes.named(name);
+    const { nodes } = this.#options.store;
+    const way = this.#wayOf(name === LOCAL_NODE ? undefined : nodes.named(name));
     const under = this.#known.get(name)?.activity;
     if (under !== undefined) throw busy(name, under);
-    const way = wayTo(entry);
     const controller = new AbortController();
     this.#cancels.set(name, controller);
     this.#note(name, { activity: { kind }, error: undefined }, way);
     try {
-      const { signal } = controller;
-      const found = await action(this.#options.inventory.remote(entry), { signal });
-      this.#note(name, found, way);
+      await action(controller.signal);
     } catch (error) {
       this.#note(name, { error: toErrorData(error) }, way);
       throw error;
@@ -256,7 +261,8 @@ export class NodeDesk {
   /** @param seen the route by which it was found; default: it says nothing about the machine */
   #note(name: string, news: Known, seen?: string): void {
     const entry = this.#options.store.nodes.get(name);
-    const way = entry && wayTo(entry);
+    const isThere = entry !== undefined || name === LOCAL_NODE;
+    const way = isThere ? this.#wayOf(entry) : undefined;
     const before = this.#known.get(name);
     const known = before?.way === way ? before : undefined;
     // Removed or changed meanwhile: the finding may belong to another machine.
@@ -264,6 +270,11 @@ export class NodeDesk {
       this.#known.delete(name);
     else this.#known.set(name, { ...known, ...news, way });
     this.#options.changed();
+  }
+
+  /** @param entry undefined for this computer */
+  #wayOf(entry: NodeEntry | undefined): string {
+    return entry === undefined ? this.#options.inventory.here : wayTo(entry);
   }
 }
 

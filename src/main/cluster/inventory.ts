@@ -9,8 +9,14 @@ import {
   LOCAL_NODE,
   parseNodeEntry,
   sshWayTo,
+  wayTo,
   type NodeEntry,
 } from '../../shared/node-entry.ts';
+import type { NodeFacts, SupervisorLog } from '../../shared/node-status.ts';
+import type { Preflight } from '../../shared/preflight.ts';
+import { unknownNode } from '../../shared/unknown-node.ts';
+import { localPreflight } from '../deploy/local-preflight.ts';
+import { readLocalLog } from '../deploy/supervisor-log.ts';
 import type { Home } from '../home/home.ts';
 import { parseDestination, parseJumps } from '../ssh/config/destination.ts';
 import { importableHosts } from '../ssh/config/resolve-target.ts';
@@ -29,9 +35,19 @@ export interface NodeEntries {
   renamedTo?(name: string): string | undefined;
 }
 
+/** Where what is found out about machines is kept. */
+export interface NodeKnowledge {
+  note(
+    node: { readonly name: string; readonly identity: string },
+    news: NodeFacts,
+  ): void;
+}
+
 export interface InventoryOptions {
   readonly home: Home;
   readonly entries: NodeEntries;
+  /** Default: it is not kept. */
+  readonly facts?: NodeKnowledge | undefined;
   /** Default: nothing is asked, and whatever needs an answer fails. */
   readonly questions?: SshQuestions | undefined;
   /** Fingerprints of host keys that the user has named. */
@@ -53,6 +69,11 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
       confirmedHostKeys: options.confirmedHostKeys,
       directory: options.home.directory,
     });
+  }
+
+  /** What distinguishes this computer's home from another. */
+  get here(): string {
+    return localNode(this.#options.home).identity;
   }
 
   names(): readonly string[] {
@@ -78,7 +99,36 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
       this.#reached.set(way, (this.#reached.get(way) ?? new Set()).add(target));
     };
     const pool = this.#pool;
-    return new RemoteNode(entry, { home, pool, reaches, questions, progress });
+    const learned = (news: NodeFacts): void => {
+      const identity = wayTo(entry);
+      const now = this.#options.entries.get(entry.name);
+      // Removed or changed meanwhile: this may be about another machine.
+      if (now === undefined || wayTo(now) !== identity) return;
+      this.#options.facts?.note({ name: entry.name, identity }, news);
+    };
+    const all = { home, pool, reaches, questions, progress, learned };
+    return new RemoteNode(entry, all);
+  }
+
+  /**
+   * Inspects a machine, or this computer. Writes nothing there.
+   * @throws GradwireError `NODE_UNKNOWN` and those of the connection
+   */
+  async check(name: string, signal?: AbortSignal): Promise<Preflight> {
+    const { home, facts } = this.#options;
+    if (name !== LOCAL_NODE) return this.#named(name).check(signal);
+    const preflight = await localPreflight(home, signal);
+    facts?.note({ name, identity: this.here }, { preflight, checkedAt: Date.now() });
+    return preflight;
+  }
+
+  /**
+   * The last lines of the log of a machine's supervisor, or of this computer's.
+   * @throws GradwireError `NODE_UNKNOWN`, `LOG_UNREADABLE` and those of the connection
+   */
+  async log(name: string, lines: number): Promise<SupervisorLog> {
+    if (name === LOCAL_NODE) return readLocalLog(this.#options.home, lines);
+    return this.#named(name).log(lines);
   }
 
   /**
@@ -114,6 +164,15 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   /** Hosts of ~/.ssh/config that can be added by their names. */
   importableHosts(): readonly string[] {
     return importableHosts();
+  }
+
+  #named(name: string): RemoteNode {
+    const entry = this.#options.entries.get(name);
+    if (entry !== undefined) return this.remote(entry);
+    throw unknownNode(name, {
+      names: this.names(),
+      renamedTo: this.renamedTo(name),
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,10 @@
 /**
  * The link to one node's supervisor: one connection at a time, made when first needed. If
- * it is lost while something relies on it, it is made again, with growing pauses. It waits
- * for the user once the machine refuses the log-in or its host key is not accepted: more
- * attempts could lock the account, and would fill the machine's logs.
+ * it is lost while something relies on it, it is made again, with growing pauses: for a run
+ * without end, otherwise a few times. After that the node counts as unreachable until it
+ * is reached again. It waits for the user once the machine refuses the log-in or its host
+ * key is not accepted: more attempts could lock the account, and would fill the machine's
+ * logs.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -12,7 +14,7 @@ import {
   type ErrorData,
 } from '../../shared/errors.ts';
 import type { PortRange } from '../../shared/port-range.ts';
-import type { NodeConnection } from '../../shared/node-status.ts';
+import type { NodeConnection, NodeLoss } from '../../shared/node-status.ts';
 import {
   READING_METHODS,
   type PushMessage,
@@ -29,6 +31,10 @@ import {
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
+/** Some ten seconds of pauses: a laptop that wakes has its network back by then. */
+export const IDLE_ATTEMPTS = 8;
+/** Smaller changes of the round trip are not worth a push. */
+const SAME_ROUND_TRIP = 0.1;
 /** An idle supervisor ends a tenth of a second after its last client has left. */
 const GIVE_WAY_MS = 10_000;
 const GIVE_WAY_PAUSE_MS = 200;
@@ -96,8 +102,8 @@ export interface LinkEvents {
   push(message: PushMessage): void;
   /** Called after a lost connection has been restored. */
   restored(): Promise<void>;
-  /** Whether a lost connection is restored automatically. */
-  wanted(): boolean;
+  /** How often the app tries to restore a lost connection by itself. */
+  attempts(): number;
   /** Whether something is followed over it, so that its replacement connects at once. */
   followed(): boolean;
   /** An attempt to restore the connection failed; more follow, or its `next` says not. */
@@ -119,6 +125,9 @@ export class NodeLink {
   #retryPause = FIRST_RETRY_MS;
   /** Whether it waits for the user. */
   #refused = false;
+  #attempt = 0;
+  #loss: NodeLoss | undefined;
+  #roundTripMs: number | undefined;
   #closed = false;
 
   constructor(access: NodeAccess, events: LinkEvents) {
@@ -147,9 +156,10 @@ export class NodeLink {
 
   /**
    * Connects, retrying until it succeeds, and follows what continued: it replaces another
-   * link.
+   * link, or could not be connected when the app started, because of this error.
    */
-  takeOver(): void {
+  takeOver(error?: ErrorData): void {
+    this.#loss ??= { since: Date.now(), error };
     this.#retryLater();
     this.#events.changed();
   }
@@ -160,6 +170,34 @@ export class NodeLink {
     this.#refused = false;
     this.#retryPause = FIRST_RETRY_MS;
     this.takeOver();
+  }
+
+  /** The node has been reached in another way: it is not lost. */
+  reached(): void {
+    if (this.#loss === undefined || this.#retry !== undefined) return;
+    this.#loss = undefined;
+    this.#events.changed();
+  }
+
+  /** Measures the round trip of a live connection. */
+  async measureRoundTrip(): Promise<void> {
+    const connection = this.#connection;
+    if (connection === undefined || connection.readsOnly) return;
+    const began = performance.now();
+    try {
+      await connection.request('ping', {});
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      // An older supervisor's refusal took as long; a lost connection says so itself.
+      if (error.code !== 'REQUEST_UNKNOWN') return;
+    }
+    const taken = performance.now() - began;
+    const before = this.#roundTripMs;
+    if (connection !== this.#connection) return;
+    this.#roundTripMs = taken;
+    if (before === undefined || Math.abs(taken - before) > before * SAME_ROUND_TRIP) {
+      this.#events.changed();
+    }
   }
 
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
@@ -175,13 +213,23 @@ export class NodeLink {
 
   get state(): NodeConnection {
     const connection = this.#connection;
+    const loss = this.#loss;
+    if (connection === undefined && this.#refused)
+      return { connection: 'refused', loss };
+    if (connection === undefined && this.#retry !== undefined) {
+      const last = this.#events.attempts();
+      const number = this.#attempt;
+      const attempt = Number.isFinite(last) ? { number, last } : { number };
+      return { connection: 'reconnecting', loss, attempt };
+    }
     if (connection === undefined) {
-      if (this.#refused) return { connection: 'refused' };
-      return { connection: this.#retry === undefined ? 'idle' : 'reconnecting' };
+      return loss === undefined
+        ? { connection: 'idle' }
+        : { connection: 'unreachable', loss };
     }
     const { version } = connection.hello;
     const otherVersion = connection.readsOnly ? version : undefined;
-    return { connection: 'connected', otherVersion };
+    return { connection: 'connected', otherVersion, roundTripMs: this.#roundTripMs };
   }
 
   /** The connection, made if necessary; concurrent callers share one attempt. */
@@ -258,7 +306,10 @@ export class NodeLink {
       lost: () => {
         this.#connection = undefined;
         if (this.#closed) return;
-        if (this.#events.wanted()) this.#retryLater();
+        if (this.#events.attempts() > 0) {
+          this.#loss = { since: Date.now() };
+          this.#retryLater();
+        }
         this.#events.changed();
       },
     };
@@ -276,6 +327,8 @@ export class NodeLink {
       return this.#connection;
     }
     this.#connection = connection;
+    this.#loss = undefined;
+    this.#roundTripMs = undefined;
     // Follows what continued, too.
     this.resume();
     this.#events.changed();
@@ -284,6 +337,7 @@ export class NodeLink {
 
   #retryLater(): void {
     clearTimeout(this.#retry);
+    this.#attempt++;
     // Pauses are randomised, because many apps may lose the same machine at the same
     // moment.
     const pause = this.#retryPause * (0.5 + Math.random() / 2);
@@ -304,11 +358,13 @@ export class NodeLink {
       this.#retry = undefined;
       await this.#events.restored();
       this.#retryPause = FIRST_RETRY_MS;
+      this.#attempt = 0;
     } catch (error) {
       if (this.#closed) return;
       if (!(error instanceof GradwireError)) throw error;
       this.#refused = FOR_THE_USER.test(error.code);
       const data = toErrorData(error);
+      if (this.#loss !== undefined) this.#loss = { ...this.#loss, error: data };
       this.#events.trouble(this.#refused ? waiting(data, this.name) : data);
       this.#tryAgain();
     }
@@ -318,9 +374,11 @@ export class NodeLink {
     // Called even for a failure just reported: the machine may have a new route by now.
     if (this.#closed) return;
     // Even if connected: a supervisor that was slow to answer is asked again.
-    if (this.#events.wanted()) this.#retryLater();
+    if (this.#attempt < this.#events.attempts()) this.#retryLater();
     else {
       this.#retry = undefined;
+      this.#retryPause = FIRST_RETRY_MS;
+      this.#attempt = 0;
       this.#refused = false;
     }
     this.#events.changed();

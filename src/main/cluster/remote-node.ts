@@ -8,11 +8,16 @@ import { failure, GradwireError, inputError } from '../../shared/errors.ts';
 import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
 import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
-import type { DeployProgress } from '../../shared/node-status.ts';
+import type {
+  DeployProgress,
+  NodeFacts,
+  SupervisorLog,
+} from '../../shared/node-status.ts';
 import type { Preflight } from '../../shared/preflight.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
 import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installed.ts';
 import { preflight } from '../deploy/preflight.ts';
+import { readLog } from '../deploy/supervisor-log.ts';
 import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
 import { resolveTarget, type ResolvedTarget } from '../ssh/config/resolve-target.ts';
@@ -42,6 +47,8 @@ export interface RemoteNodeOptions {
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
   readonly progress?: DeployListener | undefined;
+  /** Receives what is found out about the machine. */
+  readonly learned?: ((news: NodeFacts) => void) | undefined;
 }
 
 /**
@@ -107,7 +114,9 @@ export class RemoteNode implements NodeAccess {
       const slurm = this.slurm !== undefined;
       const seen = await preflight(connection, { signal, slurm });
       const notices = [...new Set([...unread, ...connection.notices])];
-      return { ...seen, transport, notices };
+      const report = { ...seen, transport, notices };
+      this.#options.learned?.({ preflight: report, checkedAt: Date.now() });
+      return report;
     }, signal);
   }
 
@@ -138,10 +147,17 @@ export class RemoteNode implements NodeAccess {
       }
     }
     const served = runs !== undefined;
-    return await this.#withConnection(
+    const left = await this.#withConnection(
       (connection) => uninstall(connection, { served, force, signal }),
       signal,
     );
+    this.#options.learned?.({ agent: undefined });
+    return left;
+  }
+
+  /** The last lines of its supervisor's log. */
+  async log(lines: number): Promise<SupervisorLog> {
+    return await this.#withConnection((connection) => readLog(connection, lines));
   }
 
   /**
@@ -239,6 +255,7 @@ export class RemoteNode implements NodeAccess {
     let used = false;
     try {
       const there = await install();
+      this.#options.learned?.({ agent: there?.agent });
       if (there === undefined) return undefined;
       this.#learnAddresses(there);
       const marker = `gradwire-${randomBytes(12).toString('hex')}`;
@@ -279,6 +296,7 @@ export class RemoteNode implements NodeAccess {
       });
       // In its last moment: whoever cancels it does not want what comes after it either.
       if (controller.signal.aborted) throw aborted(connection.target, 'the deployment');
+      this.#options.learned?.({ agent: deployment.agent });
       return deployment;
     } finally {
       progress?.(this.name, undefined, cancel);
@@ -433,7 +451,7 @@ function attachFailed(node: string, reason: string): GradwireError {
   return failure('ATTACH_FAILED', `the agent did not answer: ${reason}`, {
     place: node,
     next:
-      `Read ~/${BASE}/nodes/…/supervisor.log there. If the agent is damaged, deploy it ` +
-      `again: gradwire nodes deploy ${node}.`,
+      `Read its supervisor’s log: gradwire nodes log ${node}. If the agent is damaged, ` +
+      `deploy it again: gradwire nodes deploy ${node}.`,
   });
 }

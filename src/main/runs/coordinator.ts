@@ -29,7 +29,7 @@ import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import type { RunStore } from '../store/run-store.ts';
-import type { NodeLink } from '../cluster/node-link.ts';
+import { IDLE_ATTEMPTS, type NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import { stopDeadline } from '../cluster/stop-deadline.ts';
 import { RunFollowers } from './run-followers.ts';
@@ -125,10 +125,10 @@ export class RunCoordinator {
         this.#receive(link(), message);
       },
       restored: () => this.#recovery.synchronise(link()),
-      wanted: () => this.#recovery.needs(link()),
+      attempts: () => this.#attempts(link()),
       followed: () => this.#recovery.follows(link()),
       trouble: (error) => {
-        this.#linkTrouble(link(), error);
+        if (this.#recovery.needs(link())) this.#linkTrouble(link(), error);
         // Another process may have changed the machine's route.
         this.#nodes.look();
       },
@@ -197,6 +197,21 @@ export class RunCoordinator {
   nodeConnection(node: string): NodeConnection {
     const link = [...this.#nodes].find(({ name }) => name === node);
     return link?.state ?? { connection: 'idle' };
+  }
+
+  /** A machine has been reached in another way: what it runs is followed again. */
+  async reached(node: string): Promise<void> {
+    const link = [...this.#nodes].find(({ name }) => name === node);
+    if (link?.state.connection !== 'unreachable') return;
+    link.reached();
+    const found = await link.find({ interactive: false });
+    if (found !== undefined) await this.#recovery.synchronise(link);
+  }
+
+  /** Measures the round trips of the live connections to machines. */
+  async measureRoundTrips(): Promise<void> {
+    const remote = [...this.#nodes].filter((link) => link !== this.#nodes.lead);
+    await Promise.all(remote.map((link) => link.measureRoundTrip()));
   }
 
   /**
@@ -478,6 +493,12 @@ export class RunCoordinator {
     throw inputError('RUN_ENDED', `run ${id} has ended (${state})`, {
       next: 'Launch it again to switch while it runs.',
     });
+  }
+
+  /** A run's machine is waited for; an idle one is left after a while, by the app. */
+  #attempts(link: NodeLink): number {
+    if (this.#recovery.needs(link)) return Infinity;
+    return this.#scope === 'all' ? IDLE_ATTEMPTS : 0;
   }
 
   /** The links to the nodes with ranks of a run, the leading one first. */

@@ -50,9 +50,27 @@ export class RunRecovery {
     this.#followers = options.followers;
   }
 
-  /** Whether the connection to a node is needed. */
+  /**
+   * Whether the connection to a node is needed: for a run there, or records of one that are
+   * not stored yet. The app always needs the leading node's.
+   */
   needs(link: NodeLink): boolean {
-    return this.#options.scope === 'all' || this.follows(link);
+    if (this.follows(link)) return true;
+    if (this.#options.scope !== 'all') return false;
+    return link === this.#nodes.lead || this.#awaits(link.name);
+  }
+
+  #awaits(name: string): boolean {
+    try {
+      return (
+        this.#store.unended().some(({ nodes }) => nodes.includes(name)) ||
+        this.#store.missingJournals().some(({ node }) => node === name)
+      );
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      // While the store cannot be read, no machine is given up.
+      return true;
+    }
   }
 
   /** Whether runs are followed there, or were when its connection was lost. */
@@ -86,6 +104,7 @@ export class RunRecovery {
           if (!(error instanceof GradwireError)) throw error;
           if (this.#options.scope === 'all') {
             this.#options.linkTrouble(link, error.toData());
+            if (error.code === 'SSH_UNREACHABLE') link.takeOver(error.toData());
           }
         }
       }),

@@ -15,6 +15,7 @@ import { logLinesMigration } from './migrations/005-log-lines.ts';
 import { thinnedJournalsMigration } from './migrations/006-thinned-journals.ts';
 import { metricKindsMigration } from './migrations/007-metric-kinds.ts';
 import { nodeRenamesMigration } from './migrations/008-node-renames.ts';
+import { nodeFactsMigration } from './migrations/009-node-facts.ts';
 
 /** In order; a database at `user_version` n has the first n. Never edit, only add. */
 const migrations: readonly string[] = [
@@ -26,6 +27,7 @@ const migrations: readonly string[] = [
   thinnedJournalsMigration,
   metricKindsMigration,
   nodeRenamesMigration,
+  nodeFactsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

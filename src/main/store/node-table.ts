@@ -55,7 +55,7 @@ export class NodeTable {
   }
 
   /**
-   * Keeps its place in the order; a new name takes the measurements of its links along.
+   * Keeps its place in the order; a new name takes the facts and the measurements of its links along.
    * @param before the entry as it must be stored now
    * @throws GradwireError `NODE_UNKNOWN`, `NODE_CHANGED`, `NODE_EXISTS`
    */
@@ -73,6 +73,7 @@ export class NodeTable {
       if (!isRenamed) return;
       this.#statements.renameFrom.run(names);
       this.#statements.renameTo.run(names);
+      this.#statements.renameFacts.run(names);
       this.#statements.rename.run(names);
       this.#statements.addFormer.run(names);
       this.#statements.forgetFormer.run(after.name);
@@ -88,6 +89,7 @@ export class NodeTable {
       this.named(name);
       this.#statements.remove.run(name);
       this.#statements.forgetRenamed.run(name);
+      this.#statements.forgetFacts.run(name);
     };
     this.#guard(() => {
       this.#database.transaction(remove).immediate();
@@ -124,6 +126,10 @@ function prepare(database: Database.Database) {
     renameTo: database.prepare<[Record<'before' | 'after', string>]>(
       'UPDATE OR REPLACE links SET to_node = @after WHERE to_node = @before',
     ),
+    renameFacts: database.prepare<[Record<'before' | 'after', string>]>(
+      'UPDATE OR REPLACE node_facts SET name = @after WHERE name = @before',
+    ),
+    forgetFacts: database.prepare<[string]>('DELETE FROM node_facts WHERE name = ?'),
     remove: database.prepare<[string]>('DELETE FROM nodes WHERE name = ?'),
     renamedTo: database.prepare<[string], { name: string }>(
       'SELECT name FROM node_renames WHERE was = ?',

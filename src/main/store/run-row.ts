@@ -1,7 +1,7 @@
 /** A run's row in the database, and its summary. */
 import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { ErrorData } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import type { RunState, RunSummary } from '../../shared/rpc.ts';
@@ -75,6 +75,7 @@ export function summaryOf(row: RunRow): RunSummary {
     iterations: row.iterations,
     iterationsPlanned: row.iterations_planned,
     ranks: row.ranks,
+    nodes: nodesOf(JSON.parse(row.spec) as ExperimentSpec),
     model: row.model,
     dataset: row.dataset,
     ...emulatedOf(row),

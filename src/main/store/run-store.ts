@@ -20,6 +20,7 @@ import type {
 import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase } from './database.ts';
+import { FactTable } from './fact-table.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
 import { endingOf, writeEnd, writeRecords } from './record-writer.ts';
@@ -100,6 +101,8 @@ export class RunStore {
   readonly nodes: NodeTable;
   /** The measured links between them. */
   readonly links: LinkTable;
+  /** What was last found out about them. */
+  readonly facts: FactTable;
   readonly #file: string;
   readonly #database: Database.Database;
   readonly #statements: Statements;
@@ -111,6 +114,7 @@ export class RunStore {
     this.#statements = prepareStatements(database);
     this.nodes = new NodeTable(database, file);
     this.links = new LinkTable(database, file);
+    this.facts = new FactTable(database, file);
   }
 
   /** @throws GradwireError as `openDatabase` does */

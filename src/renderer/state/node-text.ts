@@ -66,7 +66,7 @@ export function slurmFacts(settings: SlurmSettings): readonly Fact[] {
 /** A preflight's facts, hardware first; unknown facts are omitted. */
 export function machineFacts(seen: Preflight): readonly Fact[] {
   return factsOf([
-    ['system', `${seen.system} ${seen.kernel}, ${seen.machine}, ${seen.libc}`],
+    ['system', systemText(seen)],
     ['cores', seen.cores?.toString()],
     ['memory', sizeOf(seen.memoryMiB)],
     ['driver', seen.driver],
@@ -77,6 +77,11 @@ export function machineFacts(seen: Preflight): readonly Fact[] {
     ['reached through', seen.transport && transportText(seen.transport)],
   ]);
 }
+
+const systemText = ({ system, kernel, machine, libc }: Preflight): string =>
+  [`${system} ${kernel}`, machine, libc === 'unknown' ? undefined : libc]
+    .filter((part) => part !== undefined)
+    .join(', ');
 
 const factsOf = (
   facts: readonly (readonly [string, string | undefined])[],
@@ -101,21 +106,45 @@ function othersText(processes: number | undefined): string | undefined {
 }
 
 /** The connection state that a card shows. */
-export function connectionText({ entry, connection, runs }: NodeStatus): {
+export function connectionText(node: NodeStatus): {
   readonly word: string;
-  readonly tone: 'good' | 'warn' | 'quiet';
+  readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
 } {
+  const { entry, connection, roundTripMs, attempt, runs } = node;
   if (entry === undefined) return { word: 'here', tone: 'good' };
-  if (connection === 'connected') return { word: 'connected', tone: 'good' };
-  const going = runs.length > 0 ? ', runs continue' : '';
-  if (connection === 'reconnecting') {
-    return { word: `reconnecting${going}`, tone: 'warn' };
+  switch (connection) {
+    case 'connected': {
+      const time = roundTripMs === undefined ? '' : `, ${wholeMs(roundTripMs)}`;
+      return { word: `connected${time}`, tone: 'good' };
+    }
+    case 'reconnecting': {
+      const tries =
+        attempt?.last === undefined ? '' : `, ${attempt.number} of ${attempt.last}`;
+      const going = runs.length > 0 ? ', runs continue' : tries;
+      return { word: `reconnecting${going}`, tone: 'warn' };
+    }
+    case 'unreachable':
+      return { word: 'unreachable', tone: 'bad' };
+    case 'refused': {
+      const going = runs.length > 0 ? ', runs continue' : '';
+      return { word: `log-in refused${going}: check it`, tone: 'warn' };
+    }
+    case 'idle':
+      return { word: 'not connected', tone: 'quiet' };
+    default:
+      return connection satisfies never;
   }
-  if (connection === 'refused') {
-    return { word: `log-in refused${going}: check it`, tone: 'warn' };
-  }
-  return { word: 'not connected', tone: 'quiet' };
 }
+
+/** It is measured again and again, so digits behind the point would only flicker. */
+const wholeMs = (milliseconds: number): string =>
+  milliseconds < 1 ? '< 1 ms' : `${Math.round(milliseconds)} ms`;
+
+/** Whether a card may say so: its check found nothing, and the machine has not gone since. */
+export const isReady = ({ preflight, connection, error }: NodeStatus): boolean =>
+  preflight?.findings.length === 0 &&
+  error === undefined &&
+  (connection === 'idle' || connection === 'connected');
 
 const sizeOf = (mebibytes: number | undefined): string | undefined =>
   mebibytes === undefined ? undefined : formatBytes(mebibytes * MEBIBYTE);

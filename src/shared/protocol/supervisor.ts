@@ -203,6 +203,8 @@ export interface SupervisorRequests {
   };
   /** Closes the ends that are here, if any. */
   closeLink: { request: { link: string }; reply: Record<string, never> };
+  /** Answered at once, to measure the round trip. */
+  ping: { request: Record<string, never>; reply: Record<string, never> };
   runs: {
     request: Record<string, never>;
     reply: { runs: readonly SupervisedRun[] };

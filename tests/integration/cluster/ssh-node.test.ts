@@ -65,6 +65,15 @@ describe('a machine reached by SSH', () => {
     expect(existsSync(base)).toBe(false);
   });
 
+  test('is like this computer, which is checked as well', async () => {
+    const { code, stdout } = await nodes('check', 'this-computer', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ hostname: os.hostname(), system: os.type(), home: home.directory },
+      ...{ cores: os.availableParallelism(), node: process.version, missing: [] },
+    });
+  });
+
   test('is imported from another file than ~/.ssh/config, which is read again', async () => {
     const config = path.join(server.directory, 'config');
     const host = `HostName 127.0.0.1\nPort ${server.port}\nIdentityFile ${server.key}`;
@@ -157,6 +166,15 @@ describe('a machine reached by SSH', () => {
     const shown = await home.run(['runs', 'show', 'last']);
     expect(shown.stdout).toContain(`\nranks 0–1 on ${os.hostname()}, 2–3 on box\n`);
     for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  test('has a log that can be read', async () => {
+    const log = path.join(base, 'nodes', os.hostname(), 'supervisor.log');
+    writeFileSync(log, 'first\nsecond\nthird\n');
+    const read = await nodes('log', 'box', '--lines', '2');
+    expect(read).toMatchObject({ code: 0, stdout: 'second\nthird\n', stderr: '' });
+    expect((await nodes('log', 'box', '--lines', 'all')).code).toBe(2);
+    expect((await nodes('log', 'bix')).stderr).toMatch(/NODE_UNKNOWN.*"box"/);
   });
 
   test('that is removed by force takes its runs along, on every machine', async () => {

@@ -12,6 +12,7 @@ const summary = (iterations: number): RunSummary => ({
   iterations,
   iterationsPlanned: 10,
   ranks: 1,
+  nodes: ['this-computer'],
   model: 'm',
   dataset: 'd',
   methods: ['none'],

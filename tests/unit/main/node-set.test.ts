@@ -4,11 +4,12 @@ import { failure } from '../../../src/shared/errors.ts';
 import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
 import type { LinkEvents, NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import type { NodeConnection } from '../../../src/shared/node-status.ts';
 
 const events = () => ({
   push: () => undefined,
   restored: () => Promise.resolve(),
-  wanted: () => false,
+  attempts: () => 0,
   followed: () => false,
   trouble: () => undefined,
   look: () => undefined,
@@ -115,7 +116,7 @@ test.each(['SSH_AUTH_FAILED', 'SSH_AUTH_NEEDED', 'HOST_KEY_CHANGED'])(
       return Promise.reject(failure(code, 'no', { next: 'Do this.' }));
     };
     const nodes = inventory(new Map([['box', 'box.lab']]), { ensure }, () => ({
-      wanted: () => true,
+      attempts: () => Infinity,
       trouble: ({ next }) => told.push(next),
       look: () => {
         if (++looks === 2) lookedAt.resolve(undefined);
@@ -124,13 +125,40 @@ test.each(['SSH_AUTH_FAILED', 'SSH_AUTH_NEEDED', 'HOST_KEY_CHANGED'])(
     const link = nodes.named('box');
     link.takeOver();
     await lookedAt.promise;
-    expect({ attempts, ...link.state }).toEqual({ attempts: 1, connection: 'refused' });
+    expect({ attempts, ...link.state }).toMatchObject({
+      attempts: 1,
+      connection: 'refused',
+    });
     expect(told).toEqual([
       expect.stringMatching(/^Do this\. It is not tried again until you check box/),
     ]);
     link.resume();
-    expect(link.state).toEqual({ connection: 'reconnecting' });
+    expect(link.state).toMatchObject({ connection: 'reconnecting' });
     await expect.poll(() => attempts).toBe(2);
     await nodes.close();
   },
 );
+
+test('an idle machine is tried a few times, then it is unreachable until it is reached', async () => {
+  const error = failure('SSH_UNREACHABLE', 'no route to host');
+  const states: NodeConnection[] = [];
+  const machines = new Map([['box', 'box.lab']]);
+  const nodes = inventory(machines, { ensure: () => Promise.reject(error) }, () => ({
+    attempts: () => 2,
+    changed: () => states.push(link.state),
+  }));
+  const link = nodes.named('box');
+  link.takeOver();
+  await expect.poll(() => link.state.connection).toBe('unreachable');
+  expect(states.map(({ connection, attempt }) => [connection, attempt])).toEqual([
+    ['reconnecting', { number: 1, last: 2 }],
+    ['reconnecting', { number: 2, last: 2 }],
+    ['unreachable', undefined],
+  ]);
+  expect(link.state.loss).toMatchObject({
+    since: expect.any(Number),
+    error: { code: 'SSH_UNREACHABLE' },
+  });
+  link.reached();
+  expect(link.state).toEqual({ connection: 'idle' });
+});

@@ -5,6 +5,7 @@ import {
   activityText,
   connectionText,
   gpuText,
+  isReady,
   machineFacts,
   nameOf,
   slurmFacts,
@@ -15,6 +16,7 @@ import {
   rankTitle,
   shortBus,
 } from '../../../src/renderer/state/rank-nodes.ts';
+import { machineNames } from '../../../src/shared/machine-names.ts';
 import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
@@ -86,6 +88,42 @@ describe('a machine in words', () => {
       'log-in refused, runs continue: check it',
     );
     expect(connectionText(status({ entry: undefined })).word).toBe('here');
+  });
+
+  test('the chip has the round trip, or how often it was tried to reach an idle machine', () => {
+    const word = (more: Partial<NodeStatus>) => connectionText(status(more)).word;
+    expect(word({ connection: 'connected', roundTripMs: 12.34 })).toBe(
+      'connected, 12 ms',
+    );
+    expect(word({ connection: 'connected', roundTripMs: 0.4 })).toBe(
+      'connected, < 1 ms',
+    );
+    const attempt = { number: 3, last: 8 };
+    expect(word({ connection: 'reconnecting', attempt })).toBe('reconnecting, 3 of 8');
+    expect(connectionText(status({ connection: 'unreachable' }))).toEqual({
+      ...{ word: 'unreachable', tone: 'bad' },
+    });
+  });
+
+  test('a machine is called ready only while nothing speaks against it', () => {
+    const preflight = parsePreflight('system=Linux\nmachine=x86_64\nlibc=glibc', 0);
+    expect(preflight.findings).toEqual([]);
+    const error = { code: 'SSH_UNREACHABLE', kind: 'failure', message: 'm' } as const;
+    expect(isReady(status({ preflight }))).toBe(true);
+    expect(isReady(status({ preflight, connection: 'connected' }))).toBe(true);
+    expect(isReady(status({ preflight, connection: 'unreachable' }))).toBe(false);
+    expect(isReady(status({ preflight, connection: 'reconnecting' }))).toBe(false);
+    expect(isReady(status({ preflight, error }))).toBe(false);
+    expect(isReady(status())).toBe(false);
+  });
+
+  test.each([
+    [['this-computer'], 'this computer'],
+    [['this-computer', 'box'], 'this computer and box'],
+    [['a', 'b', 'c', 'd'], 'a, b, c and d'],
+    [['a', 'b', 'c', 'd', 'e'], 'a, b, c and 2 others'],
+  ])('the machines of a run, %j, are %s', (nodes, names) => {
+    expect(machineNames(nodes)).toBe(names);
   });
 
   test.each([

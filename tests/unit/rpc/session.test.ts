@@ -49,6 +49,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
     { shown: { name: 'box', destination: 'box' }, sameMachine: true },
   ],
   removeNode: ['box'],
+  nodeLog: ['box'],
   checkNode: ['box'],
   deployNode: ['box'],
   uninstallNode: ['box'],

@@ -23,6 +23,7 @@ export const RUN: RunDetail = {
   createdAt: 1,
   iterations: 3,
   iterationsPlanned: 400,
+  nodes: ['this-computer'],
   ranks: 4,
   model: 'fnn3',
   dataset: 'digits',
@@ -103,6 +104,7 @@ export class SmallCore implements ServedCore {
     editNode: (name, entry, edit) =>
       this.#answer('editNode', [name, entry, edit], undefined),
     removeNode: (name) => this.#answer('removeNode', [name], undefined),
+    nodeLog: (name) => this.#answer('nodeLog', [name], { file: 'log' }),
     checkNode: (name) => this.#answer('checkNode', [name], undefined),
     deployNode: (name) => this.#answer('deployNode', [name], undefined),
     uninstallNode: (name) => this.#answer('uninstallNode', [name], undefined),

@@ -1,0 +1,35 @@
+/** `gradwire nodes log`: the last lines of a supervisor's log. */
+import type { Command } from 'commander';
+import { inputError } from '../../shared/errors.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
+import { withWorkspace } from '../session/workspace.ts';
+
+const MOST_LINES = 1000;
+
+export function addNodesLogCommand(nodes: Command): void {
+  addConnectOptions(
+    nodes
+      .command('log')
+      .description('print the last lines of the log of a machine’s supervisor')
+      .argument('<name>', 'its name, or this-computer'),
+  )
+    .option('--lines <n>', `how many, at most ${MOST_LINES}`, '100')
+    .action(async (name: string, flags: ConnectFlags & { readonly lines: string }) => {
+      const count = Number(flags.lines);
+      if (!Number.isInteger(count) || count < 1 || count > MOST_LINES) {
+        throw inputError('LINES_INVALID', `--lines is "${flags.lines}"`, {
+          next: `Give a whole number from 1 to ${MOST_LINES}.`,
+        });
+      }
+      const { file, lines } = await withWorkspace(
+        ({ inventory }) => inventory.log(name, count),
+        connectOptions(flags),
+      );
+      if (lines === undefined) process.stderr.write(`${name} has no log at ${file}\n`);
+      for (const line of lines ?? []) process.stdout.write(`${line}\n`);
+    });
+}

@@ -1,0 +1,82 @@
+/**
+ * What was last found out about machines. Kept so that the app shows it after a restart,
+ * and what a command has found as well.
+ */
+import type Database from 'better-sqlite3';
+import type { NodeFacts } from '../../shared/node-status.ts';
+import { readPreflight } from '../../shared/preflight.ts';
+import { databaseError } from './database-error.ts';
+import type { KnownNode } from './link-table.ts';
+
+interface Row {
+  readonly name: string;
+  readonly identity: string;
+  readonly preflight: string | null;
+  readonly checked_at: number | null;
+  readonly agent: string | null;
+}
+
+export class FactTable {
+  readonly #file: string;
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #database: Database.Database;
+
+  constructor(database: Database.Database, file: string) {
+    this.#database = database;
+    this.#file = file;
+    this.#statements = prepare(database);
+  }
+
+  /** Nothing if what is stored belongs to another machine of that name. */
+  of(node: KnownNode): NodeFacts {
+    const row = this.#guard(() => this.#statements.one.get(node.name));
+    return row?.identity === node.identity ? factsOf(row) : {};
+  }
+
+  /** Replaces the facts that are given; `agent: undefined` means that none is installed. */
+  note(node: KnownNode, news: NodeFacts): void {
+    const note = (): void => {
+      const before = this.of(node);
+      const facts = { ...before, ...news };
+      // Nearly every connection finds the agent that is known.
+      if (JSON.stringify(facts) === JSON.stringify(before)) return;
+      this.#statements.put.run({
+        ...{ name: node.name, identity: node.identity },
+        preflight:
+          facts.preflight === undefined ? null : JSON.stringify(facts.preflight),
+        checkedAt: facts.checkedAt ?? null,
+        agent: facts.agent ?? null,
+      });
+    };
+    this.#guard(() => {
+      this.#database.transaction(note).immediate();
+    });
+  }
+
+  #guard<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (thrown) {
+      throw databaseError(thrown, this.#file);
+    }
+  }
+}
+
+function prepare(database: Database.Database) {
+  return {
+    one: database.prepare<[string], Row>('SELECT * FROM node_facts WHERE name = ?'),
+    put: database.prepare<[Record<string, string | number | null>]>(
+      `INSERT OR REPLACE INTO node_facts (name, identity, preflight, checked_at, agent)
+        VALUES (@name, @identity, @preflight, @checkedAt, @agent)`,
+    ),
+  };
+}
+
+/** A report that another version wrote in another form counts as none. */
+function factsOf({ preflight, checked_at: at, agent }: Row): NodeFacts {
+  const seen = preflight === null ? undefined : readPreflight(JSON.parse(preflight));
+  return {
+    ...(seen === undefined || at === null ? {} : { preflight: seen, checkedAt: at }),
+    ...(agent === null ? {} : { agent }),
+  };
+}

@@ -1,0 +1,13 @@
+/** The machines of a run, as lists and pages name them. */
+import { LOCAL_NODE } from './node-entry.ts';
+
+const SHOWN = 3;
+
+/** `this computer`, `box and crate`, `a, b, c and 5 others` */
+export function machineNames(nodes: readonly string[]): string {
+  const names = nodes.map((name) => (name === LOCAL_NODE ? 'this computer' : name));
+  const others = names.length - SHOWN;
+  if (others > 1) return `${names.slice(0, SHOWN).join(', ')} and ${others} others`;
+  const [last = '', ...before] = names.toReversed();
+  return before.length === 0 ? last : `${before.toReversed().join(', ')} and ${last}`;
+}
