@@ -291,10 +291,7 @@ export class PlanExecution implements Disposable {
     return await clock.follow('decompress', () => part.decode(combined, iteration));
   }
 
-  /**
-   * Begins a bucket, whose gradient must be finite. Where the answer comes later, so does
-   * the error: in what this returns.
-   */
+  /** Compresses a bucket. Names tensor, iteration and rank of an element that is not finite. */
   #encode(exchange: BucketExchange, iteration: number): Answer<Payload> {
     const { clock } = this.#options;
     const refuse = (error: unknown): never => {
@@ -319,8 +316,8 @@ export class PlanExecution implements Disposable {
   }
 
   /**
-   * Begins a bucket, whose gradient must be finite. Where the answer comes later, so does
-   * the error: in what this returns.
+   * Begins a bucket, whose gradient must be finite. If the answer comes later, the returned
+   * promise rejects.
    */
   #begin(exchange: BucketExchange): Promise<void> | undefined {
     const { clock } = this.#options;

@@ -1,6 +1,6 @@
 /**
- * `gradwire plan SPEC --rates scalecom`: how much to compress each layer, by how much is
- * computed for each element of its gradient, and the `exchange` that says so.
+ * `gradwire plan SPEC --rates scalecom`: a compression rate for each layer, from the
+ * multiply-adds per element of its gradient, and the matching `exchange`.
  */
 import type { LayerRate, LayerRates } from '../../agent/engine.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
