@@ -105,8 +105,8 @@ function signsOf({ bucket }: Pick<Parameters, 'bucket'>): SignCoding {
 }
 
 /**
- * The tensors as sections; by columns if requested, unless that would be larger than the
- * elements.
+ * The tensors as sections; by columns if requested, and dense if their columns would not be
+ * smaller than the elements.
  */
 function columnsOf({
   parameters,

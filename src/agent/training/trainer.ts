@@ -132,12 +132,12 @@ export interface Trainer {
 
 export interface TrainerOptions {
   readonly model: string;
-  /** The text of the model's file, where it is one of the user's own. */
+  /** The text of the model's file, if it is one of the user's own. */
   readonly modelSource?: string | undefined;
   readonly dataset: string;
   /** Features of sparse samples; default: the data set is asked. */
   readonly features?: number | undefined;
-  /** Columns of a table, where the data set has one. */
+  /** Columns of a table, if the data set has one. */
   readonly columns?: ColumnNames | undefined;
   /** Settings of a synthetic gradient. */
   readonly synthetic?: SyntheticSpec | undefined;
