@@ -90,7 +90,10 @@ export function loadViewsWhenIdle(): () => void {
   };
 }
 
-/** Calls once; Safari, which does not tell when it is idle, after a moment. */
+/**
+ * Calls once, when the browser is idle; Safari cannot report that, so there after a
+ * moment.
+ */
 function whenIdle(call: () => void): () => void {
   if ('requestIdleCallback' in globalThis) {
     const handle = requestIdleCallback(call, { timeout: LONGEST_WAIT_MS });

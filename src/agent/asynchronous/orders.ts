@@ -18,7 +18,7 @@ export type Order =
       readonly iteration: number;
       readonly bucket: number;
       readonly form: Form;
-      /** Of what follows: of the indices as of the values, where it is sparse. */
+      /** Bytes that follow; for a sparse push, of the indices and of the values alike. */
       readonly bytes: number;
       /** η. */
       readonly lr: number;

@@ -54,7 +54,7 @@ export class WeightShard {
 
   /**
    * A worker's gradient of a bucket's share.
-   * @param lr η, of the iteration that it is of
+   * @param lr η of the gradient's iteration
    */
   push(
     worker: number,

@@ -60,7 +60,7 @@ const SAMPLE = 16_384;
 
 interface Foreseen {
   readonly bytes: number;
-  readonly carrier: CollectiveDefinition | undefined;
+  readonly collective: CollectiveDefinition | undefined;
   /** By the entries of the sum. */
   readonly terms: Map<number | undefined, CostTerms>;
 }
@@ -135,11 +135,11 @@ export class ExchangeWatch {
     return this.#recorder.operations;
   }
 
-  /** A message of a bucket has completed. `carrier`: for a reduction. */
+  /** A message of a bucket has completed. `collective`: for a reduction. */
   answered(
     index: number,
     { operation, payload }: CommunicationRequest,
-    carrier: CollectiveDefinition | undefined,
+    collective: CollectiveDefinition | undefined,
     combined: Combined,
   ): void {
     const { carriers } = this.#options;
@@ -150,7 +150,7 @@ export class ExchangeWatch {
         ? this.#union(payload, combined)
         : undefined;
     this.#recorder.message(
-      this.#foresee(index, operation, payload, carrier, nnzReduced),
+      this.#foresee(index, operation, payload, collective, nnzReduced),
     );
     if (operation !== 'reduce') return;
     if (carriers[index]!.isUnusual({ kind, length, bytes: data.bytes })) {
@@ -191,15 +191,15 @@ export class ExchangeWatch {
     index: number,
     operation: CommunicationRequest['operation'],
     payload: Payload,
-    carrier: CollectiveDefinition | undefined,
+    collective: CollectiveDefinition | undefined,
     entriesOfSum: number | undefined,
   ): CostTerms {
     const bytes = payload.data.bytes;
     const union = entriesOfSum === undefined ? undefined : rounded(entriesOfSum);
     const place = this.#messages[index]!++;
     let known = this.#foreseen[index]![place];
-    if (known?.bytes !== bytes || known.carrier !== carrier) {
-      known = { bytes, carrier, terms: new Map() };
+    if (known?.bytes !== bytes || known.collective !== collective) {
+      known = { bytes, collective, terms: new Map() };
       this.#foreseen[index]![place] = known;
     }
     const foreseen = known.terms.get(union);
@@ -211,11 +211,11 @@ export class ExchangeWatch {
     const shape: ExchangeShape = {
       ...shapeOf({ kind, length, bytes, entries }, ranks, places),
       nnzReduced: union,
-      ...(carrier && settingsOf(plan, carrier)),
+      ...(collective && settingsOf(plan, collective)),
     };
     const terms =
       operation === 'reduce'
-        ? predict(carrier!, shape, constants)
+        ? predict(collective!, shape, constants)
         : operation === 'gather'
           ? predictGather(shape, constants)
           : predictBroadcast(shape, constants);

@@ -74,11 +74,11 @@ export class LoneRank implements Disposable {
     );
     this.#parameters = parameters;
     const apart = travelsApart(method, parameters, length);
-    const carrier = apart ? none : method;
+    const applied = apart ? none : method;
     this.#backend = typeof backend === 'string' ? openCpuBackend(backend) : backend;
     const { arena, kernels } = this.#backend;
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
-    if (carrier.residual !== 'none') {
+    if (applied.residual !== 'none') {
       this.#residual = { offset: arena.allocateVector(length).offset, length };
       kernels.fill(this.#residual, 0);
     }
@@ -92,7 +92,7 @@ export class LoneRank implements Disposable {
       bucket: 0,
       residual: this.#residual,
     };
-    this.#compressor = this.#backend.open(carrier, context, this.#gradient);
+    this.#compressor = this.#backend.open(applied, context, this.#gradient);
   }
 
   /** The provenance of this rank's output at an iteration. */

@@ -1,6 +1,6 @@
 /**
- * Allgather of one block per rank, of sizes that all ranks know, each straight to where it
- * belongs: Bruck's rounds for any P (`doubling-blocks.ts`).
+ * Allgather of one block per rank, with sizes known to all ranks; each block is received
+ * directly in its place. Bruck's rounds for any P (`doubling-blocks.ts`).
  *
  * Cost: ⌈log₂P⌉·α + (P−1)/P·bytes·β of equal blocks; a round that wraps around the end of
  * the ranks sends two pieces. A block of no bytes sends nothing.
@@ -14,9 +14,9 @@ export const allgather = {
   code: 1003,
   /**
    * The blocks are in `into` one after the other, `sizes` bytes each, by rank: this
-   * rank's is sent, the others are received. Blocks that follow each other travel as one
-   * message, so that they must lie the same on all ranks.
-   * Throws an internal error where the sizes are not those of P blocks in `into`.
+   * rank's is sent, the others are received. Adjacent blocks are sent as one message, so
+   * all ranks must have the same layout. Throws an internal error unless the sizes are
+   * those of P blocks in `into`.
    */
   run: async (
     communicator: Communicator,
@@ -64,7 +64,7 @@ export async function gatherParts(
   await allgather.run(communicator, { offset, bytes: valueBytes * length }, sizes);
 }
 
-/** Blocks that follow each other around the end, as one run of bytes or as two. */
+/** Consecutive blocks, possibly wrapping around, as one range of bytes or two. */
 function pieces(blocks: readonly Region[]): readonly Region[] {
   const runs: Region[] = [];
   for (const { offset, bytes } of blocks) {

@@ -1,14 +1,14 @@
 /**
- * A split of the vector into P adjacent ranges in which the ranks together have about as
- * many entries each. Every rank describes its entries by a histogram of equal counts:
- * the indices that bound each 64th of them. From all of them each rank computes the
- * same boundaries.
+ * A split of the vector into P adjacent ranges with about equally many entries, counted
+ * over all ranks. Every rank describes its entries by a histogram of equal counts: the
+ * indices that bound each 64th of them. From all histograms each rank computes the same
+ * boundaries.
  *
  * Cost: ⌈log₂P⌉·α + (P−1)·264·β; P·log₂N looks at P histograms. A range has at most 2/64 of
  * every rank's entries more than its share.
  *
- * Source: Ok-Topk (Li and Hoefler, PPoPP 2022), section 3.1.1, which averages boundaries
- * that every rank finds for itself.
+ * Source: Ok-Topk (Li and Hoefler, PPoPP 2022), section 3.1.1, which averages the
+ * boundaries that each rank computes on its own.
  */
 import type { SparseStream } from '../memory/entries.ts';
 import { allgather } from './allgather.ts';
@@ -17,11 +17,14 @@ import { partRanges, type ElementRange } from './partition.ts';
 
 /** Bins of a histogram. */
 const BINS = 64;
-/** The count, then the edges: a bin's edge is its first index, the last is after all bins. */
+/**
+ * The count, then the edges: a bin's edge is its first index; the last edge ends the last
+ * bin.
+ */
 const WORDS = BINS + 2;
 export const HISTOGRAM_BYTES = 4 * WORDS;
 
-/** The same on all ranks; equal parts where no rank has an entry. */
+/** The same on all ranks; equal parts if no rank has an entry. */
 export async function balancedRanges(
   communicator: Communicator,
   stream: SparseStream,

@@ -1,8 +1,8 @@
 /**
  * Broadcast of the root's payload down a binomial tree.
  *
- * Cost: ⌈log₂P⌉·(α + bytes·β). The length need not be known to the others; it must fit
- * the memory of the payload that they pass, which is where it goes.
+ * Cost: ⌈log₂P⌉·(α + bytes·β). The other ranks need not know the length; the payload must
+ * fit the memory of the one that they pass, in which it is stored.
  */
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
@@ -33,7 +33,7 @@ export const broadcast = {
         () => payload.data,
       );
     }
-    // Farthest first: the largest subtree is the longest way to go.
+    // Farthest first: the largest subtree takes longest.
     const sends: Promise<void>[] = [];
     for (distance /= 2; distance >= 1; distance /= 2) {
       const child = place + distance;

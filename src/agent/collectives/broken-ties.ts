@@ -1,8 +1,8 @@
 /**
- * Ties at a global threshold, broken by index: of the entries that P ranks keep of their
- * ranges, exactly k in all. Entries above the threshold stay; of those of its magnitude the
- * lowest indices do. Ranges ascend from rank to rank, so each rank follows from the counts
- * how many ties are left to it.
+ * Breaks ties at a global threshold by index, so that P ranks keep exactly k entries of
+ * their ranges in total. Entries above the threshold stay, and of those equal to it the
+ * ones with the lowest indices. Ranges ascend by rank, so the counts tell each rank how
+ * many of its ties to keep.
  *
  * Cost: an allgather of 4 bytes, ⌈log₂P⌉·α, and a pass over the entries.
  */
@@ -14,7 +14,7 @@ import { invalidStream } from './sparse-stream.ts';
 
 const TIES_BYTES = 4;
 
-/** Entries that the ranks keep, this one's and how many each has. */
+/** The entries that this rank keeps, and how many each rank keeps. */
 export interface KeptEntries {
   readonly stream: SparseStream;
   readonly counts: readonly number[];

@@ -22,20 +22,27 @@ export interface Communicator {
   readonly places: readonly number[];
   readonly arena: Arena;
   readonly kernels: Kernels;
-  /** How entries combine; ranks of one exchange have the same. */
+  /** How entries combine; the same on all ranks of an exchange. */
   readonly operation: ReduceOperation;
-  /** Bytes of a value in all payloads: of f32, unless made for f64. */
+  /**
+   * Bytes of a value in all payloads: those of an f32, unless the communicator is for
+   * f64.
+   */
   readonly valueBytes: ValueBytes;
   /** The reductions of such values. */
   readonly reduction: ReductionKernels;
-  /** How this exchange quantises what a collective may quantise; undefined: not at all. */
+  /** How a collective that quantises does so in this exchange; undefined: not at all. */
   readonly quantization: Quantization | undefined;
   /** S: how many ranks are servers, in a collective that has servers. */
   readonly servers: number;
-  /** A rank of the whole world, to be named to people; `peer` itself, unless some are left out. */
+  /**
+   * The peer's rank in the whole world, for messages to people; `peer` itself, unless
+   * this is a subset of the ranks.
+   */
   worldRank(peer: number): number;
   /**
-   * Names random numbers of this rank and exchange, that no other purpose has.
+   * Names random numbers of this rank and exchange, distinct from those of any other
+   * purpose.
    * @param purpose which of the collective's messages they are for
    */
   noise(purpose: number): StreamName;
@@ -51,15 +58,15 @@ export interface Communicator {
   /** Attribute synchronous work to the `reduce` phase. */
   reduce<T>(work: () => T): T;
   /**
-   * Scratch of at least `bytes`, kept from exchange to exchange under this key, so that
-   * nothing is allocated once sizes have settled; until another collective carries the
-   * bucket. Valid until the next exchange on the same bucket.
+   * Scratch of at least `bytes`, kept from exchange to exchange under this key until
+   * another collective carries the bucket, so that nothing is allocated once sizes have
+   * settled. Valid until the next exchange on the same bucket.
    */
   scratch(key: string, bytes: number): Region;
   /**
-   * The given number of values that a collective keeps under this key from one exchange on the same
-   * bucket to the next, while the epoch lasts; zeros at first. What is in them steers what
-   * is sent: it must come from what all ranks know.
+   * The given number of values that a collective keeps under this key from one exchange
+   * on the same bucket to the next, while the epoch lasts; zeros at first. They decide
+   * what is sent, so they must be computed from numbers that all ranks know.
    */
   memory(key: string, count: number): Float64Array;
 }
@@ -73,11 +80,11 @@ export interface Quantization {
   readonly scale: ScaleKind;
 }
 
-/** What a plan says of how its collective works. */
+/** Settings that a plan gives its collective. */
 export interface CollectiveSettings {
-  /** Of one that quantises; default: values travel as they are. */
+  /** For a collective that quantises; default: values are sent in full precision. */
   readonly quantization?: Quantization | undefined;
-  /** S, of one that has servers; default: `DEFAULT_SERVERS`. */
+  /** S, for a collective that has servers; default: `DEFAULT_SERVERS`. */
   readonly servers?: number | undefined;
 }
 
@@ -101,7 +108,7 @@ export type { NetworkCost };
 
 export interface CollectiveDefinition {
   readonly id: string;
-  /** Travels in every header; never reused, never renumbered. */
+  /** Sent in every header; never reused, never renumbered. */
   readonly code: number;
   readonly title: string;
   readonly summary: string;
@@ -110,18 +117,20 @@ export interface CollectiveDefinition {
   /** Whether it applies the exchange's quantisation. Default: it sends full precision. */
   readonly quantizes?: boolean | undefined;
   /**
-   * Whether it leaves entries out of the sum (`Combined.partial`), which who sent them
-   * must keep. `auto` never chooses it: it changes what is exchanged. Only for f32 sums.
+   * Whether it leaves entries out of the sum (`Combined.partial`), which the ranks that
+   * sent them must keep. `auto` never chooses it: it changes what is exchanged. Only for
+   * f32 sums.
    */
   readonly partial?: boolean | undefined;
   /**
-   * Whether it is made for several nodes of several ranks: `auto` takes it there alone, and
-   * its cost knows the links between nodes. Default: it treats all ranks alike.
+   * Whether it is made for several nodes of several ranks: `auto` chooses it only there,
+   * and its cost accounts for the links between nodes. Default: it treats all ranks
+   * alike.
    */
   readonly forNodes?: boolean | undefined;
   /**
-   * Whether some ranks are servers. How many is the plan's to say, not the cost model's:
-   * `auto` never takes it. Default: all ranks do the same.
+   * Whether some ranks are servers. The plan sets their number, not the cost model, so
+   * `auto` never chooses it. Default: all ranks do the same.
    */
   readonly hasServers?: boolean | undefined;
   /** Predicted seconds in the α–β–γ model: linear in its constants. */
@@ -129,8 +138,8 @@ export interface CollectiveDefinition {
   /** Predicted bytes that the busiest rank sends, framing excluded. */
   wireBytes(shape: ExchangeShape): number;
   /**
-   * Predicted bytes that pass the link of the busiest node, one way or the other; default:
-   * each rank's go to all others alike (`node-links.ts`).
+   * Predicted bytes that pass the link of the busiest node in the busier direction;
+   * default: each rank's bytes are spread evenly over all others (`node-links.ts`).
    */
   crossing?(shape: ExchangeShape, places: readonly number[]): number;
   /**

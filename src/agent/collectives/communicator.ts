@@ -14,10 +14,10 @@ import type { CollectiveSettings, Communicator, Quantization } from './collectiv
 import { assertPlaces, onOneNode } from './node-groups.ts';
 import { DEFAULT_SERVERS } from './server-ranks.ts';
 
-/** Random numbers of collectives are for purposes from this one on. */
+/** The purposes of collectives' random numbers start here. */
 const FIRST_PURPOSE = 1 << 15;
 
-/** Operations from this one on are not collectives: a gather, a broadcast. */
+/** Operation codes from here on are not collectives, but a gather or a broadcast. */
 const FIRST_PRIMITIVE = 1000;
 
 /** Called with every message's bytes, framing excluded. */
@@ -35,7 +35,7 @@ export interface CommunicatorOptions {
   readonly operation?: ReduceOperation | undefined;
   /** Of the values in all payloads; default: f32. */
   readonly values?: ValueType | undefined;
-  /** What random rounding begins with; the same seed, the same bits. Default: 0. */
+  /** Seed of random rounding; the same seed gives the same bits. Default: 0. */
   readonly seed?: number | undefined;
   /** Attributes synchronous work to the `reduce` phase; default: nothing is attributed. */
   readonly reduce?: (<T>(work: () => T) => T) | undefined;
@@ -45,8 +45,8 @@ export interface CommunicatorOptions {
 }
 
 /**
- * What all ranks must agree on in one exchange, beside its number. The settings are not in
- * the header: they are what the epoch's plan says.
+ * What all ranks must agree on in one exchange, beside its number. The settings are not
+ * in the header: the epoch's plan has them.
  */
 export interface ExchangeHeader
   extends Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>, CollectiveSettings {}
@@ -65,9 +65,9 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly #seed: number;
   readonly #reduce: (<T>(work: () => T) => T) | undefined;
   readonly #ledger: MessageLedger | undefined;
-  /** Of the collective that ran last, or runs. */
+  /** Scratch of the collective that is running, or ran last. */
   readonly #scratch = new Map<string, Region>();
-  /** Of gathers and broadcasts on the same stream. */
+  /** Scratch of gathers and broadcasts on the same stream. */
   readonly #otherScratch = new Map<string, Region>();
   #collective = 0;
   #quantization: Quantization | undefined;
@@ -154,13 +154,13 @@ export class TransportCommunicator implements Communicator, Disposable {
   }
 
   /**
-   * The next exchange on this stream. All ranks begin the same ones in the same order;
-   * the one before must have ended on this rank.
+   * Begins the next exchange on this stream. All ranks begin the same exchanges in the
+   * same order; the previous one must have ended on this rank.
    */
   begin(exchange: ExchangeHeader): this {
     const { operation } = exchange;
     if (isCollective(operation) && operation !== this.#collective) {
-      // What the one before kept for itself would stay for as long as the stream.
+      // Otherwise the previous collective's scratch would live as long as the stream.
       this.#release(this.#scratch);
       this.#collective = operation;
     }
@@ -173,7 +173,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     };
     this.#quantization = exchange.quantization;
     this.#servers = exchange.servers ?? DEFAULT_SERVERS;
-    // The frame has 32 bits for it: a run may outlast them.
+    // The frame has 32 bits for it, and a long run may exceed them.
     this.#sequence = (this.#sequence + 1) >>> 0;
     this.#sentBytes = 0;
     this.#receivedBytes = 0;

@@ -1,7 +1,7 @@
 /**
  * The shards of a dense vector: adjacent parts of it (`partition.ts`). A server sums its
- * part in place; the sums of other parts land on what this rank had of them. An empty part
- * takes no messages.
+ * part in place; the sums of other parts overwrite this rank's contributions to them. An
+ * empty part needs no messages.
  */
 import type { Vector } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
@@ -10,7 +10,7 @@ import { vectorRegion } from './payload-region.ts';
 import { contributionsAhead, type Shards } from './shards.ts';
 
 /**
- * Of a vector that becomes its sum over the ranks.
+ * The shards of a vector, which is replaced by its sum over the ranks.
  * @param servers ranks, ascending
  */
 export function denseShards(
@@ -29,7 +29,10 @@ export function denseShards(
   const scratch = (key: string, bytes: number): number =>
     bytes === 0 ? 0 : communicator.scratch(key, bytes).offset;
   const contributions = scratch('contributions', size === 1 ? 0 : slots * slotBytes);
-  /** x₀ ∘ … of the ranks below this one, which begin the sum: ∘ commutes bit for bit. */
+  /**
+   * x₀ ∘ … of the ranks below this one, with which the sum begins: ∘ commutes bit for
+   * bit.
+   */
   const lower = {
     offset: scratch('lower ranks', rank === 0 ? 0 : slotBytes),
     length: own.length,

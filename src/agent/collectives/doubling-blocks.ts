@@ -1,8 +1,8 @@
 /**
- * Allgather of one block per rank in ⌈log₂P⌉ rounds for any P (Bruck): before the round of
- * distance d a rank has the d blocks from its own on, counted around; it sends them to
- * the rank d below and gets the next d from the rank d above, fewer in the last round.
- * Every rank receives every other block once: no byte too many.
+ * Allgather of one block per rank in ⌈log₂P⌉ rounds for any P (Bruck): before the round
+ * of distance d a rank has d blocks, starting with its own and wrapping around; it sends
+ * them to the rank d below and gets the next d from the rank d above, fewer in the last
+ * round. Every rank receives every other block exactly once.
  *
  * Source: Bruck, Ho, Kipnis, Upfal and Weathersbee (1997), IEEE TPDS 8(11).
  */

@@ -1,15 +1,16 @@
 /**
  * Dynamic sparse allreduce: rank j reduces part j of the range of indices as a dense
  * vector, then all gather the dense parts. For results so filled in that pairs would be
- * longer than elements: at least half as long as the best dense allreduce, whatever k.
+ * longer than elements: it takes at least half as long as the best dense allreduce,
+ * whatever k is.
  *
  * Cost: at most L₂ + k·8β + (P−1)/P·N·4β, L₂ = (P−1)·α + ⌈log₂P⌉·α (a round that wraps
  * around the end of the vector sends two pieces).
  *
  * A part is reduced by one rank alone, in rank order: all ranks get the same bits. The
- * result is dense whatever its fill-in. Where the exchange is quantised, what travels in
- * the second phase is the reduced part in b bits an element, randomly rounded: with
- * buckets of d, (P−1)/P·N·(b/8 + 4/d)·β instead of its last term, and unbiased.
+ * result is dense whatever its fill-in. If the exchange is quantised, the second phase
+ * sends the reduced part with b bits per element, randomly rounded and unbiased: with d
+ * values per scale, (P−1)/P·N·(b/8 + 4/d)·β instead of the last term.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.3.
  */
@@ -88,7 +89,7 @@ export const dsarSplitAllgather: CollectiveDefinition = {
   },
 };
 
-/** Of one part: what a rank brings to it, and its sum. */
+/** Bytes of one part: a rank's contribution, and the sum. */
 function partBytes(shape: ExchangeShape): { sparse: number; dense: number } {
   const { ranks, length, valueBytes = 4, quantization } = shape;
   const size = length / ranks;

@@ -1,7 +1,7 @@
 /**
- * Allgather of a sparse vector whose entries are on P ranks, each with those of a range of
- * its own. By rounds of doubling a rank sends its own entries in every round: where one
- * has more than twice its share, entries move first, so that all pass on equally many.
+ * Allgather of a sparse vector whose entries are spread over P ranks, each holding one
+ * range. In a doubling scheme a rank sends its entries in every round, so if a rank holds
+ * more than twice its share, entries are first moved to even out the load.
  *
  * Cost: ⌈log₂P⌉·α + (P−1)/P·K·8β of K entries, a round that wraps around in two pieces; at
  * most twice the bytes with shares that are not evened out. Evening out takes at most
@@ -26,7 +26,7 @@ interface Places {
 }
 
 /**
- * All entries on every rank, as part of a sum.
+ * All entries on every rank, as a sum that leaves others out.
  * @param counts entries of each rank, known to all; indices ascend from rank to rank
  * @throws GradwireError `PAYLOAD_INVALID`
  */
@@ -69,7 +69,7 @@ function heldBy(counts: readonly number[]): readonly Places[] {
   });
 }
 
-/** Which entries each rank sends to all: those that it has, or equally many. */
+/** Which entries each rank sends to all: those that it holds, or an equal share. */
 function passedOnBy(held: readonly Places[]): readonly Places[] {
   const ranks = held.length;
   const total = held.at(-1)!.end;
@@ -79,7 +79,10 @@ function passedOnBy(held: readonly Places[]): readonly Places[] {
   return held.map((_, rank) => ({ first: place(rank), end: place(rank + 1) }));
 }
 
-/** Every rank's own entries into the blocks that they belong to, here or elsewhere. */
+/**
+ * Moves every rank's entries to the blocks to which they belong, on this rank or on
+ * others.
+ */
 async function moveEntries(
   communicator: Communicator,
   own: SparseStream,
@@ -88,7 +91,9 @@ async function moveEntries(
   passed: readonly Places[],
 ): Promise<void> {
   const { arena, rank, size } = communicator;
-  /** What is at these places of a stream that begins at place `first`. */
+  /**
+   * The entries at these positions of a stream whose first entry has position `first`.
+   */
   const regions = (
     { offset, count }: SparseStream,
     { first }: Places,
@@ -120,13 +125,13 @@ async function moveEntries(
   await Promise.all(messages);
 }
 
-/** Places that are in both; none where they have nothing in common. */
+/** The intersection of two ranges of positions; empty if they are disjoint. */
 function common(a: Places, b: Places): Places {
   const first = Math.max(a.first, b.first);
   return { first, end: Math.max(first, Math.min(a.end, b.end)) };
 }
 
-/** Blocks of indices and values each as one stream. */
+/** Joins blocks of indices and blocks of values into one stream. */
 function joined(
   communicator: Communicator,
   blocks: readonly SparseStream[],

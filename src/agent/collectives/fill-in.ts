@@ -1,7 +1,7 @@
 /**
- * Fill-in: what the growth of streams, as more ranks' entries unite in them, means for
- * their bytes and for the work of merging them. What the costs of the sparse collectives
- * are computed from; how fast they grow is E[K] (`shared/cost-model/fill-in.ts`).
+ * Fill-in: how streams grow as they unite the entries of more ranks, and what this means
+ * for their bytes and for the work of merging them. The costs of the sparse collectives
+ * use it; E[K] says how fast streams grow (`shared/cost-model/fill-in.ts`).
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.2.
  */
@@ -52,8 +52,8 @@ export function unitedPerRound({ ranks }: ExchangeShape): readonly number[] {
 }
 
 /**
- * Seconds in which two contributions to a range, with these numbers of entries, become one,
- * dense where they reach δ: as `merged` of `sparse-stream.ts` does it.
+ * Seconds for merging two contributions to a range, with these numbers of entries, into
+ * one, which is dense if they reach δ: as `merged` of `sparse-stream.ts` does it.
  */
 export function mergedSeconds(
   a: number,
@@ -69,8 +69,8 @@ export function mergedSeconds(
 }
 
 /**
- * Seconds in which one of several equal parts of the range is merged from all ranks'
- * contributions, as a tree: neighbours, then their results.
+ * Seconds for merging all ranks' contributions to one of several equal parts of the
+ * range, as a tree: neighbours, then their results.
  */
 export function mergedTreeSeconds(
   shape: ExchangeShape,
@@ -86,11 +86,14 @@ export function mergedTreeSeconds(
   return seconds;
 }
 
-/** Seconds in which a payload is copied into its parts. */
+/** Seconds for copying a payload into its parts. */
 export const splitSeconds = (shape: ExchangeShape, { gamma }: NetworkCost): number =>
   2 * entriesPerRank(shape) * gamma;
 
-/** Seconds in which the reduced parts become one dense vector; pairs stay where they are. */
+/**
+ * Seconds for joining the reduced parts into one dense vector; sparse ones stay where
+ * they are.
+ */
 export const assembledSeconds = (
   shape: ExchangeShape,
   { gamma }: NetworkCost,

@@ -3,8 +3,8 @@
  * other, all at once. For payloads that cannot be summed, and the first half of
  * `sparse-allgather`.
  *
- * Cost: (P−1)·α + (P−1)·bytes·β. Lengths need not be known: each message carries its own;
- * an empty payload is a message of no bytes.
+ * Cost: (P−1)·α + (P−1)·bytes·β. Lengths need not be known, since each message carries
+ * its own; an empty payload is a message of no bytes.
  */
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
@@ -48,7 +48,7 @@ export async function gatherPayloads(
         .then((region) => asPayload(communicator, peer, payload, region)),
     );
   }
-  // Each rank begins with another peer, so that none is contacted by all at once.
+  // Each rank begins with a different peer, so that none is contacted by all at once.
   const sends = Array.from({ length: size - 1 }, (_, step) =>
     communicator.send((rank + step + 1) % size, own),
   );
@@ -56,7 +56,9 @@ export async function gatherPayloads(
   return payloads;
 }
 
-/** No payload of a kind is larger than this: the bound of what a peer may send. */
+/**
+ * The maximum size of a payload of this kind, beyond which a peer's message is refused.
+ */
 function largestPayload(payload: Payload, valueBytes: ValueBytes): number {
   const { kind, length, data } = payload;
   switch (kind) {
@@ -74,7 +76,7 @@ function largestPayload(payload: Payload, valueBytes: ValueBytes): number {
   }
 }
 
-/** What a peer sent, as a payload of the kind that all ranks send. */
+/** A peer's message as a payload of the kind that all ranks send. */
 function asPayload(
   communicator: Communicator,
   peer: number,
@@ -85,7 +87,7 @@ function asPayload(
   const count = data.bytes / sparseBytes(1, communicator.valueBytes);
   if (!Number.isInteger(count)) throw invalid(peer, `${data.bytes} bytes of pairs`);
   const stream = { offset: data.offset, count };
-  // Merges rely on the order, and what scatters write through on the range.
+  // Merges rely on ascending indices, and scatters on indices within range.
   const bad = communicator.reduction.firstDisordered(stream, 0, own.length);
   if (bad >= 0) {
     const index = communicator.arena.u32(data.offset, count)[bad]!;

@@ -1,14 +1,15 @@
 /**
- * The magnitude that about k entries of the reduced vector reach, whose parts are on P
- * ranks; k is what a rank sent, on average. The k-th largest is found digit by digit, from
- * the front: bit patterns of magnitudes order as they do. Per digit of 4 bits every rank
- * counts, of its own part, how many have which.
+ * The magnitude that about k entries of the reduced vector reach, if its parts are on P
+ * ranks; k is the average number of entries that a rank sent. The k-th largest is found
+ * digit by digit, from the most significant one, since bit patterns of magnitudes have
+ * the same order as the magnitudes. For each digit of 4 bits, every rank counts its
+ * part's entries by their value of it.
  *
- * Cost: 8 small allreduces of 17 numbers and as many passes over the part. A bound from
+ * Cost: 8 small allreduces of 17 numbers and as many passes over the part. A threshold of
  * fewer digits would keep as many entries now, but too many when it is used again.
  *
  * Source: Ok-Topk (Li and Hoefler, PPoPP 2022), section 3.1.3, which gathers all reduced
- * entries on every rank for it.
+ * entries on every rank instead.
  */
 import type { Vector } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
@@ -16,7 +17,7 @@ import { smallAllreduce } from './small-allreduce.ts';
 
 const DIGIT_BITS = 4;
 const DIGITS = 1 << DIGIT_BITS;
-/** Of the foremost digit: the sign is in it, and masked. */
+/** Shift of the most significant digit, which contains the sign; that is masked. */
 const FIRST_SHIFT = 32 - DIGIT_BITS;
 /** Small allreduces. */
 export const THRESHOLD_ROUNDS = 32 / DIGIT_BITS;
@@ -28,7 +29,7 @@ const OPERATIONS = new Array<'sum'>(DIGITS + 1).fill('sum');
 export const LEAST = ofBits(1);
 
 /**
- * The same on all ranks; `LEAST` where there are no more than k entries other than 0.
+ * The same on all ranks; `LEAST` if at most k entries are not 0.
  * @param values of this rank's part
  * @param sent entries that this rank sent
  */
@@ -41,7 +42,7 @@ export async function globalThreshold(
   const bits = arena.u32(values.offset, values.length);
   const numbers = new Float64Array(DIGITS + 1);
   let prefix = 0;
-  /** Of k, those that have not been found above. */
+  /** How many of the k are still to be found below the prefix. */
   let left = 0;
   for (let shift = FIRST_SHIFT; shift >= 0; shift -= DIGIT_BITS) {
     numbers.fill(0);
@@ -59,7 +60,7 @@ export async function globalThreshold(
   return ofBits(prefix);
 }
 
-/** Adds the magnitudes that begin with the prefix to the count of their next digit. */
+/** Counts the magnitudes that begin with the prefix by their next digit. */
 function count(
   bits: Uint32Array,
   prefix: number,

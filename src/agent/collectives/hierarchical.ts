@@ -1,22 +1,21 @@
 /**
  * Hierarchical allreduce for nodes of several ranks each: reduce-scatter within the node,
  * allreduce of each lane between its counterparts on all nodes, allgather within the node
- * (`node-groups.ts` says what lanes are). Over a node's link pass 2(M−1)/M·N elements each
- * way, the least for M nodes, however many ranks share it: a ring of all ranks sends
+ * (`node-groups.ts` says what lanes are). 2(M−1)/M·N elements pass a node's link each
+ * way, the minimum for M nodes, however many ranks share it: a ring of all ranks sends
  * 2(P−1)/P·N, and other flat algorithms several times that.
  *
  * Cost, with L ranks on a node and S lanes: within a node 2·α + 2(L−1)/S·N·4β, between
  * nodes 2·α' + 2(M−1)/M·N·4β', and ((L−1) + (M−1)/M)/S·N·γ.
  *
- * A lane travels in chunks, each of which has a home: the node whose owner of the lane
- * combines the sums of all nodes and sends the result back. Chunks are a pipeline through
- * all steps: while one is on the link the next is summed within the node. On its way from
- * one rank to another every message has its place in a fixed order (what is to be reduced
- * first, results after it), so that receives are posted ahead, and data lands where it
- * belongs.
+ * A lane is sent in chunks, each of which has a home: the node whose owner of the lane
+ * combines the sums of all nodes and sends the result back. Chunks are pipelined through
+ * all steps: while one is on the link, the next is summed within the node. Messages
+ * between two ranks have a fixed order (data to be reduced first, then results), so that
+ * receives can be posted ahead and data is stored directly in its place.
  *
  * A chunk is reduced in the order of ranks within a node, then in the order of nodes, by
- * one rank alone: all ranks get the same bits, and every run does on the same places. On
+ * one rank alone: all ranks get the same bits, as does every run with the same places. On
  * one node, or with one rank on each, it is the direct algorithm of
  * `scatter-reduce-allgather.ts` in chunks.
  *
@@ -83,7 +82,9 @@ export const hierarchical: CollectiveDefinition = {
   },
 };
 
-/** Results that are awaited ahead: each has the transport's deadline from then on. */
+/**
+ * The number of results awaited ahead, each with the transport's deadline from then on.
+ */
 const WINDOW = 8;
 
 /** A piece of a lane. */
@@ -93,7 +94,10 @@ interface Chunk {
   readonly home: number;
 }
 
-/** As many for each home, of `RING_CHUNK_BYTES` at most; empty ones are left out. */
+/**
+ * Equally many chunks for each home, of at most `RING_CHUNK_BYTES`; empty ones are left
+ * out.
+ */
 function chunksOf(lane: Vector, nodes: number, valueBytes: ValueBytes): Chunk[] {
   const bytes = valueBytes * lane.length;
   const count = nodes * Math.max(1, Math.ceil(bytes / (nodes * RING_CHUNK_BYTES)));
@@ -105,7 +109,7 @@ function chunksOf(lane: Vector, nodes: number, valueBytes: ValueBytes): Chunk[] 
 
 /** Messages of several ranks for some chunks: where each is stored, and when it has arrived. */
 interface Arrival {
-  /** By index of the sender; nothing is at this rank's own. */
+  /** By index of the sender; this rank's own place is empty. */
   readonly regions: readonly Region[];
   readonly received: readonly (Promise<void> | undefined)[];
 }
@@ -116,7 +120,7 @@ class HierarchicalAllreduce {
   readonly #seat: NodeSeat;
   /** The chunks of each lane. */
   readonly #lanes: readonly (readonly Chunk[])[];
-  /** Of this rank's lane; none where it has no lane. */
+  /** The chunks of this rank's lane; none if it has no lane. */
   readonly #own: readonly Chunk[];
   readonly #sends: Promise<void>[] = [];
 
@@ -133,8 +137,8 @@ class HierarchicalAllreduce {
   }
 
   /**
-   * From each rank come first what is to be reduced, then results, both in the order of
-   * chunks: so they are received, and so they are sent.
+   * Each rank first sends data to be reduced, then results, both in chunk order; receives
+   * are posted in the same order.
    */
   async run(): Promise<void> {
     const { local, place, node, counterparts } = this.#seat;
@@ -152,7 +156,9 @@ class HierarchicalAllreduce {
     await Promise.all(this.#sends);
   }
 
-  /** This rank's lane: summed within the node, then between nodes, and passed on. */
+  /**
+   * Sums this rank's lane within the node, then between nodes, and sends the result on.
+   */
   async #reduce(
     contributions: readonly Arrival[],
     sums: readonly Arrival[],
@@ -183,8 +189,8 @@ class HierarchicalAllreduce {
   }
 
   /**
-   * The results of another lane from its owner. Each lands on what this rank has contributed
-   * to it: that has left, for it is in it.
+   * Receives another lane's results from its owner. Each overwrites this rank's
+   * contribution, which must have been sent already, since the result contains it.
    */
   async #collect(owner: number, chunks: readonly Chunk[]): Promise<void> {
     const arrivals: Promise<void>[] = [];
@@ -196,12 +202,12 @@ class HierarchicalAllreduce {
     }
   }
 
-  /** This rank's elements of all other lanes to their owners on its node. */
+  /** Sends this rank's elements of all other lanes to their owners on its node. */
   #sendContributions(): void {
     const { local, place } = this.#seat;
     const most = Math.max(...this.#lanes.map(({ length }) => length));
     for (let index = 0; index < most; index++) {
-      // Each rank begins with another peer, so that none is contacted by all at once.
+      // Each rank begins with a different peer, so that none is contacted by all at once.
       for (let step = 1; step <= local.length; step++) {
         const lane = (place + step) % local.length;
         const chunk = this.#lanes[lane]?.[index];
@@ -210,7 +216,7 @@ class HierarchicalAllreduce {
     }
   }
 
-  /** Posts the receives of what these ranks contribute to each of the chunks. */
+  /** Posts receives for these ranks' contributions to each of the chunks. */
   #arrivals(
     ranks: readonly number[],
     own: number,
@@ -239,7 +245,7 @@ class HierarchicalAllreduce {
     });
   }
 
-  /** Into the chunk, in the order of the senders, this rank's own place among them. */
+  /** Combines the contributions into the chunk in rank order, this rank's own included. */
   async #combine(
     vector: Vector,
     place: number,
@@ -251,7 +257,7 @@ class HierarchicalAllreduce {
     });
   }
 
-  /** Nothing where the peer is this rank. */
+  /** Does nothing if the peer is this rank. */
   #send(peer: number, vector: Vector): void {
     const { rank, valueBytes } = this.#communicator;
     if (peer === rank) return;

@@ -1,11 +1,12 @@
 /**
- * What flat collectives, which treat all ranks alike, take where ranks are on several nodes.
- * Every rank pays the latency between nodes, since a rank with neighbours there makes the others
- * wait; and the bytes that leave the busiest node pass its one link, one rank after the
- * other, on top of what they take within nodes. How many leave it, a collective knows whose
- * ranks talk to few others; of any other they are taken to be spread evenly over all ranks,
- * which holds for messages to everybody and is some 25 % too few for Bruck's rounds. Where
- * every rank has links of its own none is shared: all messages take what the slowest takes.
+ * The cost of flat collectives, which treat all ranks alike, when ranks are on several
+ * nodes. Every rank pays the latency between nodes, since a rank with neighbours there
+ * makes the others wait; and the bytes that leave the busiest node pass its single link,
+ * one rank after the other, in addition to the time within nodes. A collective whose
+ * ranks talk to few others states how many bytes leave the node; for any other, traffic
+ * is assumed to be spread evenly over all ranks, which is exact for all-to-all messages
+ * and about 25 % too low for Bruck's rounds. If every rank has its own link, nothing is
+ * shared, and every message takes as long as the slowest.
  */
 import {
   betweenNodes,
@@ -60,19 +61,19 @@ function evenlySpread(bytes: number, places: readonly number[]): number {
   return bytes * Math.max(...leaving);
 }
 
-/** The same where every rank sends them to the next one alone. */
+/** The same if every rank sends only to the next one. */
 export const crossingRing = (bytes: number, places: readonly number[]): number =>
   busiest(places, (rank) => [{ to: (rank + 1) % places.length, bytes }]);
 
-/** What a pair of ranks swaps at one distance. */
+/** The bytes that ranks swap at one distance. */
 interface Swap {
   readonly distance: number;
   readonly bytes: number;
 }
 
 /**
- * The same of swaps at powers of two, and of what pairs that fold send each other where P is
- * none.
+ * The same for swaps at powers of two, plus the folding of pairs if P is not a power of
+ * two.
  */
 export function crossingSwaps(
   swaps: readonly Swap[],

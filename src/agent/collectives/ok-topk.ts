@@ -1,24 +1,25 @@
 /**
  * Ok-Topk: a sparse allreduce that keeps about k entries of the sum, those of the largest
- * magnitude, k being what a rank sends on average. Rank j reduces range j of the indices;
- * of the reduced entries those that reach a global threshold go to all. So fill-in does
- * not travel: what a rank sends and receives is O(k), whatever P is. Who sent an entry
- * that was left out keeps it (`Combined.partial`): the residual of error feedback.
+ * magnitude, where k is the average number of entries that a rank sends. Rank j reduces
+ * range j of the indices; the reduced entries that reach a global threshold go to all. So
+ * fill-in is never sent: a rank sends and receives O(k) entries, whatever P is. A rank
+ * keeps every entry that it sent and that was left out (`Combined.partial`) in the
+ * residual of error feedback.
  *
- * Cost: (P−1)·α + 2⌈log₂P⌉·α + 2(P−1)/P·k·8β; and now and then what is agreed on: ranges in
- * which the ranks have equally many entries, every 64 exchanges (`balanced-ranges.ts`),
- * and the threshold, every 32 (`global-threshold.ts`). In between a threshold that keeps
- * less than k/2 or more than 2k is replaced at once; where ties make a new one keep more
- * than 2k, the lowest indices of them are kept, k entries in all (`broken-ties.ts`).
+ * Cost: (P−1)·α + 2⌈log₂P⌉·α + 2(P−1)/P·k·8β; and, occasionally, the cost of agreements:
+ * on ranges with equally many entries, every 64 exchanges (`balanced-ranges.ts`), and on
+ * the threshold, every 32 (`global-threshold.ts`). In between, a threshold that keeps
+ * less than k/2 or more than 2k is replaced at once; if ties make a new one keep more
+ * than 2k, those with the lowest indices are kept, k entries in total (`broken-ties.ts`).
  *
- * So never more than 2k entries are kept, and a rank that has c entries of its own sends at
- * most c + 4k + P, whatever the ranges are: c to those who reduce them, 2k to move what is
- * kept to equal shares, and 2k + P to pass these on. That is 5k + P where all ranks have
- * equally many. What they agree on, and headers, come on top.
+ * So never more than 2k entries are kept, and a rank that has c entries of its own sends
+ * at most c + 4k + P, whatever the ranges are: c to the ranks that reduce them, 2k to
+ * even out what is kept, and 2k + P to send the equal shares on. That is 5k + P if all
+ * ranks have equally many. Agreements and headers are not included.
  *
- * A range is reduced by one rank, as a tree over the ranks, and what is agreed on
- * follows from numbers that all have: all ranks get the same bits. Sums that are exactly
- * 0 are left out.
+ * A range is reduced by one rank, as a tree over the ranks, and agreements are computed
+ * from numbers that all have: all ranks get the same bits. Sums that are exactly 0 are
+ * left out.
  *
  * Source: "Near-optimal sparse allreduce for distributed deep learning" (Li and Hoefler,
  * PPoPP 2022), algorithm 1. There the threshold may drift between two evaluations.
@@ -46,7 +47,9 @@ import {
 import { exchangeParts } from './split-exchange.ts';
 import { treeDepth } from './folding.ts';
 
-/** Exchanges between two agreements on ranges, τ, and on a threshold, τ′. */
+/**
+ * The number of exchanges between two agreements on ranges, τ, and on a threshold, τ′.
+ */
 const RANGES_LIVE = 64;
 const THRESHOLD_LIVES = 32;
 /** A threshold holds while it keeps between k/2 and 2k entries. */
@@ -126,8 +129,8 @@ export const okTopk: CollectiveDefinition = {
 };
 
 /**
- * What the ranks have agreed on, in the communicator's memory. A vector of
- * another length begins again.
+ * What the ranks have agreed on, in the communicator's memory. A vector of another length
+ * starts over.
  */
 class Agreement {
   readonly #length: number;
@@ -183,7 +186,7 @@ class Agreement {
   }
 }
 
-/** Of a rank: entries that it keeps, entries that it sent. */
+/** Two counts of a rank: the entries that it keeps, and those that it sent. */
 const COUNTS_BYTES = 8;
 
 interface Reaching extends KeptEntries {
@@ -216,7 +219,7 @@ async function shareCounts(
 /** k: entries that a rank has sent, on average. */
 const shareOf = ({ counts, sent }: Reaching): number => Math.ceil(sent / counts.length);
 
-/** Whether about k are kept, or a lower threshold could keep no more. */
+/** Whether about k entries are kept, or lowering the threshold would keep no more. */
 function holds(reaching: Reaching, threshold: number): boolean {
   const total = reaching.counts.reduce((sum, count) => sum + count, 0);
   const k = shareOf(reaching);
@@ -229,7 +232,7 @@ const valuesOf = (stream: Stream): Vector =>
     ? { offset: stream.offset, length: stream.length }
     : { offset: stream.offset + 4 * stream.count, length: stream.count };
 
-/** Entries of a magnitude not below the threshold, in scratch. */
+/** The entries whose magnitude reaches the threshold, in scratch. */
 function entriesReaching(
   communicator: Communicator,
   stream: Stream,

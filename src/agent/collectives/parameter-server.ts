@@ -1,14 +1,14 @@
 /**
- * Synchronous parameter server: S of the P ranks are servers, each of one shard of the
+ * Synchronous parameter server: S of the P ranks are servers, each for one shard of the
  * range of indices, and workers as well. Every rank sends each server its part of the
- * payload (push), a server sums what all ranks sent, in rank order, and sends the sum to all
- * (pull). With S = P every rank has a shard: the split and gather of SparCML. With S = 1
- * everything passes the link of one rank, as with a central server.
+ * payload (push), a server sums what all ranks sent, in rank order, and sends the sum to
+ * all (pull). With S = P every rank has a shard: the split and gather of SparCML. With S
+ * = 1 everything passes the link of one rank, as with a central server.
  *
  * Cost: 2·(α + (P−2)·o) + 2(P−1)/S·N·4β + (P−1)/S·N·γ: a server's P − 1 pushes share its
- * incoming link, its P − 1 replies its outgoing one. Of sparse payloads with K entries in
- * the result (P−1)/S·(k + K)·8β, and what merging takes. A server sends exactly N − ℓ + (P −
- * 1)·ℓ elements, ℓ those of its shard, any other rank N.
+ * incoming link, its P − 1 replies its outgoing one. For sparse payloads with K entries
+ * in the result, (P−1)/S·(k + K)·8β plus merging. A server whose shard has ℓ elements
+ * sends exactly N − ℓ + (P − 1)·ℓ elements, any other rank N.
  *
  * A shard is summed by one rank alone, in rank order, never in order of arrival: all ranks
  * get the same bits, dense and sparse alike, however many servers there are.
@@ -108,7 +108,7 @@ export const parameterServer: CollectiveDefinition = {
   },
 };
 
-/** Of fewer ranks, as a forecast may have them, all are servers. */
+/** If there are fewer ranks than servers, as in a forecast, all ranks are servers. */
 const serversOf = ({ ranks, servers = DEFAULT_SERVERS }: ExchangeShape): number =>
   Math.min(ranks, servers);
 
@@ -119,7 +119,7 @@ const isDense = ({
   valueBytes = 4,
 }: ExchangeShape): boolean => nnz === undefined && payloadBytes === valueBytes * length;
 
-/** Of one shard: what a rank brings to it, and its sum. */
+/** Bytes of one shard: a rank's contribution, and the sum. */
 function messageBytes(shape: ExchangeShape): { push: number; pull: number } {
   const { length, payloadBytes, ranks, valueBytes = 4 } = shape;
   const servers = serversOf(shape);

@@ -1,10 +1,11 @@
 /**
- * The second phase of `ssar-split-allgather`: every rank has the sum of one part of the range
- * of indices, and all get all of them.
+ * The second phase of `ssar-split-allgather`: every rank has the sum of one part of the
+ * range of indices, and all ranks get all parts.
  *
- * Few ranks send their parts straight to all others, whose receives wait from the beginning:
- * of messages that leave at once only the first costs a whole α, and no part waits for
- * another. Many gather in ⌈log₂P⌉ rounds (`doubling-blocks.ts`). The bytes are the same.
+ * Few ranks send their parts directly to all others, which post their receives at the
+ * beginning: of messages sent at the same time only the first costs a whole α, and no
+ * part waits for another. Many ranks gather in ⌈log₂P⌉ rounds (`doubling-blocks.ts`). The
+ * bytes are the same.
  *
  * Cost: α + (P−2)·o or ⌈log₂P⌉·α, and the bytes of all other parts.
  */
@@ -82,8 +83,8 @@ async function gatherDirectly(
 }
 
 /**
- * Parts are appended to each other in the order in which the rounds bring them, so that what
- * the next round sends is one piece.
+ * Parts are stored one after the other in the order in which they arrive, so that the
+ * next round sends a single piece.
  */
 async function gatherInRounds(
   communicator: Communicator,

@@ -1,4 +1,4 @@
-/** The bytes of a payload that travel: no more than it has, whatever its memory holds. */
+/** The bytes of a payload that are sent: only its own, even if its memory is larger. */
 import type { Payload } from '../memory/payload.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
@@ -14,7 +14,7 @@ export function payloadRegion(payload: Payload, valueBytes: ValueBytes = 4): Reg
   return { offset, bytes: used };
 }
 
-/** What an elementwise sum works on: the elements of a dense payload or of scalars. */
+/** The elements that an elementwise sum reads: those of a dense payload or of scalars. */
 export function payloadVector(payload: Payload, valueBytes: ValueBytes = 4): Vector {
   if (payload.kind !== 'dense' && payload.kind !== 'scalars') {
     throw new Error(`internal: a ${payload.kind} payload has no elementwise sum`);

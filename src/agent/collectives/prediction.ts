@@ -1,7 +1,7 @@
 /**
- * Predictions: what each collective would take for a shape on a network, term by term,
- * and which would be the cheapest. What `auto`, `gradwire plan` and the benchmark of the
- * collectives go by; the costs themselves stand in each collective's own file.
+ * Predictions: the time of each collective for a shape on a network, term by term, and
+ * the cheapest one. `auto`, `gradwire plan` and the benchmark of the collectives use
+ * them; each collective's own file has its cost.
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import {
@@ -27,11 +27,11 @@ export interface Prediction extends CostTerms {
   readonly collective: string;
   /** The sum of the terms. */
   readonly seconds: number;
-  /** What the busiest rank sends, framing excluded. */
+  /** Bytes that the busiest rank sends, framing excluded. */
   readonly wireBytes: number;
 }
 
-/** What one collective would take. */
+/** The prediction for one collective. */
 export function predict(
   collective: CollectiveDefinition,
   shape: ExchangeShape,
@@ -45,7 +45,10 @@ export function predict(
   return messages(collective.id, terms, collective.wireBytes(shape));
 }
 
-/** All that `auto` may take for this kind, cheapest first, equals in registry order. */
+/**
+ * All collectives that `auto` may choose for this kind, cheapest first, equal costs in
+ * registry order.
+ */
 export function predictAll(
   kind: PayloadKind,
   shape: ExchangeShape,
@@ -54,7 +57,7 @@ export function predictAll(
   return predictSums(kind, [shape], network);
 }
 
-/** The same of several sums, one after the other, all by one collective. */
+/** The same for several consecutive sums, all by one collective. */
 export function predictSums(
   kind: PayloadKind,
   shapes: readonly ExchangeShape[],

@@ -3,7 +3,7 @@
  * words of 4 bytes (`kernels/quantization.ts`). Rounding is random and unbiased; its noise
  * is a function of seed, rank, stream, exchange and purpose.
  *
- * Bytes of a part of n elements in buckets of d: 4·⌈n/d⌉ + 4·⌈n·b/32⌉.
+ * Bytes of a part of n elements, with d values per scale: 4·⌈n/d⌉ + 4·⌈n·b/32⌉.
  *
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC
  * 2019), section 6.
@@ -15,11 +15,11 @@ import { allgather } from './allgather.ts';
 import type { Communicator, Quantization } from './collective.ts';
 import { part, partRange } from './partition.ts';
 
-/** What an element costs to quantise and to decode, in units of γ. */
+/** The cost of quantising and decoding an element, in units of γ. */
 export const QUANTIZE_COST = 9;
 export const DEQUANTIZE_COST = 4;
 
-/** Purpose of the noise of reduced parts; that of contributions is the peer's rank. */
+/** Purpose of the noise of reduced parts; for contributions it is the peer's rank. */
 const REDUCED_PURPOSE = 0;
 const CONTRIBUTION_PURPOSE = 1;
 
@@ -44,7 +44,7 @@ export function quantizeContribution(
 }
 
 /**
- * out ← values of the codes that `peer` sent, or out + values.
+ * out ← the values of the codes that `peer` sent, or out + these values.
  * @throws GradwireError `PAYLOAD_INVALID`
  */
 export function dequantizePart(
@@ -69,8 +69,8 @@ export function dequantizePart(
 }
 
 /**
- * The second phase of a quantised allreduce: every rank's part of the vector, which it
- * has summed, to every rank as codes. All ranks, the owner too, decode the same bytes:
+ * The second phase of a quantised allreduce: every rank sends the part of the vector that
+ * it has summed to every rank, as codes. All ranks, the owner too, decode the same bytes:
  * they get the same bits.
  * @throws GradwireError `PAYLOAD_INVALID`
  */

@@ -1,6 +1,6 @@
 /**
  * Rabenseifner's allreduce: reduce-scatter by recursive halving, then allgather by
- * recursive doubling. The ring's bytes in the fewest messages: for vectors of middle size
+ * recursive doubling. The ring's bytes in the fewest messages: for vectors of medium size
  * and for many ranks.
  *
  * Cost: 2·log₂P·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. For any other P, r = P − 2^⌊log₂P⌋ pairs
@@ -73,7 +73,7 @@ export const rabenseifner: CollectiveDefinition = {
     };
     const folded = foldedRanks(size);
     if (rank < 2 * folded && rank % 2 === 0) {
-      // This rank leaves its part to its neighbour, which brings back the result.
+      // This rank sends its vector to its neighbour, which returns the result.
       await communicator.send(rank + 1, region);
       await communicator.receive(rank + 1, region);
       return { form: 'dense', data: region };

@@ -1,9 +1,9 @@
 /**
- * Some ranks of a communicator as a communicator of their own, so that an algorithm for all
- * ranks serves for some: those of a node, or one of each node. They are numbered by their
- * order in the list. Messages continue in the same exchange on the same stream: between two
- * ranks they keep their order, whichever subset they belong to. Scratch and memory are
- * the subset's own.
+ * Some ranks of a communicator as a separate communicator, so that an algorithm for all
+ * ranks also works for some: those of a node, or one of each node. They are numbered by
+ * their order in the list. Messages continue in the same exchange on the same stream:
+ * between two ranks they keep their order, whichever subset they belong to. Scratch and
+ * memory are the subset's own.
  */
 import type { Communicator } from './collective.ts';
 import { onOneNode } from './node-groups.ts';

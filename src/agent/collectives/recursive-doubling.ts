@@ -6,8 +6,8 @@
  * unfold after: two more messages.
  *
  * The order of summation is a fixed tree over the ranks; both sides of a swap add the
- * same two numbers, and addition commutes bit for bit: all ranks get the same bits. Of two
- * NaNs that differ, though, a rank may keep either.
+ * same two numbers, and addition commutes bit for bit: all ranks get the same bits. If
+ * two NaNs differ, however, a rank may keep either.
  *
  * Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication
  * operations in MPICH" (2005), section 4.
@@ -83,7 +83,7 @@ export async function doubleRecursively(
   const other = { offset: scratch.offset, bytes: region.bytes };
   const folded = foldedRanks(size);
   if (rank < 2 * folded && rank % 2 === 0) {
-    // This rank leaves its part to its neighbour, which brings back the result.
+    // This rank sends its vector to its neighbour, which returns the result.
     await communicator.send(rank + 1, region);
     await communicator.receive(rank + 1, region);
     return;
@@ -101,7 +101,7 @@ export async function doubleRecursively(
     const partner =
       partnerPlace < folded ? 2 * partnerPlace + 1 : partnerPlace + folded;
     const received = communicator.receive(partner, other);
-    // The region changes below: what is sent of it must have left.
+    // The region changes below, so its send must have completed.
     await communicator.send(partner, region);
     await received;
     communicator.reduce(() => {

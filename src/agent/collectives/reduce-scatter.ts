@@ -1,11 +1,11 @@
 /**
  * Reduce-scatter: every rank sends part j of its vector to rank j, all at once, and
- * combines what it gets of its own part in rank order, whatever arrives first.
+ * combines the contributions to its own part in rank order, whatever arrives first.
  *
- * Cost: (P−1)·α + (P−1)/P·N·4β + (P−1)/P·N·γ. Where the exchange is quantised, parts
- * travel in b bits an element; a rank's contribution to its own part stays exact.
- * N need not be divisible by P (`partition.ts`): for N < P all parts but the last are
- * empty and send nothing.
+ * Cost: (P−1)·α + (P−1)/P·N·4β + (P−1)/P·N·γ. If the exchange is quantised, parts are
+ * sent with b bits per element; a rank's contribution to its own part stays exact. N need
+ * not be divisible by P (`partition.ts`): for N < P all parts but the last are empty and
+ * send nothing.
  */
 import type { Region, Vector } from '../memory/arena.ts';
 import { vectorOf } from '../memory/arena.ts';
@@ -21,8 +21,8 @@ import {
 export const reduceScatter = {
   code: 1004,
   /**
-   * This rank's part of the vector, combined over ranks, in its place. The other parts
-   * keep what they were.
+   * This rank's part of the vector, combined over ranks in place. The other parts do not
+   * change.
    * @throws GradwireError `PAYLOAD_INVALID` of quantised contributions
    */
   run: async (communicator: Communicator, vector: Vector): Promise<Vector> => {
@@ -39,7 +39,7 @@ export const reduceScatter = {
   },
 } as const;
 
-/** All ranks' contributions to this rank's part, by rank; nothing is at its own place. */
+/** All ranks' contributions to this rank's part, by rank; its own place is empty. */
 async function exchange(
   communicator: Communicator,
   vector: Vector,
@@ -61,7 +61,7 @@ async function exchange(
     region.bytes === 0 ? Promise.resolve() : communicator.receive(peer, region),
   );
   const sends: Promise<void>[] = [];
-  // Each rank begins with another peer, so that none is contacted by all at once.
+  // Each rank begins with a different peer, so that none is contacted by all at once.
   for (let step = 1; step < size; step++) {
     const peer = (rank + step) % size;
     const theirs = part(vector, size, peer, valueBytes);
@@ -104,7 +104,7 @@ export function combineInOrder(
   }
 }
 
-/** The same sum of decoded contributions. */
+/** The same sum, of decoded contributions. */
 function combineQuantized(
   communicator: Communicator,
   own: Vector,

@@ -1,7 +1,6 @@
 /**
- * All collectives. Ours have a line each; others are registered from outside, in
- * each process that is to know them. The order is that of lists, and decides between equal
- * costs.
+ * All collectives. Ours have a line each; others are registered from outside, in each
+ * process that uses them. Lists have this order, and it decides between equal costs.
  */
 import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
@@ -49,15 +48,15 @@ const known = new Map(ours.map((collective) => [collective.id, collective]));
 export const collectives: ReadonlyMap<string, CollectiveDefinition> = known;
 
 const KIND = { code: 'COLLECTIVE', noun: 'collective' };
-/** What stands where a collective's id does, in plans and in records. */
+/** Ids that plans and records use in place of a collective's own. */
 const RESERVED = ['auto', 'adaptive', 'allgather', 'broadcast'];
 /** Codes from here on are those of other messages. */
 const CODES_END = 1000;
 
 /**
  * Makes a collective known to this process. All ranks of a world must know the same.
- * @throws GradwireError `COLLECTIVE_DUPLICATE`; `COLLECTIVE_INVALID` for a code that is taken
- * or out of range, and for one that takes nothing
+ * @throws GradwireError `COLLECTIVE_DUPLICATE`; `COLLECTIVE_INVALID` for a code that is
+ * taken or out of range, and for a collective that accepts no kind of payload
  */
 export function registerCollective(definition: CollectiveDefinition): void {
   const { code, id, takes } = definition;
@@ -96,18 +95,21 @@ export function findCollective(id: string): CollectiveDefinition {
   });
 }
 
-/** The collectives that take payloads of this kind. */
+/** The collectives that accept payloads of this kind. */
 export function collectivesFor(kind: PayloadKind): readonly CollectiveDefinition[] {
   return collectivesInOrder().filter(({ takes }) => takes.includes(kind));
 }
 
-/** Whether a plan has to name it: it leaves entries out of the sum, or has servers. */
+/**
+ * Whether `auto` must not choose it, because it leaves entries out of the sum or has
+ * servers.
+ */
 export const isNamedOnly = ({ partial, hasServers }: CollectiveDefinition): boolean =>
   partial === true || hasServers === true;
 
 /**
- * What `auto` chooses from: of those the ones that need not be named, and those for several
- * nodes only where there are.
+ * The candidates of `auto`: those that need not be named, and those for several nodes
+ * only if there are several.
  */
 export function candidatesFor(
   kind: PayloadKind,
@@ -121,8 +123,8 @@ export function candidatesFor(
 }
 
 /**
- * The cheapest collective for this shape, by its own cost and by what it was seen to
- * take: what `auto` means.
+ * The cheapest collective for this shape, by its cost formula and its measured times;
+ * this is what `auto` means.
  * @throws GradwireError `COLLECTIVE_MISFIT`
  */
 export function chooseCollective(
@@ -170,9 +172,10 @@ export function assertQuantizes(collective: CollectiveDefinition): void {
 }
 
 /**
- * @param servers how many were asked for
- * @param ranks of the world, where that is known
- * @throws GradwireError `SERVERS_MISFIT` of a collective that has none, `SERVERS_INVALID`
+ * @param servers the requested number
+ * @param ranks those of the world, if known
+ * @throws GradwireError `SERVERS_MISFIT` if the collective has no servers,
+ * `SERVERS_INVALID`
  */
 export function assertServes(
   collective: string,
@@ -192,7 +195,7 @@ export function assertServes(
   });
 }
 
-/** @throws GradwireError `COLLECTIVE_MISFIT`: a partial sum is one of f32 alone */
+/** @throws GradwireError `COLLECTIVE_MISFIT`: partial sums exist only for sums of f32 */
 export function assertReduces(
   { id, partial }: CollectiveDefinition,
   operation: ReduceOperation,

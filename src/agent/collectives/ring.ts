@@ -3,12 +3,13 @@
  * vector starts at rank p and is summed in the order p, p + 1, …, p − 1 (mod P), which
  * does not depend on arrival: all ranks and all runs get the same bits.
  *
- * Cost: 2(P−1)·α + 2(P−1)/P·N·4β, and (P−1)/P·N·γ of which chunks hide all but the last
- * one's. Every rank sends at most 2N − 2⌊N/P⌋ elements, the least that is possible, to one
+ * Cost: 2(P−1)·α + 2(P−1)/P·N·4β, and (P−1)/P·N·γ, of which chunks hide all but that of
+ * the last chunk. Every rank sends at most 2N − 2⌊N/P⌋ elements, the minimum, to one
  * neighbour only.
  *
- * Parts travel in chunks: while one is being summed the next arrives in the socket, and a
- * summed chunk continues at once, so the ring is a pipeline through all its 2(P−1) steps.
+ * Parts are sent in chunks: while one is being summed the next arrives in the socket, and
+ * a summed chunk is sent on at once, so the ring is a pipeline through all its 2(P−1)
+ * steps.
  *
  * Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
  * workstations" (2009); the chunks are ours.
@@ -27,7 +28,10 @@ import { part } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 
 export const RING_CHUNK_BYTES = 256 * 2 ** 10;
-/** Receives posted ahead, so that a chunk lands where it belongs when it arrives. */
+/**
+ * The number of receives posted ahead, so that an arriving chunk is stored directly in
+ * its place.
+ */
 const WINDOW = 4;
 
 export const ring: CollectiveDefinition = {
@@ -64,14 +68,15 @@ export function ringBytesSent(rank: number, shape: ExchangeShape): number {
   const vector = { offset: 0, length: payloadBytes / valueBytes };
   const bytesOf = (index: number): number =>
     valueBytes * part(vector, ranks, (index + ranks) % ranks).length;
-  // Everything twice, except for the part that it completes and the part it gets last.
+  // Everything twice, except for the part that it completes and the one that it gets
+  // last.
   return 2 * payloadBytes - bytesOf(rank + 1) - bytesOf(rank + 2);
 }
 
 /** A chunk to receive: where it belongs, and what becomes of it. */
 interface Chunk {
   readonly vector: Vector;
-  /** Still a partial sum: to be added to what is there. */
+  /** Still a partial sum, to be added to this rank's elements. */
   readonly partial: boolean;
   /** Whether the next rank needs it too. */
   readonly forward: boolean;
@@ -97,7 +102,8 @@ async function runRing(
 /**
  * All chunks that this rank receives, in order. At step s of the reduce-scatter it gets
  * part rank − s − 1, at step s of the allgather part rank − s. A part is overwritten only
- * by its final sum, which contains what this rank sent of it: that send has left.
+ * by its final sum. That contains what this rank sent of the part, so the send has
+ * completed.
  */
 function incoming(communicator: Communicator, vector: Vector): Chunk[] {
   const { rank, size, valueBytes } = communicator;
@@ -114,7 +120,7 @@ function incoming(communicator: Communicator, vector: Vector): Chunk[] {
   return chunks;
 }
 
-/** Receive, add and pass on; what is passed on is added to `sends`. */
+/** Receives, adds and forwards chunks; the pending sends are added to `sends`. */
 async function relay(
   communicator: Communicator,
   chunks: readonly Chunk[],

@@ -1,17 +1,17 @@
 /**
  * Scatter–reduce–allgather: every rank sums one part of the vector, which all send it
- * directly, then the parts are gathered. Half the messages of a ring that wait for one
- * another; and where the exchange is quantised, two roundings of a value whatever P is:
- * once on its way to the part's owner, once as the sum.
+ * directly, then the parts are gathered. Half as many messages wait for one another as in
+ * a ring; and if the exchange is quantised, a value is rounded twice, whatever P is: once
+ * on its way to the part's owner, once as the sum.
  *
- * Cost: (P−1)·α + ⌈log₂P⌉·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. Quantised to b bits in buckets
- * of d, 2(P−1)/P·N·(b/8 + 4/d)·β, and what coding takes. Exact bytes of the busiest rank,
- * with q(n) the bytes of a part (4n, or 4·⌈n/d⌉ + 4·⌈n·b/32⌉), s = ⌊N/P⌋ and ℓ the length
- * of the last part: 2(P−1)·q(s) + ⌈log₂P⌉·(q(ℓ) − q(s)).
+ * Cost: (P−1)·α + ⌈log₂P⌉·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. Quantised to b bits with d
+ * values per scale, 2(P−1)/P·N·(b/8 + 4/d)·β, plus coding. Exact bytes of the busiest
+ * rank, with q(n) the bytes of a part (4n, or 4·⌈n/d⌉ + 4·⌈n·b/32⌉), s = ⌊N/P⌋ and ℓ the
+ * length of the last part: 2(P−1)·q(s) + ⌈log₂P⌉·(q(ℓ) − q(s)).
  *
  * A part is summed by one rank alone, in rank order, and all decode the same bytes of it:
- * all ranks get the same bits. Quantised sums are unbiased: a rounding's expectation is
- * what it rounds. In a world of one nothing travels and nothing is rounded.
+ * all ranks get the same bits. Quantised sums are unbiased: the expectation of a rounded
+ * value is the value. In a world of one nothing is sent or rounded.
  *
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 4; the dense form is the direct
  * algorithm of Thakur, Rabenseifner and Gropp (2005), section 4.

@@ -1,5 +1,5 @@
 /**
- * Allreduce of a few f64 numbers with an operation each: what ranks agree on beside their
+ * Allreduce of a few f64 numbers, each with its own operation, for agreements besides
  * gradients (the newest epoch known everywhere, a vote to stop, sums for a report).
  *
  * Cost: that of recursive doubling, one small message per round. All ranks get the same
@@ -10,7 +10,7 @@ import type { Communicator } from './collective.ts';
 
 export type SmallOperation = 'min' | 'max' | 'sum';
 
-/** The numbers combined over all ranks; `values` stays as it is. */
+/** The numbers combined over all ranks; `values` is not changed. */
 export async function smallAllreduce(
   communicator: Communicator,
   values: Float64Array,

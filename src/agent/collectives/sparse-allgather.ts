@@ -5,10 +5,10 @@
  * Cost: (P−1)·α + (P−1)·k·8β, then at most ⌈log₂P⌉·P·k entries to merge, or P·k to
  * scatter into N elements once dense.
  *
- * Streams are merged pairwise in rank order, a fixed tree. Where |H₁| + … + |H_P| ≥ δ the
- * sparse form cannot pay any more and they are scattered into a dense vector, in rank
- * order; δ as in `sparse-stream.ts`. All ranks see the same counts, take the
- * same branch and get the same bits.
+ * Streams are merged pairwise in rank order, a fixed tree. If |H₁| + … + |H_P| ≥ δ the
+ * sparse form no longer pays, and they are scattered into a dense vector, in rank order;
+ * δ as in `sparse-stream.ts`. All ranks see the same counts, take the same branch and get
+ * the same bits.
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.3.
  */

@@ -3,9 +3,9 @@
  * streams. Part p of the range of indices starts at rank p and is merged in the order
  * p, p + 1, …, p − 1 (mod P), which does not depend on arrival.
  *
- * Cost: 2(P−1)·α + Σₛ |union of s ranks|/P·8β for s = 1 … P−1, + (P−1)/P·K·8β; a part that
- * reaches its δ continues dense. Sends to one neighbour only; the deepest of all, so for
- * few ranks.
+ * Cost: 2(P−1)·α + Σₛ |union of s ranks|/P·8β for s = 1 … P−1, + (P−1)/P·K·8β; a part
+ * that reaches its δ continues dense. A rank sends to one neighbour only. It has the most
+ * steps of all collectives, so it is for few ranks.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 6, the ring of sparse streams that
  * it compares with.
@@ -74,7 +74,7 @@ export const sparseRing: CollectiveDefinition = {
   run: runSparseRing,
 };
 
-/** By each rank, all of it to the next one. */
+/** Bytes that each rank sends, all of them to the next one. */
 function sentBytes(shape: ExchangeShape): number {
   const { ranks } = shape;
   return travelling(shape).reduce(
@@ -84,7 +84,7 @@ function sentBytes(shape: ExchangeShape): number {
   );
 }
 
-/** How many ranks a part has been through, each time that it is sent to be merged. */
+/** How many ranks' entries a part has, each time that it is sent to be merged. */
 const travelling = ({ ranks }: ExchangeShape): readonly number[] =>
   Array.from({ length: ranks - 1 }, (_, step) => step + 1);
 
@@ -115,7 +115,7 @@ async function runSparseRing(
       streamCapacity(range.length, communicator.valueBytes),
       () => slots.free(stream),
     );
-    // What was sent is in a slot that the merge may take.
+    // The merge may reuse the slot of what was sent.
     await sent;
     stream = communicator.reduce(() => {
       const partial = opened(communicator, region, range, previous);
@@ -127,7 +127,10 @@ async function runSparseRing(
   return communicator.reduce(() => assembled(communicator, parts));
 }
 
-/** The finished parts around the ring, each to its own place; all parts, in order. */
+/**
+ * Sends the finished parts around the ring, each to its own place; returns all parts, in
+ * order.
+ */
 async function relay(
   communicator: Communicator,
   own: Stream,
@@ -142,7 +145,7 @@ async function relay(
   );
   const parts: Stream[] = [];
   parts[next] = own;
-  // In the order of the steps; all of them wait from the start.
+  // In the order of the steps; all are posted at the start.
   const arrivals = Array.from({ length: size - 1 }, (_, step) => {
     const index = (rank - step + size) % size;
     const range = partRange(length, size, index);

@@ -1,7 +1,7 @@
 /**
- * The shards of a sparse payload: streams of adjacent ranges of indices, pushed and pulled
- * as they are, each dense where it reaches its δ (`sparse-stream.ts`). A server merges its
- * shard stream by stream. An empty one is still a message: its header.
+ * The shards of a sparse payload: streams of adjacent ranges of indices, pushed and
+ * pulled unchanged, each dense if it reaches its δ (`sparse-stream.ts`). A server merges
+ * its shard stream by stream. An empty stream is still sent, as a header.
  */
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
@@ -21,7 +21,7 @@ import {
 } from './sparse-stream.ts';
 
 export interface SparseShards extends Shards {
-  /** The sums of all shards as one, in scratch, once they are there. */
+  /** The sums of all shards as one, in scratch, once they have arrived. */
   combined(): Combined;
 }
 

@@ -1,17 +1,17 @@
 /**
- * Sparse streams in flight: one rank's contribution to a range of the vector, as pairs
- * while that is shorter, as a dense run of elements once it is not. They are merged,
- * split by range of indices and put together here; small values are never dropped, and
- * entries that cancel to 0 stay entries.
+ * Sparse streams in flight: one rank's contribution to a range of the vector, as pairs as
+ * long as that is shorter, and as a dense run of elements otherwise. This file merges
+ * streams, splits them by range of indices and joins them; small values are never
+ * dropped, and entries that cancel to 0 stay entries.
  *
  * On the wire a stream is a header of 8 bytes (u32 form: 0 sparse, 1 dense; u32 entries)
  * and its body: indices, ascending, then values; or all elements of the range. Indices
- * count from the start of the whole vector. In memory every stream has its header's room
- * in front of the body, so that it can be sent from where it lies.
+ * count from the start of the whole vector. In memory every stream has room for its
+ * header in front of the body, so that it can be sent without copying.
  *
  * δ = N·isize/(4 + isize) for u32 indices and values of isize bytes, N/2 for f32 and 2N/3
- * for f64: where |H₁| + |H₂| ≥ δ, an upper bound of the union, the result is dense. Both
- * sides of a swap see the same counts and take the same branch.
+ * for f64: if |H₁| + |H₂|, an upper bound of the union, reaches δ, the result is dense.
+ * Both sides of a swap see the same counts and take the same branch.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.1.
  */
@@ -27,7 +27,7 @@ export const STREAM_HEADER_BYTES = 8;
 const SPARSE = 0;
 const DENSE = 1;
 
-/** `offset` is the body's; the room for the header is before it. */
+/** `offset` is that of the body; the room for the header is before it. */
 export type Stream =
   SparsePart | (ElementRange & { readonly form: 'dense'; readonly offset: number });
 
@@ -51,11 +51,11 @@ export const streamBytes = (
     ? valueBytes * length
     : sparseBytes(entries, valueBytes));
 
-/** No stream of the range is larger. */
+/** The maximum size of a stream of the range. */
 export const streamCapacity = (length: number, valueBytes: ValueBytes): number =>
   STREAM_HEADER_BYTES + valueBytes * length;
 
-/** What the stream takes, its header included. */
+/** Bytes of the stream, its header included. */
 export function sealedBytes(stream: Stream, valueBytes: ValueBytes): number {
   const { form, length } = stream;
   const body =
@@ -63,7 +63,7 @@ export function sealedBytes(stream: Stream, valueBytes: ValueBytes): number {
   return STREAM_HEADER_BYTES + body;
 }
 
-/** The stream as it travels: writes the header into its room. */
+/** Writes the stream's header and returns the bytes to send. */
 export function sealed(communicator: Communicator, stream: Stream): Region {
   const { form, offset, length } = stream;
   const start = offset - STREAM_HEADER_BYTES;
@@ -120,8 +120,8 @@ export function opened(
 }
 
 /**
- * The payload as streams of adjacent ranges of the whole vector, each dense where it
- * reaches δ; they lie one after the other in scratch. O(k) and, where dense, O(N).
+ * The payload as streams of adjacent ranges of the whole vector, each dense if it reaches
+ * δ, stored one after the other in scratch. O(k), or O(N) if dense.
  */
 export function split(
   communicator: Communicator,
@@ -179,15 +179,15 @@ function pack(
   return { form: 'dense', offset, ...range };
 }
 
-/** Bytes that `merged` needs at `out`; 0 where one of the two takes up the other. */
+/** Bytes that `merged` needs at `out`; 0 if one stream is dense and absorbs the other. */
 export function mergedBytes(a: Stream, b: Stream, valueBytes: ValueBytes): number {
   if (a.form === 'dense' || b.form === 'dense') return 0;
   return streamBytes(a.count + b.count, a.length, valueBytes);
 }
 
 /**
- * Two contributions to one range as one. Lies in memory of `mergedBytes` at `out`, or,
- * where one is dense, in that one's place: both are used up.
+ * Merges two contributions to one range. The result is at `out`, in `mergedBytes` bytes,
+ * or in place of a dense input. Both inputs are consumed.
  */
 export function merged(
   communicator: Communicator,
@@ -220,8 +220,8 @@ export function merged(
 }
 
 /**
- * All contributions to one range as one, merged as a tree over their order: neighbours,
- * then their results. Uses them up.
+ * Merges all contributions to one range pairwise, as a tree over their order. Consumes
+ * them.
  */
 export function mergedTree(
   communicator: Communicator,
@@ -235,7 +235,7 @@ export function mergedTree(
     const bytesOf = ([a, b]: (typeof pairs)[number]): number =>
       b === undefined ? 0 : mergedBytes(a, b, communicator.valueBytes);
     const total = pairs.reduce((sum, pair) => sum + bytesOf(pair), 0);
-    // Its own level each: what is dense stays where it became so.
+    // Each level has its own scratch, since a dense stream stays where it was created.
     let { offset } = communicator.scratch(`merged ${depth}`, total);
     level = pairs.map((pair) => {
       const [a, b] = pair;
@@ -248,8 +248,8 @@ export function mergedTree(
 }
 
 /**
- * Streams of disjoint, adjacent ranges from element 0 on as the whole result: as they lie
- * where all are sparse, copied into one dense vector where not.
+ * The result from streams of adjacent ranges that cover the vector: left in place if all
+ * are sparse, otherwise copied into one dense vector.
  */
 export function assembled(
   communicator: Communicator,
@@ -278,7 +278,10 @@ export function assembled(
   return { form: 'dense', data: { offset, bytes: valueBytes * length } };
 }
 
-/** A sum in several streams as one stream, for those who want it so; others as they are. */
+/**
+ * Copies a sum that is in several streams into one, for callers that need one; returns
+ * other sums unchanged.
+ */
 export function inOneStream(communicator: Communicator, combined: Combined): Combined {
   if (combined.form !== 'streams') return combined;
   const { arena, valueBytes } = communicator;
@@ -306,7 +309,7 @@ export function asCombined(stream: Stream, valueBytes: ValueBytes): Combined {
   return { form, count, data: { offset, bytes: sparseBytes(count, valueBytes) } };
 }
 
-/** Bytes of a peer that are not a stream, or not of this exchange. */
+/** The error for a peer's bytes that are not a stream, or not of this exchange. */
 export function invalidStream(peer: number, what: string): GradwireError {
   return failure('PAYLOAD_INVALID', `rank ${peer} sent ${what}`, {
     rank: peer,

@@ -32,7 +32,7 @@ export async function exchangeParts(
     );
     return communicator.reduce(() => opened(communicator, region, range, peer));
   });
-  // Each rank begins with another peer, so that none is contacted by all at once.
+  // Each rank begins with a different peer, so that none is contacted by all at once.
   const sends = Array.from({ length: size - 1 }, (_, step) => {
     const peer = (rank + step + 1) % size;
     return communicator.send(peer, sealed(communicator, parts[peer]!));

@@ -1,13 +1,14 @@
 /**
- * Hierarchical sparse allreduce for nodes of several ranks each: the ranks of a node split
- * the range of indices into lanes (`node-groups.ts`) and merge them, each lane's stream is
- * swapped and merged by recursive doubling between its counterparts on all nodes, and the
- * node's lanes are gathered within it. One stream of a node's union passes its link, where
- * flat algorithms send each rank's own, or its partners' unions as often as there are ranks.
+ * Hierarchical sparse allreduce for nodes of several ranks each: the ranks of a node
+ * split the range of indices into lanes (`node-groups.ts`) and merge them, each lane's
+ * stream is swapped and merged by recursive doubling between its counterparts on all
+ * nodes, and the node's lanes are gathered within it. One stream of a node's union passes
+ * its link, whereas flat algorithms send each rank's own stream, or its partners' unions
+ * as often as there are ranks.
  *
- * Cost, with L ranks on a node, S lanes and u(r) the union of r ranks: within a node
- * 2·α + (k + u(P))·(L−1)/S·8β, between M nodes L₁' + Σ u(L·2^t)·8β' over log₂M rounds,
- * L₁' = log₂M·α', and what is merged on the way. A lane that reaches its δ continues dense.
+ * Cost, with L ranks on a node, S lanes and u(r) the union of r ranks: within a node 2·α
+ * + (k + u(P))·(L−1)/S·8β, between M nodes L₁' + Σ u(L·2^t)·8β' over log₂M rounds, L₁' =
+ * log₂M·α', plus merging. A lane that reaches its δ continues dense.
  *
  * A lane is merged as a tree over the ranks of a node, then as one over the nodes; both
  * sides of a swap merge the same two streams: all ranks get the same bits. On one node it is
@@ -72,7 +73,7 @@ export const ssarHierarchical: CollectiveDefinition = {
       const entries = unionOf(shape, united) / lanes;
       return sum + mergedSeconds(entries, entries, length / lanes, network);
     }, 0);
-    // Where the link is the node's, what passes it is of all lanes.
+    // If the ranks share the node's link, all lanes' bytes pass through it.
     const sharing = sharingLink(network, lanes);
     const passing = [...unions, ...steps.folds].reduce(
       (sum, united) =>
@@ -104,14 +105,15 @@ export const ssarHierarchical: CollectiveDefinition = {
     }
     const { lanes, local, place, counterparts } = nodeSeat(communicator);
     const ranges = partRanges(payload.length, lanes);
-    // Ranks beyond the lanes have an empty range behind the end.
+    // Ranks beyond the lanes have an empty range at the end.
     const shares = local.map(
       (_, index) => ranges[index] ?? { start: payload.length, length: 0 },
     );
     const node = rankSubset(communicator, local, 'node');
     const parts: Stream[] = [];
     const exchanged = exchangeParts(node, payload, shares);
-    // Other lanes may be summed while this rank's own is on the link: their receives wait.
+    // Other lanes may be finished while this rank's own is on the link, so their receives
+    // are posted now.
     const arrivals = shares.slice(0, lanes).map(async (range, owner) => {
       if (owner !== place) parts[owner] = await receiveLane(node, owner, range);
     });
@@ -128,7 +130,7 @@ export const ssarHierarchical: CollectiveDefinition = {
   },
 };
 
-/** A lane's sum, straight from its owner. */
+/** A lane's sum, directly from its owner. */
 async function receiveLane(
   node: Communicator,
   owner: number,
@@ -151,16 +153,16 @@ async function sendToAll(node: Communicator, stream: Stream): Promise<void> {
   await Promise.all(sends);
 }
 
-/** What a cost is made of. */
+/** The quantities that the cost formula uses. */
 interface Steps {
   readonly lanes: number;
-  /** L, of the largest node. */
+  /** L of the largest node. */
   readonly most: number;
-  /** Bytes that a rank brings to one lane. */
+  /** Bytes of a rank's contribution to one lane. */
   readonly contributed: number;
   /** Ranks united in the streams that are swapped, by round. */
   readonly unions: readonly number[];
-  /** The same of what is folded before the rounds and unfolded after them. */
+  /** The same for folding before the rounds and unfolding after them. */
   readonly folds: readonly number[];
 }
 

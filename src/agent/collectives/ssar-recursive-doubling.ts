@@ -2,9 +2,9 @@
  * Static sparse allreduce by recursive doubling: in round t every rank swaps its stream
  * with the rank at distance 2^t and merges. Fewest messages: for small k or P.
  *
- * Cost: L₁ + log₂P·k·8β where all indices are the same, L₁ + (P−1)·k·8β where none is,
- * L₁ = log₂P·α; a stream that reaches δ continues dense, 4N bytes. For any other P,
- * r = P − 2^⌊log₂P⌋ pairs fold before and unfold after: two more messages.
+ * Cost: L₁ + log₂P·k·8β if all ranks have the same indices, L₁ + (P−1)·k·8β if no two
+ * share any, L₁ = log₂P·α; a stream that reaches δ continues dense, 4N bytes. For any
+ * other P, r = P − 2^⌊log₂P⌋ pairs fold before and unfold after: two more messages.
  *
  * The order of reduction is a fixed tree over the ranks; both sides of a swap merge the
  * same two streams, and entries combine the same either way: all ranks get the same bits.
@@ -58,7 +58,7 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
   },
   wireBytes: (shape: ExchangeShape) => {
     const swapped = unitedPerRound(shape).map((united) => unionBytes(shape, united));
-    // A rank that brings a folded one its result sends the most.
+    // A rank that sends a folded rank its result sends the most.
     const unfolding = foldedRanks(shape.ranks) > 0 ? unionBytes(shape, shape.ranks) : 0;
     return swapped.reduce((sum, bytes) => sum + bytes, unfolding);
   },
@@ -84,7 +84,10 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
   },
 };
 
-/** All ranks' streams of one range as one, the same on all of them. Uses its own up. */
+/**
+ * Merges all ranks' streams of one range; the result is the same on all ranks. Consumes
+ * this rank's stream.
+ */
 export async function mergeByDoubling(
   communicator: Communicator,
   own: Stream,
@@ -109,7 +112,7 @@ export async function mergeByDoubling(
   let stream = own;
   const folded = foldedRanks(size);
   if (rank < 2 * folded && rank % 2 === 0) {
-    // This rank leaves its part to its neighbour, which brings back the result.
+    // This rank sends its stream to its neighbour, which returns the result.
     await communicator.send(rank + 1, sealed(communicator, stream));
     return await receive(rank + 1, stream);
   }
@@ -122,7 +125,7 @@ export async function mergeByDoubling(
       partnerPlace < folded ? 2 * partnerPlace + 1 : partnerPlace + folded;
     const arrival = receive(partner, stream);
     const sent = communicator.send(partner, sealed(communicator, stream));
-    // Merging uses the stream up: what is sent of it must have left.
+    // Merging consumes the stream, so its send must have completed.
     const [theirs] = await Promise.all([arrival, sent]);
     const [lower, upper] = place < partnerPlace ? [stream, theirs] : [theirs, stream];
     stream = merge(lower, upper);

@@ -1,11 +1,11 @@
 /**
  * Static sparse allreduce by splitting: rank j reduces part j of the range of indices,
- * then all gather the reduced parts, which are disjoint. Less is
- * sent and merged than by recursive doubling, in more messages: for large k.
+ * then all gather the reduced parts, which are disjoint. It sends and merges less than
+ * recursive doubling, but in more messages: for large k.
  *
- * Cost: L₂ + 2(P−1)/P·k·8β where all indices are the same, up to L₂ + P·k·8β where none
- * is, L₂ = (P−1)·α and what the gather's messages take (`part-gather.ts`); a part that reaches
- * its δ continues dense.
+ * Cost: L₂ + 2(P−1)/P·k·8β if all ranks have the same indices, up to L₂ + P·k·8β if no
+ * two share any, L₂ = (P−1)·α plus the gather's messages (`part-gather.ts`); a part that
+ * reaches its δ continues dense.
  *
  * A part is reduced by one rank alone, as a tree over the ranks: all get the same bits.
  *
@@ -65,7 +65,7 @@ export const ssarSplitAllgather: CollectiveDefinition = {
   },
 };
 
-/** What a rank brings to one part. */
+/** Bytes of a rank's contribution to one part. */
 const ownPartBytes = (shape: ExchangeShape): number => {
   const { ranks, length, valueBytes = 4 } = shape;
   return streamBytes(entriesPerRank(shape) / ranks, length / ranks, valueBytes);

@@ -1,6 +1,6 @@
 /**
- * Memory for a chain of merges: what has been merged so far, what arrives, and what the
- * two become, in turns. Three places of one size, kept from exchange to exchange.
+ * Memory for a chain of merges: three buffers of equal size that rotate as merged result,
+ * incoming stream and next result. Kept from exchange to exchange.
  */
 import type { Region } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';

@@ -1,11 +1,11 @@
 /**
- * What a collective was seen to take, as a factor on what the α–β–γ model says of it. The
- * model knows messages, bytes and reductions; it does not know what a collective copies
- * beside, what its steps cost in JavaScript, and who waits for whom where ranks share
- * cores. Each collective was timed on a few shapes (`probe/collective-timing.ts`), and a
- * plane is laid through the logarithms of the times around the shape that is asked for,
- * over log N and log k, weighed by a Gaussian of the distance: locally a time is a power of
- * N and of k. Beyond the timed shapes the model extrapolates from their edge.
+ * The measured time of a collective, as a factor on the prediction of the α–β–γ model.
+ * The model covers messages, bytes and reductions, but not additional copies, the cost of
+ * steps in JavaScript, or waiting among ranks that share cores. Each collective was timed
+ * on a few shapes (`probe/collective-timing.ts`). Around the requested shape, a plane
+ * over log N and log k is fitted to the logarithms of these times, weighted by a Gaussian
+ * of the distance: locally a time is a power of N and of k. Beyond the timed shapes the
+ * model extrapolates from their edge.
  *
  * Source: local linear regression (Cleveland and Devlin, 1988).
  */
@@ -19,14 +19,14 @@ import { exp, log } from '../../shared/portable-math.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */
 const WIDTH = 1.5;
-/** How far beyond the shapes that were timed their plane is trusted, as a factor. */
+/** How far beyond the timed shapes the plane is trusted, as a factor. */
 const REACH = 4;
 /** Makes a slope 0 if no two shapes determine it. */
 const RIDGE = 1e-6;
 
 /**
- * 1 where it was not timed with this number of ranks. Quantised exchanges were not, and servers
- * only as many as there are where nobody says.
+ * 1 if it was not timed with this number of ranks. Quantised exchanges were never timed,
+ * and parameter servers only with the default number.
  */
 export function timedFactor(
   collective: Pick<CollectiveDefinition, 'id' | 'cost'>,
@@ -56,7 +56,7 @@ export const expectedSeconds = (
 ): number =>
   placedSeconds(collective, shape, network) * timedFactor(collective, shape, network);
 
-/** As it would have been timed: of f32, and what is nearest to it in N and in density. */
+/** The shape as it would have been timed: f32, with the nearest N and density. */
 function withinReach(
   { ranks, length: n, nnz: k }: ExchangeShape,
   timed: readonly TimedCollective[],
@@ -87,7 +87,8 @@ function planeAt(
     const k = log((one.nnz ?? 1) / nnz) / Math.LN2;
     return { n, k, time: log(one.seconds), distance: n * n + k * k };
   });
-  // From the nearest on: far from all of them no weight would be left.
+  // Distances count from the nearest shape; far from all of them, every weight would
+  // vanish.
   const nearest = Math.min(...points.map(({ distance }) => distance));
   const weights = points.map(({ distance }) =>
     exp((nearest - distance) / (2 * WIDTH * WIDTH)),

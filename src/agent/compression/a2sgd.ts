@@ -4,9 +4,9 @@
  * them, ε = g − (±μ), and adds it to the averaged means: ĝ = ε + (±μ̄), signs of the local
  * g. One pass to encode, one to decode, O(1) bytes.
  *
- * ε is local, so the replicas drift apart. The drift can be measured
- * (`divergenceEvery`) and removed (`resyncEvery`); the exchange does both, and reads
- * these parameters. After the last iteration the weights are averaged once.
+ * ε is local, so the replicas drift apart. The drift can be measured (`divergenceEvery`)
+ * and removed (`resyncEvery`): `drift` passes both intervals to the training loop. After
+ * the last iteration the weights are averaged once.
  *
  * The paper's two means are those of the whole model, so all tensors form one bucket, and
  * none is exchanged before the last is ready. With `granularity: bucket`, buckets follow

@@ -36,7 +36,7 @@ export interface TensorSlice {
   readonly shape: readonly number[];
 }
 
-/** `V` is a vector where the gradient lies, as in `Work`. */
+/** `V` is a vector at the gradient's site, as in `Work`. */
 export interface CompressorContext<Parameters = unknown, V = Vector> {
   /** Elements of the bucket, N in the papers. */
   readonly length: number;
@@ -91,9 +91,9 @@ export interface Similarity {
 /** A method at work on one bucket. Its memory is the work's, and ends with that. */
 export interface Compressor<V = Vector> {
   /**
-   * Whether `encode` throws `NotFiniteInput` of a gradient with a NaN or an infinity, where the
-   * work can tell in a pass that it makes anyway (`Work.addFinite`). Default: the caller looks
-   * first.
+   * Whether `encode` itself throws `NotFiniteInput` for a gradient with a NaN or an
+   * infinity, if the work detects it in a pass that it makes anyway (`Work.addFinite`).
+   * Default: the caller checks first.
    */
   readonly refusesNotFinite?: boolean | undefined;
   /**
@@ -120,11 +120,10 @@ export interface Compressor<V = Vector> {
     communicate: Communicate,
   ): Steps<ExchangeStatistics>;
   /**
-   * A payload of this method from bytes alone: `data` is checked to be one that a
-   * compressor of these parameters and this length could have made, in as far as decoding
-   * depends on it. What passes can be decoded; whatever the bytes are, nothing outside
-   * them is read and nothing is allocated in the arena. It must be decoded as of the same
-   * iteration.
+   * A payload of this method from its bytes. Checks that a compressor with these
+   * parameters and this length could have produced `data`, as far as decoding depends on
+   * it. Whatever passes can be decoded; for any bytes, nothing outside them is read and
+   * nothing is allocated in the arena. It must be decoded with the same iteration number.
    * @throws GradwireError `PAYLOAD_INVALID`
    */
   parse(data: Region, iteration: number): Payload;
@@ -205,8 +204,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** Paper and section. */
   readonly source: string;
   /**
-   * What a label says behind the id, as "1 %", in a few characters; default, or where it is
-   * empty: the id alone. Plans have labels from it (`labelOf`), and no other code makes them.
+   * What a label shows after the id, such as "1 %", in a few characters; if missing or
+   * empty, the id alone. `labelOf` is the only code that makes labels.
    */
   label?(parameters: z.infer<Schema>): string;
   /** A strict object; every field described and with a default. */
@@ -258,7 +257,7 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    */
   readonly residual: 'none' | 'gradient' | 'velocity';
   readonly replicas: 'identical' | 'drift';
-  /** What the training loop does about replicas that drift; where they do. */
+  /** For replicas that drift: how often the training loop measures and averages them. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;
   /**
    * What ranks have to agree on within an exchange, after "needs": such a method cannot push
@@ -277,9 +276,9 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    */
   readonly movesPart?: true | undefined;
   /**
-   * Of a method with more state than its residual: whether what `save` gives under some
-   * parameters holds under others, of the same tensors. Left out where there is nothing to
-   * save.
+   * For a method with state besides its residual: whether state saved with the parameters
+   * `before` is still valid with `after`, for the same tensors. Omit it if there is
+   * nothing to save.
    */
   stateHolds?(before: z.infer<Schema>, after: z.infer<Schema>): boolean;
   /** @throws BeyondDevice where a device cannot hold what the method needs */

@@ -12,7 +12,7 @@
  * smaller, as of one or two rows, travels dense: QSGD's authors found that such columns cost
  * 1-bit SGD its gain on convolutions. Columns cost two more passes, to order the elements.
  *
- * The default are runs of a fixed length: the same bytes whatever the shape.
+ * By default, runs have a fixed length, so the bytes do not depend on the shape.
  *
  * The payload is laid out in `sectioned-compressor.ts` and `work/section-layout.ts`.
  *
@@ -104,7 +104,10 @@ function signsOf({ bucket }: Pick<Parameters, 'bucket'>): SignCoding {
   return { kind: 'signs', bucket };
 }
 
-/** The tensors, as columns where they are wanted and smaller than the elements. */
+/**
+ * The tensors as sections; by columns if requested, and dense if their columns would not be
+ * smaller than the elements.
+ */
 function columnsOf({
   parameters,
   tensors,

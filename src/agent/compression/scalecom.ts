@@ -113,8 +113,12 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   agreesOn: 'the indices that one rank chooses for all in each exchange',
   replicas: 'identical',
   messages: (parameters, { length }) => {
-    const bucket = chunkSize(parameters);
-    const entries = topKEntries(length, { ratio: parameters.ratio, k: 0, bucket });
+    const chunk = chunkSize(parameters);
+    const entries = topKEntries(length, {
+      ratio: parameters.ratio,
+      k: 0,
+      bucket: chunk,
+    });
     // The occasional measurement of similarity is not part of a usual exchange.
     const measures =
       parameters.diagnosticsEvery === 1 ? similarityMessages(length) : [];

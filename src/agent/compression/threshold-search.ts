@@ -143,7 +143,8 @@ function* bisect(
     } else {
       middle = Math.fround(between(low, high));
     }
-    // No f32 lies between them: those that reach only `low` have its magnitude.
+    // No f32 is between them, so entries that reach only `low` have exactly that
+    // magnitude.
     if (middle === low || middle === high) return { kind: 'ties', low, high, certain };
   }
 }

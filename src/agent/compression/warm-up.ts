@@ -1,7 +1,8 @@
 /**
- * Warm-up: the first iterations of a run, or after a switch that asks for it, are uncompressed, because gradients change
- * fastest then and error feedback would apply most of them late. A residual (after a switch of methods in the warm-up) is
- * sent with the first of them, so nothing is lost.
+ * Warm-up: the first iterations of a run, or after a switch that asks for it, are
+ * uncompressed, because gradients change fastest then, and error feedback would apply
+ * most of them late. A residual (after a switch of methods in the warm-up) is sent with
+ * the first of them, so nothing is lost.
  *
  * Source: ScaleCom (Chen et al., NeurIPS 2020), section 4: one to five epochs.
  */

@@ -278,11 +278,11 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
-   * What is kept back is a sum of gradients, which the rate of the iteration in which they are
-   * sent multiplies. A plan that keeps updates, ε = η·m, means that product: where η changes,
-   * m becomes ε divided by the new one. Whether ε or m stays is for the plan of the exchange
-   * before to say, and what a switch flushes is a part of it. No rate is 0, but the last of
-   * very many may round to it: nothing moves then, and m stays.
+   * The residual m is a sum of gradients, which the learning rate of the sending
+   * iteration multiplies. A plan that keeps updates keeps ε = η·m instead, so m is
+   * rescaled when η changes. The plan of the previous exchange decides which of the two
+   * is kept, also for what a switch flushes. Rates are never 0, except that the last of
+   * very many may round to 0; m is then left unchanged.
    */
   #keepUpdates(rate: number | undefined): void {
     const before = this.#keptAt;

@@ -65,7 +65,7 @@ export interface ExecutionOptions {
 interface BucketExchange {
   readonly bucket: Bucket;
   /** Its gradient with its compressor. */
-  readonly part: GradientBucket;
+  readonly compressor: GradientBucket;
   readonly carriage: Carriage;
   readonly carrier: BucketCarrier;
 }
@@ -123,7 +123,7 @@ export class PlanExecution implements Disposable {
         bucket,
         carriage,
         carrier: new BucketCarrier(plan, bucket, world, network, places),
-        part: site.open({ bucket, method, parameters, seed, rank, world }),
+        compressor: site.open({ bucket, method, parameters, seed, rank, world }),
       };
     });
     this.watch = new ExchangeWatch({
@@ -139,12 +139,15 @@ export class PlanExecution implements Disposable {
   /** The buckets' state between exchanges, for the next plan. */
   async leave(): Promise<readonly BucketState[]> {
     return await Promise.all(
-      this.#exchanges.map(async ({ bucket, part }) => {
+      this.#exchanges.map(async ({ bucket, compressor }) => {
         const { policy, tensors } = bucket;
         return {
           ...policy,
           tensors: tensors.map(({ name }) => name),
-          state: policy.method.stateHolds === undefined ? undefined : await part.save(),
+          state:
+            policy.method.stateHolds === undefined
+              ? undefined
+              : await compressor.save(),
           memory: this.#options.group.memoryOf(bucketStream(bucket.index)),
         };
       }),
@@ -153,10 +156,10 @@ export class PlanExecution implements Disposable {
 
   /** Restores the previous plan's state. */
   take(left: readonly BucketState[]): StateTransition {
-    const carried = this.#exchanges.flatMap(({ bucket, carrier, part }) => {
+    const carried = this.#exchanges.flatMap(({ bucket, carrier, compressor }) => {
       const own = stateFor(left, bucket, carrier.collective?.id);
       if (own === undefined) return [];
-      if (own.state !== undefined) part.restore(own.state);
+      if (own.state !== undefined) compressor.restore(own.state);
       this.#options.group.remember(bucketStream(bucket.index), own.memory);
       return [own];
     });
@@ -166,14 +169,14 @@ export class PlanExecution implements Disposable {
   /** The methods' state besides the residual, by bucket. */
   async save(): Promise<readonly Uint8Array[]> {
     return await Promise.all(
-      this.#exchanges.map(async ({ part }) => await part.save()),
+      this.#exchanges.map(async ({ compressor }) => await compressor.save()),
     );
   }
 
   /** Restores the state saved by an execution of the same plan. */
   restore(buckets: readonly Uint8Array[], watch: WatchState): void {
-    for (const [index, { part }] of this.#exchanges.entries()) {
-      part.restore(buckets[index]!);
+    for (const [index, { compressor }] of this.#exchanges.entries()) {
+      compressor.restore(buckets[index]!);
     }
     this.watch.restore(watch);
   }
@@ -263,8 +266,8 @@ export class PlanExecution implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { bucket, part } of this.#exchanges) {
-      part[Symbol.dispose]();
+    for (const { bucket, compressor } of this.#exchanges) {
+      compressor[Symbol.dispose]();
       this.#options.group.release(bucketStream(bucket.index));
     }
   }
@@ -274,27 +277,28 @@ export class PlanExecution implements Disposable {
     iteration: number,
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
-    const { part } = exchange;
+    const { compressor } = exchange;
     const finite = this.#begin(exchange);
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;
       return await this.#communicate(exchange, request);
     };
-    if (part.talks) return await timedExchange(clock, part, iteration, communicate);
+    if (compressor.talks) {
+      return await timedExchange(clock, compressor, iteration, communicate);
+    }
     const encoded = this.#encode(exchange, iteration);
     const payload = encoded instanceof Promise ? await encoded : encoded;
     // A method in its warm-up sends a dense vector, whatever it sends later.
     const reduces = exchange.carriage.reducible || payload.kind === 'dense';
     const operation = reduces ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
-    return await clock.follow('decompress', () => part.decode(combined, iteration));
+    return await clock.follow('decompress', () =>
+      compressor.decode(combined, iteration),
+    );
   }
 
-  /**
-   * Begins a bucket, whose gradient must be finite. Where the answer comes later, so does
-   * the error: in what this returns.
-   */
+  /** Compresses a bucket. Names tensor, iteration and rank of an element that is not finite. */
   #encode(exchange: BucketExchange, iteration: number): Answer<Payload> {
     const { clock } = this.#options;
     const refuse = (error: unknown): never => {
@@ -302,7 +306,9 @@ export class PlanExecution implements Disposable {
       throw this.#notFinite(error, exchange);
     };
     try {
-      const encoded = clock.follow('compress', () => exchange.part.encode(iteration));
+      const encoded = clock.follow('compress', () =>
+        exchange.compressor.encode(iteration),
+      );
       return encoded instanceof Promise ? encoded.catch(refuse) : encoded;
     } catch (error) {
       return refuse(error);
@@ -319,12 +325,12 @@ export class PlanExecution implements Disposable {
   }
 
   /**
-   * Begins a bucket, whose gradient must be finite. Where the answer comes later, so does
-   * the error: in what this returns.
+   * Begins a bucket, whose gradient must be finite. If the answer comes later, the returned
+   * promise rejects.
    */
   #begin(exchange: BucketExchange): Promise<void> | undefined {
     const { clock } = this.#options;
-    const found = clock.follow('compress', () => exchange.part.begin());
+    const found = clock.follow('compress', () => exchange.compressor.begin());
     const require = (element: NotFiniteElement | undefined): void => {
       if (element !== undefined) throw this.#notFinite(element, exchange);
     };

@@ -1,8 +1,9 @@
 /**
- * A process's claim to a GPU, which other processes of this machine respect, of other runs,
- * supervisors and users too: a name in Linux's abstract socket namespace, which one process
- * can have at a time and which is free again when that process is gone, however it ended.
- * Containers and network namespaces have names of their own.
+ * A process's claim to a GPU, which other processes of this machine respect, including
+ * those of other runs, supervisors and users: a name in Linux's abstract socket
+ * namespace, which only one process can have at a time and which becomes free when that
+ * process is gone, however it ended. Containers and network namespaces have their own
+ * names.
  */
 import type * as Koffi from 'koffi';
 import { constants } from 'node:os';
@@ -14,8 +15,8 @@ const SOCKET_TYPE = 0o2000001;
 
 /**
  * @param addressOf of a buffer's first byte
- * @returns claims the GPU of this id for as long as the process lives; false where another
- * process has it. It throws where names cannot be taken.
+ * @returns a function that claims the GPU of this id for the life of the process; it
+ * returns false if another process has it, and throws if names cannot be claimed
  */
 export function gpuClaims(
   koffi: typeof Koffi,

@@ -1,13 +1,14 @@
 /**
- * What Dawn gets to see of this machine's GPUs: the one that its rank takes. WebGPU has no
- * way to name the second of two equal GPUs, and neither have Dawn's options nor the settings
- * of Vulkan's loader (decision 060). So the agent answers for the loader: when Dawn asks the
- * dynamic linker for `vkGetInstanceProcAddr`, it gets ours, which gives it the loader's
- * functions but `vkEnumeratePhysicalDevices`. All else goes to the loader directly.
+ * Limits what Dawn sees of this machine's GPUs to the one that its rank uses. WebGPU
+ * cannot name the second of two equal GPUs, and neither can Dawn's options nor the
+ * settings of Vulkan's loader (decision 060). So the agent stands in for the loader: when
+ * Dawn asks the dynamic linker for `vkGetInstanceProcAddr`, it gets ours, which returns
+ * the loader's functions except `vkEnumeratePhysicalDevices`. Everything else goes to the
+ * loader directly.
  *
- * `dlsym`, by which Dawn asks, is reached through a slot of Dawn's global offset table; that
- * slot is changed while Dawn looks for an adapter. Nothing is changed unless the slot is
- * found, writable, and has the value that it should have.
+ * Dawn reaches `dlsym` through a slot of its global offset table; that slot is changed
+ * while Dawn looks for an adapter. Nothing is changed unless the slot is found, writable,
+ * and has the value that it should have.
  *
  * Verified with webgpu 0.6.2 (dawn.node of Linux): it is bound lazily, its slots are
  * writable, and all of these calls come from the thread that asks for an adapter.
@@ -36,19 +37,21 @@ const INITIALIZATION_FAILED = -3;
 type Claim = (id: string) => boolean;
 type Enumerate = (instance: number, count: number, devices: number) => number;
 
-/** What koffi gives us of this process. */
+/** The functions and addresses of this process that koffi provides. */
 interface Native {
   readonly devices: VulkanDevices;
   readonly claim: Claim;
   readonly copy: (to: number, from: number, bytes: number) => void;
   readonly addressOf: (buffer: Buffer) => number;
-  /** The linker's. */
+  /** The dynamic linker's own. */
   readonly dlsym: (library: number, name: string) => number;
   /** The address of our `dlsym`. */
   readonly ours: number;
 }
 
-/** The view that answers; functions that Dawn has got once stay with it. */
+/**
+ * The view in use; Dawn keeps the functions that it has got once, so these look it up.
+ */
 let current: GpuView | undefined;
 let bound: Promise<Native> | undefined;
 
@@ -67,9 +70,10 @@ export class GpuView {
   }
 
   /**
-   * From now until `close`, for Dawn's instances that are made in between. Dawn and Vulkan's
-   * loader must have been loaded.
-   * @returns in words why ranks of this machine cannot be given GPUs of their own
+   * Takes effect until `close`, for instances that Dawn creates in between. Dawn and
+   * Vulkan's loader must be loaded.
+   * @returns the view, or in words why ranks of this machine cannot each have their own
+   * GPU
    */
   static async open(seat: GpuSeat): Promise<GpuView | string> {
     if (process.platform !== 'linux')
@@ -88,27 +92,30 @@ export class GpuView {
     }
   }
 
-  /** Dawn's own functions again, for instances that are made later. */
+  /** Restores Dawn's own functions for instances that are created later. */
   close(): void {
     this.#restore();
   }
 
-  /** The GPUs that ranks of this machine are dealt over; none where all is software. */
+  /**
+   * The GPUs over which ranks of this machine are distributed; none if there is only
+   * software.
+   */
   get gpus(): readonly MachineGpu[] {
     return this.#gpus;
   }
 
-  /** The only one that Dawn sees; undefined where it sees all that there is, or none. */
+  /** The only GPU that Dawn sees; undefined if it sees all of them, or none. */
   get chosen(): MachineGpu | undefined {
     return this.#chosen;
   }
 
-  /** Every GPU that this rank might take is another process's. */
+  /** Whether every GPU that this rank might use is another process's. */
   get taken(): boolean {
     return this.#gpus.length > 0 && this.#chosen === undefined;
   }
 
-  /** Why the devices could not be read. Then Dawn sees none. */
+  /** Why the devices could not be read, in which case Dawn sees none. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -137,7 +144,7 @@ export class GpuView {
   #visibleOf(instance: number): Buffer {
     const all = this.#native.devices.of(instance);
     const gpus = machineGpus(all, this.#seat.ranks);
-    // Dawn makes a second instance, of its own software driver where it has one.
+    // Dawn creates a second instance, with its own software driver if it has one.
     if (this.#gpus.length === 0 && gpus.length > 0) {
       this.#gpus = gpus;
       this.#chosen = this.#choose();
@@ -155,10 +162,10 @@ export class GpuView {
     const { claim } = this.#native;
     const { ranks, share } = this.#seat;
     const tried = triedInOrder(this.#gpus, this.#seat);
-    // Too few for the ranks: who asked refuses it, and the GPU stays free.
+    // Too few for the ranks: the caller refuses it, and the GPU stays unclaimed.
     if (!share && ranks > this.#gpus.length) return tried[0];
     const free = tried.find(({ id }) => claim(id));
-    // One that is shared is claimed against runs that share none, by the first to use it.
+    // The first rank that uses a shared GPU claims it against runs that do not share.
     return share ? tried[0] : free;
   }
 }
@@ -183,7 +190,7 @@ async function bind(koffi: typeof Koffi): Promise<Native> {
   const enumeration = koffi.pointer(
     koffi.proto('int', ['uintptr_t', 'uintptr_t', 'uintptr_t']),
   );
-  // Registered for good: Dawn keeps what it has got.
+  // Registered permanently, because Dawn keeps the functions that it has got.
   const enumerate = Number(
     koffi.register(
       (...[instance, count, devices]: Parameters<Enumerate>) =>
@@ -214,7 +221,10 @@ async function bind(koffi: typeof Koffi): Promise<Native> {
   };
 }
 
-/** Has Dawn ask us; returns what undoes that, or in words why it cannot be done. */
+/**
+ * Makes Dawn ask us; returns a function that undoes this, or in words why it is
+ * impossible.
+ */
 function intercept({ dlsym, ours }: Native): (() => void) | string {
   const library = mappedLibrary(LIBRARY);
   if (library === undefined) return `${LIBRARY} is not loaded`;
@@ -223,7 +233,7 @@ function intercept({ dlsym, ours }: Native): (() => void) | string {
   if (offset === undefined || !library.isWritable(slot))
     return `this build of ${LIBRARY} binds its functions in another way`;
   const before = readWord(slot);
-  // The linker's function, or code of the library's own that would ask for it.
+  // The linker's function, or the library's own code that would look it up.
   const isExpected =
     before === dlsym(0, 'dlsym') || (before >= library.from && before < library.to);
   if (!isExpected) return `another library has already changed ${LIBRARY}`;

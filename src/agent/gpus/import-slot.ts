@@ -1,7 +1,8 @@
 /**
- * Where a shared library keeps the address of a function that it imports: the slot of its
- * global offset table that the dynamic linker fills. Read from the file, an ELF library of a
- * 64-bit little-endian machine (System V ABI, "Object Files" and "Dynamic Linking").
+ * Finds where a shared library keeps the address of a function that it imports: the slot
+ * of its global offset table that the dynamic linker fills. Read from the file, an ELF
+ * library of a 64-bit little-endian machine (System V ABI, "Object Files" and "Dynamic
+ * Linking").
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 
@@ -22,8 +23,8 @@ interface Segment {
 
 /**
  * @param file an ELF library
- * @returns the slot's address from where the library is loaded; undefined where it imports
- * no such function, or is no such library
+ * @returns the slot's address relative to the loaded library; undefined if it does not
+ * import the function or is not such a library
  */
 export function importSlot(file: string, symbol: string): number | undefined {
   const descriptor = openSync(file, 'r');
@@ -72,7 +73,7 @@ function findSlot(descriptor: number, symbol: Buffer): number | undefined {
   for (const [address, bytes] of tables) {
     if (address === undefined || bytes === undefined) continue;
     const slot = rows(at(address, bytes), RELOCATION_BYTES).find((row) => {
-      // Relative ones, most of them, have no symbol.
+      // Relative relocations, the majority, have no symbol.
       const index = row.readUInt32LE(12);
       if (index === 0) return false;
       const name = at(symbols + index * SYMBOL_BYTES, 4).readUInt32LE(0);
@@ -83,7 +84,7 @@ function findSlot(descriptor: number, symbol: Buffer): number | undefined {
   return undefined;
 }
 
-/** What lies beyond the file's end reads as zeros. */
+/** Bytes beyond the file's end read as zeros. */
 function readAt(descriptor: number, position: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   readSync(descriptor, buffer, 0, bytes, position);

@@ -1,6 +1,6 @@
 /**
- * Which of the devices that Vulkan names are this machine's GPUs, and which of them a rank
- * takes. Pure: what is there is read in `vulkan-devices.ts`.
+ * Which of the devices that Vulkan reports are this machine's GPUs, and which of them a
+ * rank uses. Pure: `vulkan-devices.ts` reads the devices.
  */
 
 /** As VkPhysicalDeviceType has them. */
@@ -11,26 +11,29 @@ export interface VulkanDevice {
   readonly handle: number;
   readonly name: string;
   readonly kind: DeviceKind;
-  /** As nvidia-smi prints it: `00000000:3B:00.0`; undefined where the driver does not say. */
+  /**
+   * As nvidia-smi prints it: `00000000:3B:00.0`; undefined if the driver does not report
+   * it.
+   */
   readonly bus: string | undefined;
 }
 
-/** A GPU of this machine, however many instances name it. */
+/** A GPU of this machine, even if several instances report it. */
 export interface MachineGpu extends VulkanDevice {
-  /** Names it among those of this machine: its bus id, or its place where it has none. */
+  /** Identifies it on this machine: its bus id, or its position if it has none. */
   readonly id: string;
 }
 
-/** A rank among those of its machine. */
+/** A rank's position among those of its machine. */
 export interface GpuSeat {
-  /** 0, 1, …: its place among the ranks of this machine. */
+  /** 0, 1, …: its position among the ranks of this machine. */
   readonly place: number;
   readonly ranks: number;
-  /** Ranks may share GPUs. */
+  /** Whether ranks may share GPUs. */
   readonly share: boolean;
 }
 
-/** Dawn's order too, where it is asked for high performance. */
+/** Also Dawn's order, if high performance is requested. */
 const BEST_FIRST: readonly DeviceKind[] = [
   'discrete',
   'integrated',
@@ -39,11 +42,12 @@ const BEST_FIRST: readonly DeviceKind[] = [
 ];
 
 /**
- * The GPUs that ranks can be dealt over: those of the best kind that there is, so that no
- * rank gets the processor's own GPU beside one that has a card. A GPU with two drivers
- * counts once, by its bus id. No software.
- * @param ranks of this machine. Of several, GPUs are ordered by bus id, the same in every
- * process; a lone rank leaves the order to the drivers, and so to what users set for them.
+ * The GPUs over which ranks can be distributed: those of the best available kind, so that
+ * no rank gets an integrated GPU while another has a graphics card. A GPU with two
+ * drivers counts once, by its bus id. Software devices are excluded.
+ * @param ranks the number of ranks on this machine. For several, GPUs are ordered by bus
+ * id, the same in every process; for a lone rank the drivers decide the order, and thus
+ * users' settings for them.
  */
 export function machineGpus(
   devices: readonly VulkanDevice[],
@@ -59,8 +63,8 @@ export function machineGpus(
 }
 
 /**
- * GPUs in the order in which a rank tries them: its own; where another run's rank has that
- * one, first those which no rank of its own run has a claim to.
+ * GPUs in the order in which a rank tries them: first its own; if another run's rank has
+ * that one, next those that no rank of its own run would try first.
  */
 export function triedInOrder(
   gpus: readonly MachineGpu[],

@@ -1,6 +1,7 @@
 /**
- * This process's memory, through the file that Linux has for it: a wrong address is an error
- * (EIO), not the process's end, and nothing is written to pages that are not writable.
+ * This process's memory, through the file that Linux provides for it: a wrong address is
+ * an error (EIO) instead of a crash, and nothing is written to pages that are not
+ * writable.
  */
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 

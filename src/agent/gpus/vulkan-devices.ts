@@ -1,6 +1,7 @@
 /**
- * The devices that Vulkan's loader names for an instance, with their places on the PCI bus.
- * Called through koffi; layouts and numbers are those of Vulkan 1.1 and VK_EXT_pci_bus_info.
+ * The devices that Vulkan's loader reports for an instance, with their PCI bus ids.
+ * Called through koffi; layouts and numbers are those of Vulkan 1.1 and
+ * VK_EXT_pci_bus_info.
  */
 import type { LibraryHandle } from 'koffi';
 import { busId, type DeviceKind, type VulkanDevice } from './machine-gpus.ts';
@@ -19,7 +20,7 @@ const PROPERTIES_2 = 1_000_059_001;
 const PCI_BUS_INFO = 1_000_212_000;
 /** VkPhysicalDeviceProperties2 has 840 bytes. */
 const PROPERTIES_BYTES = 1024;
-/** Its VkPhysicalDeviceProperties, and in these type and name. */
+/** Offsets in it of VkPhysicalDeviceProperties and, within these, of type and name. */
 const AT = { next: 8, properties: 16, kind: 16 + 16, name: 16 + 20 };
 const NAME_BYTES = 256;
 const PCI_BYTES = 32;
@@ -37,7 +38,7 @@ export interface VulkanDevices {
 
 /**
  * @param addressOf of a buffer's first byte
- * @throws Error where the loader is older than Vulkan 1.1
+ * @throws Error if the loader is older than Vulkan 1.1
  */
 export function vulkanDevices(
   vulkan: LibraryHandle,

@@ -1,15 +1,15 @@
 /**
- * Sums of f32 in fixed point: what scales, means and deviations are made of. Integers add
- * up to the same in any order, so a loop, vectors of four, threads and a GPU agree to the
- * bit, and nothing cancels.
+ * Sums of f32 in fixed point, from which scales, means and deviations are computed.
+ * Integers add up to the same sum in any order, so a loop, vectors of four, threads and a
+ * GPU agree to the bit, and nothing cancels.
  *
  * Of entries whose largest magnitude lies in [2ᵉ, 2ᵉ⁺¹), or below it for e = −126, an
- * entry counts ⌊|v| / 2ᵉ⁻²⁷⌋ units, less than 2²⁸, with its sign where signs matter: the
- * largest, and what is up to 16 times smaller, exactly. Sums of these, and of their squares,
- * are exact. A norm is never below the largest magnitude, even rounded, and the mean of
- * equal entries is theirs.
+ * entry counts ⌊|v| / 2ᵉ⁻²⁷⌋ units, less than 2²⁸, with its sign if signs matter: exact
+ * for the largest entry and for entries up to 16 times smaller. Sums of these, and of
+ * their squares, are exact. A norm is never below the largest magnitude, even rounded,
+ * and the mean of equal entries is theirs.
  *
- * Here is what is done once for each sum, and the slow way for the reference.
+ * This file has what is done once per sum, and the slow version for the reference.
  */
 import { bitsOf } from './float-bits.ts';
 
@@ -34,7 +34,7 @@ export function exponentOf(largest: number): number {
   return Math.max(bitsOf(largest) >>> 23, 1) - 127;
 }
 
-/** What a unit stands for. */
+/** The value of one unit. */
 export function unitOf(exponent: number): number {
   return 2 ** (exponent - 27);
 }
@@ -52,7 +52,7 @@ export function fixedSumsOf(values: Float32Array): FixedSums {
   return { count: values.length, exponent, sum, squares };
 }
 
-/** Mean and standard deviation, divided by the count, in f64; 0 of no entries. */
+/** Mean and standard deviation, divided by the count, in f64; 0 without entries. */
 export function momentsOf({ count, exponent, sum, squares }: FixedSums): {
   readonly mean: number;
   readonly deviation: number;
@@ -75,7 +75,9 @@ export function roundedNormOf({ exponent, squares }: FixedSums): number {
   return rounded(integerRoot(squares), exponent - 27);
 }
 
-/** The mean of entries of one sign, rounded to f32, halves away from 0; 0 of none. */
+/**
+ * The mean of entries of one sign, rounded to f32, halves away from 0; 0 without entries.
+ */
 export function roundedMeanOf({ count, exponent, sum }: FixedSums): number {
   if (count === 0) return 0;
   // 25 bits of the quotient, wherever they are: it is above 2⁻³².
@@ -86,7 +88,7 @@ export function roundedMeanOf({ count, exponent, sum }: FixedSums): number {
 }
 
 /**
- * The largest magnitude, but at most `clip` standard deviations; all of it where those are 0.
+ * The largest magnitude, but at most `clip` standard deviations unless those are 0.
  *
  * Source: TernGrad (Wen et al., NeurIPS 2017), section 3.4.
  */
@@ -95,7 +97,7 @@ export function clippedAt(largest: number, clip: number, sums: FixedSums): numbe
   return limit > 0 && limit < largest ? limit : largest;
 }
 
-/** m · 2^exponent; what is beyond the bits of m has been cut off. */
+/** m · 2^exponent, rounded; m may be a truncated number. */
 function rounded(m: bigint, exponent: number): number {
   const bits = m.toString(2).length;
   const drop = Math.max(0, bits - SIGNIFICANT, LEAST_EXPONENT - exponent);

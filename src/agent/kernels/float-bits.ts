@@ -1,4 +1,7 @@
-/** The bits of a number as f32, and back: what magnitudes order by and parameters carry. */
+/**
+ * The bits of a number as f32, and back: magnitudes are ordered by them, and parameters
+ * carry them.
+ */
 const floats = new Float32Array(1);
 const words = new Uint32Array(floats.buffer);
 

@@ -1,8 +1,8 @@
 /**
- * The kernels: what a compression method or a collective does to vectors, one interface
- * for all backends. `reference` is plain TypeScript, obvious and slow, the oracle of the
- * tests; `wasm` is the CPU default. Backends agree bit for bit on selections and
- * payload bytes, and on scalar reductions to 1e-6 relative.
+ * The kernels: the operations of compression methods and collectives on vectors, with one
+ * interface for all backends. `reference` is plain TypeScript, obvious and slow, the
+ * oracle of the tests; `wasm` is the CPU default. Backends agree bit for bit on
+ * selections and payload bytes, and on scalar reductions to 1e-6 relative.
  *
  * Lengths are in elements, offsets in bytes. No call allocates in the arena; scratch is
  * owned by the backend and grows at most once per larger size.
@@ -16,15 +16,15 @@ import type { ReductionKernels } from './reduction.ts';
 import type { SparsificationKernels } from './sparsification.ts';
 
 export interface TwoMeans {
-  /** Mean of the entries ≥ 0; 0 where there is none. */
+  /** Mean of the entries ≥ 0; 0 if there is none. */
   readonly plus: number;
-  /** Mean of |·| over the entries < 0; 0 where there is none. */
+  /** Mean of |·| over the entries < 0; 0 if there is none. */
   readonly minus: number;
 }
 
 export interface Moments {
   readonly mean: number;
-  /** Of the entries themselves: divided by n. */
+  /** Divided by n, not n − 1. */
   readonly variance: number;
 }
 
@@ -43,15 +43,15 @@ export interface Kernels {
   /** out ← outFactor · out + xFactor · x, rounded to f32 after each operation. */
   blend(out: Vector, outFactor: number, x: Vector, xFactor: number): void;
   /**
-   * out ← Mᵀ, or out + Mᵀ. `out`: rows · columns elements, apart from the matrix, which it
-   * has in the order of its columns.
+   * out ← Mᵀ, or out + Mᵀ. `out`: rows · columns elements, in separate memory, which get
+   * the matrix in the order of its columns.
    */
   transpose(matrix: Matrix, out: Vector, add: boolean): void;
   /** ‖x‖², accumulated in f64. */
   squaredNorm(x: Vector): number;
   /** ‖x − y‖², accumulated in f64. */
   squaredDistance(x: Vector, y: Vector): number;
-  /** Mean and variance, accumulated in f64 in two passes; both 0 of no entries. */
+  /** Mean and variance, accumulated in f64 in two passes; both 0 without entries. */
   moments(x: Vector): Moments;
   /** Index of the first NaN or infinity, −1 if all are finite. */
   firstNonFinite(x: Vector): number;

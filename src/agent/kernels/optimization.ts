@@ -1,8 +1,8 @@
 /**
- * Steps of optimisers: weights and their state move in place by a gradient, in one pass. f32,
- * rounded after each operation, in the order in which the formulas are written: the bits of the
- * same step in jax-js on WebAssembly. All vectors of a step are equally long, and none begins
- * within another. A part of `Kernels`.
+ * Steps of optimisers: weights and their state are updated in place by a gradient, in one
+ * pass. f32, rounded after each operation, in the order in which the formulas are
+ * written: the same bits as the step in jax-js on WebAssembly. All vectors of a step have
+ * the same length, and none begins within another. A part of `Kernels`.
  */
 import type { Vector } from '../memory/arena.ts';
 
@@ -11,7 +11,7 @@ export interface DescentStep {
   readonly rate: number;
   /** λ: g ← factor·gradient + λ·w; with 0 nothing is added. */
   readonly weightDecay: number;
-  /** What the gradient is scaled by before anything else; 1 changes nothing. */
+  /** The factor by which the gradient is scaled first; 1 changes nothing. */
   readonly factor: number;
 }
 
@@ -26,7 +26,10 @@ export interface AdagradStep extends DescentStep {
 }
 
 export interface AdamStep extends DescentStep {
-  /** Whether the decay is taken from the weights, w ← w − w·η·λ, and not from the loss. */
+  /**
+   * Whether the decay is subtracted from the weights, w ← w − w·η·λ, instead of added to
+   * the gradient.
+   */
   readonly decoupled: boolean;
   readonly beta1: number;
   readonly beta2: number;

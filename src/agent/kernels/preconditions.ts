@@ -16,7 +16,7 @@ export function requireSameLength(a: Vector, b: Vector): void {
   }
 }
 
-/** A vector has an element for each of a matrix, in memory of its own. */
+/** A vector has an element for each element of a matrix, in separate memory. */
 export function requireTransposed(matrix: Matrix, out: Vector): void {
   const { offset, rows, columns } = matrix;
   const length = rows * columns;
@@ -61,7 +61,10 @@ export function requireIndexCapacity(out: Region, k: number, n: number): void {
   }
 }
 
-/** A scatter writes through these: the ends bound what lies between. */
+/**
+ * A scatter writes through these indices; since they ascend, checking the first and the
+ * last is enough.
+ */
 export function requireWithin(
   first: number | undefined,
   last: number | undefined,

@@ -57,7 +57,7 @@ export interface QuantizationKernels {
   /**
    * Scales and packed codes of x. `scales` has an element for each run.
    * @param scale how scales are computed; `given`: they are in `scales` already, and
-   * elements beyond them are taken for ± scale
+   * elements beyond them are taken as ± scale
    */
   quantize(
     x: Vector,
@@ -75,11 +75,14 @@ export interface QuantizationKernels {
     codes: Region,
     add: boolean,
   ): void;
-  /** The largest level of `count` packed codes. Above s, they are not of s levels. */
+  /**
+   * The largest level among `count` packed codes; if it exceeds s, the codes are invalid
+   * for s levels.
+   */
   largestLevel(codes: Region, count: number, levels: number): number;
   /**
-   * The largest |x|, but at most `clip` standard deviations of x. Where
-   * clip or the deviation is 0: the largest |x|.
+   * The largest |x|, but at most `clip` standard deviations of x. If clip or the
+   * deviation is 0: the largest |x|.
    */
   clippedMaximum(x: Vector, clip: number): number;
   /** The sums behind norms, means and deviations of x, in x's own units. */
@@ -91,8 +94,8 @@ export interface QuantizationKernels {
    * sparse. Dense: for each element ω(level + 1) and, unless the level is 0, the sign.
    * Sparse: for each element of level > 0 ω(gap), sign, ω(level), where the gap is the
    * distance to the last such element (of the first: index + 1); then ω(n − last index),
-   * which ends the stream. `auto` takes the shorter, dense where they are equal. Zeros
-   * follow up to a multiple of 4 bytes.
+   * which ends the stream. `auto` chooses the shorter form, dense if both are equal.
+   * Zeros follow up to a multiple of 4 bytes.
    *
    * `out` must hold `eliasCapacity` bytes. Returns the bytes written.
    *
@@ -106,24 +109,24 @@ export interface QuantizationKernels {
     out: Region,
   ): number;
   /**
-   * Reads `count` elements of such a stream into packed codes. Total: whatever the bytes
-   * are, it reads none outside `data` and writes none outside the packed codes.
-   * @returns bytes read, or −1 where the bytes are no such stream
+   * Reads `count` elements of such a stream into packed codes. Total: for any bytes, it
+   * reads only `data` and writes only the packed codes.
+   * @returns bytes read, or −1 if the bytes are not such a stream
    */
   eliasDecode(data: Region, count: number, levels: number, codes: Region): number;
 
   /**
-   * Signs and means of each run of `bucket` elements; x ← x − what they stand for.
-   * `means` gets two f32 a run: the mean of its entries ≥ 0 and the mean of its entries
-   * < 0 (each 0 where there is none), summed in fixed point, each class by its own
-   * largest magnitude, and rounded to f32.
-   * `signs` gets bit i mod 8 of byte ⌊i/8⌋ for element i, 1 where x < 0; zeros up to a
-   * multiple of 4 bytes. An element stands for the mean of its sign.
+   * Signs and means of each run of `bucket` elements; x ← x − the values that they
+   * represent. `means` gets two f32 per run: the mean of its entries ≥ 0 and the mean of
+   * its entries < 0 (each 0 if there is none), summed in fixed point, each class in units
+   * of its own largest magnitude, and rounded to f32. `signs` gets bit i mod 8 of byte
+   * ⌊i/8⌋ for element i, 1 where x < 0; zeros up to a multiple of 4 bytes. An element
+   * represents the mean of its sign.
    *
    * Source: 1-bit SGD (Seide et al., Interspeech 2014).
    */
   quantizeSigns(x: Vector, bucket: number, means: Vector, signs: Region): void;
-  /** out ← out + what signs and means stand for, or that alone. */
+  /** out ← out + the values of signs and means, or those values alone. */
   dequantizeSigns(
     out: Vector,
     bucket: number,
@@ -136,10 +139,10 @@ export interface QuantizationKernels {
 /** Bits of a packed code: a sign and a level of at most s. */
 export const codeBits = (levels: number): number => 33 - Math.clz32(levels);
 
-/** What the values of a run are made of: level · unit · factor. */
+/** The factors of a run's values: level · unit · factor. */
 export interface LevelUnit {
   readonly unit: number;
-  /** 2⁻⁶⁴ where the unit has been lifted, else 1. */
+  /** 2⁻⁶⁴ if the unit has been lifted, else 1. */
   readonly factor: number;
 }
 
@@ -152,7 +155,7 @@ export function levelUnit(scale: number, levels: number): LevelUnit {
     : { unit: Math.fround(scale / levels), factor: 1 };
 }
 
-/** Runs of at most `bucket` elements that n elements make. */
+/** The number of runs of at most `bucket` elements in n elements. */
 export const runsOf = (n: number, bucket: number): number => Math.ceil(n / bucket);
 
 /** Bytes of `count` fields of `bits` bits: whole words of 4 bytes. */
@@ -172,7 +175,7 @@ export function omegaLength(k: number): number {
 
 /**
  * Bytes that `eliasEncode` may need for n elements of s levels in this form. The longest
- * sparse stream has a non-zero in every place.
+ * sparse stream has no zeros.
  */
 export function eliasCapacity(n: number, levels: number, form: EliasForm): number {
   const dense = 1 + omegaLength(levels + 1);

@@ -1,17 +1,17 @@
 /**
  * Elementwise reductions of vectors and sparse streams under any operation that has a
- * neutral element: what a collective does to two ranks' contributions. A part of
- * `Kernels`, which has them for f32 values and for f64 values: offsets stay in bytes,
- * lengths in elements, indices are u32 beside either.
+ * neutral element, as collectives apply them to two ranks' contributions. A part of
+ * `Kernels`, which has them for f32 and for f64 values: offsets are in bytes, lengths in
+ * elements, and indices are u32 for both.
  *
- * An absent entry stands for the neutral element (METHODS 7). A sum has 0 for it, which
- * a dense vector can hold. Under the other operations a dense vector marks an absent
- * entry with a NaN of its own, `ABSENT_BITS`: the neutral elements themselves (±∞, 1)
- * are values that a rank may have, and so is the 0 of a product that underflowed.
+ * An absent entry counts as the neutral element (METHODS 7). For a sum that is 0, which a
+ * dense vector can hold. Under the other operations a dense vector marks an absent entry
+ * with a special NaN, `ABSENT_BITS`, because a rank may have the neutral elements
+ * themselves (±∞, 1) as values, and 0 may be a product that underflowed.
  *
- * All operations commute bit for bit, but for the bits of a NaN where two that differ meet
- * in a sum or a product: the processor keeps one of them. A result is rounded once to its
- * type; NaN wins.
+ * All operations commute bit for bit, except for the bits of a NaN if two different NaNs
+ * meet in a sum or a product: the processor keeps one of them. A result is rounded once
+ * to its type; NaN wins.
  */
 import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
@@ -28,9 +28,9 @@ export interface ReductionKernels {
   /** out ← out ∘ x, elementwise. */
   combine(operation: ReduceOperation, out: Vector, x: Vector): void;
   /**
-   * out ← out ∘ stream, where `out` is the elements from `start` on of the vector that
-   * the stream's indices count in. They ascend and lie in `out`: streams of other ranks
-   * have been through `firstDisordered`.
+   * out ← out ∘ stream. `out` holds the elements from `start` on of the vector that the
+   * stream's indices refer to. Indices ascend and are within `out`: `firstDisordered` has
+   * checked streams of other ranks.
    */
   scatter(
     operation: ReduceOperation,
@@ -49,10 +49,10 @@ export interface ReductionKernels {
     out: Region,
   ): SparseStream;
   /**
-   * Position of the first index that is not above the one before or not in
-   * [start, end); −1 where the stream is in order.
+   * Position of the first index that is not greater than its predecessor or not in
+   * [start, end); −1 if there is none.
    */
   firstDisordered(stream: SparseStream, start: number, end: number): number;
-  /** Position of the first index ≥ `bound`; the count where there is none. O(log k). */
+  /** Position of the first index ≥ `bound`; the count if there is none. O(log k). */
   firstAtLeast(stream: SparseStream, bound: number): number;
 }

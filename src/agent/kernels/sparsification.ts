@@ -17,7 +17,8 @@ export const indexBytes = (count: number): number => 4 * count;
 
 /**
  * Room for a stream whose length is not known before it is written: `capacity` indices,
- * then `capacity` values. `closeStream` moves the values behind the indices there are.
+ * then `capacity` values. `closeStream` moves the values to follow the indices actually
+ * written.
  */
 export interface StreamRoom {
   readonly offset: number;
@@ -41,9 +42,9 @@ export interface SparsificationKernels {
     limit: number,
   ): number;
   /**
-   * Of each run of `run` consecutive entries exactly min(k, run) with the largest |x|,
-   * and min(tailK, rest) of the shorter last run; ties by lower index; one stream,
-   * ascending. x must be finite.
+   * The entries with the largest |x| of each run of `run` consecutive entries, exactly
+   * min(k, run) of them, and min(tailK, rest) of the shorter last run; ties by lower
+   * index; one stream, ascending. x must be finite.
    */
   selectTopKPerRun(
     x: Vector,
@@ -64,7 +65,10 @@ export interface SparsificationKernels {
 /** Bytes of a room for `capacity` pairs. */
 export const roomBytes = (capacity: number): number => 8 * capacity;
 
-/** Moves the values behind the indices: the room's memory now begins with the stream. */
+/**
+ * Moves the values to follow the indices, so that the room's memory begins with the
+ * stream.
+ */
 export function closeStream(
   arena: Arena,
   { offset, capacity }: StreamRoom,

@@ -1,6 +1,6 @@
 /**
- * The part of the WebAssembly JavaScript API that the agent uses. @types/node has none,
- * and the DOM library would bring a browser's globals into headless code.
+ * The part of the WebAssembly JavaScript API that the agent uses. @types/node does not
+ * declare it, and the DOM library would add a browser's globals to headless code.
  */
 declare namespace WebAssembly {
   interface MemoryDescriptor {

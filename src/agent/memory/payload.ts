@@ -52,7 +52,7 @@ export const sparseStreams = (
     ? combined.streams
     : [{ offset: combined.data.offset, count: combined.count }];
 
-/** What a world of one rank makes of its payload. */
+/** The combined result in a world of one rank. */
 export function combinedAlone(payload: Payload): Combined {
   const { kind, data } = payload;
   switch (kind) {

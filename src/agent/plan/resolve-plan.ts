@@ -304,8 +304,8 @@ function withActivations(
 }
 
 /**
- * The plan with the units of its residual, where they are not the usual ones. Those of the
- * plan before continue while methods can keep them.
+ * The plan with the units of its residual, unless they are the default. The previous
+ * plan's units carry over as long as the method supports them.
  */
 function withResidualUnits(
   { residualUnits: asked, ...plan }: ExchangePlan,

@@ -12,7 +12,7 @@ import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { TrainerOptions } from './trainer.ts';
 
-/** State vectors are of those tensors alone that take no plain steps. */
+/** Only tensors that do not take plain steps have state vectors. */
 export type CompiledUpdate = (
   weights: JaxArray[],
   state: JaxArray[][],
@@ -21,12 +21,12 @@ export type CompiledUpdate = (
 ) => [weights: JaxArray[], state: JaxArray[][]];
 
 export interface CompiledFunctions {
-  /** The mean loss of a prediction, and the sums that the metric takes or its tally of them. */
+  /** The mean loss of a prediction, and the sums that the metric needs, or its tally. */
   lossAndGradient(
     used: UsedWeights,
     batch: JaxBatch,
   ): [[loss: JaxArray, sums: JaxArray[]], gradients: UsedWeights];
-  /** Sums over the rows that count: of the loss, then those that the metric takes. */
+  /** Sums over the rows that count: of the loss, then those that the metric needs. */
   score(
     used: UsedWeights,
     batch: JaxBatch,

@@ -1,11 +1,11 @@
 /**
- * A model replica on jax-js. Functions are compiled, each once, with fixed shapes: loss and
- * gradient of a batch; the optimiser's step over all tensors; scores of a block of test
- * samples. Weights and optimiser state stay on the device between
- * iterations; per iteration the batch and the averaged gradient go in, the gradient, the
- * loss and the hits come out. On a GPU the gradient may stay as well: then the batch goes
- * in, the loss and the hits come out. Tables are on the host: of them the functions get the
- * rows that the batch uses.
+ * A model replica on jax-js. Functions are compiled, each once, with fixed shapes: loss
+ * and gradient of a batch; the optimiser's step over all tensors; scores of a block of
+ * test samples. Weights and optimiser state stay on the device between iterations; each
+ * iteration passes in the batch and the averaged gradient, and returns the gradient, the
+ * loss and the hits. On a GPU the gradient may stay as well: then only the batch goes in,
+ * and the loss and the hits come out. Tables are on the host; functions get only the rows
+ * that the batch uses.
  *
  * Each iteration allocates only what jax-js needs for its arrays. On the wasm backend
  * the weights are the same bits on all ranks that start from the same seed and apply
@@ -41,7 +41,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   readonly #train: BatchLoader;
   readonly #functions: CompiledFunctions;
   readonly #evaluator: Evaluator;
-  /** The tensors beside the flat gradient on the GPU, if requested. */
+  /** The flat gradient and the tensors on the GPU, if requested. */
   #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
   constructor(parts: JaxTrainerParts) {
@@ -118,7 +118,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     for (let i = 0; i < sum.length; i++) out[i] = (sum[i]! * batch) / count;
   }
 
-  /** Of the samples that are loaded; what else there is is let go. */
+  /** For the loaded samples; everything else is released. */
   async #gradientOf(loader: BatchLoader, out: Float32Array): Promise<void> {
     const [[loss, sums], { rows, whole }] = this.#functions.lossAndGradient(
       this.weights.used(loader),

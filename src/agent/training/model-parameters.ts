@@ -88,7 +88,8 @@ export class ModelParameters {
 
   /**
    * One step of the optimiser, done when this resolves.
-   * @param averaged of all tensors; on the device where there are no tables, and used up there
+   * @param averaged the gradient of all tensors; on the device if there are no tables,
+   * and consumed there
    */
   async step(averaged: AveragedGradient, iteration: number): Promise<void> {
     if (averaged instanceof Float32Array) {
@@ -206,7 +207,7 @@ export class ModelParameters {
     return state.subarray(index * this.length, (index + 1) * this.length);
   }
 
-  /** What is known of all tensors, of the whole ones. */
+  /** Selects the values for whole tensors from values for all tensors. */
   #ofWhole(known: readonly boolean[]): readonly boolean[] {
     const whole = new Set(this.whole);
     return known.filter((_, i) => whole.has(this.tensors[i]!));

@@ -1,6 +1,7 @@
 /**
- * Tensors that several stages of a pipeline use. Each belongs to the first of them, which alone
- * moves it: before a batch it sends the others its weights, and after it gets their gradients.
+ * Tensors that several stages of a pipeline use. Each belongs to the first of them, the
+ * only one that updates it: before a batch it sends the others the weights, and
+ * afterwards it gets their gradients.
  */
 import type { SharedPassage } from '../../shared/stage-setting.ts';
 import type { ModelParameters } from './model-parameters.ts';

@@ -26,7 +26,7 @@ export interface ParameterTensor {
 export interface StepResult {
   /** Undefined if nothing is trained. */
   readonly loss: number | undefined;
-  /** The model's metric over the samples; undefined where it has no meaning for them. */
+  /** The model's metric over the samples; undefined if it has no meaning for them. */
   readonly metric: number | undefined;
 }
 
@@ -53,11 +53,11 @@ export type GradientMemory = Float32Array | GpuGradient;
 export interface Trainer {
   /** The backend in use: `auto` has been resolved. */
   readonly backend: 'wasm' | 'webgpu';
-  /** What computes: the GPU's name, or that it is the CPU. */
+  /** What computes: the GPU's name, or the CPU. */
   readonly device: string;
   /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
   readonly bus?: string | undefined;
-  /** Why `auto` did not take a GPU, where that is so. */
+  /** Why `auto` did not choose a GPU, if it did not. */
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
   /** The model's metric besides its loss. */
@@ -72,8 +72,8 @@ export interface Trainer {
   readonly stateLength: number;
 
   /**
-   * Memory for the flat gradient on the GPU that it computes on; undefined where it computes
-   * on the CPU. The caller's, to be disposed of before `close`.
+   * Memory for the flat gradient on the GPU that computes; undefined if the CPU does. The
+   * caller owns it and disposes of it before `close`.
    */
   openGpuGradient(): GpuGradient | undefined;
 
@@ -83,7 +83,7 @@ export interface Trainer {
    */
   joinArena?(memory: ParameterArena): Promise<void>;
 
-  /** Of a stage in a pipeline: what it sends others, and they send it. */
+  /** For a pipeline stage: what it exchanges with other stages. */
   stageSetting?(): StageSetting;
   /**
    * For a stage in a pipeline, before anything is computed: sets its links to the others.
@@ -132,12 +132,12 @@ export interface Trainer {
 
 export interface TrainerOptions {
   readonly model: string;
-  /** The text of the model's file, where it is one of the user's own. */
+  /** The text of the model's file, if it is one of the user's own. */
   readonly modelSource?: string | undefined;
   readonly dataset: string;
   /** Features of sparse samples; default: the data set is asked. */
   readonly features?: number | undefined;
-  /** Columns of a table, where the data set has one. */
+  /** Columns of a table, if the data set has one. */
   readonly columns?: ColumnNames | undefined;
   /** Settings of a synthetic gradient. */
   readonly synthetic?: SyntheticSpec | undefined;

@@ -93,11 +93,11 @@ export interface WorkloadParts<M extends ModelFacts = Model> {
 }
 
 /**
- * The parts that names stand for.
- * @param own the model, where it comes from a file
- * @throws GradwireError `MODEL_UNKNOWN`, `DATASET_UNKNOWN`, `OPTIMIZER_UNKNOWN` with
- * the nearest name; `MODEL_DATASET_MISMATCH` where samples do not fit the model;
- * `COLUMNS_IDLE`, `FEATURES_IDLE`; `OPTIMIZER_TABLE_MISFIT`; what the data set says of its features.
+ * The model, data set and optimiser of these names.
+ * @param own the model, if it comes from a file
+ * @throws GradwireError `MODEL_UNKNOWN`, `DATASET_UNKNOWN`, `OPTIMIZER_UNKNOWN` with the
+ * nearest name; `MODEL_DATASET_MISMATCH` if samples do not fit the model; `COLUMNS_IDLE`,
+ * `FEATURES_IDLE`; `OPTIMIZER_TABLE_MISFIT`; the data set's errors about its features.
  */
 export function findWorkload<M extends ModelFacts = Model>(
   names: WorkloadNames,
@@ -242,7 +242,7 @@ function fitTogether(wanted: ModelField['shape'], had: DatasetField['shape']): b
   return had.includes('any') || lengthOf(wanted) === lengthOf(had);
 }
 
-/** Numbers in a row; undefined where that is open. */
+/** Numbers in a row; undefined if the length is open. */
 function lengthOf(shape: DatasetField['shape']): number | undefined {
   const sizes = shape.filter((size) => typeof size === 'number');
   return sizes.length < shape.length ? undefined : rowLength({ shape: sizes });

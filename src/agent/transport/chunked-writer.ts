@@ -1,8 +1,8 @@
 /**
- * Messages on their way into a connection that takes them chunk by chunk, because they are
- * sealed or because an emulated link has room for so much: each chunk when the last has
- * left, so that a large message needs the memory of a chunk or two. First come, first
- * served: records are numbered in the order in which they leave.
+ * Writes messages to a connection chunk by chunk, because they are encrypted or because
+ * an emulated link has limited room; each chunk follows when the previous one has been
+ * sent, so that a large message needs the memory of a chunk or two. First come, first
+ * served: records are numbered in the order in which they are sent.
  */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { Lane } from '../emulation/lane.ts';
@@ -25,8 +25,8 @@ interface Outgoing {
 }
 
 /**
- * Takes pieces, which are to leave in order. Sealed ones may be kept; those in the clear
- * are the sender's memory. Returns false where no more should come until `drained`.
+ * Accepts pieces to send in order. Encrypted pieces may be kept; plain ones are the
+ * sender's memory. Returns false if the caller should wait for `drained`.
  */
 export type PutPieces = (pieces: readonly Uint8Array[]) => boolean;
 
@@ -39,8 +39,8 @@ export class ChunkedWriter {
   #ended: (() => void) | undefined;
 
   /**
-   * @param keys undefined: in the clear, and `put` copies
-   * @param chunkBytes of data in the clear at once
+   * @param keys undefined: unencrypted, and `put` copies
+   * @param chunkBytes plain data written at once
    */
   constructor(
     keys: ConnectionKeys | undefined,
@@ -53,8 +53,8 @@ export class ChunkedWriter {
   }
 
   /**
-   * Returns true where `data` may be reused at once; otherwise `flushed` is called when
-   * it may.
+   * Returns true if `data` may be reused at once; otherwise `flushed` is called when it
+   * may.
    */
   write(message: MessageHeader, data: Uint8Array, flushed: () => void): boolean {
     const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
@@ -62,12 +62,12 @@ export class ChunkedWriter {
     return this.#send(header, data, flushed);
   }
 
-  /** Bytes that a message of this length takes beside its own. */
+  /** Bytes on the wire besides those of a message of this length. */
   framing(length: number): number {
     return this.#sealer === undefined ? FRAME_HEADER_BYTES : sealedFraming(length);
   }
 
-  /** Appends it. Returns the bytes that it takes on the wire. */
+  /** Appends an abort frame. Returns its bytes on the wire. */
   writeAbort(error: ErrorData): number {
     const frame = encodeAbortFrame(error);
     const body = frame.subarray(FRAME_HEADER_BYTES);
@@ -75,7 +75,7 @@ export class ChunkedWriter {
     return this.framing(body.length) + body.length;
   }
 
-  /** What was put has left. */
+  /** What was put has been sent. */
   drained(): void {
     this.#blocked = false;
     for (;;) {
@@ -98,7 +98,7 @@ export class ChunkedWriter {
     else this.#ended = ended;
   }
 
-  /** Forget what has not left: the connection is gone. */
+  /** Forget what has not been sent: the connection is gone. */
   clear(): void {
     this.#queue.length = 0;
     this.#ended = undefined;
@@ -113,7 +113,7 @@ export class ChunkedWriter {
     return false;
   }
 
-  /** Seal and put what may be put now; whether that was all of it. */
+  /** Seals and puts what may be put now; returns whether that was everything. */
   #advance(outgoing: Outgoing): boolean {
     const { data } = outgoing;
     for (;;) {
@@ -143,10 +143,9 @@ function nobodyWaits(): void {
 }
 
 /**
- * What writes the messages of a connection chunk by chunk; undefined where they go to the
- * socket whole.
- * @param lane of an emulated link, where it is one
- * @param put to the socket, where it is none
+ * The chunked writer of a connection; undefined if messages go to the socket whole.
+ * @param lane the emulated link's lane, if the network is emulated
+ * @param put writes to the socket otherwise
  */
 export function writerFor(
   keys: ConnectionKeys | undefined,

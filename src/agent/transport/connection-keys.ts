@@ -1,7 +1,8 @@
 /**
- * The keys of one encrypted connection: HKDF-SHA-256 of the run's secret, salted with both
- * nonces of the handshake, one key for each direction. No two connections share a key, not
- * even of the same pair of ranks, so that every key counts its nonces from 0. Pure.
+ * The keys of one encrypted connection: HKDF-SHA-256 of the run's secret, salted with
+ * both nonces of the handshake, one key for each direction. No two connections share a
+ * key, not even those of the same pair of ranks, so that every key counts its nonces from
+ * 0. Pure.
  */
 import { hkdfSync } from 'node:crypto';
 import type { Introduction, RunIdentity } from './handshake-proof.ts';

@@ -1,7 +1,7 @@
 /**
- * Frames out of a byte stream that is cut into chunks anywhere: a state machine that
- * keeps no more than one header. Bodies are handed on piece by piece as they arrive, so
- * that the sink can put them where they belong without a copy in between.
+ * Reads frames from a byte stream that is cut into chunks anywhere: a state machine that
+ * keeps at most one header. Bodies are handed on piece by piece as they arrive, so that
+ * the sink can store them in place without an intermediate copy.
  */
 import {
   decodeFrameHeader,
@@ -15,11 +15,12 @@ export interface FrameSink {
   /** The next piece of the body: a view of the chunk, valid during the call unless it
    * is kept, in which case it keeps the chunk alive. Never empty. */
   body(piece: Buffer): void;
-  /** All of the body has been handed over. */
+  /** The whole body has been handed over. */
   end(): void;
   /**
-   * Where the next bytes of the body belong, at most `missing` of them; undefined where
-   * they must come as pieces. A reader of sockets may put them there itself.
+   * The destination of the next bytes of the body, at most `missing` of them; undefined
+   * if they must be handed over as pieces. A reader of sockets may write them there
+   * itself.
    */
   room(missing: number): Uint8Array | undefined;
   /** The first `bytes` of that room hold the next bytes of the body. */
@@ -28,7 +29,9 @@ export interface FrameSink {
 
 /** Takes the bytes of a connection, in order. */
 export interface ByteReader {
-  /** Where the bytes that come next may be put at once, instead of being pushed. */
+  /**
+   * Memory into which the next bytes may be written directly, instead of being pushed.
+   */
   room(): Uint8Array | undefined;
   /** The first `bytes` of the room have been filled. */
   filled(bytes: number): void;

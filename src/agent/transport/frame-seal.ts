@@ -1,13 +1,13 @@
 /**
- * AES-256-GCM of one direction of a connection. A sealed frame on the wire:
+ * AES-256-GCM for one direction of a connection. A sealed frame on the wire:
  *
  *     | header, in the clear | tag | chunk 0 | tag | chunk 1 | tag | …
  *     |         32 B         | 16  | ≤ 64 KB | 16  |
  *
  * The header's record has no ciphertext: the header is its additional data, so that no
- * length is believed before it is known to be the peer's. Records are numbered through
- * the connection's life, and the number is the nonce: one that is changed, left out,
- * repeated or moved does not open. Pure but for its count.
+ * length is trusted before it is authenticated. Records are numbered throughout the
+ * connection, and the number is the nonce: a record that was changed, dropped, repeated
+ * or reordered fails to decrypt. Pure except for its count.
  */
 import {
   createCipheriv,
@@ -19,7 +19,7 @@ import { FRAME_HEADER_BYTES } from './message-frame.ts';
 
 export const TAG_BYTES = 16;
 export const SEALED_HEADER_BYTES = FRAME_HEADER_BYTES + TAG_BYTES;
-/** Bytes encrypted at once, and held until their tag is verified. */
+/** Bytes encrypted at once, and kept back until their tag is verified. */
 export const CHUNK_BYTES = 64 * 2 ** 10;
 
 const ALGORITHM: CipherGCMTypes = 'aes-256-gcm';
@@ -37,7 +37,7 @@ class NonceCount {
   readonly #nonce = Buffer.alloc(NONCE_BYTES);
   #count = 0;
 
-  /** Valid until the next call. Beyond 2⁵³ records no connection lives. */
+  /** Valid until the next call. No connection lasts for 2⁵³ records. */
   next(): Buffer {
     this.#nonce.writeUInt32LE(this.#count >>> 0, 4);
     this.#nonce.writeUInt32LE(Math.floor(this.#count / 2 ** 32), 8);
@@ -59,7 +59,7 @@ export class FrameSealer {
     return this.#seal(header, NO_BYTES)[1];
   }
 
-  /** Ciphertext and tag of a chunk, in memory of their own. */
+  /** Ciphertext and tag of a chunk, in new memory. */
   chunk(plain: Uint8Array): readonly [ciphertext: Buffer, tag: Buffer] {
     return this.#seal(undefined, plain);
   }
@@ -88,7 +88,7 @@ export class FrameOpener {
     return this.#open(header, NO_BYTES, tag) !== undefined;
   }
 
-  /** The chunk before its tag; undefined where it is not what the peer sent next. */
+  /** The decrypted chunk; undefined if it is not what the peer sent next. */
   chunk(sealed: Buffer): Buffer | undefined {
     const end = sealed.length - TAG_BYTES;
     return this.#open(undefined, sealed.subarray(0, end), sealed.subarray(end));
@@ -111,7 +111,7 @@ export class FrameOpener {
     try {
       decipher.final();
     } catch {
-      // What it says when the tag is not the bytes': it has no other way to say so.
+      // The error message that Node uses for a wrong tag; there is no error code for it.
       return undefined;
     }
     return plain;

@@ -1,8 +1,9 @@
 /**
  * The messages by which two ranks prove to each other that they belong to one run. Each
- * side proves knowledge of the run's secret with HMAC-SHA-256 over its role, the run,
- * the world, both ranks, both nonces and whether they will encrypt; neither sends anything from which the other
- * could learn it, and no proof is good for another connection, role or run.
+ * side proves knowledge of the run's secret with HMAC-SHA-256 over its role, the run, the
+ * world, both ranks, both nonces and whether they will encrypt; neither sends anything
+ * from which the other could learn it, and no proof is valid for another connection, role
+ * or run.
  *
  *     dialer                                acceptor
  *     hello: ranks, nonce          ────►
@@ -35,11 +36,11 @@ export interface RunIdentity {
   readonly runId: string;
   readonly size: number;
   readonly secret: Uint8Array;
-  /** Whether what follows the handshake is encrypted: both must mean the same. */
+  /** Whether the data after the handshake is encrypted; both sides must agree. */
   readonly encrypted?: boolean | undefined;
 }
 
-/** What one connection is about. */
+/** The ranks and nonces of one connection. */
 export interface Introduction {
   readonly dialer: number;
   readonly acceptor: number;
@@ -130,7 +131,7 @@ function message(kind: HandshakeKind, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([prefix, ...parts], HANDSHAKE_BYTES[kind]);
 }
 
-/** What follows the prefix, or undefined where it is not a message of that kind. */
+/** The bytes after the prefix; undefined if it is not a message of that kind. */
 function bodyOf(kind: HandshakeKind, bytes: Buffer): Buffer | undefined {
   const fits =
     bytes.length === HANDSHAKE_BYTES[kind] &&

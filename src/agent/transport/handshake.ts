@@ -1,7 +1,7 @@
 /**
- * The handshake of `handshake-proof.ts` on a socket. Whatever is not the expected message
- * ends the connection: an impostor costs the run one socket for at most a few seconds.
- * No byte beyond the handshake is taken from the socket.
+ * The handshake of `handshake-proof.ts` on a socket. Anything but the expected message
+ * ends the connection: an impostor costs the run one socket for at most a few seconds. No
+ * byte beyond the handshake is read from the socket.
  */
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -28,8 +28,8 @@ export const DIALER_BYTES = HANDSHAKE_BYTES.hello + HANDSHAKE_BYTES.answer;
 export const ACCEPTOR_BYTES = HANDSHAKE_BYTES.challenge + HANDSHAKE_BYTES.welcome;
 
 /**
- * Introduce this rank to the rank that listens at the other end. What both now know of
- * each other, nonces included.
+ * Introduces this rank to the rank that listens at the other end. Returns what both now
+ * know of each other, including nonces.
  * @throws GradwireError `PEER_UNAUTHENTICATED`
  */
 export async function dial(
@@ -66,8 +66,8 @@ export async function dial(
 export type Refusal = { readonly refused: string };
 
 /**
- * Find out which rank has connected. `admit` says whether that rank is awaited.
- * Never rejects: a refusal closes the socket and says why.
+ * Finds out which rank has connected. `admit` says whether that rank is awaited. Never
+ * rejects: a refusal closes the socket and says why.
  */
 export async function accept(
   socket: Socket,
@@ -111,7 +111,7 @@ export async function accept(
   }
 }
 
-/** The next `bytes` bytes, or undefined where the socket ends before them. */
+/** The next `bytes` bytes; undefined if the socket ends before them. */
 function readExactly(socket: Socket, bytes: number): Promise<Buffer | undefined> {
   const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
   const settle = (result: Buffer | undefined): void => {
@@ -122,7 +122,7 @@ function readExactly(socket: Socket, bytes: number): Promise<Buffer | undefined>
   };
   const attempt = (): void => {
     const read = socket.read(bytes) as Buffer | null;
-    // At its end a stream hands out what it has, however little.
+    // At its end a stream returns what it has, even if that is less.
     if (read !== null) settle(read.length === bytes ? read : undefined);
   };
   const give = (): void => {

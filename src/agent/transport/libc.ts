@@ -2,8 +2,8 @@
  * The few functions of libc that the native transport needs, called through koffi: about
  * 0.2 µs more than the system call itself. Linux and macOS, in any thread.
  *
- * koffi is an optional dependency: where it is missing, or the platform is another, there
- * is no native transport and `loadLibc` says why.
+ * koffi is an optional dependency: without it, or on another platform, there is no native
+ * transport and `loadLibc` says why.
  */
 import type { LibraryHandle } from 'koffi';
 import os from 'node:os';
@@ -23,12 +23,12 @@ export interface Libc {
   yield(): void;
   /**
    * Move this thread to the place-th of the cores that it may use, and leave it free to
-   * be moved again. Does nothing where there are fewer, or on macOS.
+   * be moved again. Does nothing if there are fewer, or on macOS.
    */
   moveToCore(place: number): void;
   /**
-   * From now on this thread wakes from a sleep as soon as the system can, not up to 50 µs
-   * later, as it may to wake others with it. Does nothing on macOS.
+   * From now on the system wakes this thread from a sleep as soon as it can, not up to 50
+   * µs later to wake several threads at once. Does nothing on macOS.
    */
   fineTimers(): void;
   /** Name of the last call's error: `EAGAIN`, `ECONNRESET`, … */
@@ -37,7 +37,7 @@ export interface Libc {
   address(view: Uint8Array): number;
 }
 
-/** F_DUPFD_CLOEXEC of fcntl.h, in which the systems differ. */
+/** F_DUPFD_CLOEXEC of fcntl.h, whose value differs between the systems. */
 const DUPLICATE_CLOSE_ON_EXEC: Partial<Record<NodeJS.Platform, number>> = {
   linux: 1030,
   darwin: 67,
@@ -45,10 +45,10 @@ const DUPLICATE_CLOSE_ON_EXEC: Partial<Record<NodeJS.Platform, number>> = {
 const ERRNO_NAMES = new Map(
   Object.entries(os.constants.errno).map(([name, value]) => [value as number, name]),
 );
-// Two names of one number on both systems; the first is what everybody looks for.
+// Both systems have two names for this number; this is the usual one.
 ERRNO_NAMES.set(os.constants.errno.EAGAIN, 'EAGAIN');
 
-/** Of Linux, where alone there are such sockets (`tcp-listener.ts`). */
+/** The value on Linux, the only system with such sockets (`tcp-listener.ts`). */
 const SOL_SOCKET = 1;
 const SO_SNDBUF = 7;
 
@@ -117,7 +117,7 @@ async function bind(): Promise<Libc> {
   };
 }
 
-/** PR_SET_TIMERSLACK of prctl.h: nanoseconds, and 0 would be the default again. */
+/** PR_SET_TIMERSLACK of prctl.h, in nanoseconds; 0 would restore the default. */
 const SET_TIMER_SLACK = 29;
 
 function timerRefiner(library: LibraryHandle): () => void {

@@ -1,7 +1,7 @@
 /**
- * Building the full mesh: every rank dials the ranks below it and accepts those above
- * it (`dialsPeer` knows an exception), all at once. Done when each peer has proved that it belongs to the run; an impostor
- * is dropped and the wait continues.
+ * Building the full mesh: every rank dials the ranks below it and accepts those above it
+ * (`dialsPeer` knows an exception), all at once. Done when each peer has proved that it
+ * belongs to the run; an impostor is disconnected and the wait continues.
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
 import { hostAndPort } from '../../shared/destination.ts';
@@ -18,7 +18,7 @@ import type { TcpListener } from './tcp-listener.ts';
 /** The text for a peer's `tunnel`. */
 export const TUNNEL = 'a tunnel over SSH';
 
-/** How long one that has connected may take to prove what it is. */
+/** How long a new connection may take to authenticate. */
 const HANDSHAKE_LIMIT_MS = 5000;
 
 /** An established, authenticated connection; nothing beyond the handshake was read. */
@@ -26,7 +26,7 @@ export interface MeshLink {
   readonly peer: number;
   readonly socket: Socket;
   readonly role: 'dialer' | 'acceptor';
-  /** Default: what follows the handshake is not encrypted. */
+  /** Default: the data after the handshake is not encrypted. */
   readonly keys: ConnectionKeys | undefined;
 }
 
@@ -38,14 +38,16 @@ export interface MeshLinkOptions {
   readonly runId: string;
   /** 32 random bytes that only the ranks of this run know. */
   readonly secret: Uint8Array;
-  /** Whether what follows the handshakes is encrypted; the same on all ranks. */
+  /** Whether the data after the handshakes is encrypted; the same on all ranks. */
   readonly encrypt?: boolean | undefined;
-  /** Until all peers must have connected. */
+  /** Time within which all peers must have connected. */
   readonly timeoutMs: number;
-  /** Whether ranks of this machine are called on their Unix sockets. */
+  /** Whether ranks of this machine are dialled on their Unix sockets. */
   readonly local?: boolean | undefined;
   readonly handshakeLimitMs?: number | undefined;
-  /** Called for a peer found elsewhere than at its `host`, perhaps through `TUNNEL`. */
+  /**
+   * Called for a peer reached at another address than its `host`, or through `TUNNEL`.
+   */
   readonly routed?: ((peer: number, host: string) => void) | undefined;
 }
 
@@ -66,7 +68,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
 
   const own = (socket: Socket): void => {
     sockets.add(socket);
-    // The reader of the socket sees its end; here it only must not crash.
+    // The reader of the socket sees its end; this handler only prevents a crash.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
   };
@@ -90,7 +92,10 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     if ('refused' in result) refusals.push(result.refused);
     else establish(socket, result, 'acceptor');
   };
-  /** Owned before it connects: a peer that is not there may take minutes to say so. */
+  /**
+   * Owned before it connects, because an attempt to reach an absent peer may take minutes
+   * to fail.
+   */
   const reach = (where: NetConnectOpts): Socket => {
     const socket = connectSocket(where);
     own(socket);
@@ -105,7 +110,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
       await connected(socket, rankName(addresses, peer), peer, tunnel!);
       return socket;
     }
-    // The same host is the same machine, and the same namespace of it.
+    // The same host means the same machine, and the same network namespace.
     const near = addresses[peer]!.host === addresses[rank]!.host;
     if (options.local === true && local !== undefined && near) {
       const socket = reach({ path: local });
@@ -187,7 +192,7 @@ const unreachable = (
     },
   );
 
-/** Whether it connects; where not, the other way is tried. */
+/** Whether this attempt connects; if not, the next is tried. */
 function opens(socket: Socket): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const failed = (): void => {

@@ -1,6 +1,6 @@
 /**
- * A rank's place in a mesh to be: where its peers find it, and where their signs of life
- * do. The mesh takes both over.
+ * A rank's place in a future mesh: the listeners for its peers and for their heartbeats.
+ * The mesh takes over both.
  */
 import { isLinkLocal } from '../../shared/link-local.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
@@ -9,10 +9,10 @@ import { ownAddresses, takingTurns } from './own-addresses.ts';
 import { Pulse } from './pulse.ts';
 import { listenCause, listenTcp, type TcpListener } from './tcp-listener.ts';
 
-/** What the system says of an address, or a name, that is another machine's or nobody's. */
+/** Error codes for an address or a name that does not belong to this machine. */
 const NOT_OURS = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN'];
 
-/** All addresses, of IPv4 too; and of IPv4 alone, where the kernel has no other. */
+/** All addresses, including IPv4; and all of IPv4, if the kernel has no IPv6. */
 const ALL = '::';
 const ALL_IPV4 = '0.0.0.0';
 const NO_IPV6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
@@ -21,13 +21,13 @@ export interface SeatOptions {
   /** Default: the system chooses. */
   readonly ports?: PortRange | undefined;
   /**
-   * Listen at the machine's own addresses where the host is none of them, as that of a jump
-   * host or of a router is, or holds on one link alone; default: refuse.
+   * Listen at the machine's own addresses if the host is not one of them (a jump host's
+   * or a router's) or is link-local; default: refuse.
    */
   readonly elsewhere?: boolean;
 }
 
-/** Where peers are to look for it: the address that was asked for, then its own. */
+/** Where peers should look for it: the requested address, then its own addresses. */
 type Elsewhere = Required<Pick<RankAddress, 'host' | 'hosts'>>;
 
 export class MeshSeat {
@@ -43,14 +43,14 @@ export class MeshSeat {
   }
 
   /**
-   * On ports of the range, or such as the system chooses.
+   * Listens on ports of the range, or on ports that the system chooses.
    * @param host `::` for all addresses
    * @throws GradwireError `LISTEN_FAILED`, `PORTS_TAKEN`
    */
   static async listen(host: string, options: SeatOptions = {}): Promise<MeshSeat> {
     const { ports, elsewhere = false } = options;
     const own = elsewhere ? ownAddresses() : [];
-    // No other machine has the zone of a link-local one.
+    // The zone of a link-local address means nothing on other machines.
     if ((host === ALL || isLinkLocal(host)) && own.length > 0) {
       const [first, ...others] = takingTurns(own);
       return await MeshSeat.#atAll(ports, { host: first!, hosts: others });
@@ -64,7 +64,7 @@ export class MeshSeat {
     }
   }
 
-  /** Which of the addresses a peer can reach it finds out itself. */
+  /** Each peer finds out which of the addresses it can reach. */
   static async #atAll(
     ports: PortRange | undefined,
     elsewhere: Elsewhere,
@@ -95,7 +95,7 @@ export class MeshSeat {
     return this.#address;
   }
 
-  /** For a rank that joins no mesh after all; afterwards it does nothing. */
+  /** For a rank that joins no mesh after all; does nothing once a mesh has taken over. */
   async close(): Promise<void> {
     this.listener.close();
     await this.pulse.close();

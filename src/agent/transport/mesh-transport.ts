@@ -1,12 +1,12 @@
 /**
- * The transport over a full mesh of connections, one per pair of ranks, whatever they are
- * made of (`tcp-connection.ts`, `native-connection.ts`): deadlines, failures, counters and
- * what is told to the observer.
+ * The transport over a full mesh of connections, one per pair of ranks, of any kind
+ * (`tcp-connection.ts`, `native-connection.ts`): deadlines, failures, counters and
+ * reports to the observer.
  *
  * A collective that has lost one message cannot continue: the first failure (a peer lost
- * while something was expected of it, a deadline, a frame that is not the one expected)
- * fails everything pending and everything later with one error, and is told to every
- * peer, so that all ranks name the same cause.
+ * while something was expected from it, a deadline, an unexpected frame) fails everything
+ * pending and everything later with one error, and is sent to every peer, so that all
+ * ranks name the same cause.
  */
 import { GradwireError, failure, toErrorData } from '../../shared/errors.ts';
 import type { ErrorData } from '../../shared/errors.ts';
@@ -45,7 +45,7 @@ export interface MeshTransportOptions {
   readonly timeoutMs: number;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;
-  /** How long a rank may give no sign of life, ms: for messages. */
+  /** How long a rank may be silent, ms; only used in messages. */
   readonly silenceMs?: number | undefined;
   /** Part of `close`. */
   readonly whenClosed?: (() => Promise<void>) | undefined;
@@ -66,15 +66,15 @@ export class MeshTransport implements Transport {
   readonly #silenceMs: number | undefined;
   readonly #observer: TransportObserver | undefined;
   readonly #limits: BacklogLimits;
-  /** By rank; a hole at this rank. */
+  /** By rank; undefined at this rank. */
   readonly #peers: (PeerConnection | undefined)[];
   readonly #receives = new PendingList<PendingReceive>();
   readonly #sends = new PendingList<PendingSend>();
   readonly #waiting: WaitingState;
   readonly #timer: NodeJS.Timeout | undefined;
   /**
-   * Counts the deadline timer's firings: a clock that stands still while this thread
-   * computes, so that its own absence is not held against a peer.
+   * Counts the deadline timer's firings: a clock that stops while this thread computes,
+   * so that a peer is not blamed for this rank's delay.
    */
   #tick = 0;
   readonly #silent = new Set<number>();
@@ -87,8 +87,8 @@ export class MeshTransport implements Transport {
   #framingReceived = 0;
 
   /**
-   * @param links the established connections of the mesh, owned from here on: closed, too,
-   * where `connect` throws.
+   * @param links the established connections of the mesh, owned from here on, and closed
+   * also if `connect` throws.
    */
   constructor(
     options: MeshTransportOptions,
@@ -221,14 +221,14 @@ export class MeshTransport implements Transport {
     return this.#post(new PendingReceive(from, header, undefined, maximum, place));
   }
 
-  /** Ranks that give no sign of life now. */
+  /** Ranks that are currently silent. */
   get silent(): ReadonlySet<number> {
     return this.#silent;
   }
 
   /**
-   * A rank gives no sign of life any more, or does again. As long as nothing is expected
-   * of it, it may be as silent as one that has left.
+   * A rank has fallen silent, or is heard again. As long as nothing is expected from it,
+   * silence is not an error.
    */
   setSilent(rank: number, silent: boolean): void {
     if (!silent) {
@@ -299,12 +299,12 @@ export class MeshTransport implements Transport {
       return;
     }
     const full = keptMemory > this.#limits.pauseBytes;
-    // The awaited message may come after those that are kept: then reading continues.
+    // The awaited message may follow those that are kept; then reading continues.
     peer.setPaused(full && !this.#receives.concerns(peer.rank));
   }
 
   #checkDeadlines(): void {
-    // A tick may fire at once after posting: one more makes the deadline whole.
+    // A tick may fire right after posting, so one more is added.
     const oldest = this.#tick - TICKS_PER_DEADLINE - 1;
     const receive = this.#receives.first;
     const send = this.#sends.first;
@@ -340,7 +340,7 @@ export class MeshTransport implements Transport {
     if (this.#concerns(peer.rank)) this.#fail(this.#lost(peer), true);
   }
 
-  /** Whether anything is expected of the rank. */
+  /** Whether anything is expected from the rank. */
   #concerns(rank: number): boolean {
     return this.#receives.concerns(rank) || this.#sends.concerns(rank);
   }
@@ -405,7 +405,7 @@ export class MeshTransport implements Transport {
 
   async #close(): Promise<void> {
     clearInterval(this.#timer);
-    // Without a word to the peers: to them this rank has simply left.
+    // Peers are not told: to them this rank has simply left.
     this.#fail(failure('ABORTED', `rank ${this.rank} has closed its transport`), false);
     const open = this.#peers.filter((peer) => peer !== undefined);
     for (const peer of open) peer.end();
@@ -430,7 +430,7 @@ function nothing(): void {
   // Without an observer nothing is reported.
 }
 
-/** The cause with the rank whose bytes brought it about. */
+/** The cause, with the rank whose bytes led to it. */
 function codedFailure(cause: unknown, rank: number): GradwireError {
   if (cause instanceof GradwireError && cause.rank !== undefined) return cause;
   const place = `connection to rank ${rank}`;

@@ -1,7 +1,7 @@
 /**
- * The mesh's second step: `listenTcp` gave an address to send to the other ranks; knowing
- * theirs, `connectMesh` connects to them all. Ranks need not agree on what carries their
- * side of a connection: the bytes are the same.
+ * The mesh's second step: `listenTcp` returned an address to send to the other ranks;
+ * with theirs, `connectMesh` connects to all of them. The two sides of a connection may
+ * use different transports: the bytes are the same.
  */
 import { availableParallelism } from 'node:os';
 import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
@@ -25,19 +25,25 @@ import type { TcpListener } from './tcp-listener.ts';
 import type { TransportObserver } from './transport.ts';
 
 export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'> {
-  /** Owned by the call: it is closed once the mesh stands. Needless in a world of one. */
+  /**
+   * Owned by the call, and closed once the mesh is connected. Not needed in a world of
+   * one.
+   */
   readonly listener?: TcpListener | undefined;
   /** Deadline of every send and receive. */
   readonly timeoutMs: number;
-  /** Until all must have connected; default: `timeoutMs`. */
+  /** Time within which all must have connected; default: `timeoutMs`. */
   readonly connectMs?: number | undefined;
-  /** Signs of life: owned by the call, then by the transport. Default: none are exchanged. */
+  /**
+   * Exchanges heartbeats; owned by the call, then by the transport. Default: none are
+   * exchanged.
+   */
   readonly pulse?: Pulse | undefined;
-  /** How long a rank that is watched may give no sign of life; default: 3 s. */
+  /** How long a rank that is watched may be silent; default: 3 s. */
   readonly silenceMs?: number | undefined;
   /** The native transport, on these sockets; default: `tcp`, on `node:net`. */
   readonly libc?: Libc | undefined;
-  /** How long the native transport looks again before it sleeps, ms. Default: a moment. */
+  /** How long the native transport polls before it sleeps, ms. Default: a moment. */
   readonly spinMs?: number | undefined;
   /** The ranks on this machine; default: those at this rank's host. */
   readonly here?: readonly number[] | undefined;
@@ -53,7 +59,9 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
 }
 
 const SILENCE_MS = 3000;
-/** About what a sleeping thread takes to wake, with what its peer takes to wake first. */
+/**
+ * About the time that a sleeping thread and its peer take to wake, one after the other.
+ */
 const SPIN_MS = 0.1;
 
 /**
@@ -96,7 +104,7 @@ export async function connectMesh(options: MeshOptions): Promise<MeshTransport> 
   }
 }
 
-/** The links of the mesh, and everybody watched; or nothing stays open. */
+/** The links of the mesh, with all peers watched; on failure nothing stays open. */
 async function linkWatched(
   options: MeshOptions & { readonly listener: TcpListener },
 ): Promise<MeshLink[]> {
@@ -115,7 +123,10 @@ async function linkWatched(
   throw watched.reason;
 }
 
-/** @throws GradwireError `PEER_UNREACHABLE` where a rank has no pulse, as `linkMesh` */
+/**
+ * @throws GradwireError `PEER_UNREACHABLE` if a rank has no pulse, and those of
+ * `linkMesh`
+ */
 async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
   const { rank, runId, secret, timeoutMs, silenceMs = SILENCE_MS } = options;
   const addresses = options.addresses.map((address, peer) => {
@@ -150,7 +161,7 @@ function native(
   options: MeshOptions,
   cards: RankCards | undefined,
 ): Connect {
-  // What an emulated link carries is not due when it comes: nothing is gained by looking.
+  // Messages of an emulated link become due after they arrive, so polling gains nothing.
   const { rank, addresses, spinMs = cards === undefined ? SPIN_MS : 0 } = options;
   const { host } = addresses[rank]!;
   const here =

@@ -23,11 +23,13 @@ const FRAME_MAGIC = 0x5747;
 const FRAME_KINDS = { data: 1, abort: 2 } as const;
 export type FrameKind = keyof typeof FRAME_KINDS;
 
-/** The largest message: what one 32-bit arena can hold. */
+/** The largest message: as much as one 32-bit arena can hold. */
 export const MAX_DATA_BYTES = 2 ** 32;
 /** The largest reason that an abort frame carries. */
 export const MAX_ABORT_BYTES = 16 * 2 ** 10;
-/** Characters of each of its texts: even if JSON escapes them all they fit. */
+/**
+ * The most characters of each of its texts, which fit even if JSON escapes all of them.
+ */
 const MAX_TEXT = 800;
 
 export interface FrameHeader extends MessageHeader {
@@ -103,7 +105,7 @@ export function decodeFrameHeader(bytes: Buffer): FrameHeader {
   };
 }
 
-/** A whole abort frame that tells a peer why. Long texts are cut. */
+/** A whole abort frame that tells a peer why. Long texts are truncated. */
 export function encodeAbortFrame(error: ErrorData): Buffer {
   const cut = (text: string): string => text.slice(0, MAX_TEXT);
   const reason: ErrorData = {

@@ -1,14 +1,13 @@
 /**
- * A connection on libc's sockets. A message leaves in one call, its header and data
- * gathered in place; it arrives in its destination, which is passed to the
- * system: no byte is copied but by the kernel, except the first of a message, which come
- * with its header.
+ * A connection on libc's sockets. A message is sent in one call, its header and data
+ * gathered in place, and received directly in its destination: only the kernel copies
+ * bytes, except for the first bytes of a message, which arrive with its header.
  *
- * The descriptor stays Node's: it closes it, even where a thread is ended from outside; it
- * wakes this thread when bytes come, with the first of them in its hands; and it sends on
- * what the system did not take at once. On one thread neither can overtake the other.
+ * Node keeps the descriptor: it closes it even if a thread is terminated, wakes this
+ * thread when bytes arrive, having read the first of them, and sends what the system did
+ * not accept at once. On one thread neither can overtake the other.
  *
- * Hot path: what is allocated per message is a view or two.
+ * Hot path: only a view or two are allocated per message.
  */
 import { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors.ts';
@@ -59,9 +58,9 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #lane: Lane | undefined;
   readonly #taken: TakenSocket | undefined;
   readonly #socket: Socket | undefined;
-  /** What Node had read before this connection was made, until it is dealt with. */
+  /** What Node had read before this connection was created, until it is processed. */
   #leftover: Buffer | undefined;
-  /** Moved by calls of our own. */
+  /** Bytes sent by our own calls. */
   #sent = 0;
   #received = 0;
   #gone = false;
@@ -72,8 +71,9 @@ export class NativeConnection implements PeerConnection, Progressing {
   #full = false;
 
   /**
-   * @param taken of the link, owned from here on; undefined: the peer has left already
-   * @param card for what goes to the peer, where the network is emulated
+   * @param taken the link's socket, owned from here on; undefined: the peer has left
+   * already
+   * @param card for messages to the peer, if the network is emulated
    */
   constructor(
     rank: number,
@@ -191,7 +191,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     const wrote = socket.writableLength === 0 ? this.#writeNow(header, data) : 0;
     const { length } = data;
     if (wrote === FRAME_HEADER_BYTES + length) return true;
-    // The rest is Node's to send, and whatever follows it until all has left.
+    // Node sends the rest, and whatever follows until everything has been sent.
     const settle = (error?: Error | null): void => {
       // A write that fails closes the socket, which `gone` reports.
       if (error === undefined || error === null) flushed();
@@ -259,7 +259,9 @@ export class NativeConnection implements PeerConnection, Progressing {
     return this.#read(undefined);
   }
 
-  /** Bytes taken of the header and the data: 0 where the system takes none now. */
+  /**
+   * Bytes that the system accepted of the header and the data; 0 if it accepts none now.
+   */
   #writeNow(header: MessageHeader, data: Uint8Array): number {
     const scratch = this.#scratch;
     const { length } = data;
@@ -269,17 +271,20 @@ export class NativeConnection implements PeerConnection, Progressing {
     return this.#writeVectors(length > 0 ? 2 : 1);
   }
 
-  /** Bytes taken of the vectors that have been set. */
+  /** Bytes that the system accepted of the vectors that have been set. */
   #writeVectors(count: number): number {
     const { vectorsAddress } = this.#scratch;
     const wrote = this.#libc.writev(this.#taken!.descriptor, vectorsAddress, count);
-    // Node will meet the same error with the rest, and report it.
+    // Node gets the same error for the rest, and reports it.
     if (wrote <= 0) return 0;
     this.#sent += wrote;
     return wrote;
   }
 
-  /** Sends what is sealed. Returns whether there is room for more; otherwise `drain` follows. */
+  /**
+   * Sends encrypted pieces. Returns whether there is room for more; otherwise `drain`
+   * follows.
+   */
   #put(pieces: readonly Uint8Array[]): boolean {
     const bytes = this.#scratch.gather(pieces);
     const wrote = this.#writeOne(bytes);
@@ -288,7 +293,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     );
   }
 
-  /** The same of a segment; `taken` when its memory is not needed any more. */
+  /** The same for a segment; calls `taken` when its memory is no longer needed. */
   #putSegment(segment: Buffer, taken: () => void): boolean {
     const wrote = this.#writeOne(segment);
     if (wrote < segment.length) return this.#writeRest(segment.subarray(wrote), taken);
@@ -296,7 +301,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     return true;
   }
 
-  /** Bytes that the system takes at once. */
+  /** Bytes that the system accepts at once. */
   #writeOne(bytes: Buffer): number {
     if (this.#socket!.writableLength > 0) return 0;
     this.#scratch.setVector(0, this.#libc.address(bytes), bytes.length);
@@ -322,15 +327,15 @@ export class NativeConnection implements PeerConnection, Progressing {
   }
 
   /**
-   * Read what there is, for the most part to where it belongs. Returns whether any byte
-   * came; if so the work has been ended and reported.
+   * Reads what has arrived, mostly directly to its destination. Returns whether any byte
+   * came; if so, the work has been ended and reported.
    */
   #read(working: (() => void) | undefined): boolean {
     let total = 0;
     let end = working;
     while (total < TURN_BYTES && !this.#socket!.destroyed) {
       const room = this.#deaf ? undefined : this.#reader.room();
-      // What is small comes with what follows it.
+      // Small pieces are read together with what follows.
       const direct =
         room === undefined || room.length < STAGING_BYTES
           ? 0
@@ -349,7 +354,10 @@ export class NativeConnection implements PeerConnection, Progressing {
     return true;
   }
 
-  /** Read to the room, then to the staging memory: bytes that came, bytes asked for. */
+  /**
+   * Reads to the room, then to the staging memory: returns the bytes that came and those
+   * requested.
+   */
   #readInto(
     room: Uint8Array | undefined,
     direct: number,
@@ -362,7 +370,7 @@ export class NativeConnection implements PeerConnection, Progressing {
       read = this.#libc.recv(descriptor, stagingAddress, staging.length);
     } else {
       this.#scratch.setVector(0, this.#libc.address(room), direct);
-      // Bytes may go to the staging memory only where they follow the whole room.
+      // Bytes may go to the staging memory only if they follow the whole room.
       const count = direct === room.length ? 2 : 1;
       this.#scratch.setVector(1, stagingAddress, staging.length);
       read = this.#libc.readv(descriptor, vectorsAddress, count);
@@ -413,7 +421,7 @@ export class NativeConnection implements PeerConnection, Progressing {
   #leave(): void {
     if (this.#gone) return;
     if (this.#leftover !== undefined) this.#arrived(NO_BYTES);
-    // What came before the end is on its way still.
+    // Data received before the end is still being delivered.
     if (this.#lane === undefined) this.#leaveNow();
     else this.#lane.end(() => this.#leaveNow());
   }

@@ -1,9 +1,11 @@
-/** Addresses of this machine's interfaces at which another one may find it. */
+/** Addresses of this machine's interfaces at which another machine may reach it. */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { isLinkLocal } from '../../shared/link-local.ts';
 
-/** Without loopback and what holds on one link alone: the zone of such an address is this machine's. */
+/**
+ * Without loopback and link-local addresses, whose zone means nothing on other machines.
+ */
 export function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -12,8 +14,8 @@ export function ownAddresses(): readonly string[] {
 }
 
 /**
- * The addresses in the order in which they are to be tried: the families take turns, so that
- * one of them that leads nowhere holds up the other for one attempt (RFC 8305, section 4).
+ * The addresses in the order in which they are to be tried: the families take turns, so
+ * that one that does not work delays the other by only one attempt (RFC 8305, section 4).
  * Each family keeps its order.
  * @param tried the address before them, whose family comes second; default: IPv6 begins
  */

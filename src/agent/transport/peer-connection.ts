@@ -1,7 +1,6 @@
 /**
- * One established connection as the mesh sees it: frames out, frames in, and what has
- * been counted. It knows nothing of deadlines or of the other ranks; `mesh-transport.ts`
- * does.
+ * One established connection as the mesh sees it: frames out, frames in, and counters. It
+ * knows nothing about deadlines or the other ranks; `mesh-transport.ts` does.
  */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ReceiveEvents, ReceiveQueue } from './receive-queue.ts';
@@ -9,7 +8,9 @@ import type { MessageHeader } from './transport.ts';
 
 /** Messages up to this size are copied after their header: one buffer, one write. */
 export const COPY_BYTES = 4096;
-/** More than this in a connection's queue, and a copied message waits for the peer too. */
+/**
+ * If a connection's queue is longer than this, copied messages also wait for the peer.
+ */
 export const QUEUE_BYTES = 2 ** 20;
 
 /** Beyond this many bytes of unrequested messages, the socket is not read. */
@@ -22,11 +23,11 @@ export interface BacklogLimits {
 export interface PeerEvents extends ReceiveEvents {
   /** Bytes have come: returns the end of the synchronous work on them. */
   reading(): () => void;
-  /** They have been dealt with. */
+  /** The bytes have been processed. */
   read(peer: PeerConnection): void;
   /** The peer sent something invalid or unexpected. */
   broken(peer: PeerConnection, cause: unknown): void;
-  /** No byte will come any more. */
+  /** No more bytes will come. */
   gone(peer: PeerConnection): void;
 }
 
@@ -34,27 +35,29 @@ export interface PeerConnection {
   readonly rank: number;
   readonly queue: ReceiveQueue;
   readonly closed: Promise<void>;
-  /** Why the socket failed, where it did. */
+  /** Why the socket failed, if it did. */
   readonly trouble: string | undefined;
   /** Whether the connection has ended, from either side. */
   readonly gone: boolean;
   /** What the socket itself has counted, the handshake included. */
   readonly socketBytes: { readonly sent: number; readonly received: number };
 
-  /** Bytes that a message of this length takes on the wire beside its own. */
+  /** Bytes on the wire besides those of a message of this length. */
   framing(length: number): number;
   /**
-   * Write one message. Returns true where `data` may be reused at once; otherwise
-   * `flushed` is called when it may.
+   * Writes one message. Returns true if `data` may be reused at once; otherwise `flushed`
+   * is called when it may.
    */
   write(header: MessageHeader, data: Uint8Array, flushed: () => void): boolean;
   /** Returns the bytes written. */
   writeAbort(error: ErrorData): number;
-  /** A receive waits in the queue: its bytes are worth looking out for. */
+  /** A receive waits in the queue, so polling for its bytes is worthwhile. */
   expect(): void;
-  /** Leave the socket unread, so that the peer must wait; or read on. */
+  /** Stops reading the socket, so that the peer must wait; or continues. */
   setPaused(paused: boolean): void;
-  /** After a failure: what still comes is read and forgotten, so that peers can end. */
+  /**
+   * After a failure: whatever still arrives is read and discarded, so that peers can end.
+   */
   ignore(): void;
   /** Flush, then say that no more will come. */
   end(): void;

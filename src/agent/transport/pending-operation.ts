@@ -21,7 +21,7 @@ export abstract class PendingOperation {
     this.header = header;
   }
 
-  /** Whether it has succeeded or failed: it does so once. */
+  /** Whether it has succeeded or failed; both are final. */
   get ended(): boolean {
     return this.#ended;
   }
@@ -59,7 +59,7 @@ export class PendingSend extends PendingOperation {
 /** Resolves with the message's length. */
 export class PendingReceive extends PendingOperation {
   readonly #result = Promise.withResolvers<number>();
-  /** The length that must be announced, or undefined: any up to `maximum`. */
+  /** The length that the header must announce; undefined: any up to `maximum`. */
   readonly exact: number | undefined;
   readonly maximum: number;
   readonly #place: (length: number) => Uint8Array;
@@ -103,7 +103,10 @@ export class PendingReceive extends PendingOperation {
     this.#into = into;
   }
 
-  /** Where the next bytes of the message go: at most `missing`, all that are to come. */
+  /**
+   * Memory for the next bytes of the message, at most `missing`, which are all that
+   * remain.
+   */
   room(missing: number): Uint8Array {
     return this.#into!.subarray(this.#received, this.#received + missing);
   }
@@ -153,7 +156,7 @@ export class PendingList<Operation extends PendingOperation> {
     operation.next = undefined;
   }
 
-  /** Empty the list; what was in it, oldest first. */
+  /** Empties the list; yields its operations, oldest first. */
   *drain(): Generator<Operation> {
     while (this.#first !== undefined) {
       const operation = this.#first;

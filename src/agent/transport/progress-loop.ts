@@ -1,7 +1,7 @@
 /**
  * Moves the bytes of native connections without waiting in system calls. While receives
- * are pending, turns of this loop try the sockets without blocking and look again for a
- * moment (a sleeping thread wakes 40 to 80 µs late); then the thread goes back to Node's
+ * are pending, turns of this loop try the sockets without blocking and poll again for a
+ * moment (a sleeping thread wakes 40 to 80 µs late); then the thread returns to Node's
  * event loop, which reads when a socket is ready. Timers, messages and aborts get through
  * in between, and a peer that computes for long costs no core.
  *
@@ -14,13 +14,13 @@
  */
 import type { SpinPause } from './spin-pause.ts';
 
-/** How long a chain of ticks may keep the event loop from turning, ms. */
+/** How long a chain of ticks may block the event loop, ms. */
 const CHAIN_MS = 1;
 
 export interface Progressing {
   /** Whether a receive waits for this connection's bytes. */
   readonly awaited: boolean;
-  /** Whether Node still sends what it was given: its event loop must turn. */
+  /** Whether Node is still sending earlier data, for which its event loop must turn. */
   readonly flushing: boolean;
   /** Read what can be read at once. Returns whether any byte came. */
   progress(): boolean;
@@ -38,7 +38,7 @@ export class ProgressLoop {
   #spinUntil = 0;
 
   /**
-   * @param spinMs how long to look again before sleeping; 0: not at all
+   * @param spinMs how long to poll before sleeping; 0: not at all
    * @param now milliseconds, the clock of `pause`
    */
   constructor(
@@ -62,7 +62,7 @@ export class ProgressLoop {
     this.#schedule(now, false);
   }
 
-  /** The event loop has just turned: it called. */
+  /** The event loop has just turned, since it made this call. */
   turned(): void {
     this.#turnedAt = this.#now();
     this.#completed = false;

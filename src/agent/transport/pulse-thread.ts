@@ -1,7 +1,7 @@
 /**
- * The thread of `pulse.ts`: a byte to every peer's pulse a few times in the limit of
- * silence, and an eye on theirs. It computes nothing, so that it is late only where the
- * whole process is.
+ * The thread of `pulse.ts`: it sends a byte to every peer's pulse several times within
+ * the limit of silence, and watches for theirs. It computes nothing, so that it is late
+ * only if the whole process is.
  */
 import type { Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -11,7 +11,7 @@ import type { FromPulse, PulseOrder, PulsePlace } from './pulse.ts';
 import { PulseWatch, TICKS_PER_SILENCE } from './pulse-watch.ts';
 import { listenTcp, type TcpListener } from './tcp-listener.ts';
 
-/** Unsent signs per peer: more would be useless. */
+/** The most unsent heartbeats per peer; more would be useless. */
 const MOST_QUEUED = 16;
 const SIGN = Buffer.of(1);
 

@@ -1,9 +1,9 @@
 /**
- * Signs of life between ranks, from a thread that has nothing else to do: a rank that
- * computes for a minute gives them, a process that is stopped, a machine that is down and
- * a link that is cut give none, whatever the kernel at the other end still acknowledges
- * (docs/decisions/016-signs-of-life.md). They travel on their own connections, made and
- * proved like those of the data plane.
+ * Heartbeats between ranks, from a dedicated thread: a rank that computes for a minute
+ * still sends them, but a stopped process, a machine that is down or a cut link does not,
+ * even if the kernel at the other end still acknowledges packets
+ * (docs/decisions/016-signs-of-life.md). They have their own connections, established and
+ * authenticated like those of the data plane.
  *
  *     engine or trainer  ◄── "rank 2 is silent" ──  pulse thread  ◄─ a byte ─►  theirs
  */
@@ -25,13 +25,13 @@ export interface PulsePlace {
 /** The thread's only order: which peers to watch. */
 export interface PulseOrder {
   readonly rank: number;
-  /** Of all ranks' pulses, by rank. */
+  /** The addresses of all ranks' pulses, by rank. */
   readonly addresses: readonly RankAddress[];
   readonly runId: string;
   readonly secret: Uint8Array;
-  /** Until all must have connected. */
+  /** Time within which all must have connected. */
   readonly timeoutMs: number;
-  /** How long a rank may give no sign of life. */
+  /** How long a rank may be silent. */
   readonly silenceMs: number;
 }
 
@@ -44,7 +44,7 @@ export type FromPulse =
 export type SilenceListener = (rank: number, silent: boolean) => void;
 
 export class Pulse {
-  /** Where the thread listens, beside the rank's own address. */
+  /** The port on which the thread listens, at the rank's own address. */
   readonly port: number;
   readonly #thread: Worker;
   readonly #silent = new Set<number>();
@@ -57,7 +57,8 @@ export class Pulse {
   }
 
   /**
-   * Start the thread; it listens on a port of the range, or one that the system chooses.
+   * Starts the thread, which listens on a port of the range, or on one that the system
+   * chooses.
    * @throws GradwireError `LISTEN_FAILED`, `PORTS_TAKEN`
    */
   static async listen(host: string, ports?: PortRange): Promise<Pulse> {
@@ -98,7 +99,7 @@ export class Pulse {
     for (const rank of this.#silent) listener(rank, true);
   }
 
-  /** Stops sending signs and watching peers. */
+  /** Stops sending heartbeats and watching peers. */
   close(): Promise<void> {
     this.#listener = undefined;
     this.#closed ??= this.#thread.terminate().then(() => undefined);
@@ -106,7 +107,7 @@ export class Pulse {
   }
 }
 
-/** The thread's next word. */
+/** The thread's next message. */
 function answer(thread: Worker): Promise<FromPulse> {
   const { promise, resolve, reject } = Promise.withResolvers<FromPulse>();
   const settle = (end: () => void): void => {

@@ -1,8 +1,8 @@
 /**
- * What one peer sends, matched with what this rank expects from it: first in, first out
- * on each stream, streams independent of each other. A message whose receive is posted
- * is copied straight to its destination; others are kept until one is. On a stream there
- * are either posted receives or kept messages, never both:
+ * Matches what one peer sends with what this rank expects from it: first in, first out on
+ * each stream, and streams are independent. A message whose receive is posted is copied
+ * directly to its destination; others are kept until one is. On a stream there are either
+ * posted receives or kept messages, never both:
  *
  *     stream 3   posted  [ r7 r8 ]      kept  [ ]
  *     stream 5   posted  [ ]            kept  [ m2 m3… ]   (m3 still arriving)
@@ -25,7 +25,7 @@ interface KeptMessage {
   readonly frame: FrameHeader;
   readonly pieces: Buffer[];
   bytes: number;
-  /** Memory that a reader fills by itself, and how much of it is filled. */
+  /** Memory that a reader fills itself, and how much of it is filled. */
   tail: Buffer;
   tailBytes: number;
 }
@@ -45,7 +45,10 @@ const NOWHERE: Target = { kind: 'none' };
 
 /** A piece smaller than this is copied rather than keep its whole chunk alive. */
 export const WORTH_KEEPING = 16 * 2 ** 10;
-/** What a kept message takes beside its bytes, about: one without any is not free. */
+/**
+ * Approximate memory of a kept message besides its bytes; even an empty one costs
+ * something.
+ */
 const KEPT_MESSAGE_BYTES = 512;
 /** Memory allocated at once for a message that no receive expects yet. */
 const TAIL_BYTES = 256 * 2 ** 10;
@@ -56,7 +59,7 @@ export class ReceiveQueue implements FrameSink {
   readonly #peer: number;
   readonly #events: ReceiveEvents;
   readonly #streams = new Map<number, Stream>();
-  /** Where the body of the frame that is arriving goes. */
+  /** The destination of the body of the frame that is arriving. */
   #target: Target = NOWHERE;
   #keptBytes = 0;
   #keptMessages = 0;
@@ -74,7 +77,7 @@ export class ReceiveQueue implements FrameSink {
     return this.#keptBytes;
   }
 
-  /** Memory that it takes to keep them, about. */
+  /** Approximate memory for keeping them. */
   get keptMemory(): number {
     return this.#keptBytes + KEPT_MESSAGE_BYTES * this.#keptMessages;
   }
@@ -85,7 +88,8 @@ export class ReceiveQueue implements FrameSink {
   }
 
   /**
-   * Expect a message. If it is here already it is delivered before the call returns.
+   * Expects a message. If it has arrived already, it is delivered before the call
+   * returns.
    * @throws GradwireError `PEER_MISMATCH`
    */
   post(receive: PendingReceive): void {
@@ -241,7 +245,7 @@ export class ReceiveQueue implements FrameSink {
   }
 }
 
-/** Turns the tail into a piece, so that bytes received in another way come after it. */
+/** Turns the tail into a piece, so that bytes received in another way follow it. */
 function seal(message: KeptMessage): void {
   if (message.tailBytes > 0) {
     message.pieces.push(message.tail.subarray(0, message.tailBytes));

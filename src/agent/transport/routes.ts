@@ -1,8 +1,8 @@
 /**
- * Several ways to one peer, of which the first that works is taken: attempts begin in order
- * of likelihood, the next when the one before has failed or has not answered for a moment.
- * That it works means that the peer has proved who it is: a stranger at the same private
- * address is skipped. The final error says which failed, and why.
+ * Several addresses of one peer; the first that works is used. Attempts begin in order of
+ * likelihood, each when the previous one has failed or has not answered for a moment. A
+ * route works once the peer has authenticated, so a stranger at the same private address
+ * is skipped. The final error says which routes failed, and why.
  *
  * Source: Happy Eyeballs (RFC 8305), without its resolver.
  */
@@ -10,7 +10,7 @@ import { GradwireError } from '../../shared/errors.ts';
 
 /** As RFC 8305 recommends. */
 const STAGGER_MS = 250;
-/** For a lost packet to be sent again before what is far slower is tried. */
+/** Time for a lost packet to be resent before a much slower route is tried. */
 const LAST_RESORT_MS = 4000;
 
 export interface Route<T> {
@@ -26,7 +26,7 @@ export class Routes<T> {
   readonly #errors: unknown[] = [];
   readonly #found = Promise.withResolvers<Route<T>>();
   #settled = false;
-  /** Until the next one has its turn. */
+  /** Runs until the next attempt begins. */
   #timer: NodeJS.Timeout | undefined;
   #next = 0;
 
@@ -49,14 +49,18 @@ export class Routes<T> {
 
   /**
    * The first that works.
-   * @throws what the only attempt threw, or `undefined` where several failed: `tried` says how
+   * @throws what the only attempt threw, or `undefined` if several failed: `tried` says
+   * how
    */
   find(): Promise<Route<T>> {
     this.#begin();
     return this.#found.promise;
   }
 
-  /** Each that was tried and what came of it: `10.0.0.1: no answer, 10.1.0.1: ECONNREFUSED`. */
+  /**
+   * Each address that was tried, and its result: `10.0.0.1: no answer, 10.1.0.1:
+   * ECONNREFUSED`.
+   */
   get tried(): string {
     return this.#hosts
       .slice(0, this.#next)
@@ -101,7 +105,7 @@ export class Routes<T> {
     return next !== undefined && next === this.#lastResort;
   }
 
-  /** Whether the next one has its turn now that this attempt has failed. */
+  /** Whether the next attempt begins now that this one has failed. */
   #mayBegin(failed: string): boolean {
     return this.#isLastResortNext
       ? this.#errors.length === this.#next

@@ -1,7 +1,7 @@
 /**
- * Sealed frames out of a byte stream that is cut anywhere: what `frame-reader.ts` is for
- * frames in the clear. It keeps one record, at most a chunk, until its tag has been seen;
- * nothing that does not open reaches the sink.
+ * Reads sealed frames from a byte stream that is cut anywhere, as `frame-reader.ts` reads
+ * plain ones. It keeps one record, at most a chunk, until its tag has been checked;
+ * nothing that fails to decrypt reaches the sink.
  */
 import { failure } from '../../shared/errors.ts';
 import type { ConnectionKeys } from './connection-keys.ts';
@@ -21,9 +21,9 @@ export class SealedReader implements ByteReader {
   /** The record that is arriving; as large as the largest so far. */
   #record = Buffer.allocUnsafeSlow(SEALED_HEADER_BYTES);
   #recordBytes = 0;
-  /** Bytes that the record will have. */
+  /** The record's length. */
   #expected = SEALED_HEADER_BYTES;
-  /** Bytes of the current body still to come, tags aside; 0 between frames. */
+  /** Bytes of the current body still to come, without tags; 0 between frames. */
   #missing = 0;
 
   /** @param peer whose bytes they are, for messages */
@@ -96,7 +96,7 @@ export class SealedReader implements ByteReader {
   }
 }
 
-/** What reads the frames of a connection with these keys, or in the clear. */
+/** The reader for the frames of a connection with these keys, or for plain ones. */
 export function readerFor(
   keys: ConnectionKeys | undefined,
   sink: FrameSink,

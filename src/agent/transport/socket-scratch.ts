@@ -1,4 +1,4 @@
-/** Memory that native connections of one thread share for their calls of the system. */
+/** Memory that native connections of one thread share for their system calls. */
 import { CHUNK_BYTES, SEALED_HEADER_BYTES, TAG_BYTES } from './frame-seal.ts';
 import type { Libc } from './libc.ts';
 import { FRAME_HEADER_BYTES } from './message-frame.ts';
@@ -8,7 +8,7 @@ import { WORTH_KEEPING } from './receive-queue.ts';
 export const STAGING_BYTES = WORTH_KEEPING / 2;
 const MOST_VECTORS = 2;
 
-/** Used within a call only. */
+/** Used only within a call. */
 export class SocketScratch {
   readonly libc: Libc;
   readonly staging = Buffer.alloc(STAGING_BYTES);

@@ -1,6 +1,6 @@
 /**
- * A socket, established and authenticated on `node:net`, as a bare descriptor: a duplicate,
- * so that the socket it came from can be closed as any other.
+ * The bare descriptor of a socket that was established and authenticated on `node:net`: a
+ * duplicate, so that the original socket can be closed as usual.
  */
 import type { Socket } from 'node:net';
 import { failure } from '../../shared/errors.ts';
@@ -19,7 +19,7 @@ export interface TakenSocket {
 }
 
 /**
- * Undefined where the socket has closed in the meantime: the peer has left.
+ * Undefined if the socket has closed in the meantime, because the peer has left.
  * @throws GradwireError `NATIVE_UNAVAILABLE`
  */
 export function takeOver(socket: Socket, libc: Libc): TakenSocket | undefined {
@@ -43,7 +43,7 @@ export function takeOver(socket: Socket, libc: Libc): TakenSocket | undefined {
       },
     );
   }
-  // TCP finds its own measure; what is on its way on a Unix socket is memory alone.
+  // TCP adapts its own buffer; data in flight on a Unix socket only takes memory.
   if (socket.remoteAddress === undefined) libc.setUnsentBytes(descriptor, UNSENT_BYTES);
   socket.destroy();
   return { descriptor, read, bytesWritten, bytesRead };

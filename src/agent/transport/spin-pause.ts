@@ -1,18 +1,17 @@
 /**
- * What a thread does between two polls of its sockets: it lets other threads that wait for the core
- * have it, for that may be the very rank that it waits for. Ranks that are caught on one
- * core while others are free (the scheduler likes to wake a thread where its waker runs)
- * would take turns on it for good, at three times the latency: so a thread that is
- * displaced before most of its messages moves to the core of its place, once in a while,
- * and is then left to the scheduler again.
+ * Between two polls of its sockets a thread yields its core, because the waiting thread
+ * may be the rank it is waiting for. Ranks that share one core while others are idle (the
+ * scheduler tends to wake a thread where its waker runs) would keep alternating on it, at
+ * three times the latency. So a thread that is displaced before most of its messages
+ * occasionally moves to the core of its place, and is then left to the scheduler again.
  */
 import type { Libc } from './libc.ts';
 
-/** A yield that took longer has let something else run, ms. */
+/** A yield that takes longer has let something else run, ms. */
 const DISPLACED_MS = 0.003;
-/** Messages in a row that came while something else ran. */
+/** The number of consecutive messages that came while something else ran. */
 const CAUGHT = 8;
-/** Moves are at least so far apart: each costs some 20 µs. */
+/** The least time between moves, each of which costs some 20 µs. */
 const REST_MS = 10;
 
 export class SpinPause {
@@ -25,8 +24,9 @@ export class SpinPause {
   #movedAt = 0;
 
   /**
-   * @param place of this rank among those of its node; undefined: more than cores
-   * @param now milliseconds, as those that the calls below are given
+   * @param place position of this rank among those of its node; undefined: more ranks
+   * than cores
+   * @param now milliseconds, on the same clock as in the calls below
    */
   constructor(
     libc: Libc,
@@ -38,7 +38,7 @@ export class SpinPause {
     this.#now = now;
   }
 
-  /** Nothing has come: somebody else may have the core. */
+  /** Nothing has come, so another thread may have the core. */
   pause(now: number): void {
     this.#libc.yield();
     const displaced = this.#now() - now > DISPLACED_MS;

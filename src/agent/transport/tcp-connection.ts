@@ -38,7 +38,7 @@ export class TcpConnection implements PeerConnection {
 
   /**
    * @param link after its handshake, nothing beyond it read. Owned from here on.
-   * @param card for what goes to the peer, where the network is emulated
+   * @param card for messages to the peer, if the network is emulated
    */
   constructor(
     rank: number,
@@ -89,7 +89,7 @@ export class TcpConnection implements PeerConnection {
       events.gone(this);
     };
     const leave = (): void => {
-      // What came before the end is on its way still.
+      // Data received before the end is still being delivered.
       if (lane === undefined) goneNow();
       else lane.end(goneNow);
     };
@@ -133,7 +133,7 @@ export class TcpConnection implements PeerConnection {
     if (this.#writer !== undefined) return this.#writer.write(header, data, flushed);
     const socket = this.#socket;
     const length = data.length;
-    // A write that fails closes the socket: `gone` tells.
+    // A write that fails closes the socket, which `gone` reports.
     const settle = (error?: Error | null): void => {
       if (error === undefined || error === null) flushed();
     };
@@ -154,7 +154,8 @@ export class TcpConnection implements PeerConnection {
     socket.write(prefix);
     socket.write(Buffer.from(data.buffer, data.byteOffset, length), settle);
     socket.uncork();
-    // The queue is empty: the system has taken every byte, the callback tells no more.
+    // The queue is empty: the system has accepted every byte, so the callback adds
+    // nothing.
     return socket.writableLength === 0;
   }
 
@@ -167,7 +168,7 @@ export class TcpConnection implements PeerConnection {
   }
 
   expect(): void {
-    // The event loop tells of every chunk.
+    // The event loop reports every chunk.
   }
 
   setPaused(paused: boolean): void {
@@ -203,7 +204,7 @@ export class TcpConnection implements PeerConnection {
   }
 }
 
-/** Whether there is room for more: else `drain` tells when there is. */
+/** Whether there is room for more; otherwise `drain` reports when there is. */
 function putPieces(socket: Socket, pieces: readonly Uint8Array[]): boolean {
   let room = true;
   socket.cork();

@@ -1,7 +1,7 @@
 /**
- * Where one rank waits for its peers: a TCP port, and on Linux a Unix socket beside it for
- * ranks of the same machine. Connections that come before the rank knows its run are held
- * unread, a bounded number of them, until `attach` says who deals with them.
+ * Where one rank waits for its peers: a TCP port, and on Linux a Unix socket beside it
+ * for ranks of the same machine. Connections that arrive before the rank knows its run
+ * are held unread, up to a limit, until `attach` names their handler.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -16,7 +16,7 @@ import { failure, GradwireError } from '../../shared/errors.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
-/** Twice the largest world: room for impostors, but not for any number of them. */
+/** Twice the largest world: room for impostors, but not for an unlimited number. */
 const MAX_CONNECTIONS = 2048;
 const BACKLOG = 1024;
 
@@ -36,14 +36,15 @@ export class TcpListener {
         if (this.#accept !== undefined) this.#accept(socket);
         else this.#hold(socket);
       });
-      // Such as out of file descriptors: one connection is lost, listening continues.
+      // For example, file descriptors ran out: one connection is lost, listening
+      // continues.
       server.on('error', (cause) => {
         this.#trouble = cause.message;
       });
     }
   }
 
-  /** Hand every connection, held or to come, to `accept`, which owns it. */
+  /** Hands every connection, held or future, to `accept`, which owns it. */
   attach(accept: (socket: Socket) => void): void {
     this.#accept = accept;
     for (const socket of this.#held) {
@@ -53,12 +54,14 @@ export class TcpListener {
     this.#held.clear();
   }
 
-  /** The last connection that the system could not hand over, where there was one. */
+  /** The last connection that the system could not hand over, if there was one. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Stop listening and drop what is still held. Accepted connections live on. */
+  /**
+   * Stops listening and closes connections that are still held. Accepted ones stay open.
+   */
   close(): void {
     for (const socket of this.#held) socket.destroy();
     this.#held.clear();
@@ -85,7 +88,7 @@ export async function listenTcp(host: string, ports?: PortRange): Promise<TcpLis
       : await listenWithin(host, ports);
   const { port } = server.address() as AddressInfo;
   if (process.platform !== 'linux') return new TcpListener([server], { host, port });
-  // A name of Linux's abstract kind: it is not a file and goes with its socket.
+  // A name of Linux's abstract kind: it is not a file, and disappears with its socket.
   const local = `\0gradwire-${randomBytes(16).toString('hex')}`;
   try {
     const servers = [server, await listen({ path: local })];
@@ -96,7 +99,7 @@ export async function listenTcp(host: string, ports?: PortRange): Promise<TcpLis
   }
 }
 
-/** From a port by chance on: ranks that start at once ask for different ones. */
+/** Starts at a random port, so that ranks that start at once ask for different ones. */
 async function listenWithin(host: string, { first, last }: PortRange): Promise<Server> {
   const count = last - first + 1;
   const begin = randomInt(count);
@@ -118,7 +121,10 @@ async function listenWithin(host: string, { first, last }: PortRange): Promise<S
   );
 }
 
-/** Why the system refused to listen: `EADDRNOTAVAIL`; undefined of any other error. */
+/**
+ * Why the system refused to listen, such as `EADDRNOTAVAIL`; undefined for any other
+ * error.
+ */
 export const listenCause = (error: unknown): string | undefined =>
   error instanceof GradwireError
     ? (error.cause as NodeJS.ErrnoException | undefined)?.code

@@ -1,6 +1,7 @@
 /**
- * What carries the messages of a rank: `native` on libc's sockets where it loads, `tcp` on
- * `node:net` everywhere. Ranks may differ in it: on the wire both are the same.
+ * Chooses what carries the messages of a rank: `native` on libc's sockets if libc loads,
+ * or `tcp` on `node:net`, which works everywhere. Ranks may differ in it: on the wire
+ * both are the same.
  */
 import { GradwireError } from '../../shared/errors.ts';
 import { loadLibc, type Libc } from './libc.ts';
@@ -10,13 +11,13 @@ export type TransportKind = (typeof TRANSPORT_KINDS)[number];
 
 export interface ChosenTransport {
   readonly kind: TransportKind;
-  /** For `connectMesh`: what `native` runs on. */
+  /** For `connectMesh`: the functions that `native` uses. */
   readonly libc: Libc | undefined;
-  /** Why `auto` did not take `native`, where it did not. */
+  /** Why `auto` did not choose `native`, if it did not. */
   readonly fallback: string | undefined;
 }
 
-/** @throws GradwireError `NATIVE_UNAVAILABLE`: only where `native` was asked for */
+/** @throws GradwireError `NATIVE_UNAVAILABLE`: only if `native` was requested */
 export async function chooseTransport(
   wanted: TransportKind | 'auto',
 ): Promise<ChosenTransport> {

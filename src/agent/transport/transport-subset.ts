@@ -1,11 +1,14 @@
 /**
- * Some ranks of a transport as one of their own, numbered by their order: those that
- * exchange gradients where a model is split into stages. Errors and measures name ranks of the
- * whole world.
+ * Some ranks of a transport as a separate one, numbered by their order: those that
+ * exchange gradients if a model is split into stages. Errors and measures name ranks of
+ * the whole world.
  */
 import type { Transport } from './transport.ts';
 
-/** @param members ranks of `whole`, this one among them. Aborting and closing are of the whole. */
+/**
+ * @param members ranks of `whole`, this one among them. Aborting and closing affect the
+ * whole.
+ */
 export function transportSubset(
   whole: Transport,
   members: readonly number[],

@@ -1,13 +1,12 @@
 /**
  * Messages between the engine threads of all ranks, in the spirit of MPI: `send` and
  * `receive` start at once and are awaited later. Messages from one peer on one stream
- * arrive in order; streams are independent of each other. Every wait has a deadline
- * and can be aborted; a frame that is not the one expected is a coded error on both
- * sides.
+ * arrive in order; streams are independent of each other. Every wait has a deadline and
+ * can be aborted; an unexpected frame is a coded error on both sides.
  */
 import type { ErrorData } from '../../shared/errors.ts';
 
-/** What both sides of a message must agree on. */
+/** The fields on which both sides of a message must agree. */
 export interface MessageHeader {
   /** Stream: one per bucket and purpose, so that several exchanges can be in flight. */
   readonly stream: number;
@@ -25,7 +24,7 @@ export interface WireCounters {
   /** Bytes written to and read from sockets, framing included. */
   readonly sent: number;
   readonly received: number;
-  /** The framing's part of them: headers, handshakes, control frames. */
+  /** Those of them that are framing: headers, handshakes, control frames. */
   readonly framingSent: number;
   readonly framingReceived: number;
 }
@@ -41,15 +40,15 @@ export interface Transport {
   send(to: number, header: MessageHeader, data: Uint8Array): Promise<void>;
 
   /**
-   * Receive exactly `into.length` bytes straight into `into`.
+   * Receives exactly `into.length` bytes directly into `into`.
    * @throws (rejects) GradwireError `PEER_LOST`, `PEER_TIMEOUT`, `PEER_MISMATCH`,
    * `ABORTED`
    */
   receive(from: number, header: MessageHeader, into: Uint8Array): Promise<void>;
 
   /**
-   * Receive a message of unknown length: `place` is called once with the length that
-   * the peer announced (at most `maximum`) and returns where its bytes go.
+   * Receives a message of unknown length: `place` is called once with the length that the
+   * peer announced (at most `maximum`) and returns the destination.
    */
   receiveSized(
     from: number,
@@ -60,18 +59,18 @@ export interface Transport {
 
   readonly counters: WireCounters;
 
-  /** Tell every peer why, then reject everything pending with it. Idempotent. */
+  /** Tells every peer the error, then rejects everything pending with it. Idempotent. */
   abort(error: ErrorData): void;
   close(): Promise<void>;
 }
 
-/** Told by the transport, so that an iteration's time can be attributed. */
+/** Called by the transport, so that an iteration's time can be attributed. */
 export interface TransportObserver {
   /** Synchronous work on sockets begins; returns the end. */
   working(kind: 'send' | 'receive'): () => void;
   /**
-   * What the transport waits for has changed: nothing, the rest of a message that is
-   * on its way, the first byte from a rank, or a peer that does not drain our sends.
+   * The transport now waits for something else: nothing, the rest of a message that has
+   * begun to arrive, the first byte from a rank, or a peer that does not drain our sends.
    */
   waiting(
     state:

@@ -1,7 +1,7 @@
 /**
- * What the transport waits for, told to the observer whenever it changes: the oldest
- * receive decides, then the oldest unflushed send. Allocation-free: the states are made
- * once per rank.
+ * What the transport is waiting for, reported to the observer whenever it changes: the
+ * oldest receive decides, then the oldest unflushed send. Allocation-free: the states are
+ * created once per rank.
  */
 import type { PendingOperation, PendingReceive } from './pending-operation.ts';
 import type { TransportObserver } from './transport.ts';

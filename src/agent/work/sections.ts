@@ -86,7 +86,7 @@ export function longestCoded(sections: readonly Section[]): number {
   );
 }
 
-/** Whether elements are coded in another order than they lie in. */
+/** Whether elements are coded in a different order than they are stored in. */
 export function inColumnOrder(columns: number | undefined): columns is number {
   return columns !== undefined && columns > 1;
 }

@@ -109,8 +109,8 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
 }
 
 /**
- * Milliseconds as whole nanoseconds, which is what clocks tell: digits beyond come of
- * subtracting, and would be a fifth of what is stored and sent of a run.
+ * Milliseconds rounded to nanoseconds, the clock's resolution: further digits come from
+ * subtraction and would make up a fifth of a run's stored and sent bytes.
  */
 const inNanoseconds = (time: number): number => Math.round(time * 1e6) / 1e6;
 

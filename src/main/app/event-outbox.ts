@@ -121,7 +121,10 @@ export class EventOutbox {
     void this.#listDataSets();
   }
 
-  /** They come from the database, which may fail: pages hear of it, and the app goes on. */
+  /**
+   * They come from the database, which may fail; pages are notified, and the app
+   * continues.
+   */
   #listNodes(): void {
     const list = this.#nodes;
     if (list === undefined) return;

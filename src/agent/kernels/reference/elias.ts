@@ -58,7 +58,7 @@ function sparseBits(codes: readonly Code[]): number[] {
   return bits;
 }
 
-/** Thrown where the bits end, or a code cannot be: never leaves this file. */
+/** Thrown if the bits end or a code is impossible; caught within this file. */
 class NoSuchCode extends Error {}
 
 class BitReader {
@@ -87,7 +87,7 @@ class BitReader {
   }
 }
 
-/** The codes and the bytes read, or undefined where the bytes are no such stream. */
+/** The codes and the bytes read; undefined if the bytes are not such a stream. */
 export function readElias(
   bytes: Uint8Array,
   count: number,

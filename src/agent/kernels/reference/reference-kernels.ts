@@ -1,6 +1,6 @@
 /**
  * The kernels in obvious TypeScript: the oracle that every other backend is tested
- * against, and the fallback that needs nothing but JavaScript. O(n log n) selection; it
+ * against, and the fallback that needs only JavaScript. O(n log n) selection; it
  * allocates freely. Elementwise arithmetic is f32, rounded after each operation.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';

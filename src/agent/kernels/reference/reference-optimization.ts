@@ -68,7 +68,9 @@ export class ReferenceOptimization implements OptimizationKernels {
     });
   }
 
-  /** @param moved the weight that becomes of w by g; it moves the state, which is f32 */
+  /**
+   * @param moved returns the new weight for w and g, and updates the state, which is f32
+   */
   #move(
     weights: Vector,
     gradient: Vector,

@@ -130,7 +130,7 @@ export class ReferenceReduction implements ReductionKernels {
     ]);
   }
 
-  /** The whole arena: an f64 of a stream lies at any multiple of 4 bytes. */
+  /** The whole arena, since an f64 of a stream may be at any multiple of 4 bytes. */
   #values(): DataView {
     return new DataView(this.#arena.buffer);
   }

@@ -89,7 +89,7 @@ export class ReferenceSparsification implements SparsificationKernels {
 
   /**
    * Floyd's sample of k of n (Bentley and Floyd, CACM 1987): for j from n − k up, one of
-   * [0, j] from 53 random bits, or j itself where that one was drawn before.
+   * [0, j] from 53 random bits, or j itself if that one was drawn before.
    */
   drawIndices(n: number, k: number, name: StreamName, out: Region): IndexList {
     requireIndexCapacity(out, k, n);

@@ -2,13 +2,13 @@
  * A region of the arena in which one calling thread and its kernel threads share work. A
  * job is one exported kernel over a vector cut into slices; any free thread, including
  * the caller, takes the next slice. A thread that has not started, or waits for a core,
- * takes none, and the caller waits only for threads at work on a slice. Every argument is
- * linear in the slice's number, its length or the thread's number, so that a job needs no
- * more than a few numbers on the board, and nothing is allocated.
+ * takes none, and the caller waits only for threads that are working on a slice. Every
+ * argument is linear in the slice's number, its length or the thread's number, so that a
+ * job needs no more than a few numbers on the board, and nothing is allocated.
  *
  * The protocol, all by sequentially consistent atomics:
  *
- *     JOB     2·jobs, or 2·jobs + 1 while a job is open; ENDED: threads shall leave
+ *     JOB     2·jobs, or 2·jobs + 1 while a job is open; ENDED: threads must exit
  *     ACTIVE  threads that may be reading the board
  *     NEXT    the next slice that nobody has taken
  *
@@ -19,7 +19,10 @@
 import { availableParallelism } from 'node:os';
 import { TASKS, type KernelExports, type Task } from './kernel-exports.ts';
 
-/** Elements of a slice, unless something asks for others; sums add up such blocks. */
+/**
+ * Elements of a slice, unless a kernel requires another length; sums add up blocks of
+ * this size.
+ */
 export const SLICE = 65_536;
 
 /** Enough for one vector that fills the arena. */
@@ -27,7 +30,8 @@ const MOST_SLICES = 2 ** 30 / SLICE;
 
 type AnyKernel = (...values: readonly number[]) => number | undefined;
 
-// Words of the board. What threads wait for and what they take lie in lines of their own.
+// Words of the board. Words that threads wait on and words that they take from are on
+// separate cache lines.
 const JOB = 0;
 const ACTIVE = 16;
 const NEXT = 32;
@@ -68,10 +72,13 @@ export class JobBoard {
   readonly constants: Float64Array;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #job: Float64Array;
-  /** Spinning keeps the core from other threads, so not on a single core. */
+  /** Spinning blocks the core for other threads, so do not spin on a single core. */
   readonly #spins = availableParallelism() > 1 ? SPINS : 0;
 
-  /** @param offset of `JobBoard.bytes` bytes; zeros, when the first thread comes */
+  /**
+   * @param offset of `JobBoard.bytes` bytes, which must be zeros when the first thread
+   * starts
+   */
   constructor(memory: WebAssembly.Memory, offset: number) {
     const buffer = memory.buffer as unknown as SharedArrayBuffer;
     this.#words = new Int32Array(buffer, offset, WORDS);
@@ -119,7 +126,8 @@ export class JobBoard {
 
   /**
    * Ends the job once all its slices, which must all be taken, are done.
-   * @returns false where `patience` waits of a second for the last slices were in vain
+   * @returns false if the last slices did not finish within `patience` waits of one
+   * second
    */
   close(patience: number): boolean {
     const words = this.#words;
@@ -139,7 +147,7 @@ export class JobBoard {
     return false;
   }
 
-  /** Threads at work on the job, the caller not counted. */
+  /** Threads that are working on the job, without the caller. */
   get active(): number {
     return Atomics.load(this.#words, ACTIVE);
   }
@@ -154,7 +162,7 @@ export class JobBoard {
     return Atomics.load(this.#words, FAILED);
   }
 
-  /** Tells the threads to leave. */
+  /** Tells the threads to exit. */
   end(): void {
     Atomics.store(this.#words, JOB, ENDED);
     Atomics.notify(this.#words, JOB);

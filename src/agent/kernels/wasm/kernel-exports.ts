@@ -1,21 +1,21 @@
 /**
- * What the WebAssembly module exports (assembly/index.ts): of each function the kinds of its
- * arguments, in order, and what it returns. Calls are typed by this table: an argument of
- * another kind or in another place, one too many or too few does not compile. From the same
- * lines `shared-calls.ts` makes the calls that several threads share.
+ * What the WebAssembly module exports (assembly/index.ts): the kinds of each function's
+ * arguments, in order, and its result. Calls are typed by this table: an argument of
+ * another kind or in another position, or one too many or too few, does not compile. From
+ * the same lines `shared-calls.ts` makes the calls that several threads share.
  *
  * A kernel's method names the kinds of its vectors and regions in the types of its
  * parameters; the numbers in them keep their kinds from there on.
  */
 
-/** Kinds of arguments. How each moves on from slice to slice: `shared-calls.ts`. */
+/** Kinds of arguments. `shared-calls.ts` says how each changes from slice to slice. */
 export type Kind = Address | Count | 'fixed';
 
 type Address =
   /** Elements of a vector, read or written. */
   | 'x'
   | 'out'
-  /** Elements of which every `stride`-th is read. */
+  /** Elements, every `stride`-th of which is read. */
   | 'strided'
   /** A sparse stream, or a list of indices, that is read. */
   | 'stream'
@@ -30,15 +30,15 @@ type Address =
   | 'signs'
   | 'bytes'
   | 'matrix'
-  /** What a slice leaves for the next step. */
+  /** A slice's result for the next step. */
   | 'record'
   | 'sums'
-  /** Memory of the thread's own. */
+  /** The thread's own memory. */
   | 'bins'
   | 'tiles'
   | 'cursor'
   | 'room'
-  /** Memory of the caller's. */
+  /** The caller's memory. */
   | 'scratch';
 
 type Count =
@@ -57,7 +57,7 @@ type Count =
 
 declare const KIND: unique symbol;
 
-/** A number of one kind, which no other number can stand in for. */
+/** A number of one kind, which no other number can replace. */
 export type Of<K extends Kind> = number & { readonly [KIND]: K };
 
 /** A factor, a threshold or a flag: the same for all slices, without a specific kind. */
@@ -75,14 +75,14 @@ export interface Stream extends At<'stream'> {
   readonly count: Of<'count'>;
 }
 
-/** How what slices return becomes what the export returns for the whole vector. */
+/** How the results of slices combine into the export's result for the whole vector. */
 export type Gives = 'nothing' | 'sum' | 'largest' | 'first';
 
 /** Where a vector may be cut into slices. */
 export type Cut =
   'elements' | 'runs' | 'scaled runs' | 'tiled runs' | 'sample' | 'records';
 
-/** The kinds that a string names; never where a word is none. */
+/** The kinds that a string names; `never` if a word is not a kind. */
 type KindsOf<S extends string> = S extends ''
   ? []
   : S extends Kind
@@ -102,7 +102,7 @@ function sliced<S extends string, G extends Gives = 'nothing'>(
   return { ...whole(kinds, gives), cut };
 }
 
-/** One that is called once for all. */
+/** An export that is called once for the whole vector. */
 function whole<S extends string, G extends Gives | 'number' = 'nothing'>(
   kinds: Known<S>,
   gives = 'nothing' as G,
@@ -213,7 +213,10 @@ type Values<K extends readonly Kind[]> = {
   [I in keyof K]: K[I] extends 'fixed' ? Fixed : Of<K[I]>;
 };
 
-/** The exports, or what is called like them. Counts are i32: they stay below 2³¹. */
+/**
+ * The exports, or functions that are called like them. Counts are i32: they stay below
+ * 2³¹.
+ */
 export type KernelExports = {
   readonly [E in keyof Table]: Table[E]['gives'] extends 'nothing'
     ? (...values: Values<Table[E]['kinds']>) => void
@@ -227,7 +230,7 @@ export type Task = {
 
 export type SlicedCalls = Pick<KernelExports, Task>;
 
-/** A job names a task by its place. */
+/** A job identifies a task by its position. */
 export const TASKS = Object.keys(EXPORTS).filter(
   (name): name is Task => 'cut' in EXPORTS[name as keyof Table],
 );

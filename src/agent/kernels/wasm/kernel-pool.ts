@@ -1,7 +1,7 @@
 /**
- * The threads that kernels run on, one or more, as the kernels see them: calls for vectors
- * of a length, and memory of each thread's own. Results do not depend on how many threads
- * there are.
+ * The threads that kernels run on, one or more, as the kernels see them: calls for
+ * vectors of a length, and each thread's own memory. Results do not depend on the number
+ * of threads.
  */
 import type { Arena, Region } from '../../memory/arena.ts';
 import { SLICE } from './job-board.ts';

@@ -1,6 +1,6 @@
 /**
  * A kernel thread: an instance of the module on the caller's memory, which takes slices
- * of whatever job stands on the board until the board is ended.
+ * of the job on the board until the board is ended.
  */
 import { workerData } from 'node:worker_threads';
 import { JobBoard } from './job-board.ts';

@@ -1,8 +1,8 @@
 /**
- * The kernel threads of one calling thread, which waits while they work: a kernel stays
- * a synchronous call. They start in the background and join when they are ready; they
- * sleep between jobs and keep no process alive. Results do not depend on how many there
- * are, nor on which took what.
+ * The kernel threads of one calling thread, which waits while they work: a kernel stays a
+ * synchronous call. They start in the background and join when they are ready; they sleep
+ * between jobs and keep no process alive. Results do not depend on the number of threads,
+ * nor on which took which slice.
  */
 import { Worker } from 'node:worker_threads';
 import { failure, type GradwireError } from '../../../shared/errors.ts';
@@ -94,7 +94,7 @@ export class KernelThreads {
     return slices;
   }
 
-  /** Lets the threads leave; resolves when they are gone. */
+  /** Tells the threads to exit; resolves when they are gone. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,6 +1,6 @@
 /**
  * The size of the sample with which a selection of k of n entries begins, if one pays:
- * see `assembly/selection.ts`. The selection is exact whatever the sample says.
+ * see `assembly/selection.ts`. The selection is exact for any sample.
  */
 
 /** Below this length, or above this share of it, sampling does not pay. */
@@ -11,16 +11,16 @@ export interface SamplePlan {
   readonly size: number;
   /** The sample's magnitude of this rank is the threshold for candidates. */
   readonly rank: number;
-  /** Room for this many candidates; more mean that the sample misled. */
+  /** Room for this many candidates; if there are more, the sample was misleading. */
   readonly capacity: number;
 }
 
 export function samplePlan(n: number, k: number): SamplePlan | undefined {
   if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return undefined;
   const size = Math.min(65_536, n >>> 6);
-  // About k·size/n sampled entries are among the k largest. Four standard deviations
-  // more make it all but certain that k entries reach the threshold; four again are the
-  // room for those that do.
+  // About k·size/n sampled entries are among the k largest. Four standard deviations more
+  // make it almost certain that k entries reach the threshold; another four are the room
+  // for those that do.
   const expected = (k * size) / n;
   const rank = Math.ceil(expected + 4 * Math.sqrt(expected) + 4);
   const most = rank + 4 * Math.sqrt(rank) + 4;

@@ -1,5 +1,5 @@
 /**
- * The exports that are called by slices, as calls that threads share: the same arguments,
+ * The exports that are called by slices, as calls that threads share: with the arguments
  * for the whole vector, and the same result. The kinds of the arguments determine their
  * values for a slice and a thread. Everything is looked up once; a call allocates
  * nothing.
@@ -22,7 +22,7 @@ import { THREAD_BYTES } from './thread-scratch.ts';
 /** Codes of a tile fill whole words, whatever their width. */
 const TILE = 32;
 const SAMPLE_SLICE = 4096;
-/** Of a slice; `assembly/sliced-selection.ts` says what is in it. */
+/** Bytes of a slice's record, whose content `assembly/sliced-selection.ts` defines. */
 export const RECORD_BYTES = 16;
 /** Two sums and a count, or a sum and two parts of another, in 64 bits each. */
 const SUMS_BYTES = 24;
@@ -77,7 +77,9 @@ function sharedCall(
   };
 }
 
-/** Of equally long vectors: whether they begin in each other, and not at the same place. */
+/**
+ * For vectors of equal length: whether they overlap without starting at the same address.
+ */
 const overlaps = (a: number, b: number, length: number): boolean =>
   a !== b && Math.abs(a - b) < 4 * length;
 
@@ -85,7 +87,7 @@ const overlaps = (a: number, b: number, length: number): boolean =>
 const CUTS: Record<Cut, (length: number, given: Given) => number> = {
   elements: () => SLICE,
   runs: (length, given) => wholeRuns(given('run')!, length),
-  // A single run has its scale already, and is cut anywhere.
+  // A single run has its scale already, and can be cut anywhere.
   'tiled runs': (length, given) =>
     given('bucket')! >= length ? SLICE : wholeTiles(given('bucket')!, length),
   'scaled runs': (length, given) => wholeTiles(given('bucket')!, length),
@@ -128,11 +130,11 @@ const PER_THREAD: Partial<Record<Kind, (given: Given) => number>> = {
   room: (given) => 8 * given('capacity')!,
 };
 
-/** Buckets of a slice; 0 where all slices belong to one. */
+/** Runs of a slice; 0 if all slices belong to one. */
 const bucketsOf = (slice: number, given: Given): number =>
   given('bucket')! >= given('n')! ? 0 : slice / given('bucket')!;
 
-/** Entries that are selected from a slice's runs; 0 where there are none. */
+/** Entries that are selected from a slice's runs; 0 if there are none. */
 function entriesOf(slice: number, given: Given): number {
   const run = given('run');
   return run === undefined ? 0 : entriesPerRun(slice, run, given('k')!, 0);
@@ -154,7 +156,7 @@ const COMBINED: Record<
     for (let i = 0; i < slices; i++) largest = Math.max(largest, results[i]!);
     return largest;
   },
-  /** Each slice returns the place of its first; its own length where there is none. */
+  /** Each slice returns the position of its first hit, or its length if it has none. */
   first: (results, slices, slice, length) => {
     for (let i = 0; i < slices; i++) {
       const index = i * slice + results[i]!;

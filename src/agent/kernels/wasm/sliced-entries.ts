@@ -67,8 +67,8 @@ export class SlicedEntries {
 
   /**
    * Collects the entries ≥ `magnitude` in the threads' rooms, for `place` to write.
-   * Returns how many; undefined where there may be `capacity` or more, not all of which
-   * were collected.
+   * Returns how many; undefined if there may be `capacity` or more, not all of which were
+   * collected.
    */
   collect(
     { offset, length }: X,
@@ -99,8 +99,8 @@ export class SlicedEntries {
   }
 
   /**
-   * Copies the first `limit` entries collected of n to their place. Returns how many;
-   * undefined, and nothing done, where entries before the last of them were passed over.
+   * Copies the first `limit` entries collected of n to their place. Returns how many.
+   * Returns undefined, and does nothing, if entries before the last of them were skipped.
    */
   place(n: number, limit: number, { indices, values }: EntryPlace): number | undefined {
     const record = this.#reserveRecords(n);

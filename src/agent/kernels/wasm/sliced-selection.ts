@@ -18,7 +18,7 @@ const TOP_BINS = 2048;
 const LOWER_BINS = 1024;
 /** The top bins of a thread, four times over. */
 const TOP_WORDS = 4 * TOP_BINS;
-/** Of a vector's entries, how many a thread has room to collect beside it. */
+/** The share of a vector's entries that a thread has room to collect. */
 const ROOM_SHARE = 1 / 8;
 
 /** All methods are for vectors that the pool shares. */
@@ -63,7 +63,7 @@ export class SlicedSelection {
     this.#entries.collect(x, bits, first, capacity);
     const placed = this.#entries.place(x.length, most, place);
     if (placed !== undefined) return placed;
-    // There are `most`, and one thread need not read on behind the last of them.
+    // If there are `most`, a single thread can stop reading after the last of them.
     if (capacity === most) return undefined;
     return this.#entries.compact(x, bits, x.length, most, first, place);
   }
@@ -90,7 +90,7 @@ export class SlicedSelection {
     this.#entries.compact(x, magnitude, this.#ties, k, 0 as Of<'first'>, place);
   }
 
-  /** False where the sample misled: nothing is selected yet. */
+  /** False if the sample was misleading; nothing has been selected then. */
   #selectBySample(x: X, k: Of<'k'>, plan: SamplePlan, out: EntryPlace): boolean {
     const run = this.#run;
     const { bins } = this.#pool;
@@ -130,7 +130,7 @@ export class SlicedSelection {
     }
   }
 
-  /** The bin in which the k-th entry from the top lies, of all threads' counts. */
+  /** The bin of the k-th entry from the top, over all threads' counts. */
   #descend(count: number, k: number): number {
     const { bins } = this.#pool;
     for (let thread = 1; thread < this.#pool.count; thread++) {

@@ -1,11 +1,11 @@
 /**
- * The CPU kernels: SIMD WebAssembly on the arena's own memory, nothing copied, bound by
+ * The CPU kernels: SIMD WebAssembly on the arena's own memory, without copies, bound by
  * memory bandwidth; on one thread or several, with the same bits. Sources in `assembly/`.
  * Vectors below `SHARED_LENGTH`, and kernels that go through lists of indices or depend
  * on order (merging, Elias codes, products), stay on the calling thread.
  *
  * Two means, selection, drawn indices and quantisation need scratch. It is allocated in
- * the arena at first use and again for a larger one, so only the thread that owns the
+ * the arena at first use and again when more is needed, so only the thread that owns the
  * arena may use these; other threads may use elementwise kernels and reductions to a
  * number.
  */

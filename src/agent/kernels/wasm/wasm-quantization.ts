@@ -1,8 +1,8 @@
 /**
- * The quantising kernels in WebAssembly, on one thread or several. Slices begin where a run
- * of elements that share a scale begins and where packed codes begin a byte; where there is
- * but one run, it has its scale first. Elias codes have no places to begin at, and are
- * left to one thread.
+ * The quantising kernels in WebAssembly, on one thread or several. Slices begin at runs
+ * of elements that share a scale, where packed codes begin a byte; a single run has its
+ * scale computed first. Elias codes cannot be entered in the middle, so one thread
+ * handles them.
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import {

@@ -21,7 +21,7 @@ import type { KernelPool } from './kernel-pool.ts';
 /** As assembly/stream-reduction.ts numbers them. */
 const OPERATION_CODES = { sum: 0, min: 1, max: 2, prod: 3 } as const;
 
-/** What the kernels of one type of value are made of. */
+/** The exports that the kernels of one type of value use. */
 interface ReductionSteps extends Pick<KernelExports, 'combine' | 'scatter' | 'merge'> {
   readonly bytes: ValueBytes;
 }
@@ -71,7 +71,7 @@ export class WasmReduction implements ReductionKernels {
   ): void {
     const indices = this.#arena.u32(offset, count);
     requireWithin(indices[0], indices[count - 1], start, out.length);
-    // The address of element 0 may lie before the arena: addresses wrap at 4 GiB.
+    // The address of element 0 may be before the arena: addresses wrap at 4 GiB.
     const base = (out.offset - this.#steps.bytes * start) as Of<'out'>;
     this.#steps.scatter(OPERATION_CODES[operation], base, offset, count);
   }

@@ -148,7 +148,10 @@ export class WasmSparsification implements SparsificationKernels {
     return { offset: out.offset, count: k };
   }
 
-  /** False where sampling does not pay or the sample misled: nothing is selected yet. */
+  /**
+   * False if sampling does not pay or the sample was misleading; nothing has been
+   * selected then.
+   */
   #selectBySample(x: X, k: Of<'k'>, out: Entries): boolean {
     const plan = samplePlan(x.length, k);
     if (plan === undefined) return false;

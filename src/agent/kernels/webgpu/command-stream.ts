@@ -3,8 +3,8 @@
  * order of the calls. Commands collect until something needs them submitted (`flush`, a
  * write, a read), so that a chain of kernels is one submission.
  *
- * Parameters of dispatches travel in slots of one uniform buffer, written at once before
- * the submission that reads them. Full slots flush.
+ * Parameters of dispatches are in slots of one uniform buffer, written together before
+ * the submission that reads them. When all slots are used, the commands are flushed.
  */
 import type { GpuPart } from './gpu-vector.ts';
 import type { KernelSource } from '../wgsl/kernel-source.ts';
@@ -34,7 +34,7 @@ export class CommandStream {
     });
   }
 
-  /** Runs a kernel in this many workgroups; with 0 it does nothing. */
+  /** Runs a kernel in this many workgroups; does nothing for 0. */
   dispatch<P extends string, B extends string>(
     kernel: KernelSource<P, B>,
     workgroups: number,
@@ -101,7 +101,7 @@ export class CommandStream {
     }
   }
 
-  /** Marks a time on the device, where it has `timestamp-query`. */
+  /** Marks a time on the device, if it has `timestamp-query`. */
   stamp(querySet: GPUQuerySet, index: number): void {
     const timed = { querySet, beginningOfPassWriteIndex: index };
     this.#openEncoder().beginComputePass({ timestampWrites: timed }).end();

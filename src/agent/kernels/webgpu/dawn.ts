@@ -1,7 +1,7 @@
 /**
- * Dawn, the WebGPU implementation that runs in Node, and the adapter that it finds. Dawn is
- * a native library that loads the machine's Vulkan, Metal or Direct3D 12 driver: loading
- * it costs some 100 ms and 50 MB, so only what needs a GPU calls these.
+ * Dawn, the WebGPU implementation that runs in Node, and the adapter that it finds. Dawn
+ * is a native library that loads the machine's Vulkan, Metal or Direct3D 12 driver:
+ * loading it costs some 100 ms and 50 MB, so only code that needs a GPU calls these.
  */
 import type * as Dawn from 'webgpu';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
@@ -16,11 +16,11 @@ const BEST: GPURequestAdapterOptions = { powerPreference: 'high-performance' };
  * WebGPU initialises workgroup memory to zeros, which in software costs more than the
  * kernels: without this, SwiftShader compiles all of them in a quarter of the time and
  * takes a third for top-k of a million elements. The kernels here, and those of jax-js
- * 0.1.25, read there only what they have written; on a GPU zeros stay as they are.
+ * 0.1.25, only read what they have written there; on a real GPU the zeroing stays.
  */
 const SOFTWARE_OPTIONS = ['enable-dawn-features=disable_workgroup_init'];
 
-/** Another backend would bring in GPUs that the rank does not take. */
+/** Another backend would offer GPUs that the rank must not use. */
 const VULKAN = ['backend=vulkan'];
 
 export interface FoundAdapter {
@@ -34,15 +34,18 @@ export interface FoundAdapter {
 
 /** An adapter for one of the ranks of a machine. */
 export interface RankAdapter extends FoundAdapter {
-  /** Where on the PCI bus it is, as nvidia-smi prints it; undefined where nothing says. */
+  /** Its PCI bus id, as nvidia-smi prints it; undefined if unknown. */
   readonly bus: string | undefined;
-  /** GPUs that the ranks of this machine are dealt over: 1 where they get the same. */
+  /**
+   * The number of GPUs over which this machine's ranks are distributed; 1 if all use the
+   * same.
+   */
   readonly gpus: number;
-  /** Why they get the same. */
+  /** Why all ranks use the same GPU. */
   readonly whyOne: string | undefined;
 }
 
-/** All GPUs of the machine are other processes'. */
+/** All GPUs of the machine are in use by other processes. */
 export interface GpusTaken {
   readonly taken: readonly { readonly name: string; readonly id: string }[];
 }
@@ -56,7 +59,7 @@ export async function findAdapter(
   return await requestAdapter(dawn, acceptSoftware);
 }
 
-/** As `findAdapter`, for a rank: a GPU of its own where the machine has enough of them. */
+/** As `findAdapter`, for a rank: its own GPU, if the machine has enough of them. */
 export async function findRankAdapter(
   acceptSoftware: boolean,
   seat: GpuSeat,
@@ -78,11 +81,11 @@ export async function findRankAdapter(
   }
   if (chosen === undefined) return found;
   const why = `${found}: Dawn does not accept ${chosen.name} (${chosen.id})`;
-  // A lone rank may have what else there is.
+  // A lone rank may use any other adapter.
   return seat.ranks > 1 ? why : await anyAdapter(dawn, acceptSoftware, why);
 }
 
-/** The one that Dawn chooses, the same for all ranks of the machine. */
+/** The adapter that Dawn chooses, the same for all ranks of the machine. */
 async function anyAdapter(
   dawn: typeof Dawn,
   acceptSoftware: boolean,
@@ -114,7 +117,7 @@ async function requestAdapter(
   return { gpu, adapter, name: description || device || vendor || 'GPU', software };
 }
 
-/** The error where `backend: webgpu` is not available. */
+/** The error if `backend: webgpu` is not available. */
 export function gpuUnavailable(why: string): GradwireError {
   return inputError('BACKEND_UNAVAILABLE', why, {
     place: 'backend: webgpu',

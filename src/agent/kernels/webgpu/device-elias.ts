@@ -1,4 +1,4 @@
-/** Elias ω codes on the GPU: packed codes become the same stream as on a CPU. */
+/** Elias ω codes on the GPU: turns packed codes into the same stream as on a CPU. */
 import { FORM_CODES, type EliasForm } from '../quantization.ts';
 import {
   BLOCK_WORDS,
@@ -10,10 +10,10 @@ import {
 import type { GpuDevice } from './gpu-device.ts';
 import { wholeOf, type GpuPart } from './gpu-vector.ts';
 
-/** Bits of a stream that can be counted. */
+/** The most bits of a stream that can be counted. */
 const MOST_BITS = 2 ** 32 - 1;
 
-/** Whether streams with a capacity of this many bytes can be made. */
+/** Whether streams with a capacity of this many bytes can be encoded. */
 export const takesStream = (capacity: number): boolean => 8 * capacity <= MOST_BITS;
 
 export class DeviceElias implements Disposable {
@@ -29,7 +29,7 @@ export class DeviceElias implements Disposable {
    * Enqueues the stream of n elements.
    * @param packed codes, of `bits` bits
    * @param out words for the longest stream, zeros
-   * @param stream `STREAM_WORDS` that will tell how long it is
+   * @param stream `STREAM_WORDS` words that will hold its length
    */
   encode(
     packed: GpuPart,

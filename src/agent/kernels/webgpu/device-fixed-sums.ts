@@ -33,7 +33,7 @@ const PIECE_RUNS = 2 ** 20;
 /** The largest magnitude, squares, sums by sign. */
 const VECTOR_WORDS = 1 + SQUARE_WORDS + CLASS_WORDS;
 
-/** Sums of a vector, and the largest magnitude that they are counted by. */
+/** Sums of a vector, and the largest magnitude, which sets their unit. */
 export interface VectorSums extends FixedSums {
   readonly largest: number;
 }
@@ -194,8 +194,9 @@ export class DeviceFixedSums implements Disposable {
 }
 
 /**
- * Whole runs of x, as many as keep their words few; `run` is a piece's first. Where an
- * invocation has but one element, a piece has no more than a dispatch can take.
+ * Pieces of whole runs of x, limited so that their words stay few; `run` is the first of
+ * a piece. If an invocation has only one element, a piece has no more than one dispatch
+ * can process.
  */
 function* piecesOf(
   x: GpuVector,

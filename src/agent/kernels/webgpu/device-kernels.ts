@@ -1,6 +1,6 @@
 /**
  * The kernels on a GPU, with the promises of `kernels.ts`, for vectors that stay there.
- * Work is enqueued and done in the order of the calls; only calls that return numbers
+ * Work is enqueued and executed in the order of the calls; only calls that return numbers
  * wait.
  */
 import { DeviceElementwise } from './device-elementwise.ts';

@@ -1,7 +1,7 @@
 /**
- * Quantising on the GPU, as `kernels/quantization.ts` defines it: packed codes of levels of
- * a run's scale, and their values. A section's codes are made in stretches, so that one can
- * be read while the next is computed.
+ * Quantising on the GPU, as `kernels/quantization.ts` defines it: packed codes, which are
+ * levels of a run's scale, and their values. A section's codes are computed in stretches,
+ * so that one can be read while the next is computed.
  */
 import {
   codeBits,

@@ -1,6 +1,7 @@
 /**
- * The k of largest magnitude of each run of consecutive entries, on the GPU. Short runs are
- * done many at once; runs longer than a workgroup's memory, one after the other.
+ * The k entries of largest magnitude of each run of consecutive entries, on the GPU. Many
+ * short runs are processed at once; runs longer than a workgroup's memory, one after the
+ * other.
  */
 import { entriesPerRun } from '../sparsification.ts';
 import { LONGEST_RUN, runsTogether, selectFromRuns } from '../wgsl/runs.ts';
@@ -25,8 +26,9 @@ export class DeviceRuns implements Disposable {
   }
 
   /**
-   * Of each run exactly min(k, run) entries with the largest |x|, and min(tailK, rest) of
-   * the shorter last run; ties by lower index; ascending. x must be finite.
+   * The entries with the largest |x| of each run, exactly min(k, run) of them, and
+   * min(tailK, rest) of the shorter last run; ties by lower index; ascending. x must be
+   * finite.
    */
   select(x: GpuVector, k: number, tailK: number): GpuStream {
     const run = this.#run;
@@ -62,7 +64,9 @@ export class DeviceRuns implements Disposable {
     this.#runs[Symbol.dispose]();
   }
 
-  /** Of whole runs that begin with entry `first`, to `at` pairs behind the first. */
+  /**
+   * Selects from whole runs that begin with entry `first`, and writes from pair `at` on.
+   */
   #dispatch(x: GpuPart, run: number, k: number, first: number, at: number): void {
     const runs = x.length / run;
     const together = runsTogether(run);

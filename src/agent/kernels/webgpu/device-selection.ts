@@ -30,7 +30,7 @@ const DIGITS = [
 /** Enough to fill a GPU; each adds its own histogram to the common one once. */
 const HISTOGRAM_GROUPS = 1024;
 const NO_TIE = 0xffff_ffff;
-/** Stretches with a tile of their own that is not full, beyond those of a whole vector. */
+/** The most stretches whose last tile is not full, beyond those of a whole vector. */
 const MOST_PARTS = 4096;
 
 /** A selection's position in the stream, and the base of its indices. */
@@ -53,7 +53,7 @@ export interface Bounds {
 
 export class DeviceSelection implements Disposable {
   readonly #gpu: GpuDevice;
-  /** One for each of several searches at once. */
+  /** One state for each of several simultaneous searches. */
   #states: GPUBuffer;
   readonly #bins: GPUBuffer;
   /** Two counts for each tile of each part. */
@@ -63,13 +63,13 @@ export class DeviceSelection implements Disposable {
   readonly #values: GPUBuffer;
   readonly #capacity: number;
 
-  /** `capacity`: no selection has more entries. */
+  /** `capacity`: the most entries of a selection. */
   constructor(gpu: GpuDevice, length: number, capacity: number) {
     this.#gpu = gpu;
     this.#capacity = capacity;
     this.#states = gpu.allocate(4 * STATE_WORDS);
     this.#bins = gpu.allocate(4 * BINS);
-    // A vector may come in more parts than its own device would make of it.
+    // A vector may have more parts than this device would split it into.
     this.#tileCount = Math.ceil(length / SELECTION_TILE) + MOST_PARTS;
     this.#tiles = gpu.allocate(8 * this.#tileCount);
     this.#indices = gpu.allocate(4 * capacity);
@@ -78,7 +78,7 @@ export class DeviceSelection implements Disposable {
 
   /**
    * Exactly min(k, n) entries with the largest |x|, ties by lower index. x must be finite.
-   * @param clear whether x gets zeros in their stead
+   * @param clear whether x gets zeros in their place
    */
   selectTopK(x: GpuVector, k: number, clear: boolean, place = START): GpuStream {
     const selected = Math.min(k, x.length);
@@ -95,7 +95,7 @@ export class DeviceSelection implements Disposable {
 
   /**
    * The entries with |x| ≥ threshold (≥ 0). Waits until the device knows how many.
-   * @param clear whether x gets zeros in their stead
+   * @param clear whether x gets zeros in their place
    */
   async selectAtLeast(
     x: GpuVector,
@@ -197,7 +197,10 @@ export class DeviceSelection implements Disposable {
     }
   }
 
-  /** Counts by tiles, their places, and the entries to them. */
+  /**
+   * Counts the entries of each tile, computes the tiles' positions, and writes the
+   * entries there.
+   */
   #compact(x: GpuVector, clear: boolean, place: StreamPlace, limit: number): void {
     const { commands } = this.#gpu;
     const state = this.#state(0);
@@ -245,7 +248,7 @@ export class DeviceSelection implements Disposable {
     return { buffer: this.#states, offset, length: STATE_WORDS };
   }
 
-  /** The states of searches to come: what is not given is 0. */
+  /** Sets the states of the next searches; omitted fields are 0. */
   #setStates(states: readonly Partial<Record<keyof typeof STATE, number>>[]): void {
     this.#reserveStates(states.length);
     const words = new Uint32Array(STATE_WORDS * states.length);

@@ -1,6 +1,6 @@
 /**
- * Means and moments of vectors on the GPU, right to far better than 1e-6 (`wgsl/sums.ts`):
- * the device adds up tiles, the host adds the tiles in f64.
+ * Means and moments of vectors on the GPU, far more accurate than 1e-6 (`wgsl/sums.ts`):
+ * the device adds up tiles, and the host adds the tiles in f64.
  */
 import { bitsOf } from '../float-bits.ts';
 import type { Moments, TwoMeans } from '../kernels.ts';
@@ -45,14 +45,14 @@ export class DeviceSums implements Disposable {
     }));
   }
 
-  /** Mean and variance (divided by n); both 0 of no entries. */
+  /** Mean and variance (divided by n); both 0 without entries. */
   async moments(x: GpuVector): Promise<Moments> {
     const n = x.length;
     if (n === 0) return { mean: 0, variance: 0 };
     const [sums] = await this.#read(this.enqueueSums([x]));
     const { plus, minus } = sums!;
     const mean = (plus.sum - minus.sum) / n;
-    // Deviations are taken of numbers below 1, so that no square leaves f32.
+    // Deviations are scaled to numbers below 1, so that no square exceeds f32.
     const exponent = Math.max(plus.exponent, minus.exponent);
     const lift = exponent < -62 ? 64 : exponent > 62 ? -64 : 0;
     const factor = 2 ** (-exponent - lift);
@@ -83,7 +83,8 @@ export class DeviceSums implements Disposable {
   }
 
   /**
-   * Leaves the sums of the vectors' tiles on the device, without waiting for them.
+   * Computes the sums of the vectors' tiles and leaves them on the device, without
+   * waiting.
    * @returns the tiles of each vector
    */
   enqueueSums(vectors: readonly GpuVector[]): TileRun[] {
@@ -98,7 +99,7 @@ export class DeviceSums implements Disposable {
     });
   }
 
-  /** Dispatches for each part of each vector; a tile's sums have a place for each. */
+  /** Dispatches for each part of each vector; each tile's sums have their own place. */
   #enqueue(
     vectors: readonly GpuVector[],
     dispatch: (x: GpuPart, tile: number) => void,

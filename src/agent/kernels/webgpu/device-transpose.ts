@@ -6,7 +6,7 @@ import { windowsOf, type GpuVector } from './gpu-vector.ts';
 
 const MOST_GROUPS = 32_768;
 
-/** Enqueues out ← Mᵀ, or out + Mᵀ; `out` lies in memory of its own. */
+/** Enqueues out ← Mᵀ, or out + Mᵀ; `out` is in separate memory. */
 export function enqueueTranspose(
   { commands }: GpuDevice,
   { elements, rows, columns }: GpuMatrix,

@@ -21,7 +21,7 @@ import { StagingRing } from './staging-ring.ts';
 const LONGEST_PART = 2 ** 26;
 
 export interface GpuOptions {
-  /** Whether kernels may use subgroup operations; only where the device has them. */
+  /** Whether kernels may use subgroup operations, if the device has them. */
   readonly subgroups?: boolean | undefined;
   /**
    * Elements of a vector's longest part, a multiple of 64; fewer if limits require it.
@@ -35,7 +35,7 @@ export interface GpuOptions {
 
 export class GpuDevice implements Disposable {
   readonly device: GPUDevice;
-  /** Display name of what computes. */
+  /** Display name of the GPU or driver that computes. */
   readonly name: string;
   readonly subgroups: boolean;
   /** Bytes that a kernel can reach in one buffer. */

@@ -1,7 +1,7 @@
 /**
  * A vector of f32 on the GPU: parts in one buffer or several, because bindings are
- * limited in size. A slice shares the memory. Kernels work on windows: stretches that
- * lie in a single part of every vector concerned.
+ * limited in size. A slice shares the memory. Kernels work on windows: stretches that are
+ * within a single part of every vector involved.
  */
 
 /** `length` f32 elements that start at byte `offset` of a buffer. */

@@ -1,6 +1,6 @@
 /**
- * The pipelines that a device made of kernels in WGSL: compiled when first used, kept for
- * the device's life.
+ * The pipelines that a device compiled from kernels in WGSL: compiled at first use, kept
+ * as long as the device.
  */
 import type { KernelSource } from '../wgsl/kernel-source.ts';
 
@@ -9,7 +9,10 @@ export interface Pipeline {
   readonly layout: GPUBindGroupLayout;
 }
 
-/** Most parameters with the places of arrays and zero: a slot of 256 bytes. */
+/**
+ * The most words of parameters, with the positions of arrays and a zero: a slot of 256
+ * bytes.
+ */
 export const SLOT_WORDS = 64;
 
 export class PipelineCache {
@@ -84,7 +87,8 @@ function sourceText(kernel: KernelSource, subgroups: boolean): string {
   });
   const code = kernel.code(subgroups);
   return [
-    // Of a kernel that has no use for them there is one text: a device compiles it once.
+    // A kernel that does not use subgroups has a single source text, so a device compiles
+    // it once.
     code.includes('subgroup') ? 'enable subgroups;' : '',
     `struct Parameters { ${fieldsOf(kernel)
       .map((field) => `${field}: u32`)

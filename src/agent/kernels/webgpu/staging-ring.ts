@@ -1,9 +1,9 @@
 /**
- * A ring of staging buffers for all reads from the GPU. A read is cut into chunks; a chunk
- * takes a free buffer, is copied into it after the commands given so far, and is read out
- * when the device has come that far. Meanwhile other chunks are in flight and the device
- * executes later commands, so reading overlaps with computing. If all buffers are taken, a
- * read waits for the oldest.
+ * A ring of staging buffers for all reads from the GPU. A read is cut into chunks; a
+ * chunk takes a free buffer, is copied into it after the commands given so far, and is
+ * read out once the device has reached that point. Meanwhile other chunks are in flight
+ * and the device executes later commands, so reading overlaps with computing. If all
+ * buffers are taken, a read waits for the oldest.
  *
  *     commands  ── compute 0 ── copy 0 ── compute 1 ── copy 1 ── …
  *     buffers        [0: mapped, being taken out] [1: copied into] [2: free] [3: free]
@@ -51,7 +51,7 @@ export class StagingRing {
       this.#commands.copy(words, staging, 0);
       this.#commands.flush();
       const chunk = this.#take(staging, part);
-      // It may fail while another waits for a buffer; what it throws comes out below.
+      // It may fail while another read waits for a buffer; the error is thrown below.
       chunk.catch(() => undefined);
       chunks.push(chunk);
     }

@@ -1,8 +1,8 @@
 /**
- * A Vulkan loader for Dawn on machines with a GPU driver but no loader, as on some servers. A
- * deployed agent may have one beside it. Dawn asks the system for the library by its name and
- * gets one that is already loaded in the process. So it serves only this process, and only if
- * the system has none.
+ * A Vulkan loader for Dawn on machines with a GPU driver but no loader, as on some
+ * servers. A deployed agent may have one beside it. Dawn asks the system for the library
+ * by its name and gets one that is already loaded in the process. So the deployed loader
+ * serves only this process, and only if the system has none.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';

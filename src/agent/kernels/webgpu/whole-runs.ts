@@ -1,7 +1,7 @@
 /**
  * A vector as runs of consecutive elements, for kernels that need a whole run at once:
- * stretches of whole runs within one part, and runs across two or more parts, which are
- * copied together, one at a time.
+ * stretches of whole runs within one part, and runs that cross parts, which are copied
+ * into one buffer, one at a time.
  */
 import type { GpuDevice } from './gpu-device.ts';
 import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';

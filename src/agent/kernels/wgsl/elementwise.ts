@@ -8,7 +8,7 @@ import { exactSumAndProduct } from './exact.ts';
 /** Elements of a window that a workgroup takes. */
 export const ROWS_TILE = 2048;
 
-/** A `main` that does `body` for each element `i` of a window of `parameters.length`. */
+/** A `main` that runs `body` for each element `i` of a window of `parameters.length`. */
 export function eachElement(body: string): string {
   return /* wgsl */ `
 @compute @workgroup_size(256)
@@ -88,7 +88,10 @@ export const firstNonFinite: KernelSource<'length' | 'first', 'x' | 'found'> = {
       }`),
 };
 
-/** What `firstNonFinite` has found, if it is in the window, goes behind its index. */
+/**
+ * Stores the value that `firstNonFinite` has found, if it is in the window, after its
+ * index.
+ */
 export const valueFound: KernelSource<'length' | 'first', 'x' | 'found'> = {
   name: 'value found',
   parameters: ['length', 'first'],

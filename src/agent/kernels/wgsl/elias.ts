@@ -1,9 +1,10 @@
 /**
- * Elias ω codes in WGSL, the streams that `kernels/quantization.ts` defines. How long a code
- * is depends on its level and on the distance to the non-zero before; where it goes, on the
- * lengths of all before. So three dispatches: every block of elements counts its bits in
- * both forms, one workgroup adds the blocks up and chooses the form, and every block writes
- * its codes to where they belong. Two passes over the packed codes.
+ * Elias ω codes in WGSL, the streams that `kernels/quantization.ts` defines. The length
+ * of a code depends on its level and on the distance to the previous non-zero; its
+ * position, on the lengths of all codes before it. So there are three dispatches: every
+ * block of elements counts its bits in both forms, one workgroup adds up the blocks and
+ * chooses the form, and every block writes its codes to their positions. Two passes over
+ * the packed codes.
  *
  * Places in the stream are counted in 32 bits.
  */
@@ -38,7 +39,10 @@ fn omega_length(k: u32) -> u32 {
 }
 `;
 
-/** What `count` and `write` know of an invocation's elements before anything is written. */
+/**
+ * What `count` and `write` determine about an invocation's elements before anything is
+ * written.
+ */
 const measured = /* wgsl */ `
 const EACH = ${ELIAS_BLOCK / 256}u;
 
@@ -100,7 +104,7 @@ fn last_before(lane: u32, last: u32) -> u32 {
 }
 `;
 
-/** Of `length` elements whose packed codes have `bits` bits: the words of each block. */
+/** The words of each block of `length` elements whose packed codes have `bits` bits. */
 export const eliasCount: KernelSource<'length' | 'bits', 'codes' | 'blocks'> = {
   name: 'bits of Elias codes',
   parameters: ['length', 'bits'],

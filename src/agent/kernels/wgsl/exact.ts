@@ -1,11 +1,11 @@
 /**
- * f32 arithmetic in WGSL that gives the bits that the CPU gives. WebGPU leaves a device
- * three liberties that would show in payloads: results and operands below 2⁻¹²⁶ may be
- * taken for 0, a product may be fused with the sum that uses it, and a quotient may be off
- * by some units. So numbers travel as their bits; where one is so small, integers do the
- * work, or the sum is made 2⁶⁴ higher up; products pass through a number that no compiler
- * knows to be 0; and quotients are divided out in integers. On ordinary numbers this costs
- * a comparison or two beside the operation itself.
+ * f32 arithmetic in WGSL that gives the bits that the CPU gives. WebGPU allows a device
+ * three liberties that would change payloads: results and operands below 2⁻¹²⁶ may be
+ * taken as 0, a product may be fused with the sum that uses it, and a quotient may be off
+ * by some units. So numbers are passed as their bits; for very small ones integers do the
+ * work, or the sum is computed 2⁶⁴ times larger; products are combined with a zero that
+ * no compiler recognises; and quotients are computed in integers. For ordinary numbers
+ * this costs a comparison or two in addition to the operation.
  */
 
 /** `sum(a, b)`, `product(a, b)`: bits of the correctly rounded results. */

@@ -1,9 +1,10 @@
 /**
- * Sums in fixed point in WGSL, to the bit as `kernels/fixed-point.ts` defines them: of runs
- * of any length, each in units of its largest magnitude, which an earlier pass has found.
- * An invocation adds up a few consecutive elements; a workgroup adds these up by run, in
- * limbs that cannot overflow, and adds its part to the run's words with a carry. So a run
- * may lie across workgroups and windows. Two passes over memory in all.
+ * Sums in fixed point in WGSL, to the bit as `kernels/fixed-point.ts` defines them: of
+ * runs of any length, each in units of its largest magnitude, which an earlier pass has
+ * found. An invocation adds up a few consecutive elements; a workgroup adds these up by
+ * run, in limbs that cannot overflow, and adds its part to the run's words with a carry.
+ * So a run may extend over several workgroups and windows. Two passes over memory in
+ * total.
  */
 import type { KernelSource } from './kernel-source.ts';
 import { eachElement } from './elementwise.ts';
@@ -16,7 +17,10 @@ export const CLASS_WORDS = 5;
 /** Runs that a workgroup can meet. */
 const SLOTS = 264;
 
-/** Consecutive elements of an invocation: fewer where runs are so short that slots lack. */
+/**
+ * Consecutive elements of an invocation: fewer if runs are so short that slots would run
+ * out.
+ */
 export function elementsEach(bucket: number): number {
   return bucket < 8 ? 1 : 8;
 }

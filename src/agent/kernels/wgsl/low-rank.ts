@@ -1,7 +1,7 @@
 /**
  * Products of a row-major matrix with the few columns of a factor in WGSL, with the sums
- * in the order in which the SIMD kernels take them, so with the same bits. What a factor's
- * columns are and how they lie: `kernels/low-rank.ts`.
+ * in the order in which the SIMD kernels take them, so with the same bits.
+ * `kernels/low-rank.ts` defines a factor's columns and their layout.
  */
 import type { KernelSource } from './kernel-source.ts';
 import { eachElement } from './elementwise.ts';

@@ -1,7 +1,8 @@
 /**
- * Signs of elements in WGSL, one bit each, and what they stand for: the means of their run.
- * A workgroup collects the bits of its elements in shared memory; words that lie across the
- * ends of workgroups or windows are completed by the next, so they begin as zeros.
+ * Signs of elements in WGSL, one bit each, and the values that they represent: the means
+ * of their run. A workgroup collects the bits of its elements in shared memory; words
+ * that lie across the ends of workgroups or windows are completed by the next, so they
+ * begin as zeros.
  */
 import type { KernelSource } from './kernel-source.ts';
 import { eachElement, ROWS_TILE } from './elementwise.ts';

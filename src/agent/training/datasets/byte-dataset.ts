@@ -1,7 +1,8 @@
 /**
- * A data set whose samples are rows of bytes of one shape, such as images, with a class each:
- * the usual case, which needs only the bytes. Models see them as numbers in 0…1 (`inputs`),
- * minus a mean and divided by a deviation if the set defines them, and the class (`labels`).
+ * A data set whose samples are rows of bytes of one shape, such as images, each with a
+ * class: the usual case, which needs only the bytes. Models see them as numbers in 0…1
+ * (`inputs`), minus a mean and divided by a deviation if the set defines them, and the
+ * class (`labels`).
  */
 import { rowLength, type BatchValues } from '../batches/batch.ts';
 import type {
@@ -32,7 +33,10 @@ export interface ByteDatasetDefinition extends Pick<
   'id' | 'title' | 'summary' | 'needsData'
 > {
   readonly sampleShape: readonly number[];
-  /** Of the last axis, such as colours: what numbers in 0…1 are normalised by. */
+  /**
+   * Mean and deviation of each channel (the last axis), by which values in 0…1 are
+   * normalised.
+   */
   readonly channels?: readonly Channel[] | undefined;
   readonly classes: number;
   inspect(request: Pick<DatasetRequest, 'directory'>): DatasetSize;

@@ -42,9 +42,9 @@ export interface ColumnNames {
 export interface DatasetRequest {
   /** The model's fields, by which a data set may cut its samples. */
   readonly inputs: ModelFields;
-  /** Features of a sample (`workload.features`), where the data set has `features`. */
+  /** Features of a sample (`workload.features`), if the data set has `features`. */
   readonly features?: number | undefined;
-  /** Where the data set `takesColumns`. */
+  /** The columns, if the data set `takesColumns`. */
   readonly columns?: ColumnNames | undefined;
   /** Where the files are (`workload.data`); unused by embedded sets. */
   readonly directory?: string | undefined;
@@ -56,21 +56,24 @@ export interface ShardRequest extends DatasetRequest {
 }
 
 /**
- * A field as a data set has it. Of a length that is `any` it gives as many numbers as the
- * model takes; one that `varies` is each sample's own, filled up with 0.
+ * A field of a data set. With the length `any` it provides as many numbers as the model
+ * takes; a length that `varies` differs per sample and is padded with 0.
  */
 export interface DatasetField extends Omit<BatchField, 'shape' | 'below'> {
   readonly shape: readonly (number | 'any' | 'varies')[];
-  /** Or no more different values than the model knows: the data set sees to it. */
+  /**
+   * `known`: the data set ensures that there are no more different values than the model
+   * knows.
+   */
   readonly below?: number | 'known' | undefined;
 }
 
 export interface Dataset extends DatasetEntry {
   readonly fields: Readonly<Record<string, DatasetField>>;
   /**
-   * Of sparse samples, whose field `features` names features: how many there are, where the
-   * spec does not say.
-   * @throws GradwireError `DATA_*`; `FEATURES_MISSING` where it has to say
+   * For sparse samples, whose field `features` names features: the number of features, if
+   * the spec does not give it.
+   * @throws GradwireError `DATA_*`; `FEATURES_MISSING` if the spec must give it
    */
   features?(directory: string | undefined): number;
   /**
@@ -78,14 +81,14 @@ export interface Dataset extends DatasetEntry {
    */
   readonly readsWhole?: boolean | undefined;
   /**
-   * Sizes, from headers alone unless it `readsWhole`.
-   * @throws GradwireError `DATA_*` where the directory does not hold the set.
+   * Sizes, only from headers unless it `readsWhole`.
+   * @throws GradwireError `DATA_*` if the directory does not hold the set.
    */
   inspect(request: DatasetRequest): DatasetSize;
   /**
    * The shard of a rank.
-   * @throws GradwireError `DATA_*` where a file is missing, damaged or not what it
-   * should be: the file, the offset and what was expected.
+   * @throws GradwireError `DATA_*` if a file is missing, damaged or not what it should
+   * be: the file, the offset and what was expected.
    */
   open(request: ShardRequest): Promise<RankShard>;
 }

@@ -9,8 +9,8 @@ export function fileStamp(file: string): string {
 }
 
 /**
- * Of all that a data set may read at a place: the file, its test part (`NAME.t`), or what is in
- * the directory. What is missing has a stamp, too.
+ * A stamp of everything that a data set may read there: the file and its test file
+ * (`NAME.t`), or the directory's contents. Missing files have a stamp as well.
  */
 export function placeStamp(place: string): string {
   const files = [place, `${place}.t`, ...entriesOf(place)];

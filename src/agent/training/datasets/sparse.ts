@@ -39,7 +39,8 @@ export const sparse: Dataset = {
       let score = 0;
       for (const feature of of) {
         hidden.rename({ seed: 1, iteration: feature, purpose: purposes.sparseWeight });
-        // What is rare says less, or nothing could be learnt from so few samples.
+        // Rare features carry less information; otherwise nothing could be learnt from so
+        // few samples.
         score += hidden.bell() / power(feature + 1, 0.3);
       }
       const isWrong = random.uniform() < WRONG_LABELS;

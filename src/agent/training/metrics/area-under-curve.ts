@@ -14,7 +14,7 @@
 import type { Metric } from './metric.ts';
 
 export const BINS = 1024;
-/** The score in whose neighbourhood half of the bins lie. */
+/** The score around which half of the bins are concentrated. */
 const MIDDLE = 4;
 
 export const areaUnderCurve: Metric = {

@@ -11,7 +11,9 @@ export interface Totals {
   readonly loss: number;
   /** One per sample, or as many as the model says (`predictions`). */
   readonly predictions: number;
-  /** What the model's `sums` come to, in their order; where there is one, the tally's. */
+  /**
+   * The totals of the model's `sums`, in order, or those of the tally if there is one.
+   */
   readonly sums: readonly number[];
 }
 

@@ -39,9 +39,9 @@ export function convolve(
     [1, behind(columns, wide)],
     [0, 0],
   ]);
-  // jax-js 0.1.25 reads a slice within the product, number by number. What is computed from
-  // the slice it writes down first, and multiplies four numbers at a time: three times as
-  // fast. Both signs are turned, so the product is the same to the bit.
+  // jax-js 0.1.25 reads a slice inside the product, one number at a time. A value
+  // computed from the slice is stored first and multiplied four numbers at a time, three
+  // times as fast. Negating both factors leaves the product the same, bit for bit.
   const turned = weights.neg();
   let sum: JaxArray | undefined;
   for (let offset = 0; offset < OFFSETS; offset++) {

@@ -47,7 +47,7 @@ interface CheckedLayers {
   readonly classes?: number;
 }
 
-/** Why a model cannot be made of these layers; undefined where it can. */
+/** Why these layers do not make a model; undefined if they do. */
 export function layersFault({
   classes,
   head,

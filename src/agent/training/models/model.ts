@@ -33,14 +33,17 @@ export type Initializer =
   | { readonly uniform: number }
   | ((out: Float32Array, random: RandomStream) => void);
 
-/** What a model takes of many training samples when it is evaluated (`Model.statistics`). */
+/**
+ * A statistic of many training samples that the model uses when it is evaluated
+ * (`Model.statistics`).
+ */
 export interface ModelStatistic {
   readonly name: string;
   readonly shape: readonly number[];
 }
 
 export interface Objective {
-  /** The loss of each sample, [rows]; where it has several predictions, their sum. */
+  /** The loss of each sample, [rows]; if it has several predictions, their sum. */
   readonly losses: JaxArray;
   /** The metric's values per sample, each [rows], to be summed. */
   readonly sums: readonly JaxArray[];
@@ -60,14 +63,15 @@ export interface Model {
   /** In the order of the flat gradient. */
   readonly tensors: readonly ModelTensor[];
   /**
-   * What samples of a batch have in common in training, such as the moments of a batch norm:
-   * an evaluation gets, in place of a batch's own, their mean over many training batches.
+   * Values that the samples of a training batch share, such as the moments of a batch
+   * norm. An evaluation uses their mean over many training batches instead of its own
+   * batch's.
    */
   readonly statistics?: readonly ModelStatistic[] | undefined;
   /**
-   * Of a batch, each field [rows, …its shape]. Takes ownership of its arguments, as every
-   * jax-js function does.
-   * @param statistics what to evaluate with; undefined in training
+   * The objective of a batch, each field of which is [rows, …its shape]. Takes ownership
+   * of its arguments, as every jax-js function does.
+   * @param statistics those to evaluate with; undefined in training
    */
   objective(
     jax: Jax,

@@ -9,7 +9,10 @@ export interface PlacedTensor {
   readonly place: number;
 }
 
-/** A tensor that several stages use. The first of them owns it: it alone moves it. */
+/**
+ * A tensor that several stages use. The first of them owns it and is the only one to
+ * update it.
+ */
 export interface SharedTensor {
   readonly tensor: ModelTensor;
   readonly owner: number;
@@ -30,9 +33,9 @@ export interface ModelStage {
   readonly shared: readonly SharedTensor[];
   /** Fields of the batch that it takes. */
   readonly fields: ModelFields;
-  /** What it gets for one sample; undefined for the first stage. */
+  /** Its input for one sample; undefined for the first stage. */
   readonly before: LayerOutput | undefined;
-  /** What it passes on; undefined for the last stage. */
+  /** Its output; undefined for the last stage. */
   readonly after: LayerOutput | undefined;
 }
 

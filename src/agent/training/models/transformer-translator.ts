@@ -1,9 +1,9 @@
 /**
- * A transformer that makes one sequence of another: an encoder, whose places see all of the
- * source, and a decoder, whose places see the source and what of the target stands before them.
- * It sees the target up to each token and predicts that token (teacher forcing); the loss of a
- * sample is the mean of its tokens'. Both sequences are filled up with `PADDING`, which no
- * place attends to and which does not count.
+ * A transformer that makes one sequence of another: an encoder, whose positions see the
+ * whole source, and a decoder, whose positions see the source and the preceding part of
+ * the target. It sees the target up to each token and predicts that token (teacher
+ * forcing); the loss of a sample is the mean of its tokens'. Both sequences are filled up
+ * with `PADDING`, which no place attends to and which does not count.
  *
  * The scores of tokens are products with their embeddings, which serve twice.
  */

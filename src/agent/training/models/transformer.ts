@@ -16,17 +16,20 @@ import { cos, power, sin } from '../../../shared/portable-math.ts';
 export interface TransformerShape {
   /** Length of a token's vector. */
   readonly width: number;
-  /** Of which each sees its share of the width. */
+  /** The number of heads; each sees its share of the width. */
   readonly heads: number;
-  /** Units between the two layers of the network behind the attention. */
+  /** Units between the two layers of the network that follows the attention. */
   readonly inner: number;
-  /** Whether a layer's input is normed, and the last output, or the sum behind it. */
+  /**
+   * Whether a layer's input is normalised, and the last output; or the sum after the
+   * layer.
+   */
   readonly norm: 'before' | 'after';
 }
 
 type Width = Pick<TransformerShape, 'width'>;
 
-/** What is masked out has no weight in a softmax of f32. */
+/** Masked positions have no weight in a softmax of f32. */
 const MASKED = -1e9;
 
 /** Tokens' vectors; scaled by √width when they are looked up. */
@@ -138,7 +141,7 @@ export class TransformerPass {
     });
   }
 
-  /** Norms what the last layer gives, where that is not done already. */
+  /** Normalises the last layer's output, unless that has been done already. */
   finish(values: JaxArray): JaxArray {
     return this.#shape.norm === 'before' ? this.#norm(values) : values;
   }
@@ -197,7 +200,7 @@ export function causalMask({ numpy }: Jax, length: number): JaxArray {
   return numpy.array(mask, { shape: [length, length] });
 }
 
-/** What hides padding, [rows, 1, 1, length]. @param tokens [rows, length] */
+/** A mask that hides padding, [rows, 1, 1, length]. @param tokens [rows, length] */
 export function paddingMask(
   { numpy }: Jax,
   tokens: JaxArray,

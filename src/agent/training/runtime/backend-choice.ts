@@ -12,7 +12,7 @@ export interface FoundGpu {
   readonly software: boolean;
   /** GPUs that the ranks of this machine are dealt over. */
   readonly gpus: number;
-  /** Why ranks cannot be given GPUs of their own, where that is so. */
+  /** Why ranks cannot each have their own GPU, if that is so. */
   readonly whyOne: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface BackendQuestion {
   readonly wanted: Backend | 'auto';
   /** The GPU, or in words why there is none. */
   readonly found: FoundGpu | TakenGpus | string;
-  /** Ranks of this machine, this one included; 1 where they may share GPUs. */
+  /** Ranks of this machine, this one included; 1 if they may share GPUs. */
   readonly sharers: number;
   /** Why there is no WebGPU, as an error. */
   readonly unavailable: (why: string) => Error;
@@ -53,7 +53,9 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
   throw gpuShared(message, next!);
 }
 
-/** Undefined where the rank has its GPU to itself, or it is software, which all may use. */
+/**
+ * Undefined if the rank has its GPU to itself, or if it is software, which all may use.
+ */
 function conflictOf(
   found: FoundGpu | TakenGpus,
   sharers: number,

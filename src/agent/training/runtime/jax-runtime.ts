@@ -1,12 +1,12 @@
 /**
- * jax-js in Node: chooses the backend, provides what the library expects of a browser,
+ * jax-js in Node: chooses the backend, provides what the library expects from a browser,
  * and loads it once per process.
  *
  * Verified with @jax-js/jax 0.1.25 and webgpu 0.6: the library reads
  * `navigator.hardwareConcurrency`, `navigator.userAgent` and `navigator.gpu`, the first
  * two while it is imported, hence the dynamic import. Its wasm backend spreads kernels
- * over web workers, which Node does not have, so in Node it computes on the calling
- * thread alone; the thread count given is a cap for runtimes that do have them.
+ * over web workers, which Node does not have, so in Node it computes only on the calling
+ * thread; the given thread count is a limit for runtimes that do have them.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
@@ -33,7 +33,7 @@ export interface JaxRuntime {
   readonly device: string;
   /** Where on the PCI bus a GPU is, as nvidia-smi prints it, if that is known. */
   readonly bus: string | undefined;
-  /** Why `auto` did not take a GPU, where that is so. */
+  /** Why `auto` did not choose a GPU, if it did not. */
   readonly why: string | undefined;
   /**
    * Ends one use. With the last use of a GPU its device is destroyed, for good: jax-js
@@ -50,8 +50,8 @@ let uses = 0;
 /**
  * The runtime of this process, opened by the first call. There is one: later calls
  * share it and must not ask for another backend. Each caller releases it once.
- * @throws GradwireError `BACKEND_UNAVAILABLE` where `webgpu` is asked for and no
- * adapter is there; `GPU_SHARED` where other ranks have the machine's GPUs
+ * @throws GradwireError `BACKEND_UNAVAILABLE` if `webgpu` is requested and there is no
+ * adapter; `GPU_SHARED` if other ranks have the machine's GPUs
  */
 export async function openJaxRuntime(options: RuntimeOptions): Promise<JaxRuntime> {
   if (opening === undefined) {

@@ -21,9 +21,9 @@ export const noDataEntry: DatasetEntry = {
 
 const SYNTHETIC = syntheticEntry.id;
 
-/** What a GPU reaches, where the spec gives no time: operations in a millisecond. */
+/** Operations per millisecond of the assumed GPU, if the spec gives no time. */
 const OPERATIONS = 10e12 / 1000;
-/** Of a backward pass to a forward pass. */
+/** Operations of a backward pass, relative to a forward pass. */
 const BACKWARD = 2;
 
 export interface SyntheticLayer extends ProfileLayer {
@@ -44,7 +44,7 @@ export interface SyntheticWorkload {
 /** With room for a payload. */
 const MOST_ELEMENTS = 1_000_000_000;
 
-/** Of what is trained alone. */
+/** Settings that only apply to trained models. */
 const IDLE = ['data', 'features', 'columns'] as const;
 
 interface Workload extends Pick<

@@ -37,7 +37,7 @@ export function page(result: Result): string {
 <section><h2>The rule, stated before the runs</h2><p>${text(result.rule)}</p>${findings(result)}</section>
 <section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
 <section><h2>How it was measured</h2>${circumstances(result)}${runs(result)}</section>
-<footer>A verdict is about the direction of the claim at this scale, on this device, and about nothing else.</footer>
+<footer>A verdict is about the direction of the claim at this scale, on this computer, and about nothing else.</footer>
 </main>
 </body>
 </html>

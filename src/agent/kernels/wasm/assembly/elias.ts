@@ -7,7 +7,7 @@ import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
 
 /** Entries of each table: for k < 256, and for packed codes of up to 8 bits. */
 const TABLE: u32 = 256;
-/** Two tiles, then a table of ω codes, then one of what elements are in dense form. */
+/** Two tiles, then a table of ω codes, then one of elements' codes in dense form. */
 const OMEGA_TABLE: usize = 2 * TILE_BYTES;
 const DENSE_TABLE: usize = OMEGA_TABLE + 8 * TABLE;
 
@@ -28,7 +28,7 @@ function omega(k: u32): u64 {
   return (length << LENGTH_SHIFT) | bits;
 }
 
-/** What an element of this packed code is in dense form; at most 24 bits. */
+/** The dense form of an element with this packed code; at most 24 bits. */
 function denseWord(code: u32, bits: u32): u64 {
   const shift = bits - 1;
   const level = code & ((1 << shift) - 1);
@@ -109,7 +109,7 @@ function putDense(
   scratch: usize,
 ): usize {
   const tile = scratch;
-  // The last `filled` < 32 bits of `pending` wait to be a whole word.
+  // The last `filled` < 32 bits of `pending` wait for a whole word.
   let pending: u64 = 1;
   let filled: u64 = 1;
   for (let start: u32 = 0; start < n; start += TILE) {
@@ -134,7 +134,7 @@ function putDense(
   return out + 4;
 }
 
-/** Where the writer of the sparse form stands. */
+/** The position of the writer of the sparse form. */
 let cursor: usize = 0;
 let pending: u64 = 0;
 let filled: u64 = 0;
@@ -213,7 +213,7 @@ function buildPrefixTable(scratch: usize): void {
   }
 }
 
-/** The bytes that are read, their end in bits, and where the reader of gaps stands. */
+/** The bytes that are read, their end in bits, and the position of the reader of gaps. */
 let source: usize = 0;
 let limit: u64 = 0;
 let position: u64 = 0;
@@ -234,7 +234,7 @@ function peekNearEnd(at: u64): u64 {
   return word << (at & 7);
 }
 
-/** k << 8 | length of the ω code that `word` begins with, or 0: it is too long. */
+/** k << 8 | length of the ω code that `word` begins with; 0 if it is too long. */
 function parseOmega(word: u64, scratch: usize): u64 {
   const known = <u64>load<u16>(scratch + PREFIX_TABLE + ((<usize>(word >> 56)) << 1));
   if (known != 0) return known;
@@ -309,7 +309,7 @@ function readDense(n: u32, levels: u32, bits: u32, codes: usize, scratch: usize)
       store<u16>(tile + ((<usize>i) << 1), <u16>(element >> 8));
       at += element & 0xff;
     }
-    // Beyond the end there are zeros, each of which is an element.
+    // Beyond the end there are zeros, each of which would be read as an element.
     if (at > limit) return false;
     packCodes(tile, count, bits, codes, tile + TILE_BYTES);
     codes += <usize>(bits << 2);
@@ -318,7 +318,7 @@ function readDense(n: u32, levels: u32, bits: u32, codes: usize, scratch: usize)
   return true;
 }
 
-/** code << 8 | length of the element that `word` begins with, or 0: there is none. */
+/** code << 8 | length of the element that `word` begins with; 0 if there is none. */
 function parseElement(word: u64, levels: u32, bits: u32, scratch: usize): u64 {
   const omega = parseOmega(word, scratch);
   const level = (omega >> 8) - 1;
@@ -329,7 +329,7 @@ function parseElement(word: u64, levels: u32, bits: u32, scratch: usize): u64 {
   return (((sign << (bits - 1)) | level) << 8) | (length + 1);
 }
 
-/** The next ω code, or 0 where there is none: too long, or cut off. */
+/** The next ω code; 0 if it is too long or truncated. */
 function readOmega(scratch: usize): u32 {
   const code = parseOmega(peek(position), scratch);
   position += code & 0xff;
@@ -363,7 +363,9 @@ function readSparse(
   return next == <u64>n;
 }
 
-/** Place of the next non-zero, n at the end; beyond n where the stream is none. */
+/**
+ * Position of the next non-zero; n at the end; greater than n if the stream is invalid.
+ */
 function readNext(last: i64, n: u32, scratch: usize): u64 {
   const gap = readOmega(scratch);
   return gap == 0 ? <u64>n + 1 : <u64>(last + <i64>gap);

@@ -30,7 +30,7 @@ let sum: i64 = 0;
 let squaresLow: u64 = 0;
 let squaresHigh: u64 = 0;
 
-/** Of Σ of units² of the last `fixedSums`, the lowest 32 bits. */
+/** The lowest 32 bits of Σ units² of the last `fixedSums`. */
 function fixedSquaresLow(): u64 {
   return squaresLow & LOW_WORD;
 }
@@ -53,7 +53,7 @@ export function storeFixedSums(x: usize, n: u32, exponent: u32, out: usize): u32
 export function normOf(x: usize, n: u32, largest: f32): f32 {
   const exponent = exponentOf(largest);
   fixedSums(x, n, exponent);
-  // The highest 49 or 50 bits, from an even place on: their root has 25, exactly.
+  // The highest 49 or 50 bits, from an even position on: their root has exactly 25.
   const high = fixedSquaresHigh();
   const beyond: i32 = max(0, (33 - <i32>clz(high)) & ~1);
   const squares =
@@ -121,13 +121,13 @@ function mean(units: u64, count: u32, exponent: i32): f32 {
   return rounded((units << <u64>up) / <u64>count, exponent - up);
 }
 
-/** m · 2^exponent; what is beyond the bits of m has been cut off. */
+/** m · 2^exponent, rounded; m may be a truncated number. */
 function rounded(m: u64, exponent: i32): f32 {
   const place = max(exponent + 40 - <i32>clz(m), -149);
   const drop = place - exponent;
   if (drop > 63) return 0;
   const kept = drop > 0 ? ((m >> <u64>(drop - 1)) + 1) >> 1 : m << <u64>-drop;
-  // The leading bit counts the exponent up, where there is one.
+  // The leading bit, if there is one, increments the exponent.
   const bits = (<u64>(place + 149) << 23) + kept;
   return bits < 0x7f800000 ? reinterpret<f32>(<u32>bits) : LARGEST;
 }

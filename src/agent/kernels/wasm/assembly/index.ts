@@ -1,9 +1,9 @@
 /**
  * The CPU kernels, compiled by AssemblyScript to one WebAssembly module with SIMD. Every
- * argument is a byte address or an element count in the imported shared memory; there
- * are no managed objects and no static data, so that instances of several threads can
- * share one memory. What a call leaves beside its result is in module globals, which
- * each instance has for itself. `../kernel-exports.ts` has the kinds of the arguments.
+ * argument is a byte address or an element count in the imported shared memory; there are
+ * no managed objects and no static data, so that instances of several threads can share
+ * one memory. Further results of a call are in module globals, of which each instance has
+ * its own. `../kernel-exports.ts` has the kinds of the arguments.
  */
 export { add, blend, copy, fill, scale, shiftBySign } from './elementwise';
 export { eliasDecode, eliasEncode } from './elias';

@@ -1,6 +1,6 @@
 /**
- * Reading a vector through a list of indices, and drawing such a list by lot. Indices may
- * come from another rank: they are checked before anything is written.
+ * Reading a vector through a list of indices, and drawing such a list at random. Indices
+ * may come from another rank: they are checked before anything is written.
  */
 import { drawEightBlocks, nameStream } from './philox';
 import { firstOutside } from './sparse-stream';
@@ -29,8 +29,8 @@ function mark(bitmap: usize, i: u32): bool {
 
 /**
  * Floyd's sample of k of n (Bentley and Floyd, CACM 1987): for j from n − k up, one of
- * [0, j], or j itself where that one was drawn before. Two words of the stream that the
- * last five name make one draw. `words`: 128 bytes; `bitmap`: ⌈n / 64⌉ words of 8
+ * [0, j], or j itself if that one was drawn before. A draw takes two words of the stream
+ * that the last five arguments name. `words`: 128 bytes; `bitmap`: ⌈n / 64⌉ words of 8
  * bytes, whose order sorts the result.
  */
 export function sampleIndices(

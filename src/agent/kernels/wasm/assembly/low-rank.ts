@@ -1,6 +1,6 @@
 /**
  * Products of a row-major matrix with the r columns of a factor. The inner loop runs
- * along a row, whatever the product, so that the matrix is read once and in order.
+ * along a row for every product, so that the matrix is read once and in order.
  */
 
 function lanesSum(v: v128): f32 {

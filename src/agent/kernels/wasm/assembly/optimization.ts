@@ -1,6 +1,7 @@
 /**
- * Steps of optimisers, one pass each: bound by memory, so conditions that are the same for all
- * elements may be tested again for each vector. `../../optimization.ts` has the formulas.
+ * Steps of optimisers, one pass each: bound by memory, so it costs nothing to test
+ * conditions that hold for all elements in every vector. `../../optimization.ts` has the
+ * formulas.
  */
 
 /** factor·gradient + decay·w */
@@ -120,7 +121,7 @@ export function stepAdagrad(
   }
 }
 
-/** `decay` is that of the loss, `shrink` that of the weights. */
+/** `decay` is added to the gradient, `shrink` subtracted from the weights. */
 export function stepAdam(
   weights: usize,
   mean: usize,

@@ -1,6 +1,6 @@
 /**
  * Tiles of 32 codes between two forms: one u16 each, to compute with, and packed at
- * `bits` bits each, to send. A tile is 4·bits bytes whatever the width, so tiles never
+ * `bits` bits each, to send. A tile has 4·bits bytes for every width, so tiles never
  * share a byte. Widths 2, 4 and 8 by SIMD.
  */
 
@@ -86,7 +86,7 @@ function storeBytes(codes: usize, bytes: v128): void {
   v128.store(codes, i16x8.extend_high_i8x16_u(bytes), 16);
 }
 
-/** `count` ≤ 32 codes, of which no more than their own bytes are written. */
+/** Packs `count` ≤ 32 codes and writes only their own bytes. */
 export function packCodes(
   codes: usize,
   count: u32,
@@ -102,7 +102,7 @@ export function packCodes(
   memory.copy(out, scratch, tailBytes(count, bits));
 }
 
-/** `count` ≤ 32 codes, of which no more than their own bytes are read; then zeros. */
+/** Unpacks `count` ≤ 32 codes and reads only their own bytes; then zeros. */
 export function unpackCodes(
   packed: usize,
   count: u32,

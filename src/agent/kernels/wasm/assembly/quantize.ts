@@ -2,8 +2,8 @@
  * Stochastic quantisation with a scale for each run of elements; `../../quantization.ts`
  * has the arithmetic. One pass over memory: a run's scale is computed just before its
  * elements are quantised, while they are in the cache. It works on tiles of 32 elements;
- * tiles in which two runs meet, the last tile, and runs with a scale below 2⁻⁶⁴ are done
- * element by element.
+ * tiles with parts of two runs, the last tile, and runs with a scale below 2⁻⁶⁴ are
+ * processed element by element.
  */
 import { normOf } from './fixed-point';
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
@@ -59,8 +59,9 @@ function factorOf(scale: f32, lift: f32, levels: u32): f32 {
 
 /**
  * `bits` of a code at `levels` levels. x begins at element `first`, a multiple of 32, of
- * the vector that the random bits are for, whose stream the last five name. `scratch`:
- * 256 bytes, for the random bits of two tiles, the codes of one and a tail.
+ * the vector for which the random bits are drawn, from the stream that the last five
+ * arguments name. `scratch`: 256 bytes, for the random bits of two tiles, the codes of
+ * one and a tail.
  */
 export function quantize(
   x: usize,
@@ -193,7 +194,10 @@ function quantizeTile(
   if (v128.any_true(ties)) breakTies(x, start, lift, factor, top, random, tile);
 }
 
-/** Elements whose 16 random bits equal their fraction: their further number decides. */
+/**
+ * Rounds elements whose 16 random bits equal their fraction: their further number
+ * decides.
+ */
 function breakTies(
   x: usize,
   start: u32,

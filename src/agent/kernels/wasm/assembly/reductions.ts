@@ -1,7 +1,7 @@
 /**
  * Reductions of a vector to a number: one pass. Sums are in f64, by blocks whose sums are
- * added in order. Within a block there are four or eight interleaved partial sums. So a result
- * depends on nothing but the input, and least of all on how many threads took blocks.
+ * added in order. Within a block there are four or eight interleaved partial sums. So a
+ * result depends only on the input, not on the number of threads.
  */
 
 /** Elements of a block; slices of several threads begin at blocks (`../job-board.ts`). */
@@ -78,7 +78,7 @@ function squaredDistanceOfBlock(x: usize, y: usize, n: u32): f64 {
   return sum;
 }
 
-/** Σ (x − c), or Σ (x − c)²: what means and variances are made of. */
+/** Σ (x − c), or Σ (x − c)², for means and variances. */
 export function centralSum(x: usize, n: u32, c: f64, squared: bool): f64 {
   let sum: f64 = 0;
   for (let start: u32 = 0; start < n; start += BLOCK) {
@@ -142,8 +142,8 @@ export function firstNonFinite(x: usize, n: u32): u32 {
 }
 
 /**
- * out ← out + x. Index of the first NaN or infinity in x, or n; from the 32 elements on
- * in which it lies, nothing is added.
+ * out ← out + x. Index of the first NaN or infinity in x, or n. From the group of 32
+ * elements that contains it on, nothing is added.
  */
 export function addFinite(out: usize, x: usize, n: u32): u32 {
   const exponent = i32x4.splat(NON_FINITE);
@@ -222,7 +222,7 @@ let plusSum: f64 = 0;
 let minusSum: f64 = 0;
 let plusCount: u32 = 0;
 
-/** The sums and the count of a block, as three f64, for `twoMeans` to be made of. */
+/** The sums and the count of a block, as three f64, from which `twoMeans` is computed. */
 export function storeSignSums(x: usize, n: u32, out: usize): void {
   signSums(x, n);
   store<f64>(out, plusSum);
@@ -231,9 +231,9 @@ export function storeSignSums(x: usize, n: u32, out: usize): void {
 }
 
 /**
- * Σx and Σ|x| say both sums, with fewer instructions than a sum for each sign. The difference
- * loses bits where one sign has little of the whole: such blocks, rare ones, are added sign by
- * sign.
+ * Σx and Σ|x| give both sums, with fewer instructions than a sum for each sign. Their
+ * difference loses bits if one sign has a small share of the total; such blocks are rare,
+ * and are added sign by sign.
  */
 function signSums(x: usize, n: u32): void {
   const zero = f32x4.splat(0);
@@ -297,7 +297,7 @@ function signSums(x: usize, n: u32): void {
 /** Below this share of Σ|x| a sign's sum would lose more than four bits. */
 const LEAST_SHARE: f64 = 1.0 / 16;
 
-/** The same by a sum for each sign, in `plusSum` and `minusSum`. */
+/** The same with a sum for each sign, in `plusSum` and `minusSum`. */
 function addEachSign(x: usize, n: u32): void {
   const zero = f64x2.splat(0);
   let plusLow = zero;

@@ -1,21 +1,24 @@
 /**
- * Exact top-k selection. The bits of |x|, read as an integer, order as |x| does, so the
- * k-th largest magnitude is found by three histogram passes over 11, 10 and 10 bits, and
- * one ordered pass writes what is above it and as many ties as are missing, lowest
- * indices first.
+ * Exact top-k selection. The bits of |x|, read as an integer, have the same order as |x|,
+ * so the k-th largest magnitude is found by three histogram passes over 11, 10 and 10
+ * bits, and one ordered pass writes the entries above it and as many ties as are missing,
+ * lowest indices first.
  *
  * For a small k of a large n most of that work is saved: a strided sample gives a
  * threshold that about k or a few more entries reach; one pass at memory speed collects
- * them; the exact selection runs on those alone. Where the sample misled (fewer than k
- * candidates, or more than there is room for) the whole vector is selected from, so the
- * result never depends on the sample.
+ * them; the exact selection runs on those alone. If the sample was misleading (fewer than
+ * k candidates, or more than there is room for), the selection uses the whole vector, so
+ * the result never depends on the sample.
  */
 
 const MAGNITUDE: u32 = 0x7fffffff;
 const TOP_SHIFT: u32 = 20;
 const MIDDLE_SHIFT: u32 = 10;
 const LOW_MASK: u32 = 1023;
-/** Four interleaved histograms of the top 11 bits: repeats of a bin do not wait. */
+/**
+ * Four interleaved histograms of the top 11 bits, so that repeats of a bin do not wait
+ * for one another.
+ */
 const TOP_BINS: u32 = 2048;
 const TOP_BYTES: u32 = 4 * TOP_BINS;
 /** Scratch of the histograms, in bytes. */
@@ -146,7 +149,7 @@ export function kthLargest(x: usize, n: u32, k: u32, bins: usize): u32 {
   return (prefix << 10) | descend(bins, LOW_MASK + 1, ties);
 }
 
-/** Elements that are passed over together where none reaches the threshold. */
+/** Elements that are skipped together if none reaches the threshold. */
 const SKIPPED: u32 = 32;
 
 /**
@@ -242,7 +245,7 @@ export function selectByRadix(
 /**
  * Selects from the candidates that reach the `sampleRank`-th largest magnitude of a
  * sample of `sampleSize` entries. `scratch`: 32 KiB, then the sample, then `capacity`
- * pairs. Returns false, with nothing selected, where the sample misled.
+ * pairs. Returns false, with nothing selected, if the sample was misleading.
  */
 export function selectBySample(
   x: usize,
@@ -257,7 +260,8 @@ export function selectBySample(
   const sample = scratch + BINS_BYTES;
   takeSample(x, sampleSize, sampleStride(n, sampleSize), sample);
   const reach = kthLargest(sample, sampleSize, sampleRank, scratch);
-  // Most of the sample is zero: so is most of the vector, and all of it would be kept.
+  // Most of the sample is zero, so most of the vector is too, and all of it would be a
+  // candidate.
   if (reach == 0) return false;
 
   const indices = sample + ((<usize>sampleSize) << 2);

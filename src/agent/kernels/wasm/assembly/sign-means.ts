@@ -1,6 +1,6 @@
 /**
- * One bit an element: its sign, with the means of both classes for each run. Runs need
- * not end at whole bytes, so heads and tails of words are done bit by bit.
+ * One bit per element, its sign, with the means of both classes for each run. Runs need
+ * not end at whole bytes, so heads and tails of words are processed bit by bit.
  */
 import { runMinus, runPlus, signMeans } from './fixed-point';
 

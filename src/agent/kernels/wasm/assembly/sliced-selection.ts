@@ -1,7 +1,7 @@
 /**
- * Steps of a selection that several threads take slice by slice. What a slice found, and
- * where its entries go, stands in a record of four words, so that the next step continues
- * from there on any thread. Two ways to write entries in order:
+ * Steps of a selection that several threads perform slice by slice. Each slice's result
+ * and the destination of its entries are in a record of four words, so that any thread
+ * can perform the slice's next step. Two ways to write entries in order:
  *
  * * count, then compact: `countAtLeast`, places by the caller, `compactSlice`. Reads the
  *   vector twice, needs no room.
@@ -46,7 +46,9 @@ function lanesSum(v: v128): u32 {
   );
 }
 
-/** Record: place of the first entry, how many entries, how many of those at threshold. */
+/**
+ * Record: position of the first entry, how many entries, how many of those at threshold.
+ */
 export function compactSlice(
   x: usize,
   n: u32,
@@ -64,10 +66,10 @@ export function compactSlice(
 }
 
 /**
- * Appends the slice's entries ≥ threshold to the thread's room of `capacity` pairs, of
- * which `cursor` counts those there are; `total` counts what all threads have. Record ←
- * whether anything may be missing, entries, address of their indices, address of their
- * values. Once there are `capacity` entries in all, slices are passed over.
+ * Appends the slice's entries ≥ threshold to the thread's room of `capacity` pairs;
+ * `cursor` counts its pairs, and `total` those of all threads. Record ← whether anything
+ * may be missing, entries, address of their indices, address of their values. Once there
+ * are `capacity` entries in total, slices are skipped.
  */
 export function collectSlice(
   x: usize,

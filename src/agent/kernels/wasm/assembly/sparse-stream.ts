@@ -1,7 +1,7 @@
 /**
  * Kernels on sparse streams: `count` u32 indices, ascending, then `count` f32 values.
  * Indices may come from another rank, so a kernel that writes through them checks them
- * first and touches nothing if one is outside.
+ * first and changes nothing if one is out of range.
  */
 
 /** Position of the first index ≥ n, or `count`. */

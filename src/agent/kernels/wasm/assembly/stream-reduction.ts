@@ -105,7 +105,7 @@ export function scatter64(op: u32, out: usize, stream: usize, count: u32): void 
   scatterOf<f64, i64>(op, out, stream, count);
 }
 
-/** Where the value of an index lies: values are 1 or 2 times as long as indices. */
+/** The address of an index's value; values are 1 or 2 times as long as indices. */
 @inline
 function valueAt<T>(base: usize, index: usize): usize {
   return base + index * (sizeof<T>() >>> 2);
@@ -117,7 +117,10 @@ function baseOf<T>(values: usize, indices: usize): usize {
   return values - indices * (sizeof<T>() >>> 2);
 }
 
-/** The value at the lesser index, or of both. By masks: see `mergeOf`. */
+/**
+ * The value at the lower index, or both combined if they are equal. With masks: see
+ * `mergeOf`.
+ */
 @inline
 function mergedBits<T, B>(
   op: u32,
@@ -132,7 +135,7 @@ function mergedBits<T, B>(
   return (load<B>(aValue) & less) | (load<B>(bValue) & more) | (both & ~(less | more));
 }
 
-/** Merges a pair of ranges to the end. Returns where the indices written end. */
+/** Merges a pair of ranges to the end. Returns the end of the written indices. */
 @inline
 function mergeRange<T, B>(
   op: u32,
@@ -181,10 +184,10 @@ function lowerBound(from: usize, to: usize, bound: u32): usize {
 }
 
 /**
- * O(a + b). Which index comes next is a coin's toss, which no processor predicts: so there
- * is no branch on it, but masks and steps of 0 or 4 bytes; and as each step waits for the
- * one before, the lower and the upper half of the range go side by side. The upper half is
- * written behind room for the lower, values behind room for all indices; they are moved
+ * O(a + b). Which index comes next is unpredictable, so there is no branch on it, but
+ * masks and steps of 0 or 4 bytes; and since each step waits for the previous one, the
+ * lower and the upper half of the range are merged side by side. The upper half is
+ * written after room for the lower one, values after room for all indices; they are moved
  * down once the number of distinct indices is known.
  */
 @inline
@@ -263,7 +266,7 @@ export function merge(
   bCount: u32,
   out: usize,
 ): u32 {
-  // What gradients do most has a loop of its own.
+  // The most frequent operation on gradients has its own loop.
   if (op == 0) return mergeOf<f32, i32>(0, a, aCount, b, bCount, out);
   return mergeOf<f32, i32>(op, a, aCount, b, bCount, out);
 }
@@ -285,7 +288,8 @@ export function firstDisordered(stream: usize, count: u32, start: u32, end: u32)
   let least: u64 = start;
   let i: u32 = 0;
   if (count > 17 && load<u32>(stream) >= start) {
-    // As long as each is less than its neighbour and than the end; else one by one.
+    // Four at a time, as long as each is less than its neighbour and the end; then one by
+    // one.
     const ends = i32x4.splat(end);
     for (; i < count - 16; i += 16) {
       const a = v128.load(stream);

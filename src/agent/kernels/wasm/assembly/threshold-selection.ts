@@ -1,7 +1,8 @@
 /**
  * Selections that begin with a threshold instead of a number of entries, and top-k of
  * many short runs. For a small k a run's k-th largest magnitude is found by insertion
- * into a sorted list, which four lanes at a time rarely enter; else by the histograms.
+ * into a sorted list, which few entries reach, as four lanes at a time are tested;
+ * otherwise with the histograms.
  */
 import { compact, kthLargest, ties } from './selection';
 
@@ -20,7 +21,7 @@ export function appendAtLeast(
   values: usize,
 ): u32 {
   if (limit == 0) return 0;
-  // Bits of magnitudes order as magnitudes do; −0 as a threshold is 0.
+  // Bits of magnitudes have the same order as the magnitudes; −0 as a threshold is 0.
   const bits = reinterpret<u32>(threshold) & MAGNITUDE;
   return compact(x, n, bits, n, limit, first, indices, values);
 }

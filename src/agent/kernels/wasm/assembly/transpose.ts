@@ -1,6 +1,6 @@
 /**
- * A row-major matrix in the order of its columns. Sixteen columns are a cache line of a row:
- * they are done together, in squares of four rows and columns.
+ * A row-major matrix in the order of its columns. Sixteen columns are a cache line of a
+ * row, so they are moved together, in squares of four rows and columns.
  */
 
 const TOGETHER: u32 = 16;
