@@ -282,7 +282,7 @@ export class MeshTransport implements Transport {
       this.#fail(
         failure(
           'FRAME_BACKLOG',
-          `rank ${peer.rank} sent ${keptBytes} unrequested bytes, in messages that take ${keptMemory}`,
+          `rank ${peer.rank} sent ${keptBytes} bytes that nothing requested; keeping them takes ${keptMemory} bytes of memory`,
           {
             rank: peer.rank,
             next: 'The ranks are out of step. Report this with the log of the run.',
@@ -318,8 +318,8 @@ export class MeshTransport implements Transport {
     this.#fail(
       failure(
         'PEER_TIMEOUT',
-        `rank ${late.rank} ${what} for ${this.#timeoutMs / 1000} s: ` +
-          `rank ${this.rank} gave up waiting`,
+        `rank ${late.rank} ${what} for ${this.#timeoutMs / 1000} s, ` +
+          `and rank ${this.rank} gave up waiting`,
         {
           rank: late.rank,
           place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,

@@ -128,7 +128,7 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
     }
     throw failure('PEER_UNREACHABLE', `rank ${peer} sends no sign of life`, {
       rank: peer,
-      next: 'Deploy the same version of the agent on every node.',
+      next: 'Deploy the same version of the agent on every machine.',
     });
   });
   await pulse.begin({ rank, addresses, runId, secret, timeoutMs, silenceMs });
