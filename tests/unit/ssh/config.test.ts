@@ -163,7 +163,7 @@ Host inner
   it('in a ring are named', async () => {
     await expect(resolve('a', 'ProxyJump door')).rejects.toMatchObject({
       code: 'SSH_CONFIG_INVALID',
-      message: 'jumps in a ring: a -> door -> door',
+      message: 'the jump hosts form a loop: a -> door -> door',
     });
   });
 });
@@ -186,13 +186,15 @@ it('leaves Match out and says so', async () => {
     home,
   });
   expect(target.user).toBe('ada');
-  expect(notices).toEqual([`${configFile}:1: Match is not understood and left out`]);
+  expect(notices).toEqual([`${configFile}:1: Match is not supported and was ignored`]);
 });
 
 it('says that lists of revoked keys are not read', async () => {
   const configFile = write('config', 'RevokedHostKeys /etc/ssh/revoked\n');
   const { notices } = await resolveTarget('a', { configFile, parser: 'own', home });
-  expect(notices).toEqual(['a: revokedhostkeys /etc/ssh/revoked is not read']);
+  expect(notices).toEqual([
+    'a: revokedhostkeys /etc/ssh/revoked is not supported and was ignored',
+  ]);
 });
 
 it('reads what is included where it is included', async () => {
@@ -224,10 +226,10 @@ it.each([
     'Host a\n  StrictHostKeyChecking perhaps',
     'StrictHostKeyChecking perhaps is not valid',
   ],
-  ['Host a\n  IdentityFile ~/%Z', '%Z is not known here'],
+  ['Host a\n  IdentityFile ~/%Z', '%Z is not supported here'],
   ['Host a\n  IdentityFile ${NOWHERE}/key', '${NOWHERE} is not set'],
   ['Include config', 'includes too many files, or itself'],
-  ['Include /dev/zero', 'cannot be read: it is no ordinary file'],
+  ['Include /dev/zero', 'cannot be read: it is not a regular file'],
   ['Host a\n  ???', '"???" is not a valid configuration line'],
 ])('refuses %j', async (text, message) => {
   await expect(resolve('a', text)).rejects.toMatchObject({
