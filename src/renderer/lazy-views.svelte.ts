@@ -37,9 +37,13 @@ class LazyView<View> {
         this.#component = component;
       },
       () => {
-        this.#error = failure('VIEW_NOT_LOADED', 'a file of the page did not come', {
-          next: 'Load the page again; if that fails, start Gradwire again.',
-        }).toData();
+        this.#error = failure(
+          'VIEW_NOT_LOADED',
+          'a part of the page could not be loaded',
+          {
+            next: 'Reload the page; if that fails, restart Gradwire.',
+          },
+        ).toData();
       },
     );
     return this.#loading;

@@ -151,7 +151,7 @@ export function eventText(
     case 'finished':
       return {
         tone: 'plain',
-        title: 'Node finished',
+        title: 'Machine finished',
         text: `all ranks on ${event.node} have finished`,
       };
     case 'done':

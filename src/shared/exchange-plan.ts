@@ -120,7 +120,7 @@ export const exchangeSpecSchema = z.looseObject({
         method: z
           .string()
           .optional()
-          .describe('Their method; default: that of the other tensors'),
+          .describe('Method for these tensors; default: that of the other tensors'),
       }),
     )
     .max(100)
@@ -134,7 +134,7 @@ export const exchangeSpecSchema = z.looseObject({
     .min(1)
     .optional()
     .describe(
-      'Ranks that are also servers, for collective: parameter-server; default: 1',
+      'Number of ranks that are also servers, for collective: parameter-server; default: 1',
     ),
   activations: activationPlanSchema
     .optional()

@@ -76,7 +76,7 @@ export const experimentSpecSchema = z.strictObject({
       .max(2 ** 30)
       .optional()
       .describe(
-        'Number of features of sparse samples, and of weights of a linear model',
+        'Number of features of sparse samples, which is the number of weights of a linear model',
       ),
     columns: z
       .strictObject({
@@ -227,7 +227,7 @@ export const experimentSpecSchema = z.strictObject({
     .max(1_000_000_000)
     .optional()
     .describe(
-      'Iterations between records of what each bucket sent and kept back, and of the sizes of activations',
+      'Iterations between records of what each bucket sent and kept, and of the thresholds of activations',
     ),
   evaluateEvery: z
     .int()

@@ -107,7 +107,7 @@ export const MORE_FIELDS: readonly NodeField[] = [
     ...{ key: 'address', path: 'address', kind: 'text' },
     title: 'Address for other machines',
     hint: 'Address at which ranks on other machines reach its ranks',
-    placeholder: 'the address SSH uses',
+    placeholder: 'the address that SSH uses',
     flags: '--address <address>',
     description: 'address at which other machines reach it; default: the one for SSH',
   },

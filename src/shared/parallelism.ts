@@ -63,7 +63,7 @@ export const parallelismSchema = z.strictObject({
     .min(1)
     .max(1024)
     .optional()
-    .describe('For asynchronous: ranks that are also servers; default: 1'),
+    .describe('For asynchronous: number of ranks that are also servers; default: 1'),
   trainerThreads: z
     .int()
     .min(1)

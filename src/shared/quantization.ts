@@ -19,7 +19,7 @@ export const quantizationSchema = z.strictObject({
   scale: z
     .enum(['max', 'l2'])
     .default('max')
-    .describe('The scale of a bucket: its largest magnitude, or its ℓ₂ norm'),
+    .describe('The scale of a run of values: its largest magnitude, or its ℓ₂ norm'),
 });
 
 export type Quantization = z.infer<typeof quantizationSchema>;

@@ -19,7 +19,7 @@ export function nodeShare(ranks: number, settings: SlurmSettings): NodeShare {
       `${ranks} ranks at ${ranksPerNode} per node need ${needed} nodes, not ${nodes}`,
       {
         place: 'world.ranks',
-        next: 'Lower world.ranks, or add the machine again with other --nodes or --ranks-per-node.',
+        next: 'Lower world.ranks, or change --nodes or --ranks-per-node: gradwire nodes edit NAME.',
       },
     );
   }
@@ -52,6 +52,6 @@ export const severalNodes = (nodes: number): Error =>
     `on a Slurm cluster a network can be emulated on one node only, and this run would get ${nodes}`,
     {
       place: 'network',
-      next: 'Remove network, or add the machine again with one node that holds all ranks.',
+      next: 'Remove network, or set one node that holds all ranks: gradwire nodes edit NAME --nodes, --ranks-per-node.',
     },
   );

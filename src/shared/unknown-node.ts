@@ -15,7 +15,7 @@ export function unknownNode(
   name: string,
   { names, place, renamedTo }: KnownNodes,
 ): GradwireError {
-  return inputError('NODE_UNKNOWN', `there is no node "${name}"`, {
+  return inputError('NODE_UNKNOWN', `there is no machine named "${name}"`, {
     place,
     next: nextStep(nearest(name, names), names, renamedTo),
   });

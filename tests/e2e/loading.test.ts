@@ -75,7 +75,7 @@ it('says that a file did not come, and shows the page once it does', async () =>
   await page.getByRole('link', { name: 'Cluster' }).click();
   await error.waitFor();
   await page.unrouteAll();
-  await error.getByRole('button', { name: 'Load again' }).click();
+  await error.getByRole('button', { name: 'Reload' }).click();
   await page.getByTestId('add-node').waitFor();
   expect(await error.count()).toBe(0);
   await page.close();

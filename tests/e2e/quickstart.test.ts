@@ -315,7 +315,7 @@ describe('a run that the command line started, as it goes on', () => {
     await collective.selectOption('parameter-server');
     await servers.fill('3');
     await page.getByTestId('switch-apply').click();
-    await untilShown('switch-error', /servers: 3, among 2 ranks that exchange/);
+    await untilShown('switch-error', /servers is 3, but only 2 ranks exchange/);
     await servers.fill('2');
     await page.getByTestId('switch-apply').click();
     await untilShown('current-plan', /^none over parameter-server with 2 servers$/);

@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     test('is left as it was', async () => {
-      expect(await nodes('uninstall', 'box')).toBe('box: nothing is left\n');
+      expect(await nodes('uninstall', 'box')).toBe('box: everything was removed\n');
       await until(
         () => existsSync(base),
         (there) => !there,

@@ -82,7 +82,7 @@ export function movedNotice(moved: {
     code: 'COLLECTIVE_CHANGED',
     message:
       `auto moved bucket ${index} from ${from.collective} to ${to.collective}: ` +
-      `${seconds(to.seconds)} instead of ${seconds(from.seconds)} predicted, as observed ` +
+      `${seconds(to.seconds)} instead of ${seconds(from.seconds)} predicted, after observing ` +
       [seen, ...corrections(correction)].join(', '),
   };
 }
@@ -97,10 +97,10 @@ export function advisedNotice(
     level: 'info',
     code: 'COLLECTIVE_ADVICE',
     message:
-      `by the times seen, ${corrections(correction).join(', ')}: bucket ${index} would ` +
-      `take ${seconds(to.seconds)} by ${to.collective}, ${seconds(from.seconds)} by ` +
-      `${from.collective}; auto stays, to be repeatable: collective=${to.collective}, or ` +
-      'collective=adaptive, moves it',
+      `judging by measured times (${corrections(correction).join(', ')}), bucket ${index} ` +
+      `would take ${seconds(to.seconds)} over ${to.collective} and ${seconds(from.seconds)} ` +
+      `over ${from.collective}; auto keeps its choice so that runs repeat: set ` +
+      `collective=${to.collective} or collective=adaptive to change it`,
   };
 }
 
@@ -112,7 +112,10 @@ function corrections({ latency, bandwidth, reduction }: Correction): readonly st
   ] as const;
   return factors
     .filter(([, factor]) => factor !== 1)
-    .map(([name, factor]) => `${name} is ${factor.toPrecision(2)} times the profile's`);
+    .map(
+      ([name, factor]) =>
+        `${name} is ${factor.toPrecision(2)} times its value in the network profile`,
+    );
 }
 
 export function notPayingNotice(verdict: {
@@ -128,9 +131,9 @@ export function notPayingNotice(verdict: {
     level: 'warning',
     code: 'COMPRESSION_DOES_NOT_PAY',
     message:
-      `${label} takes ${seconds(seen.seconds + seen.overhead)} an exchange ` +
-      `(${seconds(seen.overhead)} of it compression), uncompressed ` +
+      `${label} takes ${seconds(seen.seconds + seen.overhead)} per exchange, ` +
+      `${seconds(seen.overhead)} of it for compression; an uncompressed exchange ` +
       `${measured ? 'took' : 'is predicted to take'} ${seconds(uncompressed)}: ` +
-      'on this network, do not compress',
+      'do not compress on this network',
   };
 }

@@ -31,7 +31,7 @@ export class NetworkKnowledge {
   constructor(known?: NetworkCost, emulated = false, places?: readonly number[]) {
     this.constants = known ?? LOOPBACK;
     this.origin = emulated
-      ? 'by the bandwidth and latency of the emulated network'
+      ? 'using the emulated network’s bandwidth and latency'
       : originOf(known, new Set(places).size > 1);
   }
 
@@ -64,16 +64,16 @@ function originOf(known: NetworkCost | undefined, spread: boolean): string {
     const { alpha, beta } = known.between;
     const within = known.beta === LOOPBACK.beta && known.alpha === LOOPBACK.alpha;
     return (
-      `by measured links between nodes, the slowest with ${formatDuration(1000 * alpha)} ` +
-      `and ${formatBitRate(8 / beta)}, and within them by ` +
-      (within ? 'constants of loopback' : 'the measured network profile')
+      `using the measured links between machines (slowest: ${formatDuration(1000 * alpha)}, ` +
+      `${formatBitRate(8 / beta)}), and within a machine ` +
+      (within ? 'loopback constants' : 'the measured network profile')
     );
   }
-  if (known !== undefined) return 'by the measured network profile';
+  if (known !== undefined) return 'using the measured network profile';
   return (
-    `by constants of loopback${spread ? ', and of Gigabit Ethernet between nodes' : ''}, as ` +
+    `using loopback constants${spread ? ', and those of Gigabit Ethernet between machines' : ''}, because ` +
     (spread
-      ? 'not all links between its nodes were measured (gradwire nodes network does)'
-      : 'no network profile was measured')
+      ? 'not all links between them have been measured (run gradwire nodes network)'
+      : 'no network profile has been measured')
   );
 }

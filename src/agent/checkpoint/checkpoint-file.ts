@@ -81,13 +81,13 @@ export async function readCheckpoint(file: string): Promise<CheckpointContent> {
       return piece;
     };
     if (!MAGIC.equals(await take(MAGIC.length)))
-      throw invalid(file, 'it does not start as one');
+      throw invalid(file, 'it does not start like a checkpoint');
     const length = await take(LENGTH_BYTES);
     const body = await take(Buffer.from(length).readUInt32LE());
     const { header, sizes } = headOf(file, Buffer.concat([length, body]));
     const parts: Uint8Array[] = [];
     for (const bytes of sizes) parts.push(await take(bytes));
-    if (left !== 0) throw invalid(file, `${left} bytes follow its last part`);
+    if (left !== 0) throw invalid(file, `it has ${left} extra bytes at its end`);
     const digest = await readAll(handle, DIGEST_BYTES, file);
     if (!hash.digest().equals(digest)) throw invalid(file, 'its digest does not match');
     return { header, parts };
@@ -111,7 +111,7 @@ function headOf(file: string, frame: Uint8Array): Head {
   const { header, sizes } = head ?? {};
   const fits =
     Array.isArray(sizes) && sizes.every((size) => Number.isSafeInteger(size));
-  if (!fits) throw invalid(file, 'its head cannot be read');
+  if (!fits) throw invalid(file, 'its header cannot be read');
   return { header, sizes };
 }
 

@@ -72,21 +72,25 @@ export function unpackContainer(kind: ContainerKind, file: Uint8Array): Containe
   if (file.length < PREFIX_BYTES) throw truncated(file.length, PREFIX_BYTES);
   const version = view.getUint16(4, true);
   if (version !== VERSION) {
-    throw unknown(`it is of version ${version}, this reads version ${VERSION}`);
+    throw unknown(
+      `it has version ${version}, but this Gradwire reads version ${VERSION}`,
+    );
   }
   const headerBytes = view.getUint32(8, true);
   if (headerBytes > MAXIMUM_HEADER_BYTES) {
-    throw corrupt(`its header is of ${headerBytes} bytes`);
+    throw corrupt(
+      `its header has ${headerBytes} bytes, more than the ${MAXIMUM_HEADER_BYTES} allowed`,
+    );
   }
   const bodyAt = PREFIX_BYTES + headerBytes;
   // Exact up to 2⁵³, and no file is larger.
   const end = bodyAt + Number(view.getBigUint64(16, true));
   if (file.length < end) throw truncated(file.length, end);
   if (file.length > end) {
-    throw corrupt(`${file.length - end} bytes follow where it should end`);
+    throw corrupt(`it has ${file.length - end} extra bytes at its end`);
   }
   if (checksum(file) !== view.getUint32(CRC_AT, true)) {
-    throw corrupt('its checksum is not that of its bytes');
+    throw corrupt('its checksum does not match');
   }
   const code = view.getUint16(6, true);
   if (code !== KINDS[kind]) throw unknown(`it is ${describeKind(code)}, not a ${kind}`);

@@ -35,10 +35,12 @@ export function unpackRankState(file: Uint8Array): StateFile {
   const { residual: length, ...rest } = header as { readonly residual?: unknown };
   const provenance = parseProvenance(rest);
   if (length !== 0 && length !== provenance.n) {
-    throw corrupt(`a residual of ${String(length)} elements of ${provenance.n}`);
+    throw corrupt(
+      `its residual has ${String(length)} elements instead of ${provenance.n}`,
+    );
   }
   const bytes = 4 * length;
-  if (body.length < bytes) throw corrupt('its residual is not all there');
+  if (body.length < bytes) throw corrupt('its residual is truncated');
   // Copied, because the body may not be aligned for floats.
   const residual = new Float32Array(length);
   new Uint8Array(residual.buffer).set(body.subarray(0, bytes));

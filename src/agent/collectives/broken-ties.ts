@@ -43,7 +43,7 @@ export async function breakTies(
   await allgather.run(communicator, into, new Array<number>(size).fill(TIES_BYTES));
   const bad = counts.findIndex((count, peer) => ties[peer]! > count);
   if (bad >= 0) {
-    const says = `a count of ${ties[bad]} ties among ${counts[bad]} entries`;
+    const says = `a count of ${ties[bad]} ties among only ${counts[bad]} entries`;
     throw invalidStream(bad, says);
   }
   let left = k - counts.reduce((sum, count, peer) => sum + count - ties[peer]!, 0);

@@ -53,7 +53,7 @@ export async function gatherEntries(
     const bad = reduction.firstDisordered(stream, 0, length);
     if (bad >= 0) {
       const peer = passed.findIndex(({ end }) => bad < end);
-      throw invalidStream(peer, `an index out of order or beyond ${length} elements`);
+      throw invalidStream(peer, `an index that is out of order or not below ${length}`);
     }
     const data = { offset: stream.offset, bytes: sparseBytes(total) };
     return { form: 'sparse', count: total, data, partial: true };

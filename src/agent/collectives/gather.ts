@@ -91,7 +91,10 @@ function asPayload(
   const bad = communicator.reduction.firstDisordered(stream, 0, own.length);
   if (bad >= 0) {
     const index = communicator.arena.u32(data.offset, count)[bad]!;
-    throw invalid(peer, `index ${index} of ${own.length} at place ${bad}`);
+    throw invalid(
+      peer,
+      `index ${index} at position ${bad}, out of order or not below ${own.length}`,
+    );
   }
   return { kind: 'sparse', length: own.length, count, data };
 }
@@ -99,6 +102,6 @@ function asPayload(
 function invalid(peer: number, what: string): GradwireError {
   return failure('PAYLOAD_INVALID', `rank ${peer} sent a sparse payload with ${what}`, {
     rank: peer,
-    next: 'Deploy the same version of the agent on every node.',
+    next: 'Deploy the same version of the agent on every machine.',
   });
 }

@@ -59,7 +59,8 @@ export const okTopk: CollectiveDefinition = {
   id: 'ok-topk',
   code: 10,
   title: 'Ok-Topk',
-  summary: 'About k of the largest entries of the sum; the others stay on their ranks.',
+  summary:
+    'About k of the largest entries of the sum; the rest stays in each rank’s residual.',
   source: 'Ok-Topk (Li and Hoefler, PPoPP 2022), algorithm 1',
   takes: ['sparse'],
   partial: true,
@@ -210,7 +211,10 @@ async function shareCounts(
   const counts = ranges.map((range, peer) => {
     const count = numbers[2 * peer]!;
     if (count <= range.length) return count;
-    throw invalidStream(peer, `a count of ${count} for ${range.length} elements`);
+    throw invalidStream(
+      peer,
+      `a count of ${count} entries for a range of ${range.length} elements`,
+    );
   });
   const all = ranges.reduce((sum, _, peer) => sum + numbers[2 * peer + 1]!, 0);
   return { counts, sent: all };

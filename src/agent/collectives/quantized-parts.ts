@@ -59,9 +59,9 @@ export function dequantizePart(
   const { scales, codes } = sections(data, out.length, quantization);
   for (const scale of arena.f32(scales)) {
     if (scale >= 0 && scale < Infinity) continue;
-    throw failure('PAYLOAD_INVALID', `rank ${peer} sent values of scale ${scale}`, {
+    throw failure('PAYLOAD_INVALID', `rank ${peer} sent a scale of ${scale}`, {
       rank: peer,
-      next: 'Only finite values can be quantised. Without quantisation the sum would contain the others.',
+      next: 'Only finite values can be quantised. Without quantisation, the sum would show the NaN or infinity.',
     });
   }
   const quantizer = { levels: levelsOf(quantization), bucket: quantization.bucket };

@@ -202,9 +202,13 @@ export function assertReduces(
   values: ValueType,
 ): void {
   if (partial !== true || (operation === 'sum' && values === 'f32')) return;
-  throw inputError('COLLECTIVE_MISFIT', `${id} of a ${operation} of ${values} values`, {
-    next: `Use another algorithm: ${id} keeps the largest sums of f32 values only.`,
-  });
+  throw inputError(
+    'COLLECTIVE_MISFIT',
+    `${id} cannot compute a ${operation} of ${values} values`,
+    {
+      next: `Use another algorithm: ${id} keeps the largest sums of f32 values only.`,
+    },
+  );
 }
 
 /** @throws GradwireError `COLLECTIVE_MISFIT`: says which collectives do fit */
@@ -217,8 +221,8 @@ export function assertFits(
   const fitting = collectivesFor(kind).map(({ id }) => id);
   throw inputError(
     'COLLECTIVE_MISFIT',
-    `${collective.id} takes ${collective.takes.join(' or ')} payloads, ` +
-      `${methodId} makes ${kind} ones`,
+    `${collective.id} accepts ${collective.takes.join(' or ')} payloads, ` +
+      `but ${methodId} produces ${kind} ones`,
     { next: `Use collective=${[...fitting, 'auto'].join(' or collective=')}.` },
   );
 }

@@ -31,8 +31,11 @@ export function serverRanks(
 /** @throws GradwireError `SERVERS_INVALID` unless `servers` is from 1 to `ranks` */
 export function assertServers(servers: number, ranks: number): void {
   if (Number.isInteger(servers) && servers >= 1 && servers <= ranks) return;
-  const among = ranks === 1 ? '1 rank that exchanges' : `${ranks} ranks that exchange`;
-  throw inputError('SERVERS_INVALID', `servers: ${servers}, among ${among}`, {
+  const why =
+    servers <= ranks
+      ? `not a whole number from 1 to ${ranks}`
+      : `but only ${ranks === 1 ? '1 rank exchanges' : `${ranks} ranks exchange`}`;
+  throw inputError('SERVERS_INVALID', `servers is ${servers}, ${why}`, {
     next: `Servers are ranks. Give a number from 1 to ${ranks}.`,
   });
 }

@@ -87,7 +87,10 @@ export function opened(
   const { arena, reduction, valueBytes } = communicator;
   const sender = communicator.worldRank(peer);
   if (region.bytes < STREAM_HEADER_BYTES) {
-    throw invalidStream(sender, `a stream of ${region.bytes} bytes`);
+    throw invalidStream(
+      sender,
+      `a stream of ${region.bytes} bytes, shorter than its header`,
+    );
   }
   const [form, entries] = arena.u32(region.offset, 2) as unknown as [number, number];
   const offset = region.offset + STREAM_HEADER_BYTES;
@@ -95,7 +98,10 @@ export function opened(
   const body =
     form === SPARSE ? sparseBytes(entries, valueBytes) : valueBytes * entries;
   if (body > room || (!trailing && body < room)) {
-    throw invalidStream(sender, `a stream of ${entries} entries in ${room} bytes`);
+    throw invalidStream(
+      sender,
+      `a stream of ${entries} entries in ${room} bytes, where they take ${body}`,
+    );
   }
   const { start, length } = range;
   if (form === DENSE && entries === length) {
@@ -104,7 +110,7 @@ export function opened(
   if (form !== SPARSE || reachesDelta(entries, length, valueBytes)) {
     throw invalidStream(
       sender,
-      `a stream of form ${form} and ${entries} entries for ${length} elements`,
+      `a stream of unknown form ${form}, or with ${entries} entries for ${length} elements`,
     );
   }
   const stream = { offset, count: entries };
@@ -113,7 +119,7 @@ export function opened(
     const index = arena.u32(offset, entries)[bad]!;
     throw invalidStream(
       sender,
-      `index ${index} at place ${bad} of elements from ${start} on`,
+      `index ${index} at position ${bad}, out of order or outside ${start} to ${start + length - 1}`,
     );
   }
   return { form: 'sparse', ...stream, start, length };
@@ -313,6 +319,6 @@ export function asCombined(stream: Stream, valueBytes: ValueBytes): Combined {
 export function invalidStream(peer: number, what: string): GradwireError {
   return failure('PAYLOAD_INVALID', `rank ${peer} sent ${what}`, {
     rank: peer,
-    next: 'Deploy the same version of the agent on every node.',
+    next: 'Deploy the same version of the agent on every machine.',
   });
 }

@@ -31,7 +31,7 @@ const parameters = z.strictObject({
     .enum(['allreduce', 'allgather'])
     .default('allreduce')
     .describe(
-      'How the means are averaged: summed along the way, or gathered by every rank',
+      'How the means are combined: summed by a collective, or gathered by every rank',
     ),
   granularity: z
     .enum(['model', 'bucket', 'tensor'])
@@ -42,7 +42,7 @@ const parameters = z.strictObject({
     .min(0)
     .max(1_000_000_000)
     .default(0)
-    .describe('Iterations between averagings of the weights; 0: only after the last'),
+    .describe('Iterations between averages of the weights; 0: only after the last'),
   divergenceEvery: z
     .int()
     .min(0)

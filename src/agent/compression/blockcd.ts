@@ -46,7 +46,7 @@ export const blockcd: MethodDefinition<typeof parameters> = {
   id: 'blockcd',
   title: 'Block coordinate descent',
   summary:
-    'The gradient at k coordinates of a slice that no other rank has, drawn at random; the other coordinates do not move.',
+    'The gradient at k random coordinates of a slice that no other rank has; the other weights do not change.',
   source: 'SparCML (Renggli et al., SC 2019), section 8.2',
   label: ({ k }) => `k=${k}`,
   parameters,

@@ -46,7 +46,7 @@ const parameters = z.strictObject({
     .max(1000)
     .default(4)
     .describe(
-      'Refresh a threshold early when it sends this factor too many or too few entries',
+      'Refresh a threshold early when it sends this many times too many, or too few, entries',
     ),
   ...smallTensorParameters,
   ...warmUpParameters,
@@ -56,7 +56,8 @@ type Parameters = z.infer<typeof parameters>;
 export const dct: MethodDefinition<typeof parameters> = {
   id: 'dct',
   title: 'DCT',
-  summary: 'The entries above a threshold per tensor that is kept for many iterations.',
+  summary:
+    'The entries above each tensor’s threshold, which is reused for many iterations.',
   source: 'Gupta et al., “Training recommender systems at scale”, 2021, algorithm 1',
   label: shareLabel,
   parameters,

@@ -22,7 +22,7 @@ export function restoreState(
   if (saved.length === 0) return;
   throw failure(
     'METHOD_STATE_INVALID',
-    `${method} keeps no state, but ${saved.length} bytes of it were to be restored`,
+    `${method} keeps no state, but the saved state has ${saved.length} bytes`,
     { next: 'The saved state belongs to another method: start the run again.' },
   );
 }

@@ -37,7 +37,10 @@ export function adoptIndices(
   const { data } = payload;
   try {
     if (data.bytes !== indexBytes(count)) {
-      throw payloadInvalid(sent.method, `${data.bytes} bytes of ${count} indices`);
+      throw payloadInvalid(
+        sent.method,
+        `it has ${data.bytes} bytes for ${count} indices`,
+      );
     }
     requireAscending(sent.method, arena.u32(data.offset, count), sent.length);
   } catch (error) {

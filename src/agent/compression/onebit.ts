@@ -48,7 +48,7 @@ const parameters = z.strictObject({
     .min(1)
     .max(2 ** 30)
     .default(512)
-    .describe('Consecutive elements that share their two means'),
+    .describe('Consecutive elements that share two means'),
   granularity: z
     .enum(['run', 'column'])
     .default('run')
@@ -63,7 +63,8 @@ type Parameters = z.infer<typeof parameters>;
 export const onebit: MethodDefinition<typeof parameters> = {
   id: 'onebit',
   title: '1-bit SGD',
-  summary: 'The sign of every element, and two means for each run; the rest waits.',
+  summary:
+    'The sign of every element, and two means for each run or column; the error stays in a residual.',
   source: '1-bit SGD (Seide et al., Interspeech 2014)',
   label: ({ granularity }) => (granularity === 'run' ? '' : `by ${granularity}`),
   parameters,

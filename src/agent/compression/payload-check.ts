@@ -29,7 +29,7 @@ export function sentBy(rank: number, error: unknown): unknown {
 /** @throws GradwireError `PAYLOAD_INVALID` unless `data` has exactly this many bytes */
 export function requireBytes(method: string, data: Region, bytes: number): void {
   if (data.bytes === bytes) return;
-  throw payloadInvalid(method, `${data.bytes} bytes, not ${bytes}`);
+  throw payloadInvalid(method, `it has ${data.bytes} bytes instead of ${bytes}`);
 }
 
 /**
@@ -59,12 +59,18 @@ export function requireAscending(
   let least = 0;
   for (const index of indices) {
     if (index < least) {
-      throw payloadInvalid(method, `index ${index} does not ascend`);
+      throw payloadInvalid(
+        method,
+        `index ${index} is not greater than the one before it`,
+      );
     }
     least = index + 1;
   }
   if (least > length) {
-    throw payloadInvalid(method, `index ${least - 1} of ${length}`);
+    throw payloadInvalid(
+      method,
+      `index ${least - 1} is out of range for ${length} elements`,
+    );
   }
 }
 
@@ -72,7 +78,7 @@ export function requireAscending(
 export function requireScales(method: string, scales: Float32Array): void {
   for (const scale of scales) {
     if (!(scale >= 0 && scale < Infinity)) {
-      throw payloadInvalid(method, `a scale is ${scale}`);
+      throw payloadInvalid(method, `a scale is ${scale}, not a finite number ≥ 0`);
     }
   }
 }

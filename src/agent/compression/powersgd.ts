@@ -52,7 +52,8 @@ type Parameters = z.infer<typeof parameters>;
 export const powersgd: MethodDefinition<typeof parameters> = {
   id: 'powersgd',
   title: 'PowerSGD',
-  summary: 'Two thin factors of each matrix, r columns each; vectors travel whole.',
+  summary:
+    'Two thin factors of each matrix, r columns each; vectors are sent uncompressed.',
   source: 'PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2',
   label: ({ rank }) => `rank ${rank}`,
   parameters,
@@ -60,7 +61,7 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   payload: 'dense',
   reducible: true,
   residual: 'gradient',
-  agreesOn: 'all ranks’ first factors, summed, to compute the second',
+  agreesOn: 'the sums of all ranks’ first factors, from which each computes the second',
   replicas: 'identical',
   messages: ({ rank }, { tensors }) => {
     const { lefts, rights } = layOut(tensors, rank);

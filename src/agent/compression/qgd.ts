@@ -45,7 +45,7 @@ export const qgd: MethodDefinition<typeof parameters> = {
   id: 'qgd',
   title: 'Quantised gradient descent',
   summary:
-    'The fewest largest entries whose magnitudes add up to a tensor’s norm; sends their signs and the norm.',
+    'The signs of the largest entries, as few as add up to the tensor’s norm, and the norm.',
   source: 'QSGD (Alistarh et al., NIPS 2017), appendix F',
   parameters,
   schedules: [WARM_UP],
@@ -115,7 +115,10 @@ class NormCodec<V> implements SectionCodec {
     const count = arena.u32(data.offset + 4, 1)[0]!;
     const most = mostEntries(n);
     if (count > most) {
-      throw payloadInvalid(qgd.id, `${count} entries, of at most ${most}`);
+      throw payloadInvalid(
+        qgd.id,
+        `it has ${count} entries; at most ${most} are possible`,
+      );
     }
     const bytes = HEAD_BYTES + 4 * count;
     requireLength(data, bytes);
@@ -128,7 +131,10 @@ class NormCodec<V> implements SectionCodec {
       const entry = entries[at]!;
       const index = entry % NEGATIVE;
       if (index <= before || index >= n) {
-        throw payloadInvalid(qgd.id, `index ${index} of ${n} behind ${before}`);
+        throw payloadInvalid(
+          qgd.id,
+          `index ${index} (of ${n}) does not follow index ${before}`,
+        );
       }
       before = index;
       indices[at] = index;

@@ -18,11 +18,14 @@ export function checkQuantized(
 ): number {
   const count = data.bytes < 4 ? 0 : arena.u32(data.offset, 1)[0]!;
   if (count > most) {
-    throw payloadInvalid(method, `${count} entries, of at most ${most}`);
+    throw payloadInvalid(
+      method,
+      `it has ${count} entries; at most ${most} are possible`,
+    );
   }
   const expected = quantizedBytes(count, quantizer);
   if (data.bytes !== expected) {
-    throw payloadInvalid(method, `${data.bytes} bytes for ${expected}`);
+    throw payloadInvalid(method, `it has ${data.bytes} bytes instead of ${expected}`);
   }
   const { indices, scales } = quantizedParts(data.offset, count, quantizer);
   requireAscending(method, arena.u32(indices.offset, count), length);

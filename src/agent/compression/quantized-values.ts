@@ -19,7 +19,7 @@ export const valueParameters = {
         .int()
         .min(0)
         .max(8)
-        .refine((bits) => bits !== 1, 'One bit leaves no level: 0 or 2 to 8')
+        .refine((bits) => bits !== 1, 'One bit leaves no levels: use 0, or 2 to 8')
         .default(0)
         .describe('Bits per sent value, rounded at random as in QSGD; 0: exact values'),
       bucket: z

@@ -51,7 +51,8 @@ type Parameters = z.infer<typeof parameters>;
 export const randomk: MethodDefinition<typeof parameters> = {
   id: 'randomk',
   title: 'Random-k',
-  summary: 'k entries drawn at random, the same on every rank; only values travel.',
+  summary:
+    'k entries drawn at random, the same on every rank; only their values are sent.',
   source: 'Sparsified SGD with memory (Stich et al., NeurIPS 2018), definition 2.1',
   label: shareLabel,
   parameters,

@@ -68,7 +68,7 @@ export function registerMethod<Schema extends z.ZodObject>(
   const { id, parameters } = definition;
   const clash = Object.keys(parameters.shape).find((name) => TAKEN.has(name));
   if (clash !== undefined) {
-    throw invalidDefinition(KIND, id, `the name of its parameter "${clash}" is taken`);
+    throw invalidDefinition(KIND, id, `its parameter "${clash}" has a reserved name`);
   }
   const bare = shownEntries(id, parameters).find(
     ({ description }) => description === '',

@@ -64,7 +64,9 @@ const parameters = z.strictObject({
     .min(0)
     .max(2 ** 30)
     .default(0)
-    .describe('Entries per chunk; 0: about 1/ratio, so that one of each is sent'),
+    .describe(
+      'Entries per chunk; 0: about 1/ratio, so that one entry of each chunk is sent',
+    ),
   diagnosticsEvery: z
     .int()
     .min(0)
@@ -80,8 +82,7 @@ type Parameters = z.infer<typeof parameters>;
 export const scalecom: MethodDefinition<typeof parameters> = {
   id: 'scalecom',
   title: 'ScaleCom',
-  summary:
-    'The values of all ranks at the entries that one rank selects; ranks take turns.',
+  summary: 'All ranks’ values at the entries that one rank selects; ranks take turns.',
   source: 'ScaleCom (Chen et al., NeurIPS 2020), algorithm 1',
   label: shareLabel,
   parameters,

@@ -158,7 +158,10 @@ export class SectionedCompressor<V> implements Compressor<V> {
       read += section.bytes;
     }
     if (read !== data.bytes) {
-      throw payloadInvalid(this.#method, `${data.bytes} bytes, not ${read}`);
+      throw payloadInvalid(
+        this.#method,
+        `it has ${data.bytes} bytes instead of ${read}`,
+      );
     }
   }
 

@@ -55,7 +55,8 @@ export class StochasticCodec<V> implements SectionCodec {
   measure(data: Region, n: number): MeasuredSection {
     const { arena } = this.#context.work;
     const { numbers, codes } = partsOf(data, n, this.coding);
-    if (codes.bytes < 0) throw payloadInvalid(this.#method, 'it ends in its scales');
+    if (codes.bytes < 0)
+      throw payloadInvalid(this.#method, 'it ends within its scales');
     requireScales(this.#method, arena.f32(numbers));
     const bytes =
       this.#packed === undefined

@@ -51,7 +51,7 @@ export function decodeSegmentHeader(bytes: Buffer, most: number): SegmentHeader 
     'LINK_NOT_EMULATED',
     'a peer sent bytes that are not from an emulated link',
     {
-      next: 'Give all ranks the same network spec, and deploy the same version on every node.',
+      next: 'Set the same network for all ranks, and deploy the same version on every machine.',
     },
   );
 }

@@ -78,7 +78,9 @@ export async function layerRates(raw: ExperimentSpec, id: string): Promise<Layer
   });
   const rates = layers.flatMap(({ rate }) => rate ?? []);
   if (rates.length === 0)
-    throw uncounted(`${workload.model} multiplies with no tensor`);
+    throw uncounted(
+      `none of ${workload.model}’s tensors is used in a matrix product or convolution`,
+    );
   const exchange = exchangeOf(raw, layers, guided);
   // Reports now what such a run would be refused for.
   validateLaunch({ ...raw, exchange }, [], known);
@@ -166,8 +168,12 @@ function exchangeOf(
 const ratioOf = (rate: number): number => Number((1 / rate).toPrecision(6));
 
 function uncounted(why: string): Error {
-  return inputError('RATES_UNCOUNTED', `rates follow from multiply-adds, and ${why}`, {
-    place: 'workload.model',
-    next: 'Choose the rates yourself, by exchange.ratio and exchange.layers.',
-  });
+  return inputError(
+    'RATES_UNCOUNTED',
+    `rates are derived from multiply-adds, but ${why}`,
+    {
+      place: 'workload.model',
+      next: 'Choose the rates yourself, with exchange.ratio and exchange.layers.',
+    },
+  );
 }

@@ -77,7 +77,7 @@ export class GpuView {
    */
   static async open(seat: GpuSeat): Promise<GpuView | string> {
     if (process.platform !== 'linux')
-      return `GPUs are told apart on Linux alone, not on ${process.platform}`;
+      return `Gradwire can tell GPUs apart only on Linux, not on ${process.platform}`;
     const koffi = await import('koffi').catch(() => undefined);
     if (koffi === undefined) return 'the package "koffi" is not installed';
     try {
@@ -231,7 +231,7 @@ function intercept({ dlsym, ours }: Native): (() => void) | string {
   const offset = importSlot(library.file, 'dlsym');
   const slot = library.from + (offset ?? 0);
   if (offset === undefined || !library.isWritable(slot))
-    return `this build of ${LIBRARY} binds its functions in another way`;
+    return `this build of ${LIBRARY} links its functions in an unsupported way`;
   const before = readWord(slot);
   // The linker's function, or the library's own code that would look it up.
   const isExpected =

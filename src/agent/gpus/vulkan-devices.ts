@@ -104,7 +104,7 @@ export function vulkanDevices(
 }
 
 function check(result: number): void {
-  if (result < 0) throw new Error(`Vulkan answered ${result}`);
+  if (result < 0) throw new Error(`Vulkan returned error ${result}`);
 }
 
 function text(bytes: Buffer): string {

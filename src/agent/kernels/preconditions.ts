@@ -82,7 +82,7 @@ export function requireWithin(
 export function streamIndexError(index: number, length: number): GradwireError {
   return failure(
     'STREAM_INDEX_OUT_OF_RANGE',
-    `a sparse stream names element ${index} of a vector of ${length}`,
+    `a sparse stream contains index ${index}, but the vector has ${length} elements`,
     { next: 'A rank has sent a corrupt payload: see the log of the run.' },
   );
 }

@@ -11,7 +11,7 @@ export function checkOverlap({
   if (overlap && doubleBuffer) {
     throw inputError(
       'OVERLAP_MISFIT',
-      'overlap hides an exchange under its own backward pass, doubleBuffer under the next ' +
+      'overlap hides an exchange behind its own backward pass, doubleBuffer behind the next ' +
         'iteration',
       { place: 'doubleBuffer', next: 'Set one of them.' },
     );

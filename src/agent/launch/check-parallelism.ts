@@ -145,7 +145,7 @@ function checkVarianceReduction(spec: ExperimentSpec): void {
   if (other !== undefined) {
     throw misfit(
       other,
-      'optimizer.fullGradientEvery corrects a gradient before any of it can be exchanged',
+      'optimizer.fullGradientEvery corrects each gradient as a whole, so none of it can be exchanged earlier',
       `Remove ${other} or fullGradientEvery.`,
     );
   }

@@ -60,13 +60,13 @@ function noUpdates(
   if (asynchronousOf(spec) !== undefined) {
     return {
       message:
-        'in asynchronous training servers move the weights, by several ranks at different rates',
+        'in asynchronous training, servers apply gradients of several ranks, each at its own rate',
       next: 'Remove residualUnits, or set parallelism.kind: synchronous.',
     };
   }
   if (movesOtherwise === undefined) return undefined;
   return {
-    message: `${movesOtherwise} does not move weights by the rate times the gradient`,
+    message: `${movesOtherwise} does not change weights by the learning rate times the gradient`,
     next: 'Remove residualUnits, or use the optimizer sgd.',
   };
 }
@@ -156,7 +156,7 @@ export function assertReached(
   const exchanges = every === 1 ? '' : ` and exchanges every ${every}`;
   throw inputError(
     'SWITCH_TOO_LATE',
-    `switch at iteration ${at}, but the run has ${iterations}${exchanges}`,
+    `a switch is scheduled for iteration ${at}, but the run has ${iterations}${exchanges}`,
     { place: 'switch', next: `Give an iteration below ${last + 1}.` },
   );
 }

@@ -54,7 +54,7 @@ export function requirePushable({ layers = [], method }: ExchangePlan): void {
     if (movesPart === true) {
       throw inputError(
         'METHOD_OPTIMIZER_MISFIT',
-        `${id} unites what ranks send, but servers divide each push by the number of ranks`,
+        `${id} combines the ranks’ payloads without averaging, but servers divide each push by the number of ranks`,
         {
           place: 'exchange.method',
           next: 'Use another method, or parallelism.kind: synchronous.',
@@ -64,7 +64,7 @@ export function requirePushable({ layers = [], method }: ExchangePlan): void {
     if (agreesOn === undefined) continue;
     throw inputError(
       'METHOD_NEEDS_PEERS',
-      `${id} needs ${agreesOn}: a rank that pushes to servers by itself does not have that`,
+      `${id} needs ${agreesOn}; a rank that pushes to servers on its own does not have them`,
       {
         place: 'exchange.method',
         next: 'Use another method, or parallelism.kind: synchronous.',

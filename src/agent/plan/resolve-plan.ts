@@ -205,7 +205,7 @@ function resolve(
   if (!reducible) {
     throw inputError(
       'COLLECTIVE_MISFIT',
-      `${method.id} is gathered, not reduced: ${collective.id} cannot carry it`,
+      `payloads of ${method.id} are gathered, not summed, so ${collective.id} cannot be used`,
       {
         next:
           collective.quantizes === true
@@ -354,7 +354,7 @@ function resolveParameters(
     throw inputError(
       'METHOD_OPTIMIZER_MISFIT',
       `${method.id} moves a few weights in each step, but a weight decay of ${weightDecay} moves ` +
-        'all of them: the effective penalty would be larger than stated',
+        'all of them: the penalty would be larger than weightDecay says',
       {
         place: 'exchange.method',
         next: 'Set optimizer.weightDecay to 0. Your own model can include the penalty in its objective.',
@@ -397,7 +397,7 @@ function resolveLayers(
     return placed(where, () => {
       const { tensors } = setting;
       if (tensors !== undefined && !tensors.some((name) => fitsName(match, name))) {
-        throw inputError('LAYER_UNKNOWN', `no tensor has a name like "${match}"`, {
+        throw inputError('LAYER_UNKNOWN', `no tensor name matches "${match}"`, {
           next: `The tensors are: ${someOf(tensors)}.`,
         });
       }

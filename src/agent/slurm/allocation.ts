@@ -372,11 +372,11 @@ function endOf(job: string, { state }: JobStatus, node: string): GradwireError {
   const cancelled = state === 'CANCELLED';
   return failure(
     cancelled ? 'JOB_ENDED' : 'JOB_LOST',
-    `Slurm's job ${job} has ended: ${state}`,
+    `Slurm job ${job} has ended: ${state}`,
     {
       place: node,
       next: cancelled
-        ? 'It may have been cancelled by hand. Launch the run again.'
+        ? 'It may have been cancelled by a user. Launch the run again.'
         : `Ask Slurm why (sacct -j ${job}), or launch the run again; with onFailure: restart it submits another job by itself.`,
     },
   );
@@ -386,7 +386,7 @@ function endingOf(job: string, end: number, node: string): GradwireError {
   const at = new Date(end).toISOString().slice(11, 16);
   return failure(
     'ALLOCATION_ENDING',
-    `Slurm's job ${job} reaches its time limit at ${at} UTC, before the run could end`,
+    `Slurm job ${job} reaches its time limit at ${at} UTC, before the end of the run`,
     {
       place: node,
       next: 'Request more time (--time), or set onFailure: restart to resume in another job.',

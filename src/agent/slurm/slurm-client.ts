@@ -76,7 +76,7 @@ export async function submitJob(
   }
   throw inputError('SLURM_REFUSED', `Slurm rejected the job: ${wordsOf(stderr)}`, {
     next:
-      'Correct the machine’s entry (gradwire nodes edit), ' +
+      'Correct the machine’s settings (gradwire nodes edit NAME), ' +
       'or ask the cluster’s administrators.',
   });
 }
@@ -191,7 +191,7 @@ function missing(command: string): GradwireError {
   return failure('SLURM_MISSING', `this machine has no ${command}`, {
     next:
       'Check that it is a login node of a Slurm cluster and that Slurm is in the PATH of SSH ' +
-      'commands (ssh HOST command -v sbatch). Otherwise: gradwire nodes edit NAME --unset slurm.',
+      'commands (ssh HOST command -v sbatch). If it is not one: gradwire nodes edit NAME --unset slurm.',
   });
 }
 

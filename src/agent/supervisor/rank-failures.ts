@@ -18,7 +18,7 @@ export function deathOf(
       rank,
       next:
         signal === 'SIGKILL'
-          ? 'It may have been killed by hand, or for lack of memory (see dmesg). Launch the run again.'
+          ? 'It may have been killed by a user, or because memory ran out (see dmesg). Launch the run again.'
           : 'Launch the run again; if this happens again, report it.',
     },
   ).toData();
@@ -52,7 +52,7 @@ export function notStarted(
     `rank ${rank} did not start within ${afterMs / 1000} s`,
     {
       ...{ place, rank },
-      next: 'Check that its setup lines end and that the machine responds.',
+      next: 'Check that its setup lines finish and that the machine responds.',
     },
   );
 }

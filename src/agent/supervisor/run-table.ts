@@ -280,7 +280,7 @@ export class RunTable {
   async abortAll(): Promise<void> {
     const error = failure(
       'SUPERVISOR_STOPPED',
-      'the supervisor was asked to end',
+      'the supervisor was asked to shut down',
     ).toData();
     await Promise.all(
       [...this.#runs.values()].map(async (run) => {

@@ -159,7 +159,7 @@ function sized(
   { id }: Dataset,
 ): Model {
   if (features !== undefined) return model.ofFeatures(features);
-  throw mismatch(`${model.id} takes sparse samples, and those of ${id} are not`);
+  throw mismatch(`${model.id} needs sparse samples, but those of ${id} are dense`);
 }
 
 const mismatch = (what: string): GradwireError =>
@@ -179,8 +179,8 @@ function requireNoClipping(
   if (table === undefined || clipNorm === undefined) return;
   throw inputError(
     'OPTIMIZER_TABLE_MISFIT',
-    `gradients of ${model.id} cannot be clipped: "${table.name}" is a table, and a batch ` +
-      'uses only a few of its rows',
+    `gradients of ${model.id} cannot be clipped, because "${table.name}" is a table of ` +
+      'which a batch uses only a few rows',
     { place: 'optimizer.clipNorm', next: 'Remove it.' },
   );
 }

@@ -52,7 +52,7 @@ export async function dial(
     acceptorNonce: challenge.nonce,
   };
   if (!proofsEqual(challenge.proof, proofOf('acceptor', run, introduction))) {
-    throw unauthenticated(peer, 'did not prove that it knows the secret of this run');
+    throw unauthenticated(peer, 'did not prove that it knows this run’s secret');
   }
   socket.write(encodeAnswer(proofOf('dialer', run, introduction)));
   const welcome = await readExactly(socket, HANDSHAKE_BYTES.welcome);
@@ -85,10 +85,11 @@ export async function accept(
   };
   try {
     const helloBytes = await readExactly(socket, HANDSHAKE_BYTES.hello);
-    if (helloBytes === undefined) return refuse('said nothing or too little');
+    if (helloBytes === undefined)
+      return refuse('sent nothing, or only part of a greeting');
     const hello = decodeHello(helloBytes);
     if (hello === undefined) return refuse('is not a rank');
-    if (hello.acceptor !== rank) return refuse(`wanted rank ${hello.acceptor}`);
+    if (hello.acceptor !== rank) return refuse(`asked for rank ${hello.acceptor}`);
     const introduction = {
       dialer: hello.dialer,
       acceptor: rank,
@@ -99,9 +100,9 @@ export async function accept(
     socket.write(encodeChallenge(introduction.acceptorNonce, proof));
     const answerBytes = await readExactly(socket, HANDSHAKE_BYTES.answer);
     const answer = answerBytes && decodeAnswer(answerBytes);
-    if (answer === undefined) return refuse('left before proving what it is');
+    if (answer === undefined) return refuse('disconnected before authenticating');
     if (!proofsEqual(answer, proofOf('dialer', run, introduction))) {
-      return refuse('does not know the secret of this run');
+      return refuse('does not know this run’s secret');
     }
     if (!options.admit(hello.dialer)) return refuse(`is a second rank ${hello.dialer}`);
     socket.write(encodeWelcome());

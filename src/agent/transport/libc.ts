@@ -65,7 +65,8 @@ export function loadLibc(): Promise<Libc> {
 
 async function bind(): Promise<Libc> {
   const duplicateCommand = DUPLICATE_CLOSE_ON_EXEC[process.platform];
-  if (duplicateCommand === undefined) throw unavailable(`not on ${process.platform}`);
+  if (duplicateCommand === undefined)
+    throw unavailable(`not supported on ${process.platform}`);
   const koffi = await import('koffi').catch((cause: unknown) => {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw unavailable(`koffi cannot be loaded: ${message.split('\n')[0]}`);

@@ -187,8 +187,8 @@ const unreachable = (
     {
       rank: peer,
       next:
-        'Give the machine an address that the other one can reach (nodes add --address), ' +
-        'or open some ports in its firewall (nodes add --ports).',
+        'Set an address that the other machine can reach (gradwire nodes edit NAME --address), ' +
+        'or open ports in its firewall and name them (--ports).',
     },
   );
 
@@ -251,7 +251,8 @@ function absent(
     last === undefined
       ? ''
       : `; of ${refusals.length} connection(s) refused, the last ${last}`;
-  const lost = trouble === undefined ? '' : `; the system reported ${trouble}`;
+  const lost =
+    trouble === undefined ? '' : `; the operating system reported ${trouble}`;
   return failure(
     'PEER_TIMEOUT',
     `${who} did not connect within ${timeoutMs / 1000} s${refused}${lost}`,

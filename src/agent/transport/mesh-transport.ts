@@ -288,7 +288,7 @@ export class MeshTransport implements Transport {
       this.#fail(
         failure(
           'FRAME_BACKLOG',
-          `${this.#name(peer.rank)} sent ${keptBytes} unrequested bytes, in messages that take ${keptMemory}`,
+          `${this.#name(peer.rank)} sent ${keptBytes} bytes that nothing requested; keeping them takes ${keptMemory} bytes of memory`,
           {
             rank: peer.rank,
             next: 'The ranks are out of step. Report this with the log of the run.',
@@ -324,8 +324,8 @@ export class MeshTransport implements Transport {
     this.#fail(
       failure(
         'PEER_TIMEOUT',
-        `${this.#name(late.rank)} ${what} for ${this.#timeoutMs / 1000} s: ` +
-          `${this.#name(this.rank)} gave up waiting`,
+        `${this.#name(late.rank)} ${what} for ${this.#timeoutMs / 1000} s, ` +
+          `and ${this.#name(this.rank)} gave up waiting`,
         {
           rank: late.rank,
           place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,

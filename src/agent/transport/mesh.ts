@@ -144,7 +144,7 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
       `${rankName(options.addresses, peer)} sends no sign of life`,
       {
         rank: peer,
-        next: 'Deploy the same version of the agent on every node.',
+        next: 'Deploy the same version of the agent on every machine.',
       },
     );
   });

@@ -80,7 +80,7 @@ export function decodeFrameHeader(bytes: Buffer): FrameHeader {
     throw failure(
       'FRAME_VERSION_MISMATCH',
       `a frame has version ${version}, but this rank speaks ${FRAME_VERSION}`,
-      { next: 'Deploy the same version of the agent on every node.' },
+      { next: 'Deploy the same version of the agent on every machine.' },
     );
   }
   const code = bytes.readUInt8(3);
@@ -91,7 +91,7 @@ export function decodeFrameHeader(bytes: Buffer): FrameHeader {
   const limit = kind === 'data' ? MAX_DATA_BYTES : MAX_ABORT_BYTES;
   if (length > limit) {
     throw failure('FRAME_TOO_LARGE', `a ${kind} frame announces ${length} bytes`, {
-      next: `The limit is ${limit} bytes. Deploy the same version on every node.`,
+      next: `The limit is ${limit} bytes. Deploy the same version on every machine.`,
     });
   }
   return {

@@ -239,7 +239,7 @@ export class ReceiveQueue implements FrameSink {
       {
         rank: this.#peer,
         place: `stream ${found.stream}, exchange ${found.sequence}`,
-        next: 'The ranks took different branches. Deploy the same version on every node.',
+        next: 'The ranks are executing different steps. Deploy the same version on every machine.',
       },
     );
   }

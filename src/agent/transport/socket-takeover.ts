@@ -26,7 +26,7 @@ export function takeOver(socket: Socket, libc: Libc): TakenSocket | undefined {
   if (socket.destroyed) return undefined;
   const source = descriptorOf(socket);
   if (source === undefined || socket.writableLength > 0) {
-    throw failure('NATIVE_UNAVAILABLE', 'Node did not give a socket’s descriptor', {
+    throw failure('NATIVE_UNAVAILABLE', 'Node did not expose the socket’s descriptor', {
       next: 'Use transport tcp.',
     });
   }

@@ -140,7 +140,11 @@ function listen(where: ListenOptions): Promise<Server> {
     const { code, kind, message, next } = failure(
       'LISTEN_FAILED',
       `cannot listen on ${place}: ${cause.message}`,
-      { next: 'Give the node an address that belongs to one of its interfaces.' },
+      {
+        next:
+          'Set an address that belongs to one of the machine’s interfaces ' +
+          '(gradwire nodes edit NAME --address).',
+      },
     );
     reject(new GradwireError({ code, kind, message, next }, { cause }));
   });

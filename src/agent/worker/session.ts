@@ -55,8 +55,8 @@ const READ_BACK: Notice = {
   level: 'info',
   code: 'GRADIENTS_READ_BACK',
   message:
-    'gradients are read back from the GPU and compressed on the CPU because the engine has its ' +
-    'own thread, corrects gradients (optimizer.fullGradientEvery), or the model is split',
+    'gradients are read back from the GPU and compressed on the CPU, because the engine runs in ' +
+    'its own thread, gradients are corrected (optimizer.fullGradientEvery), or the model is split',
 };
 
 export interface SessionOptions {
@@ -246,10 +246,10 @@ export class WorkerSession {
     if (backend === 'webgpu' || values[0] === 0) return;
     throw inputError(
       'BACKENDS_DIFFER',
-      `backend auto chose webgpu for other ranks but wasm here: ${whyBackend ?? ''}`,
+      `backend: auto chose webgpu for other ranks but wasm for this one: ${whyBackend ?? ''}`,
       {
         place: 'backend: auto',
-        next: 'Ask for one of them: backend: wasm, or backend: webgpu.',
+        next: 'Choose one for all ranks: backend: wasm, or backend: webgpu.',
       },
     );
   }

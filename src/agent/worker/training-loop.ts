@@ -169,8 +169,8 @@ export class TrainingLoop {
         code: 'COMPARISON_SKIPPED',
         message:
           this.#replaced.size > 0
-            ? 'what is applied has momentum in it: it is not compared with gradients'
-            : 'the gradient stays on the GPU, where it is not compared; engine: thread brings it back',
+            ? 'the applied gradient includes momentum, so it cannot be compared with the uncompressed one'
+            : 'the gradient stays on the GPU and is not compared; set engine: thread to read it back',
       });
     }
     return false;
@@ -289,8 +289,8 @@ export class TrainingLoop {
       level: 'info',
       code: 'MOMENTUM_REPLACED',
       message:
-        `momentum is within the compression of ${elements} of ${trainer.length} ` +
-        `elements: the optimiser's, ${momentum}, does not apply to them`,
+        `the method applies momentum to ${elements} of ${trainer.length} elements, so the ` +
+        `optimiser's momentum of ${momentum} does not apply to them`,
     });
   }
 
@@ -308,8 +308,8 @@ export class TrainingLoop {
       level: 'info',
       code: 'GRADIENTS_STALE',
       message:
-        'doubleBuffer: each gradient is applied one iteration late, to weights that have ' +
-        'moved since',
+        'doubleBuffer applies each gradient one iteration late, to weights that have ' +
+        'changed since it was computed',
     });
   }
 

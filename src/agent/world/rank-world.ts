@@ -94,8 +94,11 @@ export class RankWorld<
         reject(
           failure(
             'WORKER_SILENT',
-            `rank ${rank} has not answered "${order.type}" for ${limitMs / 1000} s`,
-            { rank, next: 'Is its process stopped, or the file on a disk that hangs?' },
+            `rank ${rank} has not responded to "${order.type}" for ${limitMs / 1000} s`,
+            {
+              rank,
+              next: 'Check that its process is not suspended and that the disk with the file responds.',
+            },
           ),
         );
       }, limitMs);

@@ -51,7 +51,7 @@ export function addAllreduceCommand(program: Command): void {
     .requiredOption('--ranks <count>', 'processes', parseRanks)
     .option('--algorithm <id>', 'a collective: ring, ssar-split-allgather, …', 'auto')
     .addOption(
-      new Option('--op <name>', 'how entries combine')
+      new Option('--op <name>', 'the operation that combines entries')
         .choices(['sum', 'min', 'max', 'prod'] satisfies ReduceOperation[])
         .default('sum'),
     )
@@ -68,10 +68,10 @@ export function addAllreduceCommand(program: Command): void {
     )
     .option(
       '--servers <count>',
-      'for parameter-server: ranks that are servers; default: 1',
+      'number of ranks that are also servers, for parameter-server; default: 1',
       parseWord,
     )
-    .option('--seed <number>', 'for random rounding; default: 1', parseWord)
+    .option('--seed <number>', 'seed of random rounding; default: 1', parseWord)
     .addOption(
       new Option('--transport <name>', 'transport between ranks')
         .choices(['auto', 'tcp', 'native'])
@@ -138,8 +138,8 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
   );
   process.stdout.write(
     `${report.algorithm}${describeServers(report)}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
-      `${n} elements, ${nnzReduced} of the result not 0` +
-      `${switchedToDense ? ', sent sparse and reduced to dense' : ''}, ` +
+      `${n} elements, ${nnzReduced} non-zero in the result` +
+      `${switchedToDense ? ', sent sparse and received dense' : ''}, ` +
       `in ${milliseconds(ms)} over ${report.transport}${describeLinks(report)}\n${table}\n`,
   );
 }

@@ -18,42 +18,42 @@ export function addBenchCommand(program: Command): void {
     .description('benchmark this installation on this machine');
   bench
     .command('app')
-    .description('the cost of the app')
+    .description('measure the cost of the app itself')
     .option(
       '--cluster',
-      'the cost of machines reached by SSH instead, with a real sshd',
+      'measure the cost of machines reached by SSH instead, with a real sshd',
     )
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('app', options));
   bench
     .command('collectives')
     .description(
-      'the collectives between real processes; without a section: sweep, exchange',
+      'measure the collectives between real processes; default sections: sweep, exchange',
     )
     .option('--sweep', 'dense vectors of all sizes')
     .option('--sparse', "SparCML's microbenchmark, and time over density")
-    .option('--grid', 'sparse vectors, for what auto chooses')
+    .option('--grid', 'sparse vectors, to check what auto chooses')
     .option('--exchange', 'one iteration of FNN-3, and where its time goes')
     .option('--memory', 'peak arena memory of a rank')
     .option('--emulation', 'emulated links compared with shaped ones; needs root')
     .option('--ranks <counts>', 'processes, as 2,4,8')
-    .option('--sizes <bytes>', 'of the dense vectors, such as 8,64K,4M')
+    .option('--sizes <bytes>', 'sizes of the dense vectors, such as 8,64K,4M')
     .option('--transport <name>', 'auto, tcp or native')
     .option(
       '--links <names>',
-      'any of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped ones need root',
+      'any of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped links need root',
     )
     .option('--peers', 'compare with OpenMPI and Gloo, where installed')
-    .option('--bound', 'each rank on one core, ours and theirs; Linux')
-    .option('--quick', 'a few repetitions of a few sizes, to see that it works')
+    .option('--bound', 'bind each rank, ours and the peers’, to one core; Linux only')
+    .option('--quick', 'few sizes and repetitions, to see that it works')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('collectives', options));
   bench
     .command('compress')
-    .description('the cost of compression, for every method')
+    .description('measure the cost of every compression method')
     .option('--n <lengths>', 'elements of the vectors, such as 1M,25M')
-    .option('--methods <ids>', 'only these, such as topk,qsgd')
-    .option('--vectors <names>', 'only these of gaussian,laplace,recorded')
+    .option('--methods <ids>', 'only these methods, such as topk,qsgd')
+    .option('--vectors <names>', 'only these vectors; any of gaussian,laplace,recorded')
     .option('--backend <name>', 'reference, wasm or webgpu')
     .option('--peers', 'compare with PyTorch, where /usr/bin/python3 has it')
     .option('--json', JSON_LINES)
@@ -61,11 +61,11 @@ export function addBenchCommand(program: Command): void {
   bench
     .command('training')
     .description(
-      'the cost of an iteration per model, compared with PyTorch where installed',
+      'measure an iteration of each model, compared with PyTorch if installed',
     )
-    .option('--models <ids>', 'only these of fnn3,lstm-small,resnet-20')
+    .option('--models <ids>', 'only these models; any of fnn3,lstm-small,resnet-20')
     .option('--backend <name>', 'wasm or webgpu')
-    .option('--rounds <count>', 'how often Gradwire and PyTorch alternate')
+    .option('--rounds <count>', 'number of turns that Gradwire and PyTorch take')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('training', options));
   addBenchNetworkCommand(bench);

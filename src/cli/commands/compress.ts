@@ -21,7 +21,7 @@ interface CompressOptions {
 }
 
 export function backendOption(): Option {
-  return new Option('--backend <name>', 'kernels to use')
+  return new Option('--backend <name>', 'the backend whose kernels to use')
     .choices(['reference', 'wasm', 'webgpu'] satisfies BackendName[])
     .default('wasm');
 }
@@ -43,12 +43,12 @@ export function addCompressCommand(program: Command): void {
     .addOption(backendOption())
     .option(
       '--seed <number>',
-      'for all random numbers; default: the state’s, or 1',
+      'seed of all random numbers; default: the state’s, or 1',
       parseWord,
     )
     .option(
       '--rank <number>',
-      'rank whose noise to use; default: the state’s, or 0',
+      'rank whose random noise is used; default: the state’s, or 0',
       parseWord,
     )
     .option(
@@ -58,7 +58,7 @@ export function addCompressCommand(program: Command): void {
     )
     .option(
       '--shape <AxB…>',
-      'shape of the tensor, for methods that factor it',
+      'shape of the tensor, for powersgd, and for onebit with granularity=column',
       parseShape,
     )
     .option('--state <file>', 'keeps the residual and state between calls')

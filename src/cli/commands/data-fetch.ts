@@ -40,7 +40,7 @@ export function addDataFetchCommand(data: Command): void {
       const controller = new AbortController();
       process.once('SIGINT', () => {
         controller.abort(
-          failure('FETCH_STOPPED', `the fetch of ${set.id} was stopped`, {
+          failure('FETCH_STOPPED', `the download of ${set.id} was stopped`, {
             next: 'Run the command again to resume it.',
           }),
         );

@@ -16,7 +16,7 @@ export function addNodesAddCommand(nodes: Command): void {
     .description('add a machine; ~/.ssh/config applies to its host')
     .argument('<name>', 'its name in world.nodes of specs')
     .requiredOption('--host <host>', 'name or address, or a Host from ~/.ssh/config')
-    .option('--slurm', 'it is the login node of a Slurm cluster', false);
+    .option('--slurm', 'the machine is the login node of a Slurm cluster', false);
   const keys = NODE_FIELDS.map(({ key }) => key);
   addNodeOptions(
     command,

@@ -15,7 +15,7 @@ export function addNodesDeployCommand(nodes: Command): void {
   addConnectOptions(
     nodes
       .command('deploy')
-      .description('deploy the agent to a machine; runs do so by themselves')
+      .description('deploy the agent to a machine; a run does this automatically')
       .argument('<name>', 'its name'),
   ).action(async (name: string, flags: ConnectFlags) => {
     await withWorkspace(

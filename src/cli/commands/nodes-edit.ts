@@ -32,16 +32,19 @@ const OPTIONAL = NODE_FIELDS.filter(({ key }) => key !== 'host' && key !== 'name
 export function addNodesEditCommand(nodes: Command): void {
   const command = nodes
     .command('edit')
-    .description('change what was said of a machine; what is not given stays')
+    .description('change a machine’s settings; omitted options keep their values')
     .argument('<name>', 'its name')
     .option(
       '--unset <option>',
-      'go back to the default, as --unset jump; repeat it',
+      'reset an option to its default, such as --unset jump; repeatable',
       repeated,
       [],
     )
-    .option('--same-machine', 'with live runs: it is the same machine and account')
-    .option(SLURM, 'it is the login node of a Slurm cluster');
+    .option(
+      '--same-machine',
+      'even with runs there: the new address leads to the same machine and account',
+    )
+    .option(SLURM, 'the machine is the login node of a Slurm cluster');
   addNodeOptions(
     command,
     NODE_FIELDS.map(({ key }) => key),
@@ -60,7 +63,7 @@ export function addNodesEditCommand(nodes: Command): void {
       });
       const renamed = after.name === name ? '' : `, now ${after.name}`;
       process.stdout.write(
-        `changed ${name}${renamed}; see what it is like: gradwire nodes check ${after.name}\n`,
+        `changed ${name}${renamed}; check it with: gradwire nodes check ${after.name}\n`,
       );
     });
   });
@@ -116,13 +119,13 @@ function refuseNothing(
   const slurmToo = unset.includes(SLURM) && options['slurm'] === true;
   if (both !== undefined || slurmToo) {
     const flag = both === undefined ? SLURM : flagOf(both);
-    throw inputError('NODE_INVALID', `${flag} is given and unset`, {
+    throw inputError('NODE_INVALID', `${flag} is both set and unset`, {
       place: '--unset',
-      next: 'Give one of them.',
+      next: 'Use only one of them.',
     });
   }
   if (Object.keys(given).length + unset.length > 0 || options['slurm'] === true) return;
-  throw inputError('NODE_INVALID', 'nothing is to be changed', {
-    next: 'Say what: gradwire nodes edit --help lists the options.',
+  throw inputError('NODE_INVALID', 'no change was requested', {
+    next: 'Give at least one option: gradwire nodes edit --help lists them.',
   });
 }

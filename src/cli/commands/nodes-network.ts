@@ -38,7 +38,7 @@ export function addNodesNetworkCommand(nodes: Command): void {
   )
     .option(
       '--while-running',
-      'measure beside runs in progress too: this disturbs them, and the result is not stored',
+      'measure even while runs are in progress: this disturbs them, and the result is not stored',
       false,
     )
     .option(
@@ -122,9 +122,11 @@ function troubles(outcomes: readonly PairOutcome[]): readonly string[] {
       .map(({ node, run }) => `run ${run} on ${node}`)
       .join(', ');
     return wasMeasured(outcome)
-      ? [`${a} – ${b}: measured beside ${runs}; not stored`]
+      ? [
+          `${a} – ${b}: measured while ${runs} ${outcome.runs.length === 1 ? 'was' : 'were'} in progress; not stored`,
+        ]
       : [
-          `${a} – ${b}: busy with ${runs}; measure when it has ended, or add ` +
+          `${a} – ${b}: busy with ${runs}; measure once it has ended, or add ` +
             '--while-running, which disturbs it.',
         ];
   });

@@ -6,7 +6,9 @@ import { withWorkspace } from '../session/workspace.ts';
 export function addNodesRemoveCommand(nodes: Command): void {
   nodes
     .command('remove')
-    .description('forget a machine; what was deployed there stays (see uninstall)')
+    .description(
+      'remove a machine from the list; what was deployed there stays (see uninstall)',
+    )
     .argument('<name>', 'its name')
     .option(
       '--force',

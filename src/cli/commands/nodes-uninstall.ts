@@ -23,8 +23,8 @@ export function addNodesUninstallCommand(nodes: Command): void {
         const left = await inventory.remote(entry).uninstall(flags.force);
         process.stdout.write(
           left.length === 0
-            ? `${name}: nothing is left\n`
-            : `${name}: other machines share its home and keep theirs: ${left.join(', ')}\n`,
+            ? `${name}: everything was removed\n`
+            : `${name}: removed; other machines share its home directory, and theirs stays: ${left.join(', ')}\n`,
         );
       }, connectOptions(flags));
     });

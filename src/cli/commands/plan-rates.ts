@@ -50,7 +50,7 @@ function table({ layers, otherMultiplyAdds, overall }: LayerRates): string {
   const rest =
     otherMultiplyAdds === 0
       ? []
-      : [['with no tensor', '', formatCount(otherMultiplyAdds), '', '', '']];
+      : [['not with a tensor', '', formatCount(otherMultiplyAdds), '', '', '']];
   const rows = [
     header,
     ...layers.map(rowOf),

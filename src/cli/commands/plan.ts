@@ -78,7 +78,7 @@ export function addPlanCommand(program: Command): void {
     .addOption(
       new Option(
         '--rates <method>',
-        'instead: how much to compress each layer, by what it computes, and the spec’s text for it; for example scalecom',
+        'instead of predicting: a compression rate for each layer from its multiply-adds, and the exchange section to paste into a spec; for example scalecom',
       ).conflicts(['ranks', 'network', 'compute', 'all']),
     )
     .option('--json', 'one JSON object per line', false)
@@ -123,8 +123,8 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
     return;
   }
   process.stdout.write(
-    `${spec.name}: computing ${formatDuration(compute)} a step (${computeOrigin}), ` +
-      `network ${origin}; nothing is assumed to overlap${shareText(spec)}\n`,
+    `${spec.name}: ${formatDuration(compute)} of computation per step (${computeOrigin}); ` +
+      `network: ${origin}; no overlap is assumed${shareText(spec)}\n`,
   );
   for (const count of ranks) {
     const shown = ofRanks(candidates, count);
@@ -260,8 +260,8 @@ function verdictLine(candidates: readonly Candidate[], ranks: number): Verdict {
     own === best || own.step === dense.step
       ? ''
       : own.speedup > 1
-        ? `; ${own.method} as in the spec ${own.speedup.toFixed(2)} times`
-        : `; ${own.method} as in the spec would take ${seconds(own.step)}`;
+        ? `; the spec’s ${own.method} is predicted to be ${own.speedup.toFixed(2)} times as fast`
+        : `; the spec’s ${own.method} would take ${seconds(own.step)}`;
   const { method, collective, speedup } = best;
   return {
     type: 'verdict',

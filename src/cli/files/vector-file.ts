@@ -15,10 +15,14 @@ export async function readInput(file: string): Promise<Uint8Array> {
   try {
     const { size } = await stat(file);
     if (size <= MAXIMUM_BYTES) return await readFile(file);
-    throw inputError('FILE_TOO_LARGE', `${size} bytes are more than ${MAXIMUM_BYTES}`, {
-      place: file,
-      next: 'Split the vector, just as a run splits a model into buckets.',
-    });
+    throw inputError(
+      'FILE_TOO_LARGE',
+      `the file has ${size} bytes; at most ${MAXIMUM_BYTES} are supported`,
+      {
+        place: file,
+        next: 'Split the vector, as a run splits a model into buckets.',
+      },
+    );
   } catch (cause) {
     if (cause instanceof GradwireError) throw cause;
     throw fileUnreadable(file, cause);

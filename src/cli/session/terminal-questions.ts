@@ -144,7 +144,7 @@ function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<strin
     // Ctrl-D, or a terminal that went away.
     lines.once('close', () => {
       if (!echo) process.stderr.write('\n');
-      reject(failure('ABORTED', 'no answer was given'));
+      reject(failure('ABORTED', 'the prompt was not answered'));
     });
     lines.once('SIGINT', () => {
       end();

@@ -82,7 +82,7 @@ export class PhaseMeans {
       `${this.#threads === 1 ? '' : `, ${this.#threads} at once in each rank`} ` +
       `(computing ${percent(sum(COMPUTE_PHASES) / this.#wall)}, ` +
       `communicating ${percent(sum(COMMUNICATION_PHASES) / this.#wall)}), ` +
-      `sent ${this.#per(this.#bytes.wireSent)} for ${this.#per(this.#bytes.dense)} dense`
+      `sent ${this.#per(this.#bytes.wireSent)} for ${this.#per(this.#bytes.dense)} of gradient`
     );
   }
 
@@ -134,7 +134,7 @@ export class PhaseBreakdown {
       threads === 1 ? 'mean per iteration' : `mean per iteration, ${threads} at once`,
       ...phases.map((phase) => `  ${phase}`),
       'wall',
-      'hidden under compute',
+      'hidden behind compute',
       'dense bytes',
       'payload bytes',
       ...(isPipeline ? ['activations, as f32', 'activations, sent'] : []),

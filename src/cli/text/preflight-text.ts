@@ -31,8 +31,8 @@ export function preflightText(name: string, seen: Preflight): string {
 }
 
 function nodeText({ node, bringsNode }: Preflight): string {
-  if (node === undefined) return 'no Node: Gradwire brings its own';
-  return `Node ${node}${bringsNode ? ', too old: Gradwire brings a newer one' : ''}`;
+  if (node === undefined) return 'no Node: Gradwire installs its own';
+  return `Node ${node}${bringsNode ? ', too old: Gradwire installs a newer one' : ''}`;
 }
 
 function gpuText({ bus, name, memoryMiB, othersProcesses }: GpuReport): string {

@@ -108,7 +108,7 @@ export class ControlConnection {
       };
       const deadline = setTimeout(() => {
         fail(
-          failure('SUPERVISOR_TIMEOUT', `no hello within ${HELLO_DEADLINE_MS} ms`, {
+          failure('SUPERVISOR_TIMEOUT', `no greeting within ${HELLO_DEADLINE_MS} ms`, {
             ...(place === undefined ? {} : { place }),
             next: 'Try again. If that does not help, end the "gradwire supervisor" process.',
           }),

@@ -189,7 +189,7 @@ function rankAddress(given: string, place: string): string {
   const isName = /^[A-Za-z0-9_.-]+$/.test(address);
   if ((isName || isIP(address) !== 0) && !isLinkLocal(address)) return address;
   const rule = isLinkLocal(address)
-    ? 'it holds on one link alone, and other machines have other names for that'
+    ? 'a link-local address is valid on one link only, and its interface has other names on other machines'
     : 'a name or an address, without a port';
   throw inputError('NODE_INVALID', `${JSON.stringify(given)} is not valid: ${rule}`, {
     place,

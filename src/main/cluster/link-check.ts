@@ -158,7 +158,7 @@ async function measure(
     });
     const { timing, transport } = timed[0]!;
     if (timing === undefined) {
-      throw failure('LINK_CHECK_EMPTY', `${a.name} measured nothing`, {
+      throw failure('LINK_CHECK_EMPTY', `${a.name} returned no measurements`, {
         next: 'Deploy the same version of the agent on both machines.',
       });
     }
@@ -238,8 +238,8 @@ function inWordsOfMachines(
       {
         place: `${a.name} – ${b.name}`,
         next:
-          'Check for a firewall between them. Give another address or the ports that it ' +
-          'allows: gradwire nodes add --address, --ports.',
+          'Check for a firewall between them. Set another address, or the ports that it ' +
+          'allows: gradwire nodes edit NAME --address, --ports.',
       },
     );
   }

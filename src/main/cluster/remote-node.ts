@@ -438,7 +438,7 @@ function readUpTo(
           return;
         }
         if (seen.length > MOST_NOISE_BYTES) {
-          fail(attachFailed(node, 'its login shell does not stop printing'));
+          fail(attachFailed(node, 'its login shell never stops printing'));
           return;
         }
       }

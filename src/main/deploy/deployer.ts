@@ -331,7 +331,7 @@ function deployFailed(
   stderr: string,
 ): Error {
   const said = stderr.trim().split('\n').slice(-3).join(' | ').slice(-300);
-  return failure('DEPLOY_FAILED', `${name} failed: ${said || 'without a word'}`, {
+  return failure('DEPLOY_FAILED', `${name} failed: ${said || 'no error message'}`, {
     place: placeOf(connection.target),
     next: /no space|quota/i.test(said)
       ? 'Free some space there, then try again.'

@@ -76,7 +76,7 @@ function lockedPackages(names: readonly string[], root: string): Locked {
       const place = `node_modules/${name}`;
       const entry = all[place];
       if (entry?.version === undefined || entry.integrity === undefined) {
-        throw notFetched([name], `${file} has no hash of it`);
+        throw notFetched([name], `${file} has no hash for it`);
       }
       const { version, integrity } = entry;
       return [place, { version, integrity }];

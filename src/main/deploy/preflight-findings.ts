@@ -96,7 +96,7 @@ export function findingsOf(
     error(
       'PROGRAM_MISSING',
       `${program} is not on the PATH`,
-      `Have ${program} installed.`,
+      `Install ${program} there, or ask the administrator to.`,
     );
   }
   if (Math.abs(seen.clockOffsetSeconds) >= CLOCK_SECONDS) {
@@ -104,7 +104,7 @@ export function findingsOf(
     warn(
       'CLOCK_OFFSET',
       `its clock is ${Math.abs(seen.clockOffsetSeconds)} s ${way} this computer's`,
-      'Its records will carry its own times.',
+      'Its records will show its own clock’s times.',
     );
   }
   for (const { bus, name, othersProcesses = 0 } of seen.gpus) {
@@ -126,7 +126,7 @@ export function findingsOf(
     warn(
       'VULKAN_MISSING',
       'the machine has a GPU but no Vulkan loader: ranks will compute on the CPU',
-      'Install libvulkan1 there, or on this computer, from where Gradwire deploys it.',
+      'Install libvulkan1 there, or on this computer: Gradwire then deploys it.',
     );
   }
   for (const [vendor, { library, next }] of Object.entries(VULKAN_DRIVERS)) {

@@ -65,7 +65,7 @@ export async function uninstall(
       'another app is already connected to the supervisor there',
       {
         place: placeOf(connection.target),
-        next: 'Close that app, or wait until it has finished with the machine, then try again.',
+        next: 'Close that app, or wait until it disconnects, then try again.',
       },
     );
   }

@@ -44,7 +44,7 @@ export function changeNode(
     const orSame =
       held === settled
         ? ''
-        : ' If it is the same machine and account, say so: --same-machine.';
+        : ' If it is still the same machine and account, add --same-machine.';
     throw inputError('NODE_IN_USE', `${use.what}: ${WHAT[held]} cannot change`, {
       place: placeOf(held),
       next: use.next + orSame,

@@ -50,7 +50,7 @@ export async function embedModelFile(
     const about = await stat(file);
     // A device or a pipe need not end, and the app would wait for it.
     if (!about.isFile() && !about.isDirectory())
-      throw unreadable('is no ordinary file');
+      throw unreadable('is not a regular file');
     if (about.size > MOST_BYTES) throw tooLong(`${about.size} bytes`);
     text = await readFile(file, 'utf8');
   } catch (error) {

@@ -48,7 +48,7 @@ export function parseSpecText(text: string, place: string): unknown {
 /** The library's own words, except where they are for its caller. */
 function problemText({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS')
-    return 'it must be one document, but another one begins';
+    return 'it must contain a single document, but a second one begins';
   if (message.includes('call stack')) return 'it is nested too deeply';
   return `not YAML or JSON: ${message.split('\n')[0]!.trim()}`;
 }

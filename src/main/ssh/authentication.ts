@@ -41,7 +41,7 @@ type SecretKind = SecretsQuestion['kind'];
 const NEEDED: Readonly<Record<SecretKind, string>> = {
   password: 'a password',
   passphrase: 'a passphrase',
-  'keyboard-interactive': 'answers to its own questions',
+  'keyboard-interactive': 'answers to its prompts',
 };
 
 /** PAM's prompt if it wants only a password. */
@@ -101,7 +101,7 @@ export class Authentication {
     if (this.#unasked.size > 0) {
       return failure(
         'SSH_AUTH_NEEDED',
-        `needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but no user can be asked now`,
+        `needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but there is nobody to ask right now`,
         {
           place,
           next: 'Connect from the window or a terminal, or load the key into an agent.',
@@ -120,13 +120,13 @@ export class Authentication {
       .join('; ');
     return failure(
       'SSH_AUTH_FAILED',
-      `the server lets ${this.#target.user} in by ${offers}; ${tried}` +
+      `the server accepts ${offers} for ${this.#target.user}; ${tried}` +
         (unusable === '' ? '' : ` (${printable(unusable)})`),
       {
         place,
         next: this.#offered.includes('publickey')
           ? 'Check the user name, and that the public key is in ~/.ssh/authorized_keys there.'
-          : 'Check the user name and which logins that machine allows.',
+          : 'Check the user name, and which login methods the machine allows.',
       },
     );
   }

@@ -86,7 +86,7 @@ export class HostKeyCheck {
       if (this.#accepted.blob.equals(key.blob)) return;
       throw hostKeyRefused('HOST_KEY_CHANGED', this.#target, {
         ...shown,
-        known: 'this very connection',
+        known: 'this connection',
       });
     }
     const { revokedHostKeys } = this.#target;

@@ -223,7 +223,7 @@ export class SystemSshConnection implements RemoteConnection {
 
   /** `ssh` reports neither the host's port nor whether it listens, so we check. */
   async listen(accept: (stream: RemoteStream) => void): Promise<RemotePort> {
-    let why = 'connections to it do not arrive';
+    let why = 'connections to it are not forwarded';
     for (let tried = 0; tried < PORTS_TRIED; tried++) {
       const port = randomInt(...DYNAMIC_PORTS);
       const proxy = this.#proxy!;
@@ -379,7 +379,7 @@ function unsupported({ system }: SshTarget): GradwireError {
     'OpenSSH for Windows cannot share a connection, which Gradwire needs with the system’s ssh',
     {
       place: system?.name,
-      next: 'Use the built-in client: gradwire nodes add … --transport builtin.',
+      next: 'Use the built-in client: gradwire nodes edit NAME --transport builtin.',
     },
   );
 }

@@ -27,7 +27,7 @@ export interface SystemWords {
 /** Log-in methods that need a user's answer. */
 const ASKING: Readonly<Record<string, string>> = {
   password: 'a password',
-  'keyboard-interactive': 'answers to its own questions',
+  'keyboard-interactive': 'answers to its prompts',
 };
 
 export function explainFailure(target: SshTarget, words: SystemWords): GradwireError {
@@ -122,12 +122,12 @@ function explainDenial(
   const kerberos = offered.some((method) => method.startsWith('gssapi'));
   return failure(
     'SSH_AUTH_FAILED',
-    `${whom}: Permission denied: the server takes ${offered.join(', ')}${why}`,
+    `${whom}: Permission denied: the server accepts ${offered.join(', ')}${why}`,
     {
       place,
       next: kerberos
         ? 'Check the user name, the keys, and that there is a Kerberos ticket: klist, kinit.'
-        : 'Check the user name and the keys; ssh -v to that host says what it tries.',
+        : 'Check the user name and the keys; ssh -v HOST shows what it tries.',
     },
   );
 }

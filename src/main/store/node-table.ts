@@ -62,9 +62,13 @@ export class NodeTable {
   replace(before: NodeEntry, after: NodeEntry): void {
     const replace = (): void => {
       if (JSON.stringify(this.named(before.name)) !== JSON.stringify(before)) {
-        throw inputError('NODE_CHANGED', `${before.name} has been changed meanwhile`, {
-          next: 'Look at it as it is now, and make your change again.',
-        });
+        throw inputError(
+          'NODE_CHANGED',
+          `${before.name} was changed elsewhere in the meantime`,
+          {
+            next: 'Review its current settings, then repeat your change.',
+          },
+        );
       }
       const isRenamed = after.name !== before.name;
       if (isRenamed && this.get(after.name) !== undefined) throw exists(after.name);
@@ -148,7 +152,7 @@ function prepare(database: Database.Database) {
 }
 
 const exists = (name: string): Error =>
-  inputError('NODE_EXISTS', `there is a node "${name}" already`, {
+  inputError('NODE_EXISTS', `there is already a machine named "${name}"`, {
     next: `Choose another name, or remove it: gradwire nodes remove ${name}.`,
   });
 

@@ -447,9 +447,13 @@ export class RunStore {
   ): JournalRow {
     const journal = this.#statements.journal.get(row.number, node);
     if (journal !== undefined) return journal;
-    throw failure('RECORD_INVALID', `run ${row.id} has no ranks on "${node}"`, {
-      next: 'Use the same version of Gradwire everywhere. If you already do, report this as a bug.',
-    });
+    throw failure(
+      'RECORD_INVALID',
+      `run ${row.id} has no ranks on the machine "${node}"`,
+      {
+        next: 'Use the same version of Gradwire everywhere. If you already do, report this as a bug.',
+      },
+    );
   }
 
   #page(run: number, after: number): readonly JournalEntry[] {

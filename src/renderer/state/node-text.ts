@@ -89,8 +89,8 @@ const factsOf = (
   facts.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
 
 function nodeText({ node, bringsNode }: Preflight): string {
-  if (node === undefined) return 'none: Gradwire brings its own';
-  return bringsNode ? `${node}, too old: Gradwire brings a newer one` : node;
+  if (node === undefined) return 'none: Gradwire installs its own';
+  return bringsNode ? `${node}, too old: Gradwire installs a newer one` : node;
 }
 
 export function gpuText({ name, memoryMiB, bus, othersProcesses }: GpuReport): string {

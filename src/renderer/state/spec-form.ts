@@ -325,7 +325,11 @@ export function formSections(
       fields: [
         field('iterations', 'integer', 'Iterations'),
         field('evaluateEvery', 'integer', 'Evaluate every'),
-        field('compareEvery', 'integer', 'Compare with uncompressed every'),
+        field(
+          'compareEvery',
+          'integer',
+          'Compare with the uncompressed gradient every',
+        ),
         field('inspectEvery', 'integer', 'Inspect buckets every'),
         field('seed', 'integer', 'Seed'),
       ],
@@ -358,7 +362,7 @@ export function activationFields(
   };
   const chosen = valueAt(plan, 'activations.method') ?? 'none';
   if (chosen === 'none') return [method];
-  const sparsity = field(`${at}.sparsity`, 'number', 'Share left out');
+  const sparsity = field(`${at}.sparsity`, 'number', 'Fraction left out');
   return [method, { ...sparsity, path: `${path}activations.sparsity` }];
 }
 

@@ -60,7 +60,7 @@ export function verdict(
   }
   if (summary.overlapped > 0.02 * summary.wall) {
     statements.push({
-      text: `${formatDuration(summary.overlapped)} more of it is hidden under compute`,
+      text: `another ${formatDuration(summary.overlapped)} of communication is hidden behind compute`,
       evidence: 'phases',
     });
   }

@@ -315,8 +315,8 @@ describe('wrong input', () => {
     [back('unknown.gw'), 'METHOD_UNKNOWN', /topkk.*unknown\.gw/],
     [back('parameter.gw'), 'METHOD_PARAMETER_INVALID', /ratio/],
     [back('short.gw'), 'PAYLOAD_INVALID', /short\.gw/],
-    [back('disordered.gw'), 'PAYLOAD_INVALID', /does not ascend/],
-    [back('smaller.gw'), 'PAYLOAD_INVALID', /of 10/],
+    [back('disordered.gw'), 'PAYLOAD_INVALID', /not greater than the one before/],
+    [back('smaller.gw'), 'PAYLOAD_INVALID', /10 elements/],
     [back('means.gw'), 'PAYLOAD_NEEDS_GRADIENT', /--gradient/],
     [
       [...back('means.gw'), '--gradient', at('nan.f32')],

@@ -76,7 +76,7 @@ test('auto uses the emulated network, not the measured one', async () => {
     ...['--set', 'iterations=2', '--set', 'network.bandwidth=1 Gbit/s'],
   ]);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/COLLECTIVE_CHOSEN.*of the emulated network/);
+  expect(stdout).toMatch(/COLLECTIVE_CHOSEN.*the emulated network/);
 });
 
 test('a plan is predicted for the emulated network', async () => {

@@ -47,7 +47,7 @@ test.each([
   [
     run('--set', 'workload.model=/dev/zero'),
     'MODEL_FILE_UNREADABLE',
-    /no ordinary file/,
+    /not a regular file/,
   ],
   [['run', unknownKey], 'SPEC_UNKNOWN_KEY', /Did you mean "workload\.batchPerRank"/],
   [['run', noRanks], 'SPEC_INVALID', /"world\.ranks" is 0: .*zero\.json/],
@@ -55,7 +55,7 @@ test.each([
   [run('--set', 'world.ranks=0'), 'SPEC_INVALID', /"world\.ranks" is 0/],
   [run('--set', 'wrold.ranks=2'), 'SPEC_UNKNOWN_KEY', /Did you mean "world"\?/],
   [run('--set', 'iterations'), 'SETTING_INVALID', /"iterations" is not key=value/],
-  [run('--set', 'world.nodes=[box]'), 'NODE_UNKNOWN', /no node "box"/],
+  [run('--set', 'world.nodes=[box]'), 'NODE_UNKNOWN', /no machine named "box"/],
   [run('--switch', 'topk'), 'SWITCH_INVALID', /must be 1 or more/],
   [run('--switch', '50:topk'), 'SWITCH_INVALID', /"topk" is not key=value/],
   [run('--set', 'exchange.method=topkk'), 'METHOD_UNKNOWN', /topkk.*topk/],

@@ -24,7 +24,7 @@ import { until, untilAsync } from '../../harness/processes.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 
 const REFUSED: readonly (readonly [readonly string[], string])[] = [
-  [['box'], 'NODE_INVALID: nothing is to be changed'],
+  [['box'], 'NODE_INVALID: no change was requested'],
   [['bux', '--port', '1'], 'Did you mean "box"?'],
   [['this-computer', '--port', '1'], 'NODE_UNKNOWN'],
   [['box', '--port', '22abc'], '22abc is not a port (--port)'],
@@ -35,7 +35,7 @@ const REFUSED: readonly (readonly [readonly string[], string])[] = [
   [['box', '--name', 'other'], 'NODE_EXISTS'],
   [['box', '--unset', 'host'], '--host cannot be unset'],
   [['box', '--unset', 'jmp'], 'Did you mean jump?'],
-  [['box', '--unset', 'user', '--user', 'x'], '--user is given and unset'],
+  [['box', '--unset', 'user', '--user', 'x'], '--user is both set and unset'],
   [['box', '--time', '1:00'], '--time is a Slurm option'],
   [['box', '--slurm', '--time', 'soon'], 'days-hours:minutes:seconds (--time)'],
 ];
@@ -137,7 +137,7 @@ describe('at the command line', () => {
     const { code, stderr } = await nodes('check', 'box');
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'gradwire: NODE_UNKNOWN: there is no node "box". It was renamed: use "crate".\n',
+      'gradwire: NODE_UNKNOWN: there is no machine named "box". It was renamed: use "crate".\n',
     );
   });
 

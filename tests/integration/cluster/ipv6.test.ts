@@ -98,7 +98,7 @@ describe.skipIf(ipv6Missing() !== undefined)(
       for (const [address, why] of [
         ['[::1]:22', 'without a port'],
         ['box:22', 'without a port'],
-        ['fe80::1%eth0', 'one link alone'],
+        ['fe80::1%eth0', 'one link only'],
       ] as const) {
         const { code, stderr } = await nodes('edit', 'six', '--address', address);
         expect([code, stderr]).toEqual([

@@ -139,7 +139,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
       'notice',
       (record) => record.code === 'COLLECTIVE_CHOSEN',
     );
-    expect(chosen.message).toMatch(/by measured links between nodes, .* Mbit\/s/);
+    expect(chosen.message).toMatch(/measured links between machines .* Mbit\/s/);
 
     // While it goes on nothing is measured that it would notice.
     const { code, stdout } = await network('fast', 'slow', '--json');
@@ -152,7 +152,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     ]);
     expect((await network('fast', 'slow')).stdout).toMatch(/busy with run/);
     const anyway = await network('fast', 'slow', '--while-running');
-    expect(anyway.stdout).toMatch(/measured beside run \w+ on fast, .*; not stored/);
+    expect(anyway.stdout).toMatch(/measured while run \w+ on fast, .*; not stored/);
     await home.run(['runs', 'stop', 'last']);
     succeeded(await run.finished);
   });
@@ -226,7 +226,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
 
   test.each([
     [['fast'], 'NODES_TOO_FEW'],
-    [['fsat'], 'NODE_UNKNOWN: there is no node "fsat". Did you mean "fast"?'],
+    [['fsat'], 'NODE_UNKNOWN: there is no machine named "fsat". Did you mean "fast"?'],
     [['fast', 'fsat'], 'NODE_UNKNOWN'],
   ])('%j: are refused', async (names, error) => {
     const { code, stderr } = await network(...names);

@@ -279,7 +279,7 @@ describe('a machine reached by SSH', () => {
   test('is left as it was', async () => {
     const { code, stdout, stderr } = await nodes('uninstall', 'box');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toBe('box: nothing is left\n');
+    expect(stdout).toBe('box: everything was removed\n');
     await until(
       () => existsSync(base),
       (there) => !there,

@@ -366,7 +366,7 @@ describe('what a peer cannot have', () => {
       'an index beyond the vector',
       11,
       0,
-      /^rank 1 sent an index out of order or beyond/,
+      /^rank 1 sent an index that is out of order or not below/,
     ],
   ])('%s', async (_, message, word, says) => {
     await using world = await makeWorld(2, {

@@ -148,7 +148,7 @@ test('more servers than ranks are refused on every rank', async () => {
         status: 'rejected',
         reason: {
           code: 'SERVERS_INVALID',
-          message: 'servers: 4, among 3 ranks that exchange',
+          message: 'servers is 4, but only 3 ranks exchange',
         },
       });
     }

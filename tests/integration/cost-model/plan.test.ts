@@ -172,7 +172,7 @@ describe('gradwire plan', () => {
     expect(stdout).toMatch(/topk \*\s+sparse-allgather/);
     expect(stdout).toMatch(/none\s+\S+.*baseline/);
     expect(stdout).toMatch(/4 ranks, do not compress: no method is predicted to beat /);
-    expect(stdout).toMatch(/topk as in the spec would take/);
+    expect(stdout).toMatch(/the spec’s topk would take/);
     expect(stdout.match(/\b\d+ ranks?, /g)).toEqual(['4 ranks, ', '1 rank, ']);
   });
 

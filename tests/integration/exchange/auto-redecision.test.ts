@@ -109,7 +109,7 @@ test('more values than the method expects: moves once, and gives the reason', as
   expect(moves(results)).toEqual([FIRST_MOVE]);
   const [, changed] = results.flatMap(([first]) => first!.notices);
   expect(changed?.message).toMatch(
-    /^auto moved bucket 0 from recursive-doubling to .* as observed N = 50,000, 99,9\d\d bytes to sum, P = 8 \(20 bytes were assumed\)/,
+    /^auto moved bucket 0 from recursive-doubling to .* after observing N = 50,000, 99,9\d\d bytes to sum, P = 8 \(20 bytes were assumed\)/,
   );
 });
 

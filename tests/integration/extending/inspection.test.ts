@@ -80,7 +80,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     ['MODEL_FILE_INVALID', /Unexpected token/, 'export default {'],
     ['MODEL_FILE_INVALID', /it has no default export/, 'export const a = 1;'],
     ['MODEL_FILE_INVALID', /it is not an object/, 'export default 5;'],
-    ['MODEL_FILE_INVALID', /it ends its process$/, 'process.exit(0);'],
+    ['MODEL_FILE_INVALID', /it ended its own process$/, 'process.exit(0);'],
     ['MODEL_FILE_INVALID', /it throws nothing good/, 'throw "nothing good";'],
     [
       'MODEL_FILE_INVALID',
@@ -110,7 +110,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     ],
     [
       'MODEL_FILE_INVALID',
-      /its logits are not an array/,
+      /its logits are not a jax-js array/,
       changed('return numpy', 'return 5 && 7; numpy'),
     ],
     [
@@ -137,7 +137,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     ],
     [
       'MODEL_FILE_INVALID',
-      /its objective gives 0 sums, and mse takes 1/,
+      /its objective returns 0 sums, but mse takes 1/,
       changed(
         '{ losses: losses.ref, sums: [losses] }',
         '{ losses, sums: [] }',
@@ -164,7 +164,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     ],
     [
       'MODEL_FILE_INVALID',
-      /its objective gives 0 statistics in training, and it has 2/,
+      /its objective returns 0 statistics in training, .* declares 2/,
       changed('sums: [right], statistics }', 'sums: [right] }', normalized),
     ],
     [

@@ -57,8 +57,13 @@ describe('a method from outside', () => {
   test.each([
     ['none', {}, 'METHOD_DUPLICATE', /"none" is already taken/],
     ['Top K', {}, 'METHOD_INVALID', /"Top K" .* lower-case/],
-    ['layered', { layers: 'int' }, 'METHOD_INVALID', /"layers" is taken/],
-    ['residing', { residual: 'int' }, 'METHOD_INVALID', /"residual" is taken/],
+    ['layered', { layers: 'int' }, 'METHOD_INVALID', /"layers" has a reserved name/],
+    [
+      'residing',
+      { residual: 'int' },
+      'METHOD_INVALID',
+      /"residual" has a reserved name/,
+    ],
     ['listing', { list: 'array' }, 'METHOD_INVALID', /parameter list/],
     ['lacking', { share: 'bare' }, 'METHOD_INVALID', /no default/],
     ['silent', { share: 'undescribed' }, 'METHOD_INVALID', /"share" is not described/],

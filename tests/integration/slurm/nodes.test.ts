@@ -67,7 +67,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
       type: 'failed',
       error: {
         code: 'JOB_ENDED',
-        message: `Slurm's job ${job} has ended: CANCELLED`,
+        message: `Slurm job ${job} has ended: CANCELLED`,
       },
     });
     await noJobs(slurm);

@@ -71,7 +71,7 @@ describe('a key file', () => {
       SshConnection.open(server.target({ identities: [key] })),
     ).rejects.toMatchObject({
       code: 'SSH_AUTH_FAILED',
-      message: `the server lets ${testUser} in by publickey; tried publickey (${key})`,
+      message: `the server accepts publickey for ${testUser}; tried publickey (${key})`,
       place: `${testUser}@127.0.0.1:${server.port}`,
     });
   });
@@ -159,7 +159,7 @@ describe.each(['RFC4716', 'PEM'] as const)(
     it('needs a user to ask, or a remembered passphrase', async () => {
       await expect(open()).rejects.toMatchObject({
         code: 'SSH_AUTH_NEEDED',
-        message: 'needs a passphrase, but no user can be asked now',
+        message: 'needs a passphrase, but there is nobody to ask right now',
       });
       const secrets = new RememberedSecrets();
       await (await open(answering([passphrase]), secrets)).close();
@@ -307,7 +307,7 @@ describe.skipIf(passwordsMissing() !== undefined)('a password', () => {
     others.keepPassword(`${testUser}@127.0.0.1:${asking.port}`, 'old');
     await expect(open(undefined, { secrets: others })).rejects.toMatchObject({
       code: 'SSH_AUTH_NEEDED',
-      message: 'needs a password, but no user can be asked now',
+      message: 'needs a password, but there is nobody to ask right now',
     });
     expect(others.password(`${testUser}@127.0.0.1:${asking.port}`)).toBeUndefined();
   });
@@ -342,7 +342,7 @@ describe.skipIf(passwordsMissing() !== undefined)('keyboard-interactive', () => 
     }
     await expect(SshConnection.open(asking.target())).rejects.toMatchObject({
       code: 'SSH_AUTH_NEEDED',
-      message: 'needs answers to its own questions, but no user can be asked now',
+      message: 'needs answers to its prompts, but there is nobody to ask right now',
     });
     await expect(
       SshConnection.open(asking.target(), answering()),

@@ -79,7 +79,7 @@ describe('the review of a plan', () => {
     const [notice] = review.opening();
     expect(notice).toMatchObject({ level: 'info', code: 'COLLECTIVE_CHOSEN' });
     expect(notice!.message).toMatch(
-      /^auto chose dsar-split-allgather: .* predicted, .* N = 1,000,000, k = 20,000, K = 72[0-9],[0-9]{3}, P = 64, by the measured/,
+      /^auto chose dsar-split-allgather: .* predicted, .* N = 1,000,000, k = 20,000, K = 72[0-9],[0-9]{3}, P = 64, using the measured/,
     );
   });
 
@@ -252,7 +252,9 @@ describe('the verdict on compression', () => {
     expect(told[0]).toMatchObject({
       level: 'warning',
       code: 'COMPRESSION_DOES_NOT_PAY',
-      message: expect.stringMatching(/uncompressed took .*do not compress/) as string,
+      message: expect.stringMatching(
+        /uncompressed exchange took .*do not compress/,
+      ) as string,
     });
   });
 

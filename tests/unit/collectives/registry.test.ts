@@ -77,7 +77,8 @@ describe('the registry', () => {
     expect(refused).toThrow(
       expect.objectContaining({
         code: 'COLLECTIVE_MISFIT',
-        message: 'ring takes dense or scalars payloads, topk makes sparse ones',
+        message:
+          'ring accepts dense or scalars payloads, but topk produces sparse ones',
         next: expect.stringMatching(
           /^Use collective=ssar-recursive-doubling or .* or collective=auto\.$/,
         ) as string,

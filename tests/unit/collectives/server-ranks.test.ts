@@ -16,10 +16,10 @@ describe('servers', () => {
   });
 
   test.each([
-    [[0, 0, 0], 4, 'servers: 4, among 3 ranks that exchange', '1 to 3'],
-    [[0], 2, 'servers: 2, among 1 rank that exchanges', '1 to 1'],
-    [[0, 0], 0, 'servers: 0, among 2 ranks that exchange', '1 to 2'],
-    [[0, 0], 1.5, 'servers: 1.5, among 2 ranks that exchange', '1 to 2'],
+    [[0, 0, 0], 4, 'servers is 4, but only 3 ranks exchange', '1 to 3'],
+    [[0], 2, 'servers is 2, but only 1 rank exchanges', '1 to 1'],
+    [[0, 0], 0, 'servers is 0, not a whole number from 1 to 2', '1 to 2'],
+    [[0, 0], 1.5, 'servers is 1.5, not a whole number from 1 to 2', '1 to 2'],
   ])('places %j, servers %d: refused', (places, servers, message, next) => {
     expect(() => serverRanks(places, servers)).toThrow(
       expect.objectContaining({

@@ -160,7 +160,7 @@ describe('lengths in epochs', () => {
 
   it.each([
     [{ warmupEpochs: 1, warmupIterations: 5 }, 10, '"warmupIterations" is 5'],
-    [{ rampEpochs: 1 }, undefined, 'there are no epochs'],
+    [{ rampEpochs: 1 }, undefined, '"rampEpochs" is 1, but without a data set'],
   ])('are refused: %j', (given, perEpoch, message) => {
     expect(() => converted(topk(given), given, perEpoch)).toThrow(
       expect.objectContaining({

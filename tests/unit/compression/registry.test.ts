@@ -58,7 +58,7 @@ describe('registry', () => {
       { quantize: { bits: 1 } },
       'INVALID',
       '"quantize.bits" is 1',
-      '0 or 2 to 8',
+      '0, or 2 to 8',
     ],
     ['topk', { 'quantize.bits': 9 }, 'INVALID', '"quantize.bits" is 9', '8'],
     ['topk', { 'quantize.bit': 4 }, 'UNKNOWN_KEY', '"quantize.bit"', ''],

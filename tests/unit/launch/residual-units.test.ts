@@ -24,10 +24,19 @@ describe('residualUnits: update', () => {
   });
 
   it.each<[Section, string]>([
-    [{ optimizer: { kind: 'adam' } }, 'adam does not move weights by the rate'],
-    [{ optimizer: { kind: 'lars' } }, 'lars does not move weights by the rate'],
+    [
+      { optimizer: { kind: 'adam' } },
+      'adam does not change weights by the learning rate',
+    ],
+    [
+      { optimizer: { kind: 'lars' } },
+      'lars does not change weights by the learning rate',
+    ],
     [{ parallelism: { kind: 'local-steps' } }, 'local steps exchange how far'],
-    [{ parallelism: { kind: 'asynchronous' } }, 'servers move the weights'],
+    [
+      { parallelism: { kind: 'asynchronous' } },
+      'servers apply gradients of several ranks',
+    ],
   ])('is refused with %j', (rest, message) => {
     const refused = expect.objectContaining({
       ...{ code: 'RESIDUAL_UNITS_MISFIT', place: 'exchange.residualUnits' },

@@ -32,7 +32,7 @@ test('servers are some of the ranks, at launch and in a switch', () => {
   const refused = (place: string): unknown =>
     expect.objectContaining({
       ...{ code: 'SERVERS_INVALID', kind: 'input', place },
-      message: 'servers: 3, among 2 ranks that exchange',
+      message: 'servers is 3, but only 2 ranks exchange',
     });
   expect(() => validateLaunch(world(2))).toThrow(refused('exchange.servers') as Error);
   expect(() => validateLaunch(world(2, {}), [{ at: 3, change: served }])).toThrow(

@@ -111,18 +111,18 @@ describe('a run over several machines', () => {
     const places = [0, 0, 1, 1];
     const between = { alpha: 120e-6, beta: 8 / 941e6 };
     expect(new NetworkKnowledge({ ...LOOPBACK, between }, false, places).origin).toBe(
-      'by measured links between nodes, the slowest with 120 µs and 941 Mbit/s, ' +
-        'and within them by constants of loopback',
+      'using the measured links between machines (slowest: 120 µs, 941 Mbit/s), ' +
+        'and within a machine loopback constants',
     );
     const within = { ...LOOPBACK, alpha: 7e-6, between };
     expect(new NetworkKnowledge(within, false, places).origin).toMatch(
-      /within them by the measured network profile$/,
+      /within a machine the measured network profile$/,
     );
     expect(new NetworkKnowledge(undefined, false, places).origin).toMatch(
-      /Gigabit Ethernet between nodes, as not all links .* \(gradwire nodes network does\)$/,
+      /Gigabit Ethernet between machines, because not all links .* \(run gradwire nodes network\)$/,
     );
     expect(new NetworkKnowledge(undefined, false, [0, 0]).origin).toMatch(
-      /no network profile was measured$/,
+      /no network profile has been measured$/,
     );
   });
 });

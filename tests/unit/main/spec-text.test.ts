@@ -17,7 +17,12 @@ describe('reading', () => {
     ['a key twice', 'a: 1\nb: 2\na: 3', /unique/i, /^f\.yaml:3:1$/],
     ['a tab as indentation', 'a:\n\tb: 1', /tab/i, /^f\.yaml:2:/],
     ['an unknown tag', 'a: !thing 1', /tag/i, /^f\.yaml:1:/],
-    ['two documents', 'a: 1\n---\nb: 1', /^it must be one document, /, /^f\.yaml:2:/],
+    [
+      'two documents',
+      'a: 1\n---\nb: 1',
+      /^it must contain a single document, /,
+      /^f\.yaml:2:/,
+    ],
     ['a deep nest', `a: ${'['.repeat(1e5)}`, /nested too deeply$/, /^f\.yaml:1:/],
   ])('%s is refused with its line and column', (_, text, message, place) => {
     let thrown: unknown;

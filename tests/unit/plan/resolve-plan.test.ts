@@ -294,7 +294,7 @@ describe('resolving an exchange plan', () => {
     expect(resolvePlan(exchange, undefined, { ranks: 4 }).servers).toBe(4);
     const refused = expect.objectContaining({
       ...{ code: 'SERVERS_INVALID', kind: 'input', place: 'exchange.servers' },
-      message: 'servers: 4, among 3 ranks that exchange',
+      message: 'servers is 4, but only 3 ranks exchange',
       next: 'Servers are ranks. Give a number from 1 to 3.',
     }) as Error;
     expect(() => resolvePlan(exchange, undefined, { ranks: 3 })).toThrow(refused);

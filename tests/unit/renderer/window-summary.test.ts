@@ -77,7 +77,7 @@ describe('verdict', () => {
     expect(statements.map(({ text }) => text)).toEqual([
       '47 % of the step is communication, most of it waiting',
       'the longest wait is for rank 2 (3.50 ms a step)',
-      '500 µs more of it is hidden under compute',
+      'another 500 µs of communication is hidden behind compute',
       'each rank sends 25.0 % of its dense bytes',
       // 1 ÷ (1 − 7⁄15) = 1.875: which way it rounds is the last bit's affair.
       expect.stringMatching(/^compression can speed up the step by at most 1\.8[78]×$/),

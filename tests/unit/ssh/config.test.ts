@@ -163,7 +163,7 @@ Host inner
   it('in a ring are named', async () => {
     await expect(resolve('a', 'ProxyJump door')).rejects.toMatchObject({
       code: 'SSH_CONFIG_INVALID',
-      message: 'jumps in a ring: a -> door -> door',
+      message: 'the jump hosts form a loop: a -> door -> door',
     });
   });
 });
@@ -186,7 +186,7 @@ it('leaves Match out and says so', async () => {
     home,
   });
   expect(target.user).toBe('ada');
-  expect(notices).toEqual([`${configFile}:1: Match is not understood and left out`]);
+  expect(notices).toEqual([`${configFile}:1: Match is not supported and was ignored`]);
 });
 
 describe('revoked keys', () => {
@@ -199,7 +199,7 @@ describe('revoked keys', () => {
     const text = 'RevokedHostKeys ~/gone\nKnownHostsCommand /bin/keys\n';
     const { target, notices } = await at(text);
     expect(target.revokedHostKeys).toBe(path.join(home, 'gone'));
-    expect(notices).toEqual(['a: KnownHostsCommand /bin/keys is not read']);
+    expect(notices).toEqual(['a: KnownHostsCommand /bin/keys is not supported and was ignored']);
     expect((await at('RevokedHostKeys none\n')).target.revokedHostKeys).toBeUndefined();
   });
 
@@ -242,10 +242,10 @@ it.each([
     'Host a\n  StrictHostKeyChecking perhaps',
     'StrictHostKeyChecking perhaps is not valid',
   ],
-  ['Host a\n  IdentityFile ~/%Z', '%Z is not known here'],
+  ['Host a\n  IdentityFile ~/%Z', '%Z is not supported here'],
   ['Host a\n  IdentityFile ${NOWHERE}/key', '${NOWHERE} is not set'],
   ['Include config', 'includes too many files, or itself'],
-  ['Include /dev/zero', 'cannot be read: it is no ordinary file'],
+  ['Include /dev/zero', 'cannot be read: it is not a regular file'],
   ['Host a\n  ???', '"???" is not a valid configuration line'],
 ])('refuses %j', async (text, message) => {
   await expect(resolve('a', text)).rejects.toMatchObject({

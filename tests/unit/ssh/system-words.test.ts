@@ -47,7 +47,7 @@ describe('a failure', () => {
     [
       'me@box.example: Permission denied (publickey,gssapi-with-mic).',
       'SSH_AUTH_FAILED',
-      /takes publickey, gssapi-with-mic/,
+      /accepts publickey, gssapi-with-mic/,
     ],
     [
       '/home/me/.ssh/config: line 3: Bad configuration option: nonsense\n/home/me/.ssh/config: terminating, 1 bad configuration options',

@@ -25,13 +25,13 @@ function askedAfter(switches: PlannedSwitches, iterations: number): () => unknow
 
 test('a switch is taken while an iteration is left for it', () => {
   expect(askedAfter(planned({}), 39)).not.toThrow();
-  expect(askedAfter(planned({}), 40)).toThrow('switch at iteration 40');
+  expect(askedAfter(planned({}), 40)).toThrow('iteration 40');
 });
 
 test('with local steps it is taken while an exchange with steps behind it is left', () => {
   expect(askedAfter(planned(LOCAL), 32)).not.toThrow();
   expect(askedAfter(planned(LOCAL), 33)).toThrow(
-    'switch at iteration 33, but the run has 40 and exchanges every 16',
+    'iteration 33, but the run has 40 and exchanges every 16',
   );
 });
 

@@ -49,7 +49,9 @@ describe('two ranks of one machine with a GPU', () => {
   test('compute on the CPU where auto decides, and say why', () => {
     const { backend, why } = choose('auto', GPU, 2);
     expect(backend).toBe('wasm');
-    expect(why).toMatch(/^2 ranks .* \(NVIDIA H200\); world\.shareGpu allows that$/);
+    expect(why).toMatch(
+      /^2 ranks .* \(NVIDIA H200\); set world\.shareGpu: true to allow that$/,
+    );
   });
 });
 
@@ -67,12 +69,16 @@ describe('more ranks than GPUs', () => {
   test('compute on the CPU where auto decides', () => {
     const { backend, why } = choose('auto', TWO, 3);
     expect(backend).toBe('wasm');
-    expect(why).toMatch(/^3 ranks .* 2 GPUs .*world\.shareGpu allows that$/);
+    expect(why).toMatch(
+      /^3 ranks .* 2 GPUs .*set world\.shareGpu: true to allow that$/,
+    );
   });
 
   test('hear why they cannot be told apart', () => {
     const found = { ...GPU, whyOne: 'the package "koffi" is not installed' };
-    expect(choose('auto', found, 2).why).toMatch(/GPUs of their own \(the package/);
+    expect(choose('auto', found, 2).why).toMatch(
+      /cannot have its own GPU \(the package/,
+    );
   });
 });
 

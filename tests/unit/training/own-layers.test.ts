@@ -166,7 +166,7 @@ describe('refused is, with its reason,', () => {
           '[20]',
         ) + last,
       ),
-      /its tensor "one" has rowsOf, which a classifier cannot/,
+      /its tensor "one" has rowsOf, which a classifier does not support/,
     ],
     [
       'rows that no field names',
@@ -206,7 +206,7 @@ describe('refused is, with its reason,', () => {
       classifierOf(
         layer('first', weight('one', 784, 20), '[20]', 'apply: () => 5') + last,
       ),
-      /its outputs of layer "first" are not an array/,
+      /its outputs of layer "first" are not a jax-js array/,
     ],
     [
       'outputs of whole numbers',
@@ -259,7 +259,7 @@ describe('refused is, with its reason,', () => {
         'losses.sum(1),',
         'losses.ref.sum(1),',
       ),
-      /its head gives 1 sums, and perplexity takes 0/,
+      /its head returns 1 sums, but perplexity takes 0/,
     ],
     [
       'a head that gives nothing',
@@ -267,7 +267,7 @@ describe('refused is, with its reason,', () => {
         'sums: [] };',
         'sums: [] });',
       ),
-      /its head gives no \{ losses, sums \}/,
+      /its head does not return \{ losses, sums \}/,
     ],
     [
       'a head without an objective',

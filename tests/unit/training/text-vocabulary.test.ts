@@ -51,8 +51,8 @@ describe('characters', () => {
     expect(textCharacters.inspect({ directory, inputs: inputsOf(2, 6) })).toEqual({
       ...{ train: 17, test: 1 },
       notice:
-        '5 of 5 different characters are known; unknown are 0 % of those to train ' +
-        'and 50.0 % of those to test.',
+        '5 of 5 different characters are known; 0 % of the training characters and ' +
+        '50.0 % of the test characters are unknown.',
     });
   });
 
@@ -105,8 +105,8 @@ describe('words', () => {
       ...{ train: 8, test: 5 },
       notice:
         'ptb.train.txt to train, ptb.test.txt to test, ptb.valid.txt left out. ' +
-        '4 of 4 different words are known; unknown are 22.2 % of those to train ' +
-        'and 50.0 % of those to test.',
+        '4 of 4 different words are known; 22.2 % of the training words and ' +
+        '50.0 % of the test words are unknown.',
     });
   });
 
@@ -168,13 +168,13 @@ describe.skipIf(real === undefined)('Tiny Shakespeare', () => {
     ).toMatchObject({
       ...{ train: 15_685, test: 1742 },
       notice:
-        '65 of 65 different characters are known; unknown are 0 % of those to train ' +
-        'and 0 % of those to test.',
+        '65 of 65 different characters are known; 0 % of the training characters and ' +
+        '0 % of the test characters are unknown.',
     });
     expect(check({ model: 'lstm-ptb', dataset: 'text-words' })).toMatchObject({
       notice:
-        '9999 of 23864 different words are known; unknown are 6.35 % of those to train ' +
-        'and 13.0 % of those to test.',
+        '9999 of 23864 different words are known; 6.35 % of the training words and ' +
+        '13.0 % of the test words are unknown.',
     });
   });
 });

@@ -15,7 +15,7 @@ export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
     .min(0)
     .max(1_000_000)
     .default(0)
-    .describe(`The same in passes over the data; 0: ${instead} says how long`);
+    .describe(`The same length in passes over the data; 0: ${instead} applies`);
 }
 
 /**
@@ -40,13 +40,13 @@ export function inIterations(
       throw inputError(
         'METHOD_PARAMETER_INVALID',
         `"${epochs}" is ${length} and "${iterations}" is ${other}`,
-        { next: 'Give one of them.' },
+        { next: 'Use only one of them.' },
       );
     }
     if (iterationsPerEpoch === undefined) {
       throw inputError(
         'METHOD_PARAMETER_INVALID',
-        `"${epochs}" is ${length}, but without a data set there are no epochs`,
+        `"${epochs}" is ${length}, but without a data set there are no passes over the data`,
         { next: `Give "${iterations}".` },
       );
     }

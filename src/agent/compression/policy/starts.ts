@@ -17,7 +17,9 @@ export function startParameter(what: string): z.ZodOptional<z.ZodInt> {
     .min(0)
     .max(1_000_000_000)
     .optional()
-    .describe(`Iteration at which the ${what} begins [0, or the fence of its switch]`);
+    .describe(
+      `Iteration at which the ${what} begins; default: 0, or the fence of the switch that sets it`,
+    );
 }
 
 /** The inputs for resolving parameters. */

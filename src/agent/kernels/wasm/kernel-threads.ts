@@ -109,7 +109,7 @@ export class KernelThreads {
 
   #lose(message: string): void {
     this.#lost ??= failure('KERNEL_THREAD_LOST', message, {
-      next: 'Start again; if it happens again, use one thread for each rank.',
+      next: 'Launch the run again; if this happens again, use one thread per rank.',
     });
   }
 }

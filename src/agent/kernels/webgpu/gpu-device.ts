@@ -77,7 +77,7 @@ export class GpuDevice implements Disposable {
       if (this.#closed) return;
       this.#fault ??= failure('GPU_LOST', `the GPU is lost: ${message}`, {
         place: name,
-        next: 'See the system’s log for the driver; "backend: wasm" does without a GPU.',
+        next: 'Look for driver errors in the system log, or use "backend: wasm", which needs no GPU.',
       });
     });
   }

@@ -147,7 +147,7 @@ function pairSize(pair: Pair): number {
       'DATA_MISMATCH',
       `${pair.labels} announces ${labels} labels at byte 4, expected ${images}, one ` +
         `for each image of ${path.basename(pair.images)}`,
-      { place: pair.labels, next: 'Use images and labels that belong together.' },
+      { place: pair.labels, next: 'Use images and labels from the same set.' },
     );
   }
   if (images === 0) {

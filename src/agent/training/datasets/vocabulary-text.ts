@@ -63,8 +63,9 @@ export function vocabularyText(kind: TokenKind): Dataset {
         const share = (part: 'train' | 'test'): string =>
           formatPercent(vocabulary.unknownShare(found.counts[part]));
         const notice =
-          `${vocabulary.size} of ${found.tokens.length} different ${kind.noun} are known; unknown are ` +
-          `${share('train')} of those to train and ${share('test')} of those to test.`;
+          `${vocabulary.size} of ${found.tokens.length} different ${kind.noun} are known; ` +
+          `${share('train')} of the training ${kind.noun} and ${share('test')} of the test ` +
+          `${kind.noun} are unknown.`;
         return {
           ...counts,
           notice: files.notice === undefined ? notice : `${files.notice} ${notice}`,

@@ -67,7 +67,7 @@ export async function askInspector<K extends keyof Inspections>(
       const why =
         child.killed && signal === 'SIGKILL'
           ? `it takes more than ${limitSeconds} s`
-          : `it ends its process${lastWords(stderr, signal)}`;
+          : `it ended its own process${lastWords(stderr, signal)}`;
       reject(died(why));
     });
     child.send({ kind, question }, (error) => {

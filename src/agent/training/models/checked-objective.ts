@@ -20,10 +20,12 @@ export function requireObjective(
 ): Pick<Objective, 'losses' | 'sums'> {
   const { losses, sums } = given ?? {};
   if (losses === undefined || sums === undefined) {
-    throw modelFailed(`its ${of} gives no { losses, sums }`);
+    throw modelFailed(`its ${of} does not return { losses, sums }`);
   }
   if (sums.length !== count) {
-    throw modelFailed(`its ${of} gives ${sums.length} sums, and ${id} takes ${count}`);
+    throw modelFailed(
+      `its ${of} returns ${sums.length} sums, but ${id} takes ${count}`,
+    );
   }
   requireShape('losses', losses, [samples]);
   for (const [i, sum] of sums.entries()) requireShape(`sums[${i}]`, sum, [samples]);
@@ -55,8 +57,8 @@ function checkedStatistics(
 ): readonly JaxArray[] {
   if (given.length !== wanted.length) {
     throw modelFailed(
-      `its objective gives ${given.length} statistics in training, and it has ` +
-        `${wanted.length}`,
+      `its objective returns ${given.length} statistics in training, but the model ` +
+        `declares ${wanted.length}`,
     );
   }
   for (const [i, { name, shape }] of wanted.entries()) {

@@ -62,7 +62,7 @@ const metricSchema = metricKindSchema
       .optional(),
     value: aFunction,
   })
-  .refine(({ sums, tally }) => sums > 0 || tally === undefined, 'a tally of no sums');
+  .refine(({ sums, tally }) => sums > 0 || tally === undefined, 'a tally with no sums');
 
 const ofModel = {
   ...common,
@@ -130,7 +130,10 @@ function wholeFault(definition: object, isClassifier: boolean): string | undefin
   if (!Number.isSafeInteger(parameterCount(given))) return 'it is too large';
   if (!('inputs' in given)) {
     const table = given.tensors.find(({ rowsOf }) => rowsOf !== undefined);
-    return table && `its tensor "${table.name}" has rowsOf, which a classifier cannot`;
+    return (
+      table &&
+      `its tensor "${table.name}" has rowsOf, which a classifier does not support`
+    );
   }
   const { inputs, statistics = [] } = given;
   const same = nameOfTwo(statistics);

@@ -68,7 +68,7 @@ export function layersFault({
   const table = before.find(({ rowsOf }) => rowsOf !== undefined);
   return table === undefined
     ? classesFault(layers.at(-1)!, classes!)
-    : `its tensor "${table.name}" has rowsOf, which a classifier cannot`;
+    : `its tensor "${table.name}" has rowsOf, which a classifier does not support`;
 }
 
 const ownTensors = ({ tensors }: CheckedLayer): readonly CheckedTensor[] =>

@@ -16,7 +16,7 @@ export function requireShape(
   expected: readonly number[],
 ): void {
   const shape = (array as Partial<JaxArray> | undefined)?.shape;
-  if (shape === undefined) throw modelFailed(`its ${name} are not an array of jax-js`);
+  if (shape === undefined) throw modelFailed(`its ${name} are not a jax-js array`);
   const same =
     shape.length === expected.length && shape.every((n, i) => n === expected[i]);
   if (same) return;

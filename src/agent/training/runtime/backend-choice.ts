@@ -48,7 +48,10 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
   const { message, next } = conflictOf(found, sharers) ?? {};
   if (message === undefined) return { backend: 'webgpu' };
   if (wanted === 'auto') {
-    return { backend: 'wasm', why: `${message}; world.shareGpu allows that` };
+    return {
+      backend: 'wasm',
+      why: `${message}; set world.shareGpu: true to allow that`,
+    };
   }
   throw gpuShared(message, next!);
 }
@@ -74,7 +77,7 @@ function conflictOf(
   if (software || sharers <= gpus) return undefined;
   const count = gpus === 1 ? 'one GPU' : `${gpus} GPUs`;
   const because =
-    whyOne === undefined ? '' : `: they cannot be given GPUs of their own (${whyOne})`;
+    whyOne === undefined ? '' : `: each cannot have its own GPU (${whyOne})`;
   return {
     message: `${sharers} ranks of one machine would share ${count} (${name})${because}`,
     next:

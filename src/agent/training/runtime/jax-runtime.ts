@@ -98,7 +98,7 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
   const jax = await import('@jax-js/jax');
   const ready = await jax.init(backend);
   if (!ready.includes(backend)) {
-    throw gpuUnavailable('the WebGPU adapter gave no device');
+    throw gpuUnavailable('the WebGPU adapter returned no device');
   }
   jax.defaultDevice(backend);
   return {

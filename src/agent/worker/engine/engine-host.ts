@@ -37,7 +37,8 @@ type Handlers = {
 const RESIDUAL_DROPPED: Notice = {
   level: 'info',
   code: 'ACTIVATION_RESIDUAL_DROPPED',
-  message: 'the switch drops the residual of topk-backward (gradients of activations)',
+  message:
+    'the switch drops the residual of topk-backward, which holds gradients of activations',
 };
 
 /** How long the others may build their models; the supervisor notices dead ranks. */
@@ -301,12 +302,12 @@ function routeNotice(who: string, { host }: RankAddress, taken: string): Notice 
       message:
         `${who} is reached through an SSH tunnel because ${host} does not respond. The tunnel ` +
         'is slow and lasts only while the app that launched the run is connected. Open ports ' +
-        'between the machines (nodes add --ports), or give another address (--address)',
+        'between the machines (gradwire nodes edit NAME --ports), or set another address (--address)',
     };
   }
   return {
     level: 'info',
     code: 'PEER_ADDRESS',
-    message: `${who} is reached at ${taken} because ${host} does not lead to it`,
+    message: `${who} is reached at ${taken} because it cannot be reached at ${host}`,
   };
 }

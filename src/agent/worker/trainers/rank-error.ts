@@ -10,11 +10,11 @@ export function rankError(thrown: unknown): ErrorData {
   if (!(thrown instanceof Error) || !isMemory(thrown)) return toErrorData(thrown);
   return failure(
     'MEMORY_EXHAUSTED',
-    `the model, its batch and what is computed between need more memory than there is: ${thrown.message}`,
+    `the model, its batch and the intermediate results need more memory than is available: ${thrown.message}`,
     {
       next:
-        'Lower workload.batchPerRank, or train a smaller model. On wasm a rank can have ' +
-        '4 GiB; on webgpu what the GPU has.',
+        'Lower workload.batchPerRank, or train a smaller model. A rank has up to 4 GiB on ' +
+        'wasm, and the GPU’s memory on webgpu.',
     },
   ).toData();
 }

@@ -54,7 +54,7 @@ class ThreadBeside {
     this.#thread.on('exit', (code) => {
       const message = `trainer thread ${index} ended with code ${code}`;
       const next =
-        'Look at the log of the rank: a model of your own may have ended its thread.';
+        'Read the log of the rank: your own model may have ended the thread.';
       fail(failure('TRAINER_LOST', message, { next }));
     });
   }

@@ -73,7 +73,7 @@ function textOf(file: string): string {
     // Devices and pipes have no size, and need not end; an empty one is a usual place-holder.
     if (file === '/dev/null') return '';
     if (!about.isFile() && !about.isDirectory())
-      throw new Error('it is no ordinary file');
+      throw new Error('it is not a regular file');
     return readFileSync(file, 'utf8');
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;

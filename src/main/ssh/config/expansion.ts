@@ -47,7 +47,8 @@ export function expandTokens(
   return text.replace(/%(.?)/g, (token, letter: string) => {
     if (letter === '%') return '%';
     const value = tokens[letter];
-    if (value === undefined) throw configInvalid(`${token} is not known here`, text);
+    if (value === undefined)
+      throw configInvalid(`${token} is not supported here`, text);
     return value;
   });
 }

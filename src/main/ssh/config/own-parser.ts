@@ -33,7 +33,7 @@ export function configOf(host: string, lines: readonly ConfigLine[]): HostConfig
           const all = line.values.length === 1 && /^all$/i.test(line.values[0]!);
           active = reachable && all;
           if (!all) {
-            notices.add(`${line.place}: Match is not understood and left out`);
+            notices.add(`${line.place}: Match is not supported and was ignored`);
           }
           break;
         }

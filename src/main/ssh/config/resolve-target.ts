@@ -118,7 +118,10 @@ async function resolveHost(
   const { name } = destination;
   const { options, notices } = resolving;
   if (behind.length >= MOST_JUMPS || behind.includes(name)) {
-    throw configInvalid(`jumps in a ring: ${[...behind, name].join(' -> ')}`, name);
+    throw configInvalid(
+      `the jump hosts form a loop: ${[...behind, name].join(' -> ')}`,
+      name,
+    );
   }
   const { values, expanded } = await valuesOf(destination, options, notices);
   const first = (keyword: string): string | undefined => values.get(keyword)?.[0];
@@ -127,7 +130,7 @@ async function resolveHost(
   const command = options.jump === undefined && given !== 'none' ? given : undefined;
   const notRead = [first(NOT_READ)]
     .filter((value) => value !== undefined && value !== 'none')
-    .map((value) => `${name}: KnownHostsCommand ${value} is not read`);
+    .map((value) => `${name}: KnownHostsCommand ${value} is not supported and was ignored`);
 
   const hostName = first('hostname');
   const host = plainAddress(

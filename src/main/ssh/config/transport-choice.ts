@@ -55,7 +55,7 @@ export function chooseTransport({
   if (asked === 'system') {
     throw failure('SSH_CLIENT_MISSING', 'this computer has no usable ssh client', {
       place: hops.at(-1)?.name,
-      next: 'Install OpenSSH’s client, or add the machine with --transport builtin.',
+      next: 'Install OpenSSH’s client, or use the built-in one: gradwire nodes edit NAME --transport builtin.',
     });
   }
   const command = hops.find(({ proxyCommand }) => proxyCommand !== undefined);
@@ -66,7 +66,7 @@ export function chooseTransport({
       {
         place: command.name,
         next: client
-          ? 'The built-in client does not support that. Add the machine with --transport system.'
+          ? 'The built-in client does not support that. Use the system’s: gradwire nodes edit NAME --transport system.'
           : 'That needs OpenSSH’s client on this computer; if the command is "ssh -W", use ProxyJump instead.',
       },
     );

@@ -240,7 +240,7 @@ export class MuxProxy {
         ? this.#accepting.get(message.uint32())
         : undefined;
     if (accept === undefined) {
-      const reason = [uint32(1), string('not asked for'), string('')];
+      const reason = [uint32(1), string('not requested'), string('')];
       this.#send(SSH.channelOpenFailure, [uint32(peer), ...reason]);
       return;
     }
