@@ -199,7 +199,9 @@ describe('revoked keys', () => {
     const text = 'RevokedHostKeys ~/gone\nKnownHostsCommand /bin/keys\n';
     const { target, notices } = await at(text);
     expect(target.revokedHostKeys).toBe(path.join(home, 'gone'));
-    expect(notices).toEqual(['a: KnownHostsCommand /bin/keys is not supported and was ignored']);
+    expect(notices).toEqual([
+      'a: KnownHostsCommand /bin/keys is not supported and was ignored',
+    ]);
     expect((await at('RevokedHostKeys none\n')).target.revokedHostKeys).toBeUndefined();
   });
 

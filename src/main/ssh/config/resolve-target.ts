@@ -130,7 +130,9 @@ async function resolveHost(
   const command = options.jump === undefined && given !== 'none' ? given : undefined;
   const notRead = [first(NOT_READ)]
     .filter((value) => value !== undefined && value !== 'none')
-    .map((value) => `${name}: KnownHostsCommand ${value} is not supported and was ignored`);
+    .map(
+      (value) => `${name}: KnownHostsCommand ${value} is not supported and was ignored`,
+    );
 
   const hostName = first('hostname');
   const host = plainAddress(
