@@ -20,10 +20,10 @@ export async function planRates(
   const { layerRates } = await import('../../agent/engine.ts');
   const rates = await layerRates(spec, method);
   if (json) {
-    const { layers, method: _title, ...rest } = rates;
+    const { layers, otherMultiplyAdds, overall, exchange } = rates;
     const lines = [
       ...layers.map((layer) => ({ type: 'layer', ...layer })),
-      { type: 'rates', ...rest },
+      { type: 'rates', otherMultiplyAdds, overall, exchange },
     ];
     process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     return;
