@@ -8,7 +8,10 @@ import { TRANSPORT_CHOICES } from './ssh-transport.ts';
 /** This computer among the nodes. */
 export const LOCAL_NODE = 'this-computer';
 
-/** YAML reads these as something other than a text, in `world.nodes=[…]`. */
+/**
+ * YAML reads these as something other than a text, in `world.nodes=[…]`. No part of the schema:
+ * an entry that was stored with such a name can still be read, and renamed.
+ */
 const NOT_A_TEXT =
   /^(\d+(\.\d*)?(e[-+]?\d+)?|0x[\da-f]+|0o[0-7]+|true|false|null|yes|no|on|off)$/i;
 
@@ -16,11 +19,7 @@ export const nodeEntrySchema = z.strictObject({
   name: z
     .string()
     .max(63, 'at most 63 characters')
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits and . _ - only')
-    .refine(
-      (name) => !NOT_A_TEXT.test(name),
-      'YAML reads that as a number or a constant; start with a letter',
-    ),
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits and . _ - only'),
   /** `[user@]name[:port]`, the name as in ~/.ssh/config. */
   destination: z
     .string()
@@ -83,6 +82,13 @@ export function entryProblems(raw: unknown): readonly EntryProblem[] {
   }
   if (data?.name === LOCAL_NODE) {
     problems.set('name', { path: 'name', message: `"${LOCAL_NODE}" is this computer` });
+  } else if (data !== undefined && NOT_A_TEXT.test(data.name)) {
+    const message = problemText(
+      raw,
+      ['name'],
+      'YAML reads that as a number or a constant; start with a letter',
+    );
+    problems.set('name', { path: 'name', message });
   }
   return [...problems.values()];
 }

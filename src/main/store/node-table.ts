@@ -1,7 +1,7 @@
 /** The inventory: machines by name, in the order in which they were added. */
 import type Database from 'better-sqlite3';
 import { inputError } from '../../shared/errors.ts';
-import { parseNodeEntry, type NodeEntry } from '../../shared/node-entry.ts';
+import { nodeEntrySchema, type NodeEntry } from '../../shared/node-entry.ts';
 import { unknownNode } from '../../shared/unknown-node.ts';
 import { databaseError } from './database-error.ts';
 
@@ -157,4 +157,4 @@ const exists = (name: string): Error =>
   });
 
 const entryOf = ({ entry }: { readonly entry: string }): NodeEntry =>
-  parseNodeEntry(JSON.parse(entry));
+  nodeEntrySchema.parse(JSON.parse(entry));

@@ -4,6 +4,7 @@ import { changeNode } from '../../../src/main/runs/node-change.ts';
 import { relaunched } from '../../../src/main/runs/relaunched.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import {
+  nodeEntrySchema,
   parseNodeEntry,
   wayTo,
   type NodeEntry,
@@ -201,4 +202,12 @@ describe('a machine that was renamed', () => {
       switches: [],
     });
   });
+});
+
+test('a machine that was stored under a name that is refused now can be renamed', () => {
+  store.nodes.add(nodeEntrySchema.parse({ name: '1e3', destination: 'old.lab' }));
+  expect(names()).toContain('1e3');
+  const before = store.nodes.named('1e3');
+  changeNode(store, before, parseNodeEntry({ ...before, name: 'old' }), {});
+  expect(store.nodes.named('old').destination).toBe('old.lab');
 });
