@@ -68,7 +68,7 @@ it('says that a file did not come, and shows the page once it does', async () =>
   const error = page.getByTestId('error');
   await error.waitFor();
   expect(await error.getAttribute('data-code')).toBe('VIEW_NOT_LOADED');
-  expect(await error.innerText()).toContain('start Gradwire again');
+  expect(await error.innerText()).toContain('restart Gradwire');
   // The rest of the app goes on.
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
   await page.getByTestId('runs-search').waitFor();
