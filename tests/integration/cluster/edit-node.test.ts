@@ -62,7 +62,7 @@ afterEach(async () => {
 describe('at the command line', () => {
   const nodes = (...args: string[]) => home.run(['nodes', ...args]);
   const entry = async () =>
-    JSON.parse((await nodes('list', '--json')).stdout) as NodeEntry;
+    JSON.parse((await nodes('list', '--json', '--offline')).stdout) as NodeEntry;
   const at = ({ port, key }: SshServer) => [
     ...['--port', String(port), '--identity', key],
   ];

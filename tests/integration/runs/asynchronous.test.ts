@@ -307,7 +307,7 @@ test('what does not go together is refused before anything starts', async () => 
   const { code, stderr } = await switched.finished;
   expect(code).toBe(2);
   expect(stderr).toContain(
-    'METHOD_NEEDS_PEERS: powersgd needs all ranks’ first factors',
+    'METHOD_NEEDS_PEERS: powersgd needs the sums of all ranks’ first factors',
   );
   const forecast = await home.run([
     ...['plan', 'quickstart', '--set', parallel('staleness: 1, servers: 2')],

