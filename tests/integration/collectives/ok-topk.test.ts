@@ -361,7 +361,12 @@ describe('what a peer cannot have', () => {
   // Of two ranks: a histogram, the other's part, eight digits, counts, and what is kept.
   test.each([
     ['indices out of order', 1, 2, /^rank 1 sent index/],
-    ['more entries than elements', 10, 0, /^rank 1 sent a count of 4294967295 entries for/],
+    [
+      'more entries than elements',
+      10,
+      0,
+      /^rank 1 sent a count of 4294967295 entries for/,
+    ],
     [
       'an index beyond the vector',
       11,
