@@ -121,7 +121,7 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     const { code, stderr } = await run.finished;
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /PEER_UNREACHABLE: rank \d cannot be reached at 10\.\S+ \(EHOSTUNREACH\)/,
+      /PEER_UNREACHABLE: rank \d on m[02] cannot be reached at 10\.\S+ \(EHOSTUNREACH\)/,
     );
   });
 });
