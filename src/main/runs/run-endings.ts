@@ -5,6 +5,7 @@
 import { GradwireError } from '../../shared/errors.ts';
 import { isConsequence, reportOf } from '../../shared/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
+import type { ControlConnection } from '../cluster/control-connection.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { LateJournals } from './late-journals.ts';
@@ -32,7 +33,7 @@ export class RunEndings {
   readonly #outOfReach = new Map<string, ReadonlySet<string>>();
   /** Runs whose nodes are being asked, or were. */
   readonly #asked = new Set<string>();
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: RunEndingsOptions) {
     this.#options = options;
@@ -80,7 +81,7 @@ export class RunEndings {
   }
 
   close(): void {
-    this.#closed = true;
+    this.#closing.abort();
     this.#lateJournals.close();
   }
 
@@ -92,9 +93,10 @@ export class RunEndings {
     if (this.#asked.has(id)) return;
     this.#asked.add(id);
     const links = this.#options.linksOf(id).filter(({ name }) => open.includes(name));
-    const answers = await Promise.all(links.map((link) => isReached(link)));
-    const lost = links.filter((_, index) => !answers[index]).map(({ name }) => name);
-    if (this.#closed || !this.#asked.has(id)) return;
+    const { signal } = this.#closing;
+    const reached = await Promise.all(links.map((link) => isReached(link, signal)));
+    const lost = links.filter((_, index) => !reached[index]).map(({ name }) => name);
+    if (signal.aborted || !this.#asked.has(id)) return;
     this.#outOfReach.set(id, new Set(lost));
     this.awaitJournals(id);
   }
@@ -119,20 +121,34 @@ export class RunEndings {
   }
 }
 
-/** Whether a node answers over its connection, or is connected again, within `ANSWER_MS`. */
-async function isReached(link: NodeLink): Promise<boolean> {
+/**
+ * Whether a node answers over its connection, or is connected again, within `ANSWER_MS`.
+ * @param closing ends the wait
+ */
+async function isReached(link: NodeLink, closing: AbortSignal): Promise<boolean> {
   const { connection } = link;
-  const patience = new Promise<void>((resolve) => {
-    setTimeout(resolve, ANSWER_MS).unref();
-  });
+  const patience = Promise.withResolvers<undefined>();
+  const end = (): void => {
+    patience.resolve(undefined);
+  };
+  const timer = setTimeout(end, ANSWER_MS);
+  closing.addEventListener('abort', end);
   try {
-    if (connection !== undefined) {
-      await connection.request('runs', {}, ANSWER_MS);
-      return true;
-    }
+    if (connection !== undefined && (await answers(connection))) return true;
+    await patience.promise;
+    return link.connection !== undefined && link.connection !== connection;
+  } finally {
+    clearTimeout(timer);
+    closing.removeEventListener('abort', end);
+  }
+}
+
+async function answers(connection: ControlConnection): Promise<boolean> {
+  try {
+    await connection.request('runs', {}, ANSWER_MS);
+    return true;
   } catch (error) {
     if (!(error instanceof GradwireError)) throw error;
+    return false;
   }
-  await patience;
-  return link.connection !== undefined && link.connection !== connection;
 }
