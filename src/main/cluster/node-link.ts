@@ -169,6 +169,7 @@ export class NodeLink {
     if (!this.#refused) return;
     this.#refused = false;
     this.#retryPause = FIRST_RETRY_MS;
+    this.#attempt = 0;
     this.takeOver();
   }
 
@@ -327,10 +328,10 @@ export class NodeLink {
       return this.#connection;
     }
     this.#connection = connection;
-    this.#loss = undefined;
-    this.#roundTripMs = undefined;
     // Follows what continued, too.
     this.resume();
+    this.#loss = undefined;
+    this.#roundTripMs = undefined;
     this.#events.changed();
     return connection;
   }

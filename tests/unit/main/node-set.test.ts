@@ -162,3 +162,35 @@ test('an idle machine is tried a few times, then it is unreachable until it is r
   link.reached();
   expect(link.state).toEqual({ connection: 'idle' });
 });
+
+test('a machine that was refused and then reached is idle once it is not needed, not lost', async () => {
+  const refusal = failure('SSH_AUTH_FAILED', 'no');
+  let isLetIn = false;
+  let attempts = Infinity;
+  let lose = (): void => undefined;
+  const followed = Promise.withResolvers<undefined>();
+  const open = { hello: { version: '1' }, readsOnly: false, close: () => undefined };
+  const ensure: NodeAccess['ensure'] = ({ lost }) => {
+    if (!isLetIn) return Promise.reject(refusal);
+    lose = () => lost(refusal);
+    return Promise.resolve(open as never);
+  };
+  const nodes = inventory(new Map([['box', 'box.lab']]), { ensure }, () => ({
+    attempts: () => attempts,
+    restored: () => {
+      followed.resolve(undefined);
+      return Promise.resolve();
+    },
+  }));
+  const link = nodes.named('box');
+  link.takeOver();
+  await expect.poll(() => link.state.connection).toBe('refused');
+  isLetIn = true;
+  await link.connect();
+  await followed.promise;
+  expect(link.state.connection).toBe('connected');
+  attempts = 0;
+  lose();
+  await expect.poll(() => link.state).toEqual({ connection: 'idle' });
+  await nodes.close();
+});
