@@ -13,13 +13,16 @@ export class Deployments implements Disposable {
   /** Of deployments that are under way. */
   readonly #cancels = new Set<() => void>();
   #cancelled = false;
+  #listens = false;
 
   readonly progress: DeployListener = (node, progress, cancel) => {
     this.#print(node, progress);
     if (progress === undefined) this.#cancels.delete(cancel);
     else this.#cancels.add(cancel);
-    process.off('SIGINT', this.#interrupt);
-    if (this.#cancels.size > 0) process.on('SIGINT', this.#interrupt);
+    // Stays to the end: Node drops a signal that arrives just before its last listener is
+    // removed, even if another one is added at once.
+    if (!this.#listens) process.on('SIGINT', this.#interrupt);
+    this.#listens = true;
   };
 
   /** Cancels all of them. @returns false if there is none */
@@ -45,6 +48,9 @@ export class Deployments implements Disposable {
   }
 
   readonly #interrupt = (): void => {
-    this.cancel();
+    if (this.cancel() || process.listenerCount('SIGINT') > 1) return;
+    // Between deployments Ctrl-C ends the command, as it does without a listener.
+    process.off('SIGINT', this.#interrupt);
+    process.kill(process.pid, 'SIGINT');
   };
 }
