@@ -5,7 +5,7 @@
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
 import { hostAndPort } from '../../shared/destination.ts';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { dialsPeer } from '../../shared/rank-dialer.ts';
 import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
@@ -215,14 +215,17 @@ function connected(
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const failed = (cause: NodeJS.ErrnoException): void => {
     reject(
-      failure(
-        'PEER_UNREACHABLE',
-        `${name} cannot be reached at ${hostAndPort(address.host, address.port)}` +
-          ` (${cause.code ?? cause.message})`,
+      new GradwireError(
         {
+          code: 'PEER_UNREACHABLE',
+          kind: 'failure',
+          message:
+            `${name} cannot be reached at ${hostAndPort(address.host, address.port)}` +
+            ` (${cause.code ?? cause.message})`,
           rank: peer,
           next: `Check that the process of ${name} is running and that no firewall blocks it.`,
         },
+        { cause },
       ),
     );
   };

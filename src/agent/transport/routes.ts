@@ -113,5 +113,9 @@ export class Routes<T> {
   }
 }
 
-const textOf = (error: unknown): string =>
-  error instanceof GradwireError ? error.message : String(error);
+/** Of one address in a list: the code of the system's error says enough. */
+function textOf(error: unknown): string {
+  if (!(error instanceof GradwireError)) return String(error);
+  const { cause, message } = error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : message;
+}

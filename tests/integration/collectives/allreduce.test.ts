@@ -16,7 +16,8 @@ import {
   sameBits,
   sumOf,
 } from './run-collective.ts';
-import { allSocketsClosed, BACKENDS, makeWorld, type World } from './world.ts';
+import { allSocketsClosed } from './open-sockets.ts';
+import { BACKENDS, makeWorld, type World } from './world.ts';
 
 const RANKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 const LENGTHS = [0, 1, 2, 3, 17, 1000, 30_011];

@@ -3,12 +3,13 @@
  * sooner than the network allows. That it takes no longer is for bench/.
  */
 import { randomBytes } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import { floats, runCollective } from './run-collective.ts';
-import { CARRIERS, HOST, makeWorld, openSockets } from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { CARRIERS, HOST, makeWorld } from './world.ts';
 
 const header = { stream: 1, sequence: 0, epoch: 0, operation: 1, dtype: 1 };
 const network = { bandwidth: 1e9, latency: 0.1 };
@@ -17,9 +18,7 @@ const slow = { bandwidth: 20e6, latency: 0 };
 const atLeast = (bytes: number, { bandwidth, latency } = slow): number =>
   (8000 * bytes) / bandwidth + latency;
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 describe.each(CARRIERS)('%s:', (_, carrier) => {
   test.each([

@@ -1,6 +1,6 @@
 /** An encrypted data plane: nothing to read on the wire, and nothing to change on it. */
 import { randomBytes } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { GradwireError } from '../../../src/shared/errors.ts';
 import { ring } from '../../../src/agent/collectives/ring.ts';
 import { sealedFraming } from '../../../src/agent/transport/frame-seal.ts';
@@ -18,20 +18,18 @@ import {
   runCollective,
   sumOf,
 } from './run-collective.ts';
+import { closesSockets } from './open-sockets.ts';
 import {
   HOST,
   makeWorld,
   meshOf,
-  openSockets,
   TRANSPORT_KINDS,
   type TransportKind,
 } from './world.ts';
 
 const header = { stream: 1, sequence: 0, epoch: 0, operation: 1, dtype: 1 };
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 interface Pair extends AsyncDisposable {
   readonly ranks: readonly [MeshTransport, MeshTransport];

@@ -3,7 +3,7 @@
  * for a deadline to find out, the error would be that of the deadline.
  */
 import path from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { ring } from '../../../src/agent/collectives/ring.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
@@ -17,15 +17,8 @@ import {
   type ToReducer,
 } from './endless-reducer.ts';
 import { isFilledWith } from './run-collective.ts';
-import {
-  HOST,
-  makeWorld,
-  memoryOf,
-  meshOf,
-  openSockets,
-  CARRIERS,
-  type World,
-} from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { HOST, makeWorld, memoryOf, meshOf, CARRIERS, type World } from './world.ts';
 
 const header: MessageHeader = {
   stream: 1,
@@ -35,9 +28,7 @@ const header: MessageHeader = {
   dtype: 1,
 };
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 /** What a promise is rejected with. */
 async function rejection(promise: Promise<unknown>): Promise<unknown> {

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { GradwireError } from '../../../src/shared/errors.ts';
 import { FrameSealer } from '../../../src/agent/transport/frame-seal.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
@@ -19,13 +19,12 @@ import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { liveMemory } from '../../harness/live-memory.ts';
 import { generator } from './run-collective.ts';
-import { CARRIERS, HOST, meshOf, openSockets, type WorldOptions } from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { CARRIERS, HOST, meshOf, type WorldOptions } from './world.ts';
 
 const header = { stream: 1, sequence: 3, epoch: 0, operation: 1, dtype: 1 };
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 /** Frames that are noise, nearly right, or right in all but one field or their length. */
 function randomFrame(random: () => number): Buffer {

@@ -1,15 +1,14 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { broadcast } from '../../../src/agent/collectives/broadcast.ts';
 import { gather } from '../../../src/agent/collectives/gather.ts';
 import { smallAllreduce } from '../../../src/agent/collectives/small-allreduce.ts';
 import type { Payload } from '../../../src/agent/memory/payload.ts';
-import { makeWorld, openSockets } from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { makeWorld } from './world.ts';
 
 const RANKS = [1, 2, 3, 4, 5, 7, 8, 9];
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 test.each(RANKS)('P = %d: gather brings payloads of any length', async (ranks) => {
   await using world = await makeWorld(ranks);

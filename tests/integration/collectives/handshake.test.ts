@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
 import {
   encodeAnswer,
@@ -16,14 +16,13 @@ import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.
 import { effort, seed } from '../../harness/effort.ts';
 import { liveMemory } from '../../harness/live-memory.ts';
 import { generator } from './run-collective.ts';
-import { HOST, meshOf, openSockets, TRANSPORT_KINDS } from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { HOST, meshOf, TRANSPORT_KINDS } from './world.ts';
 
 const SECRET = randomBytes(32);
 const header = { stream: 1, sequence: 0, epoch: 0, operation: 1, dtype: 1 };
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
   type Options = Partial<Omit<MeshOptions, 'listener' | 'rank' | 'addresses'>>;

@@ -1,14 +1,15 @@
 /** Ranks at IPv6 addresses, over real sockets and both transports. */
 import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
 import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 import { ipv6Missing } from '../../harness/namespaces.ts';
-import { meshOf, openSockets, TRANSPORT_KINDS, type TransportKind } from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { meshOf, TRANSPORT_KINDS, type TransportKind } from './world.ts';
 
 const missing = ipv6Missing();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
@@ -18,9 +19,7 @@ const NOBODYS = '2001:db8::7';
 const header = { stream: 1, sequence: 0, epoch: 0, operation: 1, dtype: 1 };
 const PAYLOAD = randomBytes(300_000);
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 /** Two ranks that look for each other at these addresses, and where the first was found. */
 async function meet(

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MessageHeader } from '../../../src/agent/transport/transport.ts';
@@ -16,11 +16,11 @@ import {
   type SenderOrder,
 } from './endless-sender-order.ts';
 import { generator, isFilledWith } from './run-collective.ts';
+import { closesSockets, openSockets } from './open-sockets.ts';
 import {
   HOST,
   makeWorld,
   meshOf,
-  openSockets,
   TRANSPORT_KINDS,
   type TransportKind,
 } from './world.ts';
@@ -33,9 +33,7 @@ const header: MessageHeader = {
   dtype: 1,
 };
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 type Kinds = TransportKind | ((rank: number) => TransportKind);
 const mixed: Kinds = (rank) => (rank === 1 ? 'tcp' : 'native');

@@ -2,7 +2,7 @@
  * `ok-topk` against an oracle on integers, for any P, any N and whatever entries the ranks
  * have; its bytes; and what it remembers.
  */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { effort } from '../../harness/effort.ts';
@@ -20,15 +20,14 @@ import {
   type Outcome,
 } from './run-collective.ts';
 import { TopSumOracle } from './top-sum-oracle.ts';
-import { BACKENDS, makeWorld, openSockets } from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { BACKENDS, makeWorld } from './world.ts';
 
 const okTopk = findCollective('ok-topk');
 /** Headers of streams and counts, histograms and counts of digits, and then some. */
 const AGREEMENT_BYTES = 8000;
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 const ALL = {
   lengths: [0, 1, 2, 3, 17, 1000, 5003],

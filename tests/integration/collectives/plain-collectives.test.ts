@@ -1,5 +1,5 @@
 /** Allgather, reduce-scatter and barrier by themselves, for any P. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allgather } from '../../../src/agent/collectives/allgather.ts';
 import { barrier } from '../../../src/agent/collectives/barrier.ts';
 import { partRange } from '../../../src/agent/collectives/partition.ts';
@@ -16,13 +16,12 @@ import {
   type Values,
 } from './run-collective.ts';
 import { blocksSent } from './stream-oracle.ts';
-import { makeWorld, openSockets } from './world.ts';
+import { closesSockets } from './open-sockets.ts';
+import { makeWorld } from './world.ts';
 
 const RANKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 
-afterEach(async () => {
-  await expect.poll(openSockets).toEqual([]);
-});
+closesSockets();
 
 const begin = (communicator: TransportCommunicator, operation: number) =>
   communicator.begin({ epoch: 0, operation, dtype: 1 });

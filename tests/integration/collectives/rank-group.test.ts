@@ -8,7 +8,8 @@ import {
 } from '../../../src/agent/engine.ts';
 import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { generator, longIntegers, sumOf } from './run-collective.ts';
-import { memoryOf, openSockets } from './world.ts';
+import { openSockets } from './open-sockets.ts';
+import { memoryOf } from './world.ts';
 
 const open: RankGroup[] = [];
 afterEach(async () => {

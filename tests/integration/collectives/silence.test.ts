@@ -16,7 +16,8 @@ import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh
 import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import { here, LivelyWorld } from './lively-world.ts';
-import { HOST, openSockets, TRANSPORT_KINDS } from './world.ts';
+import { openSockets } from './open-sockets.ts';
+import { HOST, TRANSPORT_KINDS } from './world.ts';
 
 const pick = ({
   listener,

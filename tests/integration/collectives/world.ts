@@ -5,7 +5,6 @@
  * of addresses.
  */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
@@ -22,7 +21,7 @@ import {
   type TransportKind,
 } from '../../../src/agent/transport/transport-choice.ts';
 import type { Transport } from '../../../src/agent/transport/transport.ts';
-import { until } from '../../harness/processes.ts';
+import { allSocketsClosed } from './open-sockets.ts';
 
 export const HOST = '127.0.0.1';
 export const BACKENDS = ['reference', 'wasm'] as const;
@@ -169,46 +168,4 @@ export async function closeSharedWorlds(): Promise<void> {
   for (const world of shared.values()) await (await world)[Symbol.asyncDispose]();
   shared.clear();
   await allSocketsClosed();
-}
-
-/**
- * Sockets that this process has open: none may outlive its world. Those of the native
- * transport are descriptors of which Node knows nothing: on Linux they are looked up
- * among the system's connections.
- */
-export function openSockets(): readonly string[] {
-  const ofNode = process
-    .getActiveResourcesInfo()
-    .filter((name) => name.startsWith('TCP'));
-  return [...ofNode, ...socketDescriptors()];
-}
-
-/** For `afterAll`, where nothing can be polled with `expect`. */
-export async function allSocketsClosed(): Promise<void> {
-  await until(openSockets, (open) => open.length === 0, 'all sockets to be closed');
-}
-
-/** Of TCP, and of the Unix sockets on which ranks of one machine listen. */
-function socketDescriptors(): string[] {
-  if (process.platform !== 'linux') return [];
-  const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
-  const inodes = new Set([
-    ...lines('/proc/net/tcp').map((line) => line.trim().split(/\s+/)[9]),
-    ...lines('/proc/net/unix')
-      .filter((line) => line.includes('@gradwire-'))
-      .map((line) => line.trim().split(/\s+/)[6]),
-  ]);
-  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
-    const inode = /^socket:\[(\d+)\]$/.exec(linkOf(descriptor))?.[1];
-    return inode !== undefined && inodes.has(inode) ? [`descriptor ${descriptor}`] : [];
-  });
-}
-
-/** Where a descriptor leads; the one that listed them all has gone by now. */
-function linkOf(descriptor: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${descriptor}`);
-  } catch {
-    return 'closed';
-  }
 }
