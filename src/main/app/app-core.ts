@@ -118,8 +118,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       nodeChanged: (node) => {
         showNodes();
         const { connection, roundTripMs } = coordinator.nodeConnection(node);
-        if (connection !== 'connected') return;
-        if (roundTripMs === undefined) measureRoundTrips();
+        // Only once for a connection: it is not measured yet.
+        if (connection !== 'connected' || roundTripMs !== undefined) return;
+        measureRoundTrips();
         desk.look(node).catch(report);
       },
     },
