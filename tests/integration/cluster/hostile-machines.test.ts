@@ -10,7 +10,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,19 +18,11 @@ import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  RemoteNode,
-  type RemoteNodeOptions,
-} from '../../../src/main/cluster/remote-node.ts';
 import { findInstalled } from '../../../src/main/deploy/installed.ts';
-import { preflight } from '../../../src/main/deploy/preflight.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
-import { SshPool } from '../../../src/main/ssh/pool.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
-import type { Preflight } from '../../../src/shared/preflight.ts';
 import { until } from '../../harness/processes.ts';
-import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
+import { Machine } from './machine.ts';
 
 let home: Home;
 let directory: string;
@@ -44,60 +35,6 @@ beforeAll(async () => {
 afterAll(() => {
   rmSync(directory, { recursive: true });
 });
-
-class Machine implements AsyncDisposable {
-  readonly server: SshServer;
-  readonly node: RemoteNode;
-  readonly #pool: SshPool;
-
-  private constructor(server: SshServer, pool: SshPool) {
-    this.server = server;
-    this.#pool = pool;
-    const entry = parseNodeEntry({
-      name: 'box',
-      destination: `127.0.0.1:${server.port}`,
-      identities: [server.key],
-    });
-    this.node = new RemoteNode(entry, { home, pool });
-  }
-
-  static async start(options: SshServerOptions = {}): Promise<Machine> {
-    // With Node on its PATH: what a machine without it gets is another file's matter.
-    const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n${options.shellStart ?? ''}`;
-    const server = await SshServer.start({ ...options, shellStart });
-    const confirmedHostKeys = [server.fingerprint()];
-    // Not the home's: a later server may get the port of an earlier one.
-    const acceptedHostKeys = path.join(server.directory, 'accepted');
-    const pool = new SshPool({ acceptedHostKeys, confirmedHostKeys });
-    return new Machine(server, pool);
-  }
-
-  get base(): string {
-    return path.join(this.server.home, '.gradwire');
-  }
-
-  /** As another app on another computer sees it. */
-  another(progress?: RemoteNodeOptions['progress']): RemoteNode {
-    return new RemoteNode(this.node.entry, { home, pool: this.#pool, progress });
-  }
-
-  /** What a command of its login shell prints. */
-  async says(command: string): Promise<string> {
-    using lease = await this.#pool.acquire(this.server.target());
-    return (await lease.connection.run(command)).stdout;
-  }
-
-  /** Its check, with less patience for tools. */
-  async check(toolSeconds: number): Promise<Preflight> {
-    using lease = await this.#pool.acquire(this.server.target());
-    return await preflight(lease.connection, { toolSeconds });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool[Symbol.asyncDispose]();
-    await this.server[Symbol.asyncDispose]();
-  }
-}
 
 const handlers = { push: () => undefined, lost: () => undefined };
 
@@ -116,7 +53,7 @@ const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 describe('login shells', () => {
   test('one that prints at every start, without SFTP', async () => {
     const noise = 'echo "Welcome to box"; echo gradwire-; printf "no newline"';
-    await using machine = await Machine.start({
+    await using machine = await Machine.start(home, {
       ...{ shellStart: noise, banner: 'Authorised use only\n', sftp: false },
     });
     await useAndLeave(machine);
@@ -127,7 +64,7 @@ describe('login shells', () => {
     ['fish', '.config/fish/config.fish', 'set -gx PATH'],
   ])('%s, the account’s own', async (shell, start, setPath) => {
     const loginShell = `/usr/bin/${shell}`;
-    await using machine = await Machine.start({ loginShell });
+    await using machine = await Machine.start(home, { loginShell });
     const file = path.join(machine.server.home, start);
     mkdirSync(path.dirname(file), { recursive: true });
     const noise = 'echo "Welcome to box"';
@@ -143,7 +80,7 @@ describe('login shells', () => {
 
   test('one that runs no commands is named', async () => {
     const forcedCommand = 'echo This account is not available.';
-    await using machine = await Machine.start({ forcedCommand });
+    await using machine = await Machine.start(home, { forcedCommand });
     await expect(machine.node.check()).rejects.toMatchObject({
       code: 'SSH_SCRIPT_BROKEN',
       message: expect.stringContaining('This account is not available.') as string,
@@ -153,7 +90,7 @@ describe('login shells', () => {
 
 describe('a supervisor there', () => {
   test('that dies is missed at once, and its connection is not held', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const told = Promise.withResolvers<string>();
     const control = await machine.node.ensure({
       push: () => undefined,
@@ -168,7 +105,7 @@ describe('a supervisor there', () => {
   });
 
   test('that is shutting down does not count, and another one is started', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const { node, base } = machine;
     await node.deploy();
     const own = path.join(base, 'nodes', os.hostname());
@@ -190,7 +127,7 @@ describe('a supervisor there', () => {
 
   test('listens in the home itself, however long its path', async () => {
     const long = 'h'.repeat(110);
-    await using machine = await Machine.start({
+    await using machine = await Machine.start(home, {
       shellStart: `HOME=$HOME/${long}; mkdir -p "$HOME"`,
     });
     const base = path.join(machine.server.home, long, '.gradwire');
@@ -215,166 +152,8 @@ describe('a supervisor there', () => {
   });
 });
 
-describe('what a machine has', () => {
-  test('its GPUs are identified by bus, with other users’ processes', async () => {
-    await using machine = await Machine.start({ shellStart: 'PATH=$HOME/bin:$PATH' });
-    const program = path.join(machine.server.home, 'bin', 'nvidia-smi');
-    mkdirSync(path.dirname(program));
-    // One process is ours, the other cannot be seen: it is a stranger's.
-    const answers = `#!/bin/sh
-case "$*" in
-  *driver_version*) echo 570.86.10;;
-  *memory.total*) echo "00000000:3B:00.0, NVIDIA H100 PCIe, 81559"
-    echo "00000000:5E:00.0, NVIDIA H100 PCIe, [N/A]";;
-  *compute-apps*) echo "00000000:3B:00.0, ${process.pid}"; echo "00000000:5E:00.0, 99999999";;
-esac
-`;
-    await writeFile(program, answers, { mode: 0o755 });
-    const { driver, gpus, findings } = await machine.node.check();
-    expect(driver).toBe('570.86.10');
-    const card = { name: 'NVIDIA H100 PCIe', vendor: 'nvidia' };
-    expect(gpus).toEqual([
-      { ...card, bus: '00000000:3B:00.0', memoryMiB: 81_559, othersProcesses: 0 },
-      { ...card, bus: '00000000:5E:00.0', othersProcesses: 1 },
-    ]);
-    // Neither has a Vulkan driver on this machine, as where only CUDA is installed.
-    expect(findings).toContainEqual(
-      expect.objectContaining({ code: 'VULKAN_DRIVER_MISSING', level: 'warning' }),
-    );
-    expect(findings).toContainEqual(
-      expect.objectContaining({ code: 'GPU_IN_USE', level: 'warning' }),
-    );
-  });
-
-  test.each([
-    ['with', ''],
-    ['without', 'PATH=$HOME/tools\n'],
-  ])('a tool that hangs is ended, %s timeout there', async (_, path_) => {
-    await using machine = await Machine.start({
-      shellStart: `${path_}PATH=$HOME/bin:$PATH`,
-    });
-    const { home: there } = machine.server;
-    // All programs of this machine but one.
-    const tools = path.join(there, 'tools');
-    mkdirSync(tools);
-    for (const name of readdirSync('/usr/bin')) {
-      if (name !== 'timeout') symlinkSync(`/usr/bin/${name}`, path.join(tools, name));
-    }
-    const program = path.join(there, 'bin', 'nvidia-smi');
-    mkdirSync(path.dirname(program));
-    const pid = path.join(there, 'pid');
-    await writeFile(
-      program,
-      `#!/bin/sh\necho $$ >>${pid}\ncase "$*" in\n*driver*) echo 570;;\n` +
-        '*) exec sleep 1000;;\nesac\n',
-      { mode: 0o755 },
-    );
-    const { driver, gpus, findings, home: told } = await machine.check(2);
-    expect({ driver, gpus, told }).toEqual({ driver: '570', gpus: [], told: there });
-    const [late] = findings.filter(({ code }) => code === 'TOOL_SILENT');
-    expect(late?.message).toContain('nvidia-smi does not end');
-    expect(late?.next).toContain('Run nvidia-smi there');
-    expect(findings.filter(({ code }) => code === 'CLOCK_OFFSET')).toEqual([]);
-    const started = (await readFile(pid, 'utf8')).trim().split('\n');
-    // It is not asked again.
-    expect(started).toHaveLength(2);
-    for (const each of started) {
-      await until(
-        () => existsSync(`/proc/${each}`),
-        (alive) => !alive,
-        'the tool to end',
-      );
-    }
-  });
-
-  test('the time there is compared as it is read', async () => {
-    await using machine = await Machine.start({
-      shellStart: 'PATH=$HOME/bin:$PATH',
-    });
-    const date = path.join(machine.server.home, 'bin', 'date');
-    mkdirSync(path.dirname(date));
-    const ahead = '#!/bin/sh\nexec /usr/bin/date -d "+90 seconds" "$@"\n';
-    await writeFile(date, ahead, { mode: 0o755 });
-    const { clockOffsetSeconds, findings } = await machine.node.check();
-    expect(clockOffsetSeconds).toBeGreaterThan(85);
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        level: 'warning',
-        code: 'CLOCK_OFFSET',
-        message: expect.stringMatching(/^its clock is \d+ s ahead of/) as string,
-      }),
-    );
-  });
-
-  test.skipIf(!isRoot)('AMD’s GPUs, with other users’ programs', async () => {
-    const tree = path.join(directory, 'class');
-    const write = async (name: string, text: string): Promise<void> => {
-      mkdirSync(path.dirname(path.join(tree, name)), { recursive: true });
-      await writeFile(path.join(tree, name), text);
-    };
-    // As Linux shows two of them: processes are listed by number, with what they hold.
-    for (const [index, bus] of ['0000:c3:00.0', '0001:03:00.1'].entries()) {
-      await write(`devices/${bus}/vendor`, '0x1002\n');
-      await write(`devices/${bus}/device`, '0x740c\n');
-      mkdirSync(path.join(tree, 'drm', `card${index}`), { recursive: true });
-      symlinkSync(
-        `../../devices/${bus}`,
-        path.join(tree, 'drm', `card${index}`, 'device'),
-      );
-    }
-    const kfd = 'kfd/kfd';
-    await write(`${kfd}/topology/nodes/0/gpu_id`, '0\n');
-    await write(`${kfd}/topology/nodes/1/gpu_id`, '4711\n');
-    await write(`${kfd}/topology/nodes/2/gpu_id`, '4712\n');
-    const at = (domain: number, location: number): string =>
-      `simd_count 416\nlocation_id ${location}\ndomain ${domain}\n`;
-    await write(`${kfd}/topology/nodes/1/properties`, at(0, 0xc3 * 256));
-    await write(`${kfd}/topology/nodes/2/properties`, at(1, 0x03 * 256 + 1));
-    // Ours holds memory on both, a stranger's on one.
-    for (const gpu of [4711, 4712])
-      await write(`${kfd}/proc/${process.pid}/vram_${gpu}`, '65536\n');
-    await write(`${kfd}/proc/99999999/vram_4711`, '0\n');
-    await write(`${kfd}/proc/99999999/vram_4712`, '65536\n');
-    await using machine = await Machine.start({ mounts: { '/sys/class': tree } });
-    const { gpus, findings } = await machine.node.check();
-    const card = { name: 'PCI 0x1002:0x740c', vendor: 'amd' };
-    expect(gpus).toEqual([
-      { ...card, bus: '00000000:C3:00.0', othersProcesses: 0 },
-      { ...card, bus: '00000001:03:00.1', othersProcesses: 1 },
-    ]);
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        code: 'GPU_IN_USE',
-        message: expect.stringContaining('00000001:03:00.1') as string,
-      }),
-    );
-    rmSync(path.join(tree, 'kfd'), { recursive: true });
-    expect((await machine.node.check()).gpus).toEqual([
-      { ...card, bus: '00000000:C3:00.0' },
-      { ...card, bus: '00000001:03:00.1' },
-    ]);
-  });
-
-  test('Vulkan’s drivers, where the library that a manifest names is there', async () => {
-    await using machine = await Machine.start({
-      shellStart: 'export VK_DRIVER_FILES=$HOME/a.json:$HOME/more',
-    });
-    const { home: there } = machine.server;
-    const manifest = (library: string): string =>
-      JSON.stringify({ ICD: { library_path: library, api_version: '1.3.0' } }, null, 1);
-    mkdirSync(path.join(there, 'more'));
-    await writeFile(path.join(there, 'libown_nvidia.so'), '');
-    await writeFile(path.join(there, 'a.json'), manifest('./libown_nvidia.so'));
-    await writeFile(
-      path.join(there, 'more', 'b.json'),
-      manifest('libabsent_radeon.so.0'),
-    );
-    expect((await machine.node.check()).vulkanDrivers).toEqual(['./libown_nvidia.so']);
-  });
-});
-
 test('of the runtimes in a shared home, those of its own processor count', async () => {
-  await using machine = await Machine.start();
+  await using machine = await Machine.start(home);
   await using connection = await SshConnection.open(machine.server.target());
   const names = ['a', 'b'].map((digit) => digit.repeat(32));
   // The first bytes of programs for x86_64 and aarch64.
@@ -392,7 +171,7 @@ test('of the runtimes in a shared home, those of its own processor count', async
 
 describe('deploying', () => {
   test('a cut in the middle of an upload leaves nothing whole; the next one succeeds', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const { node, base, server } = machine;
     let cut: Promise<void> | undefined;
     const watched = machine.another((_, progress) => {
@@ -412,7 +191,7 @@ describe('deploying', () => {
     ['has lost a file', 'attach.js', undefined],
     ['has an empty one', 'supervisor.js', ''],
   ])('an agent that %s is replaced', async (_, name, content) => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const { agent } = await machine.node.deploy();
     const file = path.join(machine.base, 'agents', agent, name);
     if (content === undefined) rmSync(file);
@@ -425,7 +204,7 @@ describe('deploying', () => {
   });
 
   test('what somebody is connected to is not uninstalled', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const control = await machine.another().ensure(handlers);
     await expect(machine.node.uninstall()).rejects.toMatchObject({ code: 'NODE_BUSY' });
     expect(existsSync(machine.base)).toBe(true);
@@ -434,7 +213,7 @@ describe('deploying', () => {
   });
 
   test('two at once both succeed', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const { node, base } = machine;
     const [a, b] = await Promise.all([node.deploy(), machine.another().deploy()]);
     expect(a.agent).toBe(b.agent);
@@ -443,7 +222,7 @@ describe('deploying', () => {
   });
 
   test('it can be cancelled, and leaves nothing', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const controller = new AbortController();
     const watched = machine.another((_, progress) => {
       if ((progress?.doneBytes ?? 0) > 2 ** 20) controller.abort();
@@ -459,7 +238,7 @@ describe('deploying', () => {
   });
 
   test('old packages go, the newest two stay, and one that a supervisor runs', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     const agents = path.join(machine.base, 'agents');
     const runtimes = path.join(machine.base, 'runtimes');
     const names = ['1', '2', '3', '4'].map((digit) => digit.repeat(32));
@@ -492,7 +271,7 @@ describe('deploying', () => {
   });
 
   test('remains of uploads go with the next deployment, also where nothing is missing', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     await machine.node.deploy();
     const incoming = path.join(machine.base, 'incoming');
     const yesterday = new Date(Date.now() - 25 * 3_600_000);
@@ -505,7 +284,7 @@ describe('deploying', () => {
   });
 
   test('an upload that was damaged on the way is refused, and leaves nothing', async () => {
-    await using machine = await Machine.start({
+    await using machine = await Machine.start(home, {
       shellStart: 'PATH=$HOME/bin:$PATH',
     });
     const cat = path.join(machine.server.home, 'bin', 'cat');
@@ -531,7 +310,7 @@ describe('deploying', () => {
   test.skipIf(!isRoot).each(LACKS)(
     'a machine %s (%s) is told before anything is written: %s',
     async (_, option, code, next) => {
-      await using machine = await Machine.start();
+      await using machine = await Machine.start(home);
       using disk = new Disk(machine.server.home);
       disk.remount(option);
       await expect(machine.node.deploy()).rejects.toMatchObject({
@@ -549,7 +328,7 @@ describe('deploying', () => {
   );
 
   test.skipIf(!isRoot)('a disk that fills during the upload is named', async () => {
-    await using machine = await Machine.start();
+    await using machine = await Machine.start(home);
     using disk = new Disk(machine.server.home);
     const watched = machine.another((_, progress) => {
       if (progress?.step === 'upload' && progress.doneBytes === 0)
@@ -568,7 +347,7 @@ describe('deploying', () => {
   test.skipIf(!isRoot)(
     'files that cannot be made while unpacking are named',
     async () => {
-      await using machine = await Machine.start();
+      await using machine = await Machine.start(home);
       using disk = new Disk(machine.server.home);
       const watched = machine.another((_, progress) => {
         if (progress?.step === 'unpack') disk.remount('nr_inodes=10');

@@ -1,0 +1,73 @@
+/** A machine of tests: an sshd of its own, and the machine as the app sees it. */
+import path from 'node:path';
+import {
+  RemoteNode,
+  type RemoteNodeOptions,
+} from '../../../src/main/cluster/remote-node.ts';
+import { preflight } from '../../../src/main/deploy/preflight.ts';
+import type { Home } from '../../../src/main/home/home.ts';
+import { SshPool } from '../../../src/main/ssh/pool.ts';
+import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import type { Preflight } from '../../../src/shared/preflight.ts';
+import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
+
+export class Machine implements AsyncDisposable {
+  readonly server: SshServer;
+  readonly node: RemoteNode;
+  readonly #home: Home;
+  readonly #pool: SshPool;
+
+  private constructor(home: Home, server: SshServer, pool: SshPool) {
+    this.server = server;
+    this.#home = home;
+    this.#pool = pool;
+    const entry = parseNodeEntry({
+      name: 'box',
+      destination: `127.0.0.1:${server.port}`,
+      identities: [server.key],
+    });
+    this.node = new RemoteNode(entry, { home, pool });
+  }
+
+  /** @param home of the app that deploys there */
+  static async start(home: Home, options: SshServerOptions = {}): Promise<Machine> {
+    // With Node on its PATH: what a machine without it gets is another file's matter.
+    const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n${options.shellStart ?? ''}`;
+    const server = await SshServer.start({ ...options, shellStart });
+    const confirmedHostKeys = [server.fingerprint()];
+    // Not the home's: a later server may get the port of an earlier one.
+    const acceptedHostKeys = path.join(server.directory, 'accepted');
+    const pool = new SshPool({ acceptedHostKeys, confirmedHostKeys });
+    return new Machine(home, server, pool);
+  }
+
+  get base(): string {
+    return path.join(this.server.home, '.gradwire');
+  }
+
+  /** As another app on another computer sees it. */
+  another(progress?: RemoteNodeOptions['progress']): RemoteNode {
+    return new RemoteNode(this.node.entry, {
+      home: this.#home,
+      pool: this.#pool,
+      progress,
+    });
+  }
+
+  /** What a command of its login shell prints. */
+  async says(command: string): Promise<string> {
+    using lease = await this.#pool.acquire(this.server.target());
+    return (await lease.connection.run(command)).stdout;
+  }
+
+  /** Its check, with less patience for tools. */
+  async check(toolSeconds: number): Promise<Preflight> {
+    using lease = await this.#pool.acquire(this.server.target());
+    return await preflight(lease.connection, { toolSeconds });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+    await this.server[Symbol.asyncDispose]();
+  }
+}
