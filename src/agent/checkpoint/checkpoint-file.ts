@@ -55,7 +55,7 @@ export async function writeCheckpoint(
     await rm(draft, { force: true }).catch(() => undefined);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw failure('CHECKPOINT_WRITE_FAILED', `cannot write ${file}: ${reason}`, {
-      next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
+      next: 'Free space on that disk; on this computer, GRADWIRE_HOME may name a directory on another one.',
     });
   }
   return bytes + DIGEST_BYTES;

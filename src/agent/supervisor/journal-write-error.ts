@@ -15,7 +15,7 @@ export function journalWriteFailed(
   const code = 'JOURNAL_WRITE_FAILED';
   if (node === undefined) {
     return failure(code, `cannot write ${place}: ${reason}`, {
-      next: 'Free space on that disk or set GRADWIRE_HOME to another one.',
+      next: 'Free space on that disk; on this computer, GRADWIRE_HOME may name a directory on another one.',
     });
   }
   return failure(code, `cannot write ${place} on ${node}: ${reason}`, {

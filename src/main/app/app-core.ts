@@ -30,8 +30,8 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 
 /** How often to check whether another process has written to the database. */
 const DISCOVERY_MS = 1000;
-/** How often to measure the round trips to connected machines. */
-const ROUND_TRIP_MS = 5000;
+/** How often to measure the round trips to connected machines, and ask what they run. */
+const LOOK_MS = 5000;
 const LOG_LINES = 200;
 
 export interface AppCore {
@@ -119,14 +119,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         showNodes();
         const { connection, roundTripMs } = coordinator.nodeConnection(node);
         // Only once for a connection: it is not measured yet.
-        if (connection !== 'connected' || roundTripMs !== undefined) return;
-        measureRoundTrips();
-        desk.look(node).catch(report);
+        if (connection === 'connected' && roundTripMs === undefined) lookAtMachines();
       },
     },
   });
-  const measureRoundTrips = (): void => {
+  const lookAtMachines = (): void => {
     coordinator.measureRoundTrips().catch(report);
+    desk.look().catch(report);
   };
   const showNodes = (): void => {
     outbox.nodesChanged(() => desk.list());
@@ -182,7 +181,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       report(error);
     }
   }, DISCOVERY_MS);
-  const roundTrips = setInterval(measureRoundTrips, ROUND_TRIP_MS);
+  const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
     .recover()
     .catch(report)
@@ -302,7 +301,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     close: () => {
       closing ??= (async () => {
         clearInterval(discovery);
-        clearInterval(roundTrips);
+        clearInterval(looking);
         desk.close();
         await linkDesk.close();
         await dataDesk.close();

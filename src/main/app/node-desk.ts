@@ -3,6 +3,7 @@
  * uninstall. One action at a time on each machine; each can be cancelled. What is found out
  * about machines is in the store.
  */
+import { isDeepStrictEqual } from 'node:util';
 import {
   failure,
   inputError,
@@ -173,14 +174,24 @@ export class NodeDesk {
     }
   }
 
-  /** Notes what a machine runs, which has just been connected. */
-  async look(name: string): Promise<void> {
+  /** Notes what connected machines run: others may have begun or ended runs there. */
+  async look(): Promise<void> {
+    await Promise.all(
+      this.#options.store.nodes.list().map((entry) => this.#look(entry)),
+    );
+  }
+
+  async #look(entry: NodeEntry): Promise<void> {
     const { store, runsOn } = this.#options;
-    const entry = store.nodes.get(name);
-    if (entry === undefined) return;
+    const { name } = entry;
     try {
-      const runs = (await runsOn(name)) ?? [];
-      this.#note(name, { found: foundRuns(store, runs) }, wayTo(entry));
+      const runs = await runsOn(name);
+      if (runs === undefined) return;
+      const found = foundRuns(store, runs);
+      const known = this.#known.get(name);
+      const way = wayTo(entry);
+      if (known?.way === way && isDeepStrictEqual(found, known.found)) return;
+      this.#note(name, { found }, way);
     } catch (error) {
       // The connection is lost again, which its state shows.
       if (!(error instanceof GradwireError)) throw error;

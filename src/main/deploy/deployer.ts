@@ -6,14 +6,10 @@
  *
  *   agents/HASH/     the agent, with its native addons
  *   runtimes/HASH/   Node
- *   incoming/        what is being uploaded
+ *   incoming/        what is being uploaded, or was when the connection was lost
  *   nodes/HOSTNAME/  the supervisor's home on that machine: a home may be shared (NFS)
  */
-import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import path from 'node:path';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
 import type { Finding, Preflight } from '../../shared/preflight.ts';
@@ -43,6 +39,7 @@ import {
 } from './package-files.ts';
 import { platformOf, platformUnsupported } from './platform.ts';
 import { preflight } from './preflight.ts';
+import { upload } from './upload.ts';
 
 export interface DeployOptions {
   /** Read every deployed file, and deploy damaged packages again. */
@@ -58,8 +55,6 @@ export interface Deployment extends Agent {
 
 /** Packages kept of each kind. */
 const KEPT = 2;
-const UNPACK_MS = 300_000;
-const UPLOAD_MS = 3_600_000;
 
 /**
  * Makes sure that this installation's agent is on the node. If it is, one check
@@ -104,10 +99,12 @@ export async function deploy(
   const there = wanted.filter(isNamed);
   const whole = verify ? await wholeOf(connection, there, node, signal) : there;
   const missing = wanted.filter((archive) => !whole.includes(archive));
+  let uploaded = 0;
   if (missing.length > 0) {
     assertFit(connection, await preflight(connection, { signal }));
     for (const archive of missing) {
-      await upload(connection, archive, isNamed(archive), { signal, progress });
+      const options = { damaged: isNamed(archive), signal, progress };
+      uploaded += await upload(connection, archive, options);
     }
   }
   if (missing.length > 0 || installed.stale) await prune(connection, wanted, signal);
@@ -115,7 +112,7 @@ export async function deploy(
     agent: agent.hash,
     node,
     connection: installed.connection,
-    uploaded: missing.reduce((sum, { bytes }) => sum + bytes, 0),
+    uploaded,
   };
 }
 
@@ -206,156 +203,6 @@ async function wholeOf(
     .filter((line) => line !== '')
     .map((line) => files[Number(line)]?.archive);
   return archives.filter((archive) => !damaged.includes(archive));
-}
-
-const VERIFY = `
-cd "$HOME" || exit 1
-set -- $(sha256sum "$file")
-[ "$1" = "$sha256" ] || { printf '%s' "$1"; exit 9; }
-`;
-
-const UNPACK = `
-cd "$HOME" || exit 1
-trap 'rm -rf "$beside" "$beside.old" "$file"' EXIT
-mkdir -p "$beside" || exit 1
-gzip -dc "$file" | tar -xf - -C "$beside" || exit 1
-mkdir -p "$(dirname "$directory")" || exit 1
-# What is damaged gives way; what somebody else has just brought stays.
-if [ "$damaged" = 1 ] || [ ! -e "$directory/$entry" ]; then
-  [ ! -d "$directory" ] || mv "$directory" "$beside.old" || exit 1
-fi
-mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" "$directory"
-`;
-
-/** @param damaged whether a package of that name is there but damaged */
-async function upload(
-  connection: RemoteConnection,
-  archive: PackageArchive,
-  damaged: boolean,
-  { signal, progress }: DeployOptions,
-): Promise<void> {
-  const name = `${archive.kind}-${archive.hash}.${randomBytes(6).toString('hex')}`;
-  const file = `${BASE}/incoming/${name}.tar.gz`;
-  const variables = {
-    file,
-    sha256: archive.sha256,
-    beside: `${BASE}/incoming/${name}`,
-    directory: directoryOf(archive),
-    damaged: damaged ? '1' : '0',
-    entry: archive.kind === 'agent' ? 'attach.js' : 'bin/node',
-  };
-  const about = { package: archive.kind };
-  progress?.({ step: 'upload', ...about, doneBytes: 0, totalBytes: archive.bytes });
-  try {
-    await step(
-      connection,
-      'preparing the upload',
-      `umask 077; mkdir -p "$HOME/${BASE}/incoming"`,
-      {
-        signal,
-      },
-    );
-    await send(connection, archive, file, { signal, progress });
-    progress?.({ step: 'verify', ...about });
-    await step(connection, 'verifying', VERIFY, { variables, signal });
-    progress?.({ step: 'unpack', ...about });
-    await step(connection, 'unpacking', UNPACK, { variables, signal });
-  } catch (error) {
-    await removeIncoming(connection, name);
-    throw error;
-  }
-}
-
-/**
- * Uses `cat` at the other end instead of SFTP, which some login nodes lack. The path has
- * no characters that any shell would interpret.
- */
-async function send(
-  connection: RemoteConnection,
-  archive: PackageArchive,
-  file: string,
-  { signal, progress }: DeployOptions,
-): Promise<void> {
-  const { kind, bytes } = archive;
-  let doneBytes = 0;
-  const count = new Transform({
-    transform: (chunk: Buffer, _, done) => {
-      doneBytes += chunk.length;
-      progress?.({ step: 'upload', package: kind, doneBytes, totalBytes: bytes });
-      done(null, chunk);
-    },
-  });
-  const source = createReadStream(archive.file, { highWaterMark: 2 ** 18 });
-  const sent = pipeline(source, count).catch((error: unknown) => {
-    count.destroy(error instanceof Error ? error : undefined);
-  });
-  const { code, stderr } = await connection.run(`cd; cat > ${file}`, {
-    input: count,
-    title: 'the upload',
-    signal,
-    deadlineMs: UPLOAD_MS,
-  });
-  await sent;
-  if (code !== 0) throw deployFailed(connection, 'uploading', stderr);
-}
-
-/** @throws GradwireError `DEPLOY_FAILED`, `UPLOAD_DAMAGED` */
-async function step(
-  connection: RemoteConnection,
-  name: string,
-  script: string,
-  options: {
-    readonly variables?: Record<string, string>;
-    readonly signal?: AbortSignal | undefined;
-  },
-): Promise<void> {
-  const { code, stdout, stderr } = await runScript(connection, script, {
-    ...options,
-    name,
-    deadlineMs: UNPACK_MS,
-  });
-  if (code === 0) return;
-  if (code === 9) {
-    throw failure(
-      'UPLOAD_DAMAGED',
-      `the upload was corrupted: its SHA-256 is ${stdout.trim()}`,
-      { place: placeOf(connection.target), next: 'Try again.' },
-    );
-  }
-  throw deployFailed(connection, name, stderr);
-}
-
-function deployFailed(
-  connection: RemoteConnection,
-  name: string,
-  stderr: string,
-): Error {
-  const said = stderr.trim().split('\n').slice(-3).join(' | ').slice(-300);
-  return failure('DEPLOY_FAILED', `${name} failed: ${said || 'no error message'}`, {
-    place: placeOf(connection.target),
-    next: /no space|quota/i.test(said)
-      ? 'Free some space there, then try again.'
-      : 'Check that machine, then try again.',
-  });
-}
-
-async function removeIncoming(
-  connection: RemoteConnection,
-  name: string,
-): Promise<void> {
-  try {
-    await runScript(
-      connection,
-      `cd "$HOME/${BASE}/incoming" && rm -rf "$name" "$name.tar.gz"`,
-      {
-        variables: { name },
-        name: 'cleaning up',
-      },
-    );
-  } catch (error) {
-    // The connection itself may be lost; then the next deployment cleans up.
-    if (!(error instanceof GradwireError)) throw error;
-  }
 }
 
 /**

@@ -1,0 +1,141 @@
+/** Uploads that a lost connection cuts go on from there, whoever else is uploading. */
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { until } from '../../harness/processes.ts';
+import { Machine } from './machine.ts';
+
+let owner: GradwireHome;
+let home: Home;
+
+beforeAll(async () => {
+  owner = new GradwireHome();
+  home = await openHome(resolveHome({ GRADWIRE_HOME: owner.directory }));
+});
+afterAll(async () => {
+  await owner?.[Symbol.asyncDispose]();
+});
+
+const incoming = (machine: Machine): string => path.join(machine.base, 'incoming');
+const remainsAt = (machine: Machine): readonly string[] =>
+  readdirSync(incoming(machine)).map((name) => path.join(incoming(machine), name));
+
+const STOPS_AT = 1_000_000;
+
+/** Where `cat` is this: it takes the first bytes, and the rest once there is a file. */
+async function slowCat(machine: Machine): Promise<{ readonly go: string }> {
+  const go = path.join(machine.server.home, 'go');
+  const lines = [
+    ...['#!/bin/sh', `head -c ${STOPS_AT}`],
+    ...[`while [ ! -e ${go} ]; do sleep 0.1; done`, 'exec /bin/cat'],
+  ];
+  mkdirSync(path.dirname(catOf(machine)), { recursive: true });
+  await writeFile(catOf(machine), lines.join('\n'), { mode: 0o755 });
+  return { go };
+}
+
+const catOf = (machine: Machine): string =>
+  path.join(machine.server.home, 'bin', 'cat');
+
+const started = (): Promise<Machine> =>
+  Machine.start(home, { shellStart: 'PATH=$HOME/bin:$PATH' });
+
+const stopped = (machine: Machine): Promise<readonly string[]> =>
+  until(
+    () => (existsSync(incoming(machine)) ? remainsAt(machine) : []),
+    ([file]) => file !== undefined && statSync(file).size === STOPS_AT,
+    'the upload to stand still',
+  );
+
+/** Deploys until some of the agent is there, cuts the connection. @returns what is left */
+async function cut(machine: Machine): Promise<string> {
+  await slowCat(machine);
+  const deployed = expect(machine.node.deploy()).rejects.toMatchObject({
+    code: 'SSH_CONNECTION_LOST',
+  });
+  await stopped(machine);
+  await machine.server.cutSessions();
+  await deployed;
+  rmSync(catOf(machine));
+  const [file, ...others] = remainsAt(machine);
+  expect(others).toEqual([]);
+  return file!;
+}
+
+/** Deploys. @returns the steps of the agent's upload, and what was sent */
+async function deploy(machine: Machine) {
+  const done: number[] = [];
+  let total = 0;
+  const watched = machine.another((_, progress) => {
+    if (progress?.step !== 'upload') return;
+    done.push(progress.doneBytes!);
+    total = progress.totalBytes!;
+  });
+  const { uploaded } = await watched.deploy();
+  return { done, total, uploaded };
+}
+
+const whole = async (machine: Machine): Promise<boolean> => {
+  const { uploaded } = await machine.node.deploy();
+  return uploaded === 0;
+};
+
+test('what is there already is not sent again, and nothing is left', async () => {
+  await using machine = await started();
+  await cut(machine);
+  const { done, total, uploaded } = await deploy(machine);
+  expect(uploaded).toBe(total - STOPS_AT);
+  expect(Math.min(...done.filter((count) => count > 0))).toBeGreaterThan(STOPS_AT);
+  expect(remainsAt(machine)).toEqual([]);
+  expect(await whole(machine)).toBe(true);
+});
+
+test('the longest remains are taken, of the same bytes only', async () => {
+  await using machine = await started();
+  const file = await cut(machine);
+  const name = path.basename(file);
+  const sha256 = /^agent-([0-9a-f]{64})\./.exec(name)![1]!;
+  const other = name.replace(sha256, 'f'.repeat(64));
+  const shorter = name.replace(/\.[0-9a-f]{12}\./, '.000000000000.');
+  const content = await readFile(file);
+  await writeFile(path.join(incoming(machine), other), 'other'.repeat(2 ** 22));
+  await writeFile(path.join(incoming(machine), shorter), content.subarray(0, 1000));
+  const { total, uploaded } = await deploy(machine);
+  expect(uploaded).toBe(total - STOPS_AT);
+  expect(readdirSync(incoming(machine)).toSorted()).toEqual(
+    [shorter, other].toSorted(),
+  );
+  expect(await whole(machine)).toBe(true);
+});
+
+test('damaged remains are told once, then all is sent anew', async () => {
+  await using machine = await started();
+  const file = await cut(machine);
+  await truncate(file, 0);
+  await truncate(file, STOPS_AT);
+  await expect(machine.node.deploy()).rejects.toMatchObject({
+    code: 'UPLOAD_DAMAGED',
+    next: 'Try again.',
+  });
+  expect(remainsAt(machine)).toEqual([]);
+  const { total, uploaded } = await deploy(machine);
+  expect(uploaded).toBe(total);
+  expect(await whole(machine)).toBe(true);
+});
+
+test('an upload that stands still is overtaken by another, and succeeds too', async () => {
+  await using machine = await started();
+  const { go } = await slowCat(machine);
+  const first = machine.node.deploy();
+  await stopped(machine);
+  rmSync(catOf(machine));
+  const { total, uploaded } = await deploy(machine);
+  expect(uploaded).toBe(total - STOPS_AT);
+  await writeFile(go, '');
+  await first;
+  expect(remainsAt(machine)).toEqual([]);
+  expect(await whole(machine)).toBe(true);
+});
