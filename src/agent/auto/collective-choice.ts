@@ -194,10 +194,10 @@ export class BucketCarrier {
   }
 }
 
-/** Settings of the plan's own collective, not of others that carry a payload. */
+/** Settings of the plan's own collective; others that may be chosen have none. */
 export function settingsOf(
   { collective, quantizeSums, servers }: ExchangePlan,
-  carrier: CollectiveDefinition,
+  chosen: CollectiveDefinition,
 ): CollectiveSettings {
-  return carrier.id === collective ? { quantization: quantizeSums, servers } : {};
+  return chosen.id === collective ? { quantization: quantizeSums, servers } : {};
 }

@@ -109,14 +109,17 @@ test('is thinned with a report, continues, and ends with every record accounted 
   const missing = ofType(records, 'thinned');
   expect(missing).toEqual([thinned]);
   expect(records.length - missing.length + thinned!.records).toBe(total);
-  // What is there of the thinned part is there of both ranks.
+  // Of the thinned part both ranks have what the report says, and may have more: what a
+  // command had read before the journal was thinned again.
   const { to, every } = thinned!.iterations!;
   const kept = [0, 1].map((rank) =>
     ofType(records, 'iteration')
       .filter((record) => record.rank === rank && record.iteration < to)
       .map(({ iteration }) => iteration),
   );
-  expect(kept[0]).toEqual(kept[1]);
   const expected = Array.from({ length: Math.ceil(to / every) }, (_, i) => i * every);
-  expect(kept[0]).toEqual(expect.arrayContaining(expected));
+  for (const iterations of kept) {
+    expect(iterations).toEqual(expect.arrayContaining(expected));
+    expect(iterations.length).toBeLessThan(to);
+  }
 });
