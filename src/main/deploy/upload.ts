@@ -9,10 +9,10 @@ import { createReadStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { failure, GradwireError } from '../../shared/errors.ts';
+import type { DeployProgress } from '../../shared/node-status.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';
-import type { DeployOptions } from './deployer.ts';
 import { BASE, directoryOf } from './installed.ts';
 import type { PackageArchive } from './package-archive.ts';
 
@@ -20,7 +20,12 @@ const INCOMING = `${BASE}/incoming`;
 const STEP_MS = 300_000;
 const UPLOAD_MS = 3_600_000;
 
-interface UploadOptions extends Pick<DeployOptions, 'signal' | 'progress'> {
+interface SendOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: ((progress: DeployProgress) => void) | undefined;
+}
+
+interface UploadOptions extends SendOptions {
   /** Whether a package of that name is there but damaged. */
   readonly damaged: boolean;
 }
@@ -40,7 +45,7 @@ if [ "$longest" -gt 0 ] && ! cp "$remains" "$file" 2>/dev/null; then rm -f "$fil
 printf '%s %s' $(wc -c < "$file") "$remains"
 `;
 
-/** Another upload has removed this one's file as its remains, and has brought the package. */
+/** Another upload has brought the package, and deleted this one's file because it stood still. */
 const OVERTAKEN = `
 cd "$HOME" || exit 1
 [ -f "$incoming/$file" ] || [ ! -e "$directory/$entry" ] || exit 0
@@ -79,10 +84,10 @@ export async function upload(
   { damaged, signal, progress }: UploadOptions,
 ): Promise<number> {
   const { kind, sha256, bytes } = archive;
-  const package_ = `${kind}-${sha256}`;
-  const name = `${package_}.${randomBytes(6).toString('hex')}`;
+  const prefix = `${kind}-${sha256}`;
+  const name = `${prefix}.${randomBytes(6).toString('hex')}`;
   const variables: Record<string, string> = {
-    ...{ incoming: INCOMING, package: package_, file: `${name}.tar.gz`, sha256 },
+    ...{ incoming: INCOMING, package: prefix, file: `${name}.tar.gz`, sha256 },
     bytes: String(bytes),
     beside: `${INCOMING}/${name}`,
     directory: directoryOf(archive),
@@ -124,7 +129,7 @@ async function send(
     start,
     signal,
     progress,
-  }: Pick<DeployOptions, 'signal' | 'progress'> & {
+  }: SendOptions & {
     readonly file: string;
     /** Bytes that are there already. */
     readonly start: number;

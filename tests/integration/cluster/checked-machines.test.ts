@@ -1,38 +1,19 @@
 /** What a check finds on machines: GPUs and who uses them, drivers, tools that hang, the clock. */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
+import { describe, expect, test } from 'vitest';
 import { until } from '../../harness/processes.ts';
-import { Machine } from './machine.ts';
+import { homeOfFile, Machine } from './machine.ts';
 
-let home: Home;
-let directory: string;
-
-beforeAll(async () => {
-  directory = mkdtempSync(path.join(os.tmpdir(), 'gw-machines-'));
-  // Everything is packed once for all tests.
-  home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
-});
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
+const home = homeOfFile();
 
 /** Mounts need root. */
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
 describe('a check', () => {
   test('its GPUs are identified by bus, with other users’ processes', async () => {
-    await using machine = await Machine.start(home, {
+    await using machine = await Machine.start(home(), {
       shellStart: 'PATH=$HOME/bin:$PATH',
     });
     const program = path.join(machine.server.home, 'bin', 'nvidia-smi');
@@ -67,7 +48,7 @@ esac
     ['with', ''],
     ['without', 'PATH=$HOME/tools\n'],
   ])('a tool that hangs is ended, %s timeout there', async (_, path_) => {
-    await using machine = await Machine.start(home, {
+    await using machine = await Machine.start(home(), {
       shellStart: `${path_}PATH=$HOME/bin:$PATH`,
     });
     const { home: there } = machine.server;
@@ -105,7 +86,7 @@ esac
   });
 
   test('the time there is compared as it is read', async () => {
-    await using machine = await Machine.start(home, {
+    await using machine = await Machine.start(home(), {
       shellStart: 'PATH=$HOME/bin:$PATH',
     });
     const date = path.join(machine.server.home, 'bin', 'date');
@@ -124,7 +105,7 @@ esac
   });
 
   test.skipIf(!isRoot)('AMD’s GPUs, with other users’ programs', async () => {
-    const tree = path.join(directory, 'class');
+    const tree = path.join(home().directory, 'class');
     const write = async (name: string, text: string): Promise<void> => {
       mkdirSync(path.dirname(path.join(tree, name)), { recursive: true });
       await writeFile(path.join(tree, name), text);
@@ -152,7 +133,9 @@ esac
       await write(`${kfd}/proc/${process.pid}/vram_${gpu}`, '65536\n');
     await write(`${kfd}/proc/99999999/vram_4711`, '0\n');
     await write(`${kfd}/proc/99999999/vram_4712`, '65536\n');
-    await using machine = await Machine.start(home, { mounts: { '/sys/class': tree } });
+    await using machine = await Machine.start(home(), {
+      mounts: { '/sys/class': tree },
+    });
     const { gpus, findings } = await machine.node.check();
     const card = { name: 'PCI 0x1002:0x740c', vendor: 'amd' };
     expect(gpus).toEqual([
@@ -173,7 +156,7 @@ esac
   });
 
   test('Vulkan’s drivers, where the library that a manifest names is there', async () => {
-    await using machine = await Machine.start(home, {
+    await using machine = await Machine.start(home(), {
       shellStart: 'export VK_DRIVER_FILES=$HOME/a.json:$HOME/more',
     });
     const { home: there } = machine.server;

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -17,24 +16,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findInstalled } from '../../../src/main/deploy/installed.ts';
-import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { until } from '../../harness/processes.ts';
-import { Machine } from './machine.ts';
+import { homeOfFile, Machine } from './machine.ts';
 
-let home: Home;
-let directory: string;
-
-beforeAll(async () => {
-  directory = mkdtempSync(path.join(os.tmpdir(), 'gw-machines-'));
-  // Everything is packed once for all tests.
-  home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
-});
-afterAll(() => {
-  rmSync(directory, { recursive: true });
-});
+const home = homeOfFile();
 
 const handlers = { push: () => undefined, lost: () => undefined };
 
@@ -53,7 +41,7 @@ const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 describe('login shells', () => {
   test('one that prints at every start, without SFTP', async () => {
     const noise = 'echo "Welcome to box"; echo gradwire-; printf "no newline"';
-    await using machine = await Machine.start(home, {
+    await using machine = await Machine.start(home(), {
       ...{ shellStart: noise, banner: 'Authorised use only\n', sftp: false },
     });
     await useAndLeave(machine);
@@ -64,7 +52,7 @@ describe('login shells', () => {
     ['fish', '.config/fish/config.fish', 'set -gx PATH'],
   ])('%s, the account’s own', async (shell, start, setPath) => {
     const loginShell = `/usr/bin/${shell}`;
-    await using machine = await Machine.start(home, { loginShell });
+    await using machine = await Machine.start(home(), { loginShell });
     const file = path.join(machine.server.home, start);
     mkdirSync(path.dirname(file), { recursive: true });
     const noise = 'echo "Welcome to box"';
@@ -80,7 +68,7 @@ describe('login shells', () => {
 
   test('one that runs no commands is named', async () => {
     const forcedCommand = 'echo This account is not available.';
-    await using machine = await Machine.start(home, { forcedCommand });
+    await using machine = await Machine.start(home(), { forcedCommand });
     await expect(machine.node.check()).rejects.toMatchObject({
       code: 'SSH_SCRIPT_BROKEN',
       message: expect.stringContaining('This account is not available.') as string,
@@ -90,7 +78,7 @@ describe('login shells', () => {
 
 describe('a supervisor there', () => {
   test('that dies is missed at once, and its connection is not held', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const told = Promise.withResolvers<string>();
     const control = await machine.node.ensure({
       push: () => undefined,
@@ -105,7 +93,7 @@ describe('a supervisor there', () => {
   });
 
   test('that is shutting down does not count, and another one is started', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const { node, base } = machine;
     await node.deploy();
     const own = path.join(base, 'nodes', os.hostname());
@@ -127,7 +115,7 @@ describe('a supervisor there', () => {
 
   test('listens in the home itself, however long its path', async () => {
     const long = 'h'.repeat(110);
-    await using machine = await Machine.start(home, {
+    await using machine = await Machine.start(home(), {
       shellStart: `HOME=$HOME/${long}; mkdir -p "$HOME"`,
     });
     const base = path.join(machine.server.home, long, '.gradwire');
@@ -153,7 +141,7 @@ describe('a supervisor there', () => {
 });
 
 test('of the runtimes in a shared home, those of its own processor count', async () => {
-  await using machine = await Machine.start(home);
+  await using machine = await Machine.start(home());
   await using connection = await SshConnection.open(machine.server.target());
   const names = ['a', 'b'].map((digit) => digit.repeat(32));
   // The first bytes of programs for x86_64 and aarch64.
@@ -171,7 +159,7 @@ test('of the runtimes in a shared home, those of its own processor count', async
 
 describe('deploying', () => {
   test('a cut in the middle of an upload leaves nothing whole; the next one succeeds', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const { node, base, server } = machine;
     let cut: Promise<void> | undefined;
     const watched = machine.another((_, progress) => {
@@ -191,7 +179,7 @@ describe('deploying', () => {
     ['has lost a file', 'attach.js', undefined],
     ['has an empty one', 'supervisor.js', ''],
   ])('an agent that %s is replaced', async (_, name, content) => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const { agent } = await machine.node.deploy();
     const file = path.join(machine.base, 'agents', agent, name);
     if (content === undefined) rmSync(file);
@@ -204,7 +192,7 @@ describe('deploying', () => {
   });
 
   test('what somebody is connected to is not uninstalled', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const control = await machine.another().ensure(handlers);
     await expect(machine.node.uninstall()).rejects.toMatchObject({ code: 'NODE_BUSY' });
     expect(existsSync(machine.base)).toBe(true);
@@ -213,7 +201,7 @@ describe('deploying', () => {
   });
 
   test('two at once both succeed', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const { node, base } = machine;
     const [a, b] = await Promise.all([node.deploy(), machine.another().deploy()]);
     expect(a.agent).toBe(b.agent);
@@ -222,7 +210,7 @@ describe('deploying', () => {
   });
 
   test('it can be cancelled, and leaves nothing', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const controller = new AbortController();
     const watched = machine.another((_, progress) => {
       if ((progress?.doneBytes ?? 0) > 2 ** 20) controller.abort();
@@ -238,7 +226,7 @@ describe('deploying', () => {
   });
 
   test('old packages go, the newest two stay, and one that a supervisor runs', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     const agents = path.join(machine.base, 'agents');
     const runtimes = path.join(machine.base, 'runtimes');
     const names = ['1', '2', '3', '4'].map((digit) => digit.repeat(32));
@@ -271,7 +259,7 @@ describe('deploying', () => {
   });
 
   test('remains of uploads go with the next deployment, also where nothing is missing', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     await machine.node.deploy();
     const incoming = path.join(machine.base, 'incoming');
     const yesterday = new Date(Date.now() - 25 * 3_600_000);
@@ -284,7 +272,7 @@ describe('deploying', () => {
   });
 
   test('an upload that was damaged on the way is refused, and leaves nothing', async () => {
-    await using machine = await Machine.start(home, {
+    await using machine = await Machine.start(home(), {
       shellStart: 'PATH=$HOME/bin:$PATH',
     });
     const cat = path.join(machine.server.home, 'bin', 'cat');
@@ -310,7 +298,7 @@ describe('deploying', () => {
   test.skipIf(!isRoot).each(LACKS)(
     'a machine %s (%s) is told before anything is written: %s',
     async (_, option, code, next) => {
-      await using machine = await Machine.start(home);
+      await using machine = await Machine.start(home());
       using disk = new Disk(machine.server.home);
       disk.remount(option);
       await expect(machine.node.deploy()).rejects.toMatchObject({
@@ -328,7 +316,7 @@ describe('deploying', () => {
   );
 
   test.skipIf(!isRoot)('a disk that fills during the upload is named', async () => {
-    await using machine = await Machine.start(home);
+    await using machine = await Machine.start(home());
     using disk = new Disk(machine.server.home);
     const watched = machine.another((_, progress) => {
       if (progress?.step === 'upload' && progress.doneBytes === 0)
@@ -347,7 +335,7 @@ describe('deploying', () => {
   test.skipIf(!isRoot)(
     'files that cannot be made while unpacking are named',
     async () => {
-      await using machine = await Machine.start(home);
+      await using machine = await Machine.start(home());
       using disk = new Disk(machine.server.home);
       const watched = machine.another((_, progress) => {
         if (progress?.step === 'unpack') disk.remount('nr_inodes=10');

@@ -1,15 +1,32 @@
 /** A machine of tests: an sshd of its own, and the machine as the app sees it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import {
   RemoteNode,
   type RemoteNodeOptions,
 } from '../../../src/main/cluster/remote-node.ts';
 import { preflight } from '../../../src/main/deploy/preflight.ts';
-import type { Home } from '../../../src/main/home/home.ts';
+import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { Preflight } from '../../../src/shared/preflight.ts';
 import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
+
+/** The home of the app that deploys: packages are packed once for all tests of a file. */
+export function homeOfFile(): () => Home {
+  let directory: string;
+  let home: Home;
+  beforeAll(async () => {
+    directory = mkdtempSync(path.join(os.tmpdir(), 'gw-machines-'));
+    home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
+  });
+  afterAll(() => {
+    rmSync(directory, { recursive: true });
+  });
+  return () => home;
+}
 
 export class Machine implements AsyncDisposable {
   readonly server: SshServer;

@@ -2,22 +2,11 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
-import { GradwireHome } from '../../harness/gradwire.ts';
+import { expect, test } from 'vitest';
 import { until } from '../../harness/processes.ts';
-import { Machine } from './machine.ts';
+import { homeOfFile, Machine } from './machine.ts';
 
-let owner: GradwireHome;
-let home: Home;
-
-beforeAll(async () => {
-  owner = new GradwireHome();
-  home = await openHome(resolveHome({ GRADWIRE_HOME: owner.directory }));
-});
-afterAll(async () => {
-  await owner?.[Symbol.asyncDispose]();
-});
+const home = homeOfFile();
 
 const incoming = (machine: Machine): string => path.join(machine.base, 'incoming');
 const remainsAt = (machine: Machine): readonly string[] =>
@@ -41,7 +30,7 @@ const catOf = (machine: Machine): string =>
   path.join(machine.server.home, 'bin', 'cat');
 
 const started = (): Promise<Machine> =>
-  Machine.start(home, { shellStart: 'PATH=$HOME/bin:$PATH' });
+  Machine.start(home(), { shellStart: 'PATH=$HOME/bin:$PATH' });
 
 const stopped = (machine: Machine): Promise<readonly string[]> =>
   until(
