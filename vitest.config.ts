@@ -7,12 +7,16 @@ import { jaxReads } from './scripts/jax-reads.ts';
 
 type Test = NonNullable<ViteUserConfig['test']>;
 
+/** The tag of tests that `npm test` leaves to the soak. docs/testing.md says which those are. */
+export const SOAK = 'soak';
+
 /** What every suite has. Time limits end what hangs; no test is to run into them. */
 export const common: Test = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 240_000, interval: 20 } },
   setupFiles: ['tests/harness/property-runs.ts'],
+  tags: [{ name: SOAK, description: 'takes long: run by `npm run test:soak` alone' }],
 };
 
 /**

@@ -2,9 +2,13 @@ import { globSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { common } from './vitest.config.ts';
 
-/** Tests that draw or repeat, of which `npm test` runs samples: here they run in full. */
-const sampled = globSync('tests/{unit,integration,gpu}/**/*.test.ts').filter((file) =>
-  /harness\/effort|from 'fast-check'/.test(readFileSync(file, 'utf8')),
+/**
+ * Files of which `npm test` runs a part: they draw or repeat, and are sampled there, or have
+ * tests that are left to the soak. Here they run in full.
+ */
+const partial = globSync('tests/{unit,integration,e2e,gpu}/**/*.test.ts').filter(
+  (file) =>
+    /harness\/effort|from 'fast-check'|tags: 'soak'/.test(readFileSync(file, 'utf8')),
 );
 
 const HOURS = 3_600_000;
@@ -12,7 +16,7 @@ const HOURS = 3_600_000;
 export default defineConfig({
   test: {
     ...common,
-    include: ['tests/soak/**/*.test.ts', ...sampled],
+    include: ['tests/soak/**/*.test.ts', ...partial],
     testTimeout: 6 * HOURS,
     env: { GRADWIRE_SOAK: '1' },
   },

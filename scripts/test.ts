@@ -2,19 +2,25 @@
  * `npm test`: fetches what the tests need, builds, runs every project and ends with the
  * totals alone on the last line: `N passed, N failed`. Arguments go to vitest.
  *
- * `npm run test:soak` (`--soak`) runs at length what that samples, and a thousand kills:
+ * `npm run test:soak` (`--soak`) runs at length what that samples or leaves out, and a thousand kills:
  * GRADWIRE_SOAK_KILLS gives another number, GRADWIRE_SOAK_SEED the seed, which is printed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { SOAK } from '../vitest.config.ts';
 import { assertChromiumStarts, ensurePrerequisites } from './prerequisites.ts';
 
 interface Report {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
-  readonly numPendingTests: number;
   readonly success: boolean;
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly tags: readonly string[];
+    }[];
+  }[];
 }
 
 const root = path.join(import.meta.dirname, '..');
@@ -53,12 +59,19 @@ const status = node([
   '--reporter=default',
   '--reporter=json',
   `--outputFile.json=${reportFile}`,
-  ...(soaks ? ['--config', 'vitest.soak.config.ts', ...given.slice(1)] : given),
+  ...(soaks
+    ? ['--config', 'vitest.soak.config.ts', ...given.slice(1)]
+    : [`--tags-filter=!${SOAK}`, ...given]),
 ]);
 const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
-const skipped = report.numPendingTests > 0 ? `, ${report.numPendingTests} skipped` : '';
+const skipped = report.testResults
+  .flatMap(({ assertionResults }) => assertionResults)
+  .filter(
+    ({ status, tags }) => status === 'skipped' && (soaks || !tags.includes(SOAK)),
+  );
 console.log(
-  `${report.numPassedTests} passed, ${report.numFailedTests} failed${skipped}`,
+  `${report.numPassedTests} passed, ${report.numFailedTests} failed` +
+    (skipped.length > 0 ? `, ${skipped.length} skipped` : ''),
 );
 // A file that fails to load fails the run without failing a test.
 process.exit(status !== 0 || report.numFailedTests > 0 || !report.success ? 1 : 0);

@@ -240,31 +240,35 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
     .waitFor();
 });
 
-test('a run that somebody else started there is shown, and can be stopped', async () => {
-  await using other = new GradwireHome();
-  const host = ['--host', '127.0.0.1', '--port', String(machine.port)];
-  const add = ['nodes', 'add', 'box', ...host, '--identity', machine.key];
-  succeeded(await other.run(add));
-  const launched = await other.run([
-    ...['run', 'quickstart', '--detach', '--accept-host-key', machine.fingerprint()],
-    ...['--set', 'world.nodes=[box]', '--set', 'world.ranks=1'],
-    ...['--set', 'iterations=1000000', '--set', 'evaluateEvery=0'],
-  ]);
-  const id = launched.stdout.trim();
-  expect(id).not.toBe('');
-  await page.keyboard.press('c');
-  await box().getByTestId('node-check').click();
-  const found = box().getByTestId('node-found');
-  await found.filter({ hasText: id }).waitFor();
-  expect(await found.innerText()).toContain('1 rank, ');
-  expect(await found.innerText()).toContain('started elsewhere');
-  expect(await app.obstacles()).toEqual([]);
-  await found.getByTestId('stop-found').click();
-  await part('stop-found-confirm').click();
-  await found.waitFor({ state: 'detached' });
-  // So that the machine keeps nothing that nobody has stored.
-  succeeded(await other.run(['runs', 'attach', id]));
-});
+test(
+  'a run that somebody else started there is shown, and can be stopped',
+  { tags: 'soak' },
+  async () => {
+    await using other = new GradwireHome();
+    const host = ['--host', '127.0.0.1', '--port', String(machine.port)];
+    const add = ['nodes', 'add', 'box', ...host, '--identity', machine.key];
+    succeeded(await other.run(add));
+    const launched = await other.run([
+      ...['run', 'quickstart', '--detach', '--accept-host-key', machine.fingerprint()],
+      ...['--set', 'world.nodes=[box]', '--set', 'world.ranks=1'],
+      ...['--set', 'iterations=1000000', '--set', 'evaluateEvery=0'],
+    ]);
+    const id = launched.stdout.trim();
+    expect(id).not.toBe('');
+    await page.keyboard.press('c');
+    await box().getByTestId('node-check').click();
+    const found = box().getByTestId('node-found');
+    await found.filter({ hasText: id }).waitFor();
+    expect(await found.innerText()).toContain('1 rank, ');
+    expect(await found.innerText()).toContain('started elsewhere');
+    expect(await app.obstacles()).toEqual([]);
+    await found.getByTestId('stop-found').click();
+    await part('stop-found-confirm').click();
+    await found.waitFor({ state: 'detached' });
+    // So that the machine keeps nothing that nobody has stored.
+    succeeded(await other.run(['runs', 'attach', id]));
+  },
+);
 
 test('the passphrase that was typed is seen nowhere', () => {
   expect(processesWith(PASSPHRASE)).toEqual([]);

@@ -135,36 +135,40 @@ test('what a command has measured is shown; a machine that goes takes its links 
     .waitFor();
 });
 
-test('an idle machine that goes away is unreachable, since when and why, until it is back', async () => {
-  const box = part('node-box');
-  const state = (text: string | RegExp) =>
-    box.getByTestId('node-state').filter({ hasText: text }).waitFor();
-  await box.getByTestId('node-check').click();
-  await box.getByTestId('node-ready').waitFor();
-  await machine.stop();
-  await state('reconnecting, ');
-  await state('unreachable');
-  const error = box.getByTestId('node-error');
-  expect(await error.innerText()).toMatch(
-    /^Unreachable since today \d\d:\d\d\s+nothing listens on port/,
-  );
-  expect(await box.getByTestId('node-ready').count()).toBe(0);
-  // No run needs it: its card says enough.
-  expect(await part('toast').count()).toBe(0);
-  expect(await app.obstacles()).toEqual([]);
-  const again = box.getByTestId('node-again');
-  await again.click();
-  await machine.start();
-  // That attempt may still be under way, or find the machine already.
-  const triedAgain = async () => {
-    if (await again.isEnabled({ timeout: 1000 }).catch(() => false))
-      await again.click({ timeout: 1000 }).catch(() => undefined);
-    return box.getByTestId('node-state').innerText();
-  };
-  await expect.poll(triedAgain).toMatch(/^connected|^not connected/);
-  await box.getByTestId('node-ready').waitFor();
-  expect(app.errors).toEqual([]);
-});
+test(
+  'an idle machine that goes away is unreachable, since when and why, until it is back',
+  { tags: 'soak' },
+  async () => {
+    const box = part('node-box');
+    const state = (text: string | RegExp) =>
+      box.getByTestId('node-state').filter({ hasText: text }).waitFor();
+    await box.getByTestId('node-check').click();
+    await box.getByTestId('node-ready').waitFor();
+    await machine.stop();
+    await state('reconnecting, ');
+    await state('unreachable');
+    const error = box.getByTestId('node-error');
+    expect(await error.innerText()).toMatch(
+      /^Unreachable since today \d\d:\d\d\s+nothing listens on port/,
+    );
+    expect(await box.getByTestId('node-ready').count()).toBe(0);
+    // No run needs it: its card says enough.
+    expect(await part('toast').count()).toBe(0);
+    expect(await app.obstacles()).toEqual([]);
+    const again = box.getByTestId('node-again');
+    await again.click();
+    await machine.start();
+    // That attempt may still be under way, or find the machine already.
+    const triedAgain = async () => {
+      if (await again.isEnabled({ timeout: 1000 }).catch(() => false))
+        await again.click({ timeout: 1000 }).catch(() => undefined);
+      return box.getByTestId('node-state').innerText();
+    };
+    await expect.poll(triedAgain).toMatch(/^connected|^not connected/);
+    await box.getByTestId('node-ready').waitFor();
+    expect(app.errors).toEqual([]);
+  },
+);
 
 /** Of the page, where functions of `evaluate` run. */
 declare const document: { readonly documentElement: { readonly scrollHeight: number } };

@@ -70,27 +70,31 @@ describe.skipIf(!canHaveEqualGpus)('a machine with two equal GPUs', () => {
     ]);
   });
 
-  test('gives a second run what the first has not taken, and no third run any', async () => {
-    const [first, ofFirst] = await begin();
-    // The loader's first: a lone rank leaves the order to the drivers.
-    expect(taken(first)).toMatchObject([{ bus: gpus.busId('41'), opened: ['41'] }]);
-    const [second, ofSecond] = await begin();
-    expect(taken(second)).toMatchObject([{ bus: gpus.busId('3b'), opened: ['3b'] }]);
+  test(
+    'gives a second run what the first has not taken, and no third run any',
+    { tags: 'soak' },
+    async () => {
+      const [first, ofFirst] = await begin();
+      // The loader's first: a lone rank leaves the order to the drivers.
+      expect(taken(first)).toMatchObject([{ bus: gpus.busId('41'), opened: ['41'] }]);
+      const [second, ofSecond] = await begin();
+      expect(taken(second)).toMatchObject([{ bus: gpus.busId('3b'), opened: ['3b'] }]);
 
-    const { code, stderr } = await start('world.ranks=1').finished;
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/GPU_SHARED/);
-    expect(stderr).toMatch(/other ranks are using all 2 GPUs/);
+      const { code, stderr } = await start('world.ranks=1').finished;
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/GPU_SHARED/);
+      expect(stderr).toMatch(/other ranks are using all 2 GPUs/);
 
-    // A rank that is killed lets go of its GPU.
-    process.kill(ofSecond, 'SIGKILL');
-    expect(await second.finished).toMatchObject({ code: 1 });
-    const third = start('world.ranks=1');
-    expect(await third.finished).toMatchObject({ code: 0 });
-    expect(taken(third)).toMatchObject([{ bus: gpus.busId('3b'), opened: ['3b'] }]);
-    process.kill(ofFirst, 'SIGKILL');
-    await first.finished;
-  });
+      // A rank that is killed lets go of its GPU.
+      process.kill(ofSecond, 'SIGKILL');
+      expect(await second.finished).toMatchObject({ code: 1 });
+      const third = start('world.ranks=1');
+      expect(await third.finished).toMatchObject({ code: 0 });
+      expect(taken(third)).toMatchObject([{ bus: gpus.busId('3b'), opened: ['3b'] }]);
+      process.kill(ofFirst, 'SIGKILL');
+      await first.finished;
+    },
+  );
 
   /** A run of one rank that has its GPU, and its rank's process id: stopped, it uses no core. */
   async function begin(): Promise<readonly [RunningCommand, number]> {
@@ -114,37 +118,41 @@ const DEVICE_FILE = `
 describe.skipIf(!canHaveEqualGpus || process.getuid?.() !== 0)(
   'backend auto on a machine with two equal GPUs',
   () => {
-    test('computes on them where they suffice, else all ranks on the CPU', async () => {
-      using gpus = new EqualGpus(['41', '3b']);
-      await using home = new GradwireHome();
-      const run = async (ranks: number): Promise<RunningCommand> => {
-        const command = home.startQuickstart(
-          settings('backend=auto', `world.ranks=${ranks}`),
-          {
-            environment: { ...gpus.environment, DEVICE_FILE },
-            shell: 'set -- unshare -m sh -c "$DEVICE_FILE" sh "$@"',
-          },
-        );
-        expect(await command.finished).toMatchObject({ code: 0 });
-        return command;
-      };
-      const [two] = ofType((await run(2)).records, 'started');
-      expect(two).toMatchObject({
-        backend: 'webgpu',
-        processes: [{ bus: gpus.busId('3b') }, { bus: gpus.busId('41') }],
-      });
-      const [three] = ofType((await run(3)).records, 'started');
-      expect(three).toMatchObject({
-        backend: 'wasm',
-        why: expect.stringMatching(
-          /^3 ranks of one machine would share 2 GPUs/,
-        ) as string,
-      });
-      expect(three!.processes.map(({ bus }) => bus)).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ]);
-    });
+    test(
+      'computes on them where they suffice, else all ranks on the CPU',
+      { tags: 'soak' },
+      async () => {
+        using gpus = new EqualGpus(['41', '3b']);
+        await using home = new GradwireHome();
+        const run = async (ranks: number): Promise<RunningCommand> => {
+          const command = home.startQuickstart(
+            settings('backend=auto', `world.ranks=${ranks}`),
+            {
+              environment: { ...gpus.environment, DEVICE_FILE },
+              shell: 'set -- unshare -m sh -c "$DEVICE_FILE" sh "$@"',
+            },
+          );
+          expect(await command.finished).toMatchObject({ code: 0 });
+          return command;
+        };
+        const [two] = ofType((await run(2)).records, 'started');
+        expect(two).toMatchObject({
+          backend: 'webgpu',
+          processes: [{ bus: gpus.busId('3b') }, { bus: gpus.busId('41') }],
+        });
+        const [three] = ofType((await run(3)).records, 'started');
+        expect(three).toMatchObject({
+          backend: 'wasm',
+          why: expect.stringMatching(
+            /^3 ranks of one machine would share 2 GPUs/,
+          ) as string,
+        });
+        expect(three!.processes.map(({ bus }) => bus)).toEqual([
+          undefined,
+          undefined,
+          undefined,
+        ]);
+      },
+    );
   },
 );

@@ -132,6 +132,7 @@ describe.skipIf(!canRunWebGpu)('a model with a table on webgpu', () => {
   ] as const;
   it.each(models.slice(0, effort({ quick: 1, soak: 2 })))(
     'trains as on the CPU, its gradient added up on the host: %s',
+    { tags: 'soak' },
     async (_, of) => {
       const records = await run([...of, ...exact], []);
       const onCpu = await run([...of, ...exact, 'backend=wasm'], []);
@@ -166,21 +167,25 @@ describe.skipIf(!canRunWebGpu)('a model with a table on webgpu', () => {
 });
 
 describe.skipIf(!canRunWebGpu)('stages on webgpu', () => {
-  it('train as stages on the CPU do, what is left out of activations included', async () => {
-    const settings = [
-      ...['parallelism.pipeline.splitAfter=["layer1"]', 'iterations=4'],
-      'exchange.activations={method: dct-mp, sparsity: 0.5}',
-    ];
-    const onGpu = await run(settings, []);
-    const onCpu = await run([...settings, 'backend=wasm'], []);
-    const [losses, expected] = [onGpu, onCpu].map((records) =>
-      iterationsOf(records, 1).map(({ loss }) => loss!),
-    );
-    expect(losses).toHaveLength(4);
-    for (const [i, loss] of losses!.entries())
-      expect(loss).toBeCloseTo(expected![i]!, 3);
-    const sent = (records: readonly RunRecord[]) =>
-      iterationsOf(records, 0).map(({ activations }) => activations!.payload);
-    expect(sent(onGpu)).toEqual(sent(onCpu));
-  }, 120_000);
+  it(
+    'train as stages on the CPU do, what is left out of activations included',
+    { tags: 'soak' },
+    async () => {
+      const settings = [
+        ...['parallelism.pipeline.splitAfter=["layer1"]', 'iterations=4'],
+        'exchange.activations={method: dct-mp, sparsity: 0.5}',
+      ];
+      const onGpu = await run(settings, []);
+      const onCpu = await run([...settings, 'backend=wasm'], []);
+      const [losses, expected] = [onGpu, onCpu].map((records) =>
+        iterationsOf(records, 1).map(({ loss }) => loss!),
+      );
+      expect(losses).toHaveLength(4);
+      for (const [i, loss] of losses!.entries())
+        expect(loss).toBeCloseTo(expected![i]!, 3);
+      const sent = (records: readonly RunRecord[]) =>
+        iterationsOf(records, 0).map(({ activations }) => activations!.payload);
+      expect(sent(onGpu)).toEqual(sent(onCpu));
+    },
+  );
 });

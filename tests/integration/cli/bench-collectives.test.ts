@@ -6,7 +6,7 @@ import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { namespacesMissing, namespaceStem } from '../../harness/namespaces.ts';
 import { until } from '../../harness/processes.ts';
-import { refusalOf } from './refusal.ts';
+import { refusalOf } from '../../harness/refusal.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parseOptions } from '../../../bench/compress/options.ts';
 import { compressors } from '../../../src/agent/engine.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import { refusalOf } from './refusal.ts';
+import { refusalOf } from '../../harness/refusal.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());

@@ -23,7 +23,7 @@ const lines = (stdout: string): readonly Line[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Line);
 
-test('a figure is repeated, judged and written down', async () => {
+test('a figure is repeated, judged and written down', { tags: 'soak' }, async () => {
   const { stdout, stderr } = succeeded(
     await home.run(['reproduce', FIGURE, '--out', out, '--json']),
   );
@@ -71,6 +71,7 @@ test('a figure is repeated, judged and written down', async () => {
 
 test.each(['light', 'dark'] as const)(
   'the page can be used by everybody, %s',
+  { tags: 'soak' },
   async (scheme) => {
     const browser = await launchChromium();
     try {

@@ -208,43 +208,54 @@ describe('interrupting', () => {
     expect(home.supervisors()).toEqual([]);
   });
 
-  test('a terminal that closes leaves the run to the supervisor', async () => {
-    const command = await started('--switch', '900000:method=topk,ratio=0.01');
-    command.child.kill('SIGHUP');
-    await command.finished;
-    expect(home.supervisors()).toHaveLength(1);
-    const { state, id } = await newest();
-    expect(state).toBe('running');
+  test(
+    'a terminal that closes leaves the run to the supervisor',
+    { tags: 'soak' },
+    async () => {
+      const command = await started('--switch', '900000:method=topk,ratio=0.01');
+      command.child.kill('SIGHUP');
+      await command.finished;
+      expect(home.supervisors()).toHaveLength(1);
+      const { state, id } = await newest();
+      expect(state).toBe('running');
 
-    const refused = await home.run(['runs', 'switch', id, 'method=topk', 'ratio=7']);
-    expect(refused.code).toBe(2);
-    // The ring takes dense payloads: fine now, a misfit under the top-k that is scheduled.
-    const { code, stderr } = await home.run(['runs', 'switch', id, 'collective=ring']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const show = async (): Promise<RunDetail> =>
-      JSON.parse((await home.run(['runs', 'show', id, '--json'])).stdout) as RunDetail;
-    const { events } = await untilAsync(
-      show,
-      (detail) => detail.events.some(({ type }) => type === 'switch'),
-      'the switch to happen',
-    );
-    expect(events.filter(({ type }) => type === 'switch')).toMatchObject([
-      { to: { method: 'none', collective: 'ring' } },
-    ]);
+      const refused = await home.run(['runs', 'switch', id, 'method=topk', 'ratio=7']);
+      expect(refused.code).toBe(2);
+      // The ring takes dense payloads: fine now, a misfit under the top-k that is scheduled.
+      const { code, stderr } = await home.run([
+        'runs',
+        'switch',
+        id,
+        'collective=ring',
+      ]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const show = async (): Promise<RunDetail> =>
+        JSON.parse(
+          (await home.run(['runs', 'show', id, '--json'])).stdout,
+        ) as RunDetail;
+      const { events } = await untilAsync(
+        show,
+        (detail) => detail.events.some(({ type }) => type === 'switch'),
+        'the switch to happen',
+      );
+      expect(events.filter(({ type }) => type === 'switch')).toMatchObject([
+        { to: { method: 'none', collective: 'ring' } },
+      ]);
 
-    const attached = home.start(['runs', 'attach', id, '--json']);
-    await once(attached.child.stdout!, 'data');
-    attached.child.kill('SIGINT');
-    expect((await attached.finished).code).toBe(130);
-    expect((await newest()).state).toBe('running');
+      const attached = home.start(['runs', 'attach', id, '--json']);
+      await once(attached.child.stdout!, 'data');
+      attached.child.kill('SIGINT');
+      expect((await attached.finished).code).toBe(130);
+      expect((await newest()).state).toBe('running');
 
-    const stopped = await home.run(['runs', 'stop', id]);
-    expect(stopped.stdout).toMatch(/stopped after \d+ iterations/);
-    expect((await show()).state).toBe('stopped');
-    await until(
-      () => home.supervisors(),
-      (left) => left.length === 0,
-      'the supervisor to end',
-    );
-  });
+      const stopped = await home.run(['runs', 'stop', id]);
+      expect(stopped.stdout).toMatch(/stopped after \d+ iterations/);
+      expect((await show()).state).toBe('stopped');
+      await until(
+        () => home.supervisors(),
+        (left) => left.length === 0,
+        'the supervisor to end',
+      );
+    },
+  );
 });

@@ -66,55 +66,67 @@ describe.skipIf(missing !== undefined)(`a machine behind a jump host${because}`,
     expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
   });
 
-  test('and where that machine leads; its link is measured, too', async () => {
-    const run = home.startQuickstart([
-      ...['world.nodes=[inner, this-computer]', 'world.ranks=2', 'iterations=20'],
-      'evaluateEvery=0',
-    ]);
-    succeeded(await run.finished);
-    const links = await home.run(['nodes', 'network', '--json']);
-    expect(links).toMatchObject({ code: 0 });
-  });
+  test(
+    'and where that machine leads; its link is measured, too',
+    { tags: 'soak' },
+    async () => {
+      const run = home.startQuickstart([
+        ...['world.nodes=[inner, this-computer]', 'world.ranks=2', 'iterations=20'],
+        'evaluateEvery=0',
+      ]);
+      succeeded(await run.finished);
+      const links = await home.run(['nodes', 'network', '--json']);
+      expect(links).toMatchObject({ code: 0 });
+    },
+  );
 
-  test('keeps to its ports, and says when they are too few', async () => {
-    const [entry] = (await home.run(['nodes', 'list', '--json'])).stdout.split('\n');
-    const { configFile } = JSON.parse(entry!) as { readonly configFile: string };
-    expect(configFile).toBe(path.join(inner.directory, 'config'));
-    const { host, port, key } = inner;
-    const direct = ['--host', host, '--port', String(port), '--identity', key];
-    const bad = await home.run(['nodes', 'add', 'x', ...direct, '--ports', '80-90']);
-    expect(bad).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/NODE_INVALID/),
-    });
-    await home.run(['nodes', 'add', 'narrow', ...direct, '--ports', '20000-20001']);
-    const accept = ['--accept-host-key', inner.fingerprint()];
-    await home.run(['nodes', 'check', 'narrow', ...accept]);
-    // It leads, so it is dialled.
-    const one = home.startQuickstart([
-      ...['world.nodes=[narrow, this-computer]', 'world.ranks=2', 'iterations=1000000'],
-      'world.ports=21000-21001',
-    ]);
-    await one.record('iteration');
-    const there = execFileSync(
-      'ip',
-      ['netns', 'exec', namespaces.names[1]!, 'ss', '-Htn', 'state', 'established'],
-      { encoding: 'utf8' },
-    );
-    const taken = [...there.matchAll(/:(\d+)\s+\S+:\d+\s*$/gm)].map(([, at]) => at);
-    // Messages, and signs of life; the third connection is SSH's.
-    expect(taken.filter((at) => at !== String(inner.port)).toSorted()).toEqual([
-      '20000',
-      '20001',
-    ]);
-    await home.run(['runs', 'stop', 'last']);
-    succeeded(await one.finished);
+  test(
+    'keeps to its ports, and says when they are too few',
+    { tags: 'soak' },
+    async () => {
+      const [entry] = (await home.run(['nodes', 'list', '--json'])).stdout.split('\n');
+      const { configFile } = JSON.parse(entry!) as { readonly configFile: string };
+      expect(configFile).toBe(path.join(inner.directory, 'config'));
+      const { host, port, key } = inner;
+      const direct = ['--host', host, '--port', String(port), '--identity', key];
+      const bad = await home.run(['nodes', 'add', 'x', ...direct, '--ports', '80-90']);
+      expect(bad).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/NODE_INVALID/),
+      });
+      await home.run(['nodes', 'add', 'narrow', ...direct, '--ports', '20000-20001']);
+      const accept = ['--accept-host-key', inner.fingerprint()];
+      await home.run(['nodes', 'check', 'narrow', ...accept]);
+      // It leads, so it is dialled.
+      const one = home.startQuickstart([
+        ...[
+          'world.nodes=[narrow, this-computer]',
+          'world.ranks=2',
+          'iterations=1000000',
+        ],
+        'world.ports=21000-21001',
+      ]);
+      await one.record('iteration');
+      const there = execFileSync(
+        'ip',
+        ['netns', 'exec', namespaces.names[1]!, 'ss', '-Htn', 'state', 'established'],
+        { encoding: 'utf8' },
+      );
+      const taken = [...there.matchAll(/:(\d+)\s+\S+:\d+\s*$/gm)].map(([, at]) => at);
+      // Messages, and signs of life; the third connection is SSH's.
+      expect(taken.filter((at) => at !== String(inner.port)).toSorted()).toEqual([
+        '20000',
+        '20001',
+      ]);
+      await home.run(['runs', 'stop', 'last']);
+      succeeded(await one.finished);
 
-    const two = home.startQuickstart([
-      ...['world.nodes=[this-computer, narrow]', 'world.ranks=4', 'iterations=20'],
-    ]);
-    const { code, stderr } = await two.finished;
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/PORTS_TAKEN: all ports 20000-20001 of \S+ are taken/);
-  });
+      const two = home.startQuickstart([
+        ...['world.nodes=[this-computer, narrow]', 'world.ranks=4', 'iterations=20'],
+      ]);
+      const { code, stderr } = await two.finished;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/PORTS_TAKEN: all ports 20000-20001 of \S+ are taken/);
+    },
+  );
 });

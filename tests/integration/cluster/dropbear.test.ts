@@ -86,34 +86,38 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test.skipIf(!canRun)('is checked, deployed to, spoken to and left', async () => {
-  const local = await openHome(
-    resolveHome({ GRADWIRE_HOME: path.join(directory, 'own') }),
-  );
-  await using pool = new SshPool({
-    acceptedHostKeys: path.join(directory, 'accepted'),
-    confirmedHostKeys: [fingerprint],
-  });
-  const entry = parseNodeEntry({
-    ...{ name: 'box', destination: `root@127.0.0.1:${port}`, identities: [key] },
-  });
-  const node = new RemoteNode(entry, { home: local, pool });
-  expect(await node.check()).toMatchObject({
-    ...{ system: 'Linux', connection: { client: '127.0.0.1', server: '127.0.0.1' } },
-  });
-  const { uploaded, agent } = await node.deploy();
-  expect(uploaded).toBeGreaterThan(0);
-  expect(existsSync(path.join(home, '.gradwire/agents', agent))).toBe(true);
-  const lost = Promise.withResolvers<string>();
-  const control = await node.ensure({
-    push: () => undefined,
-    lost: ({ code }) => {
-      lost.resolve(code);
-    },
-  });
-  expect(control.hello.catalogue.methods.length).toBeGreaterThan(5);
-  process.kill(control.hello.pid, 'SIGKILL');
-  expect(await lost.promise).toBe('SUPERVISOR_LOST');
-  expect(await node.uninstall()).toEqual([]);
-  expect(existsSync(path.join(home, '.gradwire'))).toBe(false);
-});
+test.skipIf(!canRun)(
+  'is checked, deployed to, spoken to and left',
+  { tags: 'soak' },
+  async () => {
+    const local = await openHome(
+      resolveHome({ GRADWIRE_HOME: path.join(directory, 'own') }),
+    );
+    await using pool = new SshPool({
+      acceptedHostKeys: path.join(directory, 'accepted'),
+      confirmedHostKeys: [fingerprint],
+    });
+    const entry = parseNodeEntry({
+      ...{ name: 'box', destination: `root@127.0.0.1:${port}`, identities: [key] },
+    });
+    const node = new RemoteNode(entry, { home: local, pool });
+    expect(await node.check()).toMatchObject({
+      ...{ system: 'Linux', connection: { client: '127.0.0.1', server: '127.0.0.1' } },
+    });
+    const { uploaded, agent } = await node.deploy();
+    expect(uploaded).toBeGreaterThan(0);
+    expect(existsSync(path.join(home, '.gradwire/agents', agent))).toBe(true);
+    const lost = Promise.withResolvers<string>();
+    const control = await node.ensure({
+      push: () => undefined,
+      lost: ({ code }) => {
+        lost.resolve(code);
+      },
+    });
+    expect(control.hello.catalogue.methods.length).toBeGreaterThan(5);
+    process.kill(control.hello.pid, 'SIGKILL');
+    expect(await lost.promise).toBe('SUPERVISOR_LOST');
+    expect(await node.uninstall()).toEqual([]);
+    expect(existsSync(path.join(home, '.gradwire'))).toBe(false);
+  },
+);

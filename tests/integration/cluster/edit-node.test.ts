@@ -126,57 +126,67 @@ describe('at the command line', () => {
     succeeded(await nodes('check', 'box'));
   });
 
-  test('a run that has ended is launched again where its machine is found now', async () => {
-    await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
-    succeeded(await nodes('check', 'box', '--accept-host-key', one.fingerprint()));
-    const settings = ['world.nodes=[box]', 'world.ranks=1', 'iterations=2'];
-    succeeded(await home.startQuickstart(settings).finished);
-    succeeded(await nodes('edit', 'box', '--name', 'crate'));
-    const again = succeeded(await home.run(['runs', 'relaunch', 'last', '--json']));
-    expect(again.stdout).toMatch(/"type":"started"[^\n]*"node":"crate"/);
-    const { code, stderr } = await nodes('check', 'box');
-    expect(code).toBe(2);
-    expect(stderr).toBe(
-      'gradwire: NODE_UNKNOWN: there is no machine named "box". It was renamed: use "crate".\n',
-    );
-  });
-
-  test('under a live run it goes on to mean its machine, by whatever way', async () => {
-    await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
-    succeeded(await nodes('check', 'box', '--accept-host-key', one.fingerprint()));
-    const run = home.startQuickstart([
-      ...['world.nodes=[this-computer, box]', 'world.ranks=2', 'iterations=1000000'],
-    ]);
-    await run.record('iteration');
-    for (const change of [['--name', 'crate'], ['--slurm'], ['--port', '1']]) {
-      const { code, stderr } = await nodes('edit', 'box', ...change);
+  test(
+    'a run that has ended is launched again where its machine is found now',
+    { tags: 'soak' },
+    async () => {
+      await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
+      succeeded(await nodes('check', 'box', '--accept-host-key', one.fingerprint()));
+      const settings = ['world.nodes=[box]', 'world.ranks=1', 'iterations=2'];
+      succeeded(await home.startQuickstart(settings).finished);
+      succeeded(await nodes('edit', 'box', '--name', 'crate'));
+      const again = succeeded(await home.run(['runs', 'relaunch', 'last', '--json']));
+      expect(again.stdout).toMatch(/"type":"started"[^\n]*"node":"crate"/);
+      const { code, stderr } = await nodes('check', 'box');
       expect(code).toBe(2);
-      expect(stderr).toMatch(/NODE_IN_USE: run \w+ \(.*\) has ranks on box: .* cannot/);
-    }
-    // A new key: the connection that the run is followed by is lost, and made with it.
-    const key = makeKey(path.join(one.directory, 'new'));
-    const host = ['--host', 'localhost', '--identity', key];
-    const config = ['--same-machine', '--address', '127.0.0.1'];
-    succeeded(await nodes('edit', 'box', ...host, ...config));
-    const accept = ['--accept-host-key', one.fingerprint()];
-    one.authorize(key);
-    succeeded(await nodes('check', 'box', ...accept));
-    one.authorizeOnly(key);
-    await one.cutSessions();
-    // Ranks go in step: what rank 1 records from here on has come over the new way.
-    const reached = Math.max(
-      ...run.records.map((record) =>
-        record.type === 'iteration' ? record.iteration : 0,
-      ),
-    );
-    await run.record(
-      'iteration',
-      (record) => record.rank === 1 && record.iteration > reached + 5,
-    );
-    succeeded(await home.run(['runs', 'stop', 'last']));
-    succeeded(await run.finished);
-    expect(run.records.at(-1)).toMatchObject({ type: 'done', consistent: true });
-  });
+      expect(stderr).toBe(
+        'gradwire: NODE_UNKNOWN: there is no machine named "box". It was renamed: use "crate".\n',
+      );
+    },
+  );
+
+  test(
+    'under a live run it goes on to mean its machine, by whatever way',
+    { tags: 'soak' },
+    async () => {
+      await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
+      succeeded(await nodes('check', 'box', '--accept-host-key', one.fingerprint()));
+      const run = home.startQuickstart([
+        ...['world.nodes=[this-computer, box]', 'world.ranks=2', 'iterations=1000000'],
+      ]);
+      await run.record('iteration');
+      for (const change of [['--name', 'crate'], ['--slurm'], ['--port', '1']]) {
+        const { code, stderr } = await nodes('edit', 'box', ...change);
+        expect(code).toBe(2);
+        expect(stderr).toMatch(
+          /NODE_IN_USE: run \w+ \(.*\) has ranks on box: .* cannot/,
+        );
+      }
+      // A new key: the connection that the run is followed by is lost, and made with it.
+      const key = makeKey(path.join(one.directory, 'new'));
+      const host = ['--host', 'localhost', '--identity', key];
+      const config = ['--same-machine', '--address', '127.0.0.1'];
+      succeeded(await nodes('edit', 'box', ...host, ...config));
+      const accept = ['--accept-host-key', one.fingerprint()];
+      one.authorize(key);
+      succeeded(await nodes('check', 'box', ...accept));
+      one.authorizeOnly(key);
+      await one.cutSessions();
+      // Ranks go in step: what rank 1 records from here on has come over the new way.
+      const reached = Math.max(
+        ...run.records.map((record) =>
+          record.type === 'iteration' ? record.iteration : 0,
+        ),
+      );
+      await run.record(
+        'iteration',
+        (record) => record.rank === 1 && record.iteration > reached + 5,
+      );
+      succeeded(await home.run(['runs', 'stop', 'last']));
+      succeeded(await run.finished);
+      expect(run.records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+    },
+  );
 });
 
 describe('in the app', () => {
@@ -261,19 +271,23 @@ describe('in the app', () => {
     expect(two.sessions()).not.toEqual([]);
   });
 
-  test('labels and a name leave it connected, and what was seen is seen', async () => {
-    await checkOne(locked(one, 'named'));
-    const sessions = one.sessions();
-    const { entry, checkedAt } = await box();
-    const changed = { ...entry!, name: 'crate', labels: ['new'] };
-    await core.api.editNode('box', changed, { shown: entry });
-    expect(await box()).toMatchObject({ name: 'crate', checkedAt });
-    await core.api.checkNode('crate');
-    expect(one.sessions()).toEqual(sessions);
-    await expect(
-      core.api.editNode('crate', entry, { shown: entry }),
-    ).rejects.toMatchObject({ code: 'NODE_CHANGED' });
-  });
+  test(
+    'labels and a name leave it connected, and what was seen is seen',
+    { tags: 'soak' },
+    async () => {
+      await checkOne(locked(one, 'named'));
+      const sessions = one.sessions();
+      const { entry, checkedAt } = await box();
+      const changed = { ...entry!, name: 'crate', labels: ['new'] };
+      await core.api.editNode('box', changed, { shown: entry });
+      expect(await box()).toMatchObject({ name: 'crate', checkedAt });
+      await core.api.checkNode('crate');
+      expect(one.sessions()).toEqual(sessions);
+      await expect(
+        core.api.editNode('crate', entry, { shown: entry }),
+      ).rejects.toMatchObject({ code: 'NODE_CHANGED' });
+    },
+  );
 
   test('a live run is followed over the new way at once', async () => {
     one.authorize(one.key);

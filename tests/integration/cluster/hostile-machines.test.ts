@@ -19,6 +19,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findInstalled } from '../../../src/main/deploy/installed.ts';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
+import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import { homeOfFile, Machine } from './machine.ts';
 
@@ -92,52 +93,60 @@ describe('a supervisor there', () => {
     await useAndLeave(machine);
   });
 
-  test('that is shutting down does not count, and another one is started', async () => {
-    await using machine = await Machine.start(home());
-    const { node, base } = machine;
-    await node.deploy();
-    const own = path.join(base, 'nodes', os.hostname());
-    mkdirSync(own, { recursive: true });
-    // It takes one more connection and goes, as a process does that ends.
-    const leaving = async (): Promise<void> => {
-      const last = createServer((socket) => {
-        last.close();
-        socket.destroy();
-      });
-      last.listen(path.join(own, 'supervisor.sock'));
-      await once(last, 'listening');
-    };
-    await leaving();
-    expect(await node.find(handlers)).toBeUndefined();
-    await leaving();
-    await useAndLeave(machine);
-  });
+  test(
+    'that is shutting down does not count, and another one is started',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      const { node, base } = machine;
+      await node.deploy();
+      const own = path.join(base, 'nodes', os.hostname());
+      mkdirSync(own, { recursive: true });
+      // It takes one more connection and goes, as a process does that ends.
+      const leaving = async (): Promise<void> => {
+        const last = createServer((socket) => {
+          last.close();
+          socket.destroy();
+        });
+        last.listen(path.join(own, 'supervisor.sock'));
+        await once(last, 'listening');
+      };
+      await leaving();
+      expect(await node.find(handlers)).toBeUndefined();
+      await leaving();
+      await useAndLeave(machine);
+    },
+  );
 
-  test('listens in the home itself, however long its path', async () => {
-    const long = 'h'.repeat(110);
-    await using machine = await Machine.start(home(), {
-      shellStart: `HOME=$HOME/${long}; mkdir -p "$HOME"`,
-    });
-    const base = path.join(machine.server.home, long, '.gradwire');
-    // Where it once was: whoever makes this directory first is not believed.
-    const own = path.join(base, 'nodes', os.hostname());
-    const hash = createHash('sha256').update(own).digest('hex').slice(0, 16);
-    const planted = path.join(os.tmpdir(), `gradwire-${os.userInfo().uid}-${hash}`);
-    mkdirSync(planted, { mode: 0o777 });
-    try {
-      const control = await machine.another().ensure(handlers);
-      expect(existsSync(path.join(own, 'supervisor.sock'))).toBe(true);
-      expect(readdirSync(planted)).toEqual([]);
-      await expect(machine.node.uninstall()).rejects.toMatchObject({
-        code: 'NODE_BUSY',
+  test(
+    'listens in the home itself, however long its path',
+    { tags: 'soak' },
+    async () => {
+      const long = 'h'.repeat(110);
+      await using machine = await Machine.start(home(), {
+        shellStart: `HOME=$HOME/${long}; mkdir -p "$HOME"`,
       });
-      await control.close();
-      expect(await machine.node.uninstall()).toEqual([]);
-      expect(existsSync(base)).toBe(false);
-    } finally {
-      rmSync(planted, { recursive: true });
-    }
-  });
+      const base = path.join(machine.server.home, long, '.gradwire');
+      // Where it once was: whoever makes this directory first is not believed.
+      const own = path.join(base, 'nodes', os.hostname());
+      const hash = createHash('sha256').update(own).digest('hex').slice(0, 16);
+      const planted = path.join(os.tmpdir(), `gradwire-${os.userInfo().uid}-${hash}`);
+      mkdirSync(planted, { mode: 0o777 });
+      try {
+        const control = await machine.another().ensure(handlers);
+        expect(existsSync(path.join(own, 'supervisor.sock'))).toBe(true);
+        expect(readdirSync(planted)).toEqual([]);
+        await expect(machine.node.uninstall()).rejects.toMatchObject({
+          code: 'NODE_BUSY',
+        });
+        await control.close();
+        expect(await machine.node.uninstall()).toEqual([]);
+        expect(existsSync(base)).toBe(false);
+      } finally {
+        rmSync(planted, { recursive: true });
+      }
+    },
+  );
 });
 
 test('of the runtimes in a shared home, those of its own processor count', async () => {
@@ -175,21 +184,25 @@ describe('deploying', () => {
     expect((await node.deploy()).uploaded).toBe(0);
   });
 
-  test.each([
+  const damages: readonly [string, string, string | undefined][] = [
     ['has lost a file', 'attach.js', undefined],
     ['has an empty one', 'supervisor.js', ''],
-  ])('an agent that %s is replaced', async (_, name, content) => {
-    await using machine = await Machine.start(home());
-    const { agent } = await machine.node.deploy();
-    const file = path.join(machine.base, 'agents', agent, name);
-    if (content === undefined) rmSync(file);
-    else await writeFile(file, content);
-    expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
-    expect(statSync(file).size).toBeGreaterThan(0);
-    expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
-    expect((await machine.node.deploy()).uploaded).toBe(0);
-    await useAndLeave(machine);
-  });
+  ];
+  test.each(damages.slice(0, effort({ quick: 1, soak: 2 })))(
+    'an agent that %s is replaced',
+    async (_, name, content) => {
+      await using machine = await Machine.start(home());
+      const { agent } = await machine.node.deploy();
+      const file = path.join(machine.base, 'agents', agent, name);
+      if (content === undefined) rmSync(file);
+      else await writeFile(file, content);
+      expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
+      expect(statSync(file).size).toBeGreaterThan(0);
+      expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
+      expect((await machine.node.deploy()).uploaded).toBe(0);
+      await useAndLeave(machine);
+    },
+  );
 
   test('what somebody is connected to is not uninstalled', async () => {
     await using machine = await Machine.start(home());
@@ -200,7 +213,7 @@ describe('deploying', () => {
     expect(await machine.node.uninstall()).toEqual([]);
   });
 
-  test('two at once both succeed', async () => {
+  test('two at once both succeed', { tags: 'soak' }, async () => {
     await using machine = await Machine.start(home());
     const { node, base } = machine;
     const [a, b] = await Promise.all([node.deploy(), machine.another().deploy()]);
@@ -225,51 +238,59 @@ describe('deploying', () => {
     );
   });
 
-  test('old packages go, the newest two stay, and one that a supervisor runs', async () => {
-    await using machine = await Machine.start(home());
-    const agents = path.join(machine.base, 'agents');
-    const runtimes = path.join(machine.base, 'runtimes');
-    const names = ['1', '2', '3', '4'].map((digit) => digit.repeat(32));
-    for (const kind of [agents, runtimes]) {
-      for (const [index, name] of names.entries()) {
-        const folder = path.join(kind, name);
-        mkdirSync(folder, { recursive: true });
-        // Set: clocks of file systems stand still for moments.
-        const at = new Date(Date.now() - (names.length - index) * 60_000);
-        utimesSync(folder, at, at);
+  test(
+    'old packages go, the newest two stay, and one that a supervisor runs',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      const agents = path.join(machine.base, 'agents');
+      const runtimes = path.join(machine.base, 'runtimes');
+      const names = ['1', '2', '3', '4'].map((digit) => digit.repeat(32));
+      for (const kind of [agents, runtimes]) {
+        for (const [index, name] of names.entries()) {
+          const folder = path.join(kind, name);
+          mkdirSync(folder, { recursive: true });
+          // Set: clocks of file systems stand still for moments.
+          const at = new Date(Date.now() - (names.length - index) * 60_000);
+          utimesSync(folder, at, at);
+        }
       }
-    }
-    const other = path.join(machine.base, 'nodes', 'other');
-    mkdirSync(other, { recursive: true });
-    await writeFile(path.join(other, 'agent'), `${names[0]}\n`);
-    const { agent } = await machine.node.deploy();
-    expect(readdirSync(agents).toSorted()).toEqual(
-      [names[0], names[3], agent].toSorted(),
-    );
-    // A supervisor of an older version may run any of them.
-    expect(readdirSync(runtimes).toSorted()).toEqual(names);
-    const node = path.join(runtimes, names[0]!, 'bin', 'node');
-    await writeFile(path.join(other, 'runtime'), `${node}\n`);
-    rmSync(path.join(agents, agent), { recursive: true });
-    await machine.node.deploy();
-    expect(readdirSync(runtimes).toSorted()).toEqual([names[0], names[2], names[3]]);
-    // A home that other machines share keeps what they have.
-    expect(await machine.node.uninstall()).toEqual(['other']);
-    expect(await readFile(path.join(other, 'agent'), 'utf8')).toContain(names[0]);
-  });
+      const other = path.join(machine.base, 'nodes', 'other');
+      mkdirSync(other, { recursive: true });
+      await writeFile(path.join(other, 'agent'), `${names[0]}\n`);
+      const { agent } = await machine.node.deploy();
+      expect(readdirSync(agents).toSorted()).toEqual(
+        [names[0], names[3], agent].toSorted(),
+      );
+      // A supervisor of an older version may run any of them.
+      expect(readdirSync(runtimes).toSorted()).toEqual(names);
+      const node = path.join(runtimes, names[0]!, 'bin', 'node');
+      await writeFile(path.join(other, 'runtime'), `${node}\n`);
+      rmSync(path.join(agents, agent), { recursive: true });
+      await machine.node.deploy();
+      expect(readdirSync(runtimes).toSorted()).toEqual([names[0], names[2], names[3]]);
+      // A home that other machines share keeps what they have.
+      expect(await machine.node.uninstall()).toEqual(['other']);
+      expect(await readFile(path.join(other, 'agent'), 'utf8')).toContain(names[0]);
+    },
+  );
 
-  test('remains of uploads go with the next deployment, also where nothing is missing', async () => {
-    await using machine = await Machine.start(home());
-    await machine.node.deploy();
-    const incoming = path.join(machine.base, 'incoming');
-    const yesterday = new Date(Date.now() - 25 * 3_600_000);
-    for (const name of ['agent-old.tar.gz', 'agent-new.tar.gz'])
-      await writeFile(path.join(incoming, name), 'part');
-    utimesSync(path.join(incoming, 'agent-old.tar.gz'), yesterday, yesterday);
-    expect((await machine.node.deploy()).uploaded).toBe(0);
-    // Somebody may still be sending the other.
-    expect(readdirSync(incoming)).toEqual(['agent-new.tar.gz']);
-  });
+  test(
+    'remains of uploads go with the next deployment, also where nothing is missing',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      await machine.node.deploy();
+      const incoming = path.join(machine.base, 'incoming');
+      const yesterday = new Date(Date.now() - 25 * 3_600_000);
+      for (const name of ['agent-old.tar.gz', 'agent-new.tar.gz'])
+        await writeFile(path.join(incoming, name), 'part');
+      utimesSync(path.join(incoming, 'agent-old.tar.gz'), yesterday, yesterday);
+      expect((await machine.node.deploy()).uploaded).toBe(0);
+      // Somebody may still be sending the other.
+      expect(readdirSync(incoming)).toEqual(['agent-new.tar.gz']);
+    },
+  );
 
   test('an upload that was damaged on the way is refused, and leaves nothing', async () => {
     await using machine = await Machine.start(home(), {
@@ -315,25 +336,30 @@ describe('deploying', () => {
     },
   );
 
-  test.skipIf(!isRoot)('a disk that fills during the upload is named', async () => {
-    await using machine = await Machine.start(home());
-    using disk = new Disk(machine.server.home);
-    const watched = machine.another((_, progress) => {
-      if (progress?.step === 'upload' && progress.doneBytes === 0)
-        disk.remount('size=1m');
-    });
-    await expect(watched.deploy()).rejects.toMatchObject({
-      code: 'DEPLOY_FAILED',
-      message: expect.stringMatching(/^uploading failed: .*No space left/) as string,
-      next: 'Free some space there, then try again.',
-    });
-    expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
-    disk.remount('size=1g');
-    expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
-  });
+  test.skipIf(!isRoot)(
+    'a disk that fills during the upload is named',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      using disk = new Disk(machine.server.home);
+      const watched = machine.another((_, progress) => {
+        if (progress?.step === 'upload' && progress.doneBytes === 0)
+          disk.remount('size=1m');
+      });
+      await expect(watched.deploy()).rejects.toMatchObject({
+        code: 'DEPLOY_FAILED',
+        message: expect.stringMatching(/^uploading failed: .*No space left/) as string,
+        next: 'Free some space there, then try again.',
+      });
+      expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
+      disk.remount('size=1g');
+      expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
+    },
+  );
 
   test.skipIf(!isRoot)(
     'files that cannot be made while unpacking are named',
+    { tags: 'soak' },
     async () => {
       await using machine = await Machine.start(home());
       using disk = new Disk(machine.server.home);

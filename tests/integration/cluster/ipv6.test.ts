@@ -146,6 +146,7 @@ describe.skipIf(missing !== undefined)(
 
     test.each(effort({ quick: ['native'], soak: ['tcp', 'native'] }))(
       'train together, over %s',
+      { tags: 'soak' },
       async (transport) => {
         const addresses = execFileSync(
           'ip',
@@ -171,55 +172,68 @@ describe.skipIf(missing !== undefined)(
       },
     );
 
-    test('one behind a jump host finds this computer at an address of its own', async () => {
-      const [outer, inner] = servers as [SshServer, SshServer];
-      const config = path.join(inner.directory, 'config');
-      const login = (name: string, { key, knownHosts }: SshServer): string =>
-        `Host ${name}\nIdentityFile ${key}\nUserKnownHostsFile ${knownHosts}\n`;
-      writeFileSync(
-        config,
-        `${login(outer.host, outer)}${login('inner', inner)}HostName ${inner.host}\n` +
-          `Port ${inner.port}\nProxyJump [${outer.host}]:${outer.port}\n`,
-      );
-      succeeded(await home.run(['nodes', 'import', '--config', config, 'inner']));
-      for (const transport of ['system', 'builtin']) {
-        const log = outer.log.length;
-        succeeded(await home.run(['nodes', 'edit', 'inner', '--transport', transport]));
-        succeeded(await home.run(['nodes', 'check', 'inner']));
-        expect(outer.log.slice(log)).toMatch(/Accepted publickey/);
-      }
-      const records = await train(home, ['world.nodes=[this-computer, inner]']);
-      // What it sees of this computer is the jump host; who is dialled is the upper rank.
-      expect(codesOf(records)).not.toContain('PEER_TUNNELLED');
-      const leads = await train(home, ['world.nodes=[inner, this-computer]']);
-      expect(codesOf(leads)).not.toContain('PEER_TUNNELLED');
-    });
-
-    test('with one that is known by IPv4, both reach this computer and each other', async () => {
-      const host = namespaces.alsoIpv4(1);
-      await using server = await SshServer.start({
-        shellStart,
-        place: { host, prefix: namespaces.prefix(1) },
-      });
-      const { port, key } = server;
-      const login = ['--host', host, '--port', String(port), '--identity', key];
-      succeeded(await home.run(['nodes', 'add', 'four', ...login]));
-      const accept = ['--accept-host-key', server.fingerprint()];
-      succeeded(await home.run(['nodes', 'check', 'four', ...accept]));
-      for (const nodes of [
-        'this-computer, four, six-0',
-        'six-0, this-computer, four',
-      ]) {
-        const records = await train(home, [`world.nodes=[${nodes}]`, 'world.ranks=3']);
+    test(
+      'one behind a jump host finds this computer at an address of its own',
+      { tags: 'soak' },
+      async () => {
+        const [outer, inner] = servers as [SshServer, SshServer];
+        const config = path.join(inner.directory, 'config');
+        const login = (name: string, { key, knownHosts }: SshServer): string =>
+          `Host ${name}\nIdentityFile ${key}\nUserKnownHostsFile ${knownHosts}\n`;
+        writeFileSync(
+          config,
+          `${login(outer.host, outer)}${login('inner', inner)}HostName ${inner.host}\n` +
+            `Port ${inner.port}\nProxyJump [${outer.host}]:${outer.port}\n`,
+        );
+        succeeded(await home.run(['nodes', 'import', '--config', config, 'inner']));
+        for (const transport of ['system', 'builtin']) {
+          const log = outer.log.length;
+          succeeded(
+            await home.run(['nodes', 'edit', 'inner', '--transport', transport]),
+          );
+          succeeded(await home.run(['nodes', 'check', 'inner']));
+          expect(outer.log.slice(log)).toMatch(/Accepted publickey/);
+        }
+        const records = await train(home, ['world.nodes=[this-computer, inner]']);
+        // What it sees of this computer is the jump host; who is dialled is the upper rank.
         expect(codesOf(records)).not.toContain('PEER_TUNNELLED');
-      }
-      // An address that the user chose is kept, though not all can reach it.
-      succeeded(await home.run(['nodes', 'edit', 'four', '--address', host]));
-      const nodes = ['world.nodes=[four, six-0]'];
-      expect(codesOf(await train(home, nodes))).toContain('PEER_TUNNELLED');
-    });
+        const leads = await train(home, ['world.nodes=[inner, this-computer]']);
+        expect(codesOf(leads)).not.toContain('PEER_TUNNELLED');
+      },
+    );
 
-    test('the link between them is measured', async () => {
+    test(
+      'with one that is known by IPv4, both reach this computer and each other',
+      { tags: 'soak' },
+      async () => {
+        const host = namespaces.alsoIpv4(1);
+        await using server = await SshServer.start({
+          shellStart,
+          place: { host, prefix: namespaces.prefix(1) },
+        });
+        const { port, key } = server;
+        const login = ['--host', host, '--port', String(port), '--identity', key];
+        succeeded(await home.run(['nodes', 'add', 'four', ...login]));
+        const accept = ['--accept-host-key', server.fingerprint()];
+        succeeded(await home.run(['nodes', 'check', 'four', ...accept]));
+        for (const nodes of [
+          'this-computer, four, six-0',
+          'six-0, this-computer, four',
+        ]) {
+          const records = await train(home, [
+            `world.nodes=[${nodes}]`,
+            'world.ranks=3',
+          ]);
+          expect(codesOf(records)).not.toContain('PEER_TUNNELLED');
+        }
+        // An address that the user chose is kept, though not all can reach it.
+        succeeded(await home.run(['nodes', 'edit', 'four', '--address', host]));
+        const nodes = ['world.nodes=[four, six-0]'];
+        expect(codesOf(await train(home, nodes))).toContain('PEER_TUNNELLED');
+      },
+    );
+
+    test('the link between them is measured', { tags: 'soak' }, async () => {
       const measured = await home.run(['nodes', 'network', 'six-0', 'six-1', '--json']);
       expect(measured).toMatchObject({ code: 0 });
       expect(JSON.parse(measured.stdout.split('\n')[0]!)).toMatchObject({

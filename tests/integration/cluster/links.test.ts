@@ -126,36 +126,40 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     await expectNoProbes();
   });
 
-  test('decide what a run over these machines takes, and what plan predicts', async () => {
-    const spec = ['--set', 'world.nodes=[fast, slow]', '--set', 'world.ranks=2'];
-    const planned = await home.run(['plan', 'quickstart', '--compute', '5', ...spec]);
-    expect(planned).toMatchObject({ code: 0, stderr: '' });
-    expect(planned.stdout).toMatch(/measured between machines: .*\d Mbit\/s/);
-    const run = home.startQuickstart([
-      ...['world.nodes=[fast, slow]', 'world.ranks=2', 'exchange.collective=auto'],
-      'iterations=1000000',
-    ]);
-    const chosen = await run.record(
-      'notice',
-      (record) => record.code === 'COLLECTIVE_CHOSEN',
-    );
-    expect(chosen.message).toMatch(/measured links between machines .* Mbit\/s/);
+  test(
+    'decide what a run over these machines takes, and what plan predicts',
+    { tags: 'soak' },
+    async () => {
+      const spec = ['--set', 'world.nodes=[fast, slow]', '--set', 'world.ranks=2'];
+      const planned = await home.run(['plan', 'quickstart', '--compute', '5', ...spec]);
+      expect(planned).toMatchObject({ code: 0, stderr: '' });
+      expect(planned.stdout).toMatch(/measured between machines: .*\d Mbit\/s/);
+      const run = home.startQuickstart([
+        ...['world.nodes=[fast, slow]', 'world.ranks=2', 'exchange.collective=auto'],
+        'iterations=1000000',
+      ]);
+      const chosen = await run.record(
+        'notice',
+        (record) => record.code === 'COLLECTIVE_CHOSEN',
+      );
+      expect(chosen.message).toMatch(/measured links between machines .* Mbit\/s/);
 
-    // While it goes on nothing is measured that it would notice.
-    const { code, stdout } = await network('fast', 'slow', '--json');
-    expect(code).toBe(1);
-    const [outcome] = outcomesOf(stdout);
-    expect(outcome!.runs.map(({ node }) => node)).toEqual(['fast', 'slow']);
-    expect(outcome!.links.map(({ measure }) => measure)).toEqual([
-      undefined,
-      undefined,
-    ]);
-    expect((await network('fast', 'slow')).stdout).toMatch(/busy with run/);
-    const anyway = await network('fast', 'slow', '--while-running');
-    expect(anyway.stdout).toMatch(/measured while run \w+ on fast, .*; not stored/);
-    await home.run(['runs', 'stop', 'last']);
-    succeeded(await run.finished);
-  });
+      // While it goes on nothing is measured that it would notice.
+      const { code, stdout } = await network('fast', 'slow', '--json');
+      expect(code).toBe(1);
+      const [outcome] = outcomesOf(stdout);
+      expect(outcome!.runs.map(({ node }) => node)).toEqual(['fast', 'slow']);
+      expect(outcome!.links.map(({ measure }) => measure)).toEqual([
+        undefined,
+        undefined,
+      ]);
+      expect((await network('fast', 'slow')).stdout).toMatch(/busy with run/);
+      const anyway = await network('fast', 'slow', '--while-running');
+      expect(anyway.stdout).toMatch(/measured while run \w+ on fast, .*; not stored/);
+      await home.run(['runs', 'stop', 'last']);
+      succeeded(await run.finished);
+    },
+  );
 
   test('that fail are reported with both addresses, and the others continue', async () => {
     const route = (what: 'add' | 'delete'): void => {

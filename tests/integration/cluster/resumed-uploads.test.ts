@@ -82,23 +82,27 @@ test('what is there already is not sent again, and nothing is left', async () =>
   expect(await whole(machine)).toBe(true);
 });
 
-test('the longest remains are taken, of the same bytes only', async () => {
-  await using machine = await started();
-  const file = await cut(machine);
-  const name = path.basename(file);
-  const sha256 = /^agent-([0-9a-f]{64})\./.exec(name)![1]!;
-  const other = name.replace(sha256, 'f'.repeat(64));
-  const shorter = name.replace(/\.[0-9a-f]{12}\./, '.000000000000.');
-  const content = await readFile(file);
-  await writeFile(path.join(incoming(machine), other), 'other'.repeat(2 ** 22));
-  await writeFile(path.join(incoming(machine), shorter), content.subarray(0, 1000));
-  const { total, uploaded } = await deploy(machine);
-  expect(uploaded).toBe(total - STOPS_AT);
-  expect(readdirSync(incoming(machine)).toSorted()).toEqual(
-    [shorter, other].toSorted(),
-  );
-  expect(await whole(machine)).toBe(true);
-});
+test(
+  'the longest remains are taken, of the same bytes only',
+  { tags: 'soak' },
+  async () => {
+    await using machine = await started();
+    const file = await cut(machine);
+    const name = path.basename(file);
+    const sha256 = /^agent-([0-9a-f]{64})\./.exec(name)![1]!;
+    const other = name.replace(sha256, 'f'.repeat(64));
+    const shorter = name.replace(/\.[0-9a-f]{12}\./, '.000000000000.');
+    const content = await readFile(file);
+    await writeFile(path.join(incoming(machine), other), 'other'.repeat(2 ** 22));
+    await writeFile(path.join(incoming(machine), shorter), content.subarray(0, 1000));
+    const { total, uploaded } = await deploy(machine);
+    expect(uploaded).toBe(total - STOPS_AT);
+    expect(readdirSync(incoming(machine)).toSorted()).toEqual(
+      [shorter, other].toSorted(),
+    );
+    expect(await whole(machine)).toBe(true);
+  },
+);
 
 test('damaged remains are told once, then all is sent anew', async () => {
   await using machine = await started();
@@ -115,16 +119,20 @@ test('damaged remains are told once, then all is sent anew', async () => {
   expect(await whole(machine)).toBe(true);
 });
 
-test('an upload that stands still is overtaken by another, and succeeds too', async () => {
-  await using machine = await started();
-  const { go } = await slowCat(machine);
-  const first = machine.node.deploy();
-  await stopped(machine);
-  rmSync(catOf(machine));
-  const { total, uploaded } = await deploy(machine);
-  expect(uploaded).toBe(total - STOPS_AT);
-  await writeFile(go, '');
-  await first;
-  expect(remainsAt(machine)).toEqual([]);
-  expect(await whole(machine)).toBe(true);
-});
+test(
+  'an upload that stands still is overtaken by another, and succeeds too',
+  { tags: 'soak' },
+  async () => {
+    await using machine = await started();
+    const { go } = await slowCat(machine);
+    const first = machine.node.deploy();
+    await stopped(machine);
+    rmSync(catOf(machine));
+    const { total, uploaded } = await deploy(machine);
+    expect(uploaded).toBe(total - STOPS_AT);
+    await writeFile(go, '');
+    await first;
+    expect(remainsAt(machine)).toEqual([]);
+    expect(await whole(machine)).toBe(true);
+  },
+);

@@ -74,28 +74,43 @@ describe('a machine reached by SSH', () => {
     });
   });
 
-  test('is imported from another file than ~/.ssh/config, which is read again', async () => {
-    const config = path.join(server.directory, 'config');
-    const host = `HostName 127.0.0.1\nPort ${server.port}\nIdentityFile ${server.key}`;
-    writeFileSync(config, `Host lab-1\n${host}\n`);
-    const unknown = await nodes('import', '--config', config, 'lab-2');
-    expect(unknown.stderr).toMatch(/^gradwire: HOST_UNKNOWN: .*Did you mean "lab-1"\?/);
-    expect((await nodes('import', '--config', config, 'lab-1')).code).toBe(0);
-    const { code, stderr } = await nodes('check', 'lab-1');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect((await nodes('remove', 'lab-1')).code).toBe(0);
-    // A name that a spec would read as a number.
-    writeFileSync(config, `Host 0x2a\n${host}\n`);
-    const number = await nodes('import', '--config', config, '0x2a');
-    expect(number.code).toBe(2);
-    expect(number.stderr).toMatch(/NODE_INVALID: "0x2a" .*nodes import 0x2a --as NAME/);
-    const several = await nodes('import', '--config', config, '--as', 'lab-3');
-    expect(several).toMatchObject({ code: 2, stdout: '' });
-    const renamed = await nodes('import', '--config', config, '0x2a', '--as', 'lab-3');
-    expect(renamed).toMatchObject({ code: 0, stdout: 'added lab-3\n' });
-    succeeded(await nodes('check', 'lab-3'));
-    succeeded(await nodes('remove', 'lab-3'));
-  });
+  test(
+    'is imported from another file than ~/.ssh/config, which is read again',
+    { tags: 'soak' },
+    async () => {
+      const config = path.join(server.directory, 'config');
+      const host = `HostName 127.0.0.1\nPort ${server.port}\nIdentityFile ${server.key}`;
+      writeFileSync(config, `Host lab-1\n${host}\n`);
+      const unknown = await nodes('import', '--config', config, 'lab-2');
+      expect(unknown.stderr).toMatch(
+        /^gradwire: HOST_UNKNOWN: .*Did you mean "lab-1"\?/,
+      );
+      expect((await nodes('import', '--config', config, 'lab-1')).code).toBe(0);
+      const { code, stderr } = await nodes('check', 'lab-1');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect((await nodes('remove', 'lab-1')).code).toBe(0);
+      // A name that a spec would read as a number.
+      writeFileSync(config, `Host 0x2a\n${host}\n`);
+      const number = await nodes('import', '--config', config, '0x2a');
+      expect(number.code).toBe(2);
+      expect(number.stderr).toMatch(
+        /NODE_INVALID: "0x2a" .*nodes import 0x2a --as NAME/,
+      );
+      const several = await nodes('import', '--config', config, '--as', 'lab-3');
+      expect(several).toMatchObject({ code: 2, stdout: '' });
+      const renamed = await nodes(
+        'import',
+        '--config',
+        config,
+        '0x2a',
+        '--as',
+        'lab-3',
+      );
+      expect(renamed).toMatchObject({ code: 0, stdout: 'added lab-3\n' });
+      succeeded(await nodes('check', 'lab-3'));
+      succeeded(await nodes('remove', 'lab-3'));
+    },
+  );
 
   test('gets the agent once; nothing is left of the way', async () => {
     const cancelled = home.start(['nodes', 'deploy', 'box']);
@@ -177,34 +192,38 @@ describe('a machine reached by SSH', () => {
     expect((await nodes('log', 'bix')).stderr).toMatch(/NODE_UNKNOWN.*"box"/);
   });
 
-  test('that is removed by force takes its runs along, on every machine', async () => {
-    const command = home.startQuickstart([
-      ...['world.nodes=[this-computer, box]', 'world.ranks=2', 'iterations=1000000'],
-    ]);
-    const { processes } = await command.record('started');
-    await command.record('iteration');
-    expect((await nodes('remove', 'box')).stderr).toMatch(/NODE_IN_USE.*--force/);
-    const removed = await nodes('remove', 'box', '--force');
-    expect(removed).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^run \w+: failed\nremoved box\n$/),
-    });
-    const { code, stderr } = await command.finished;
-    expect({ code, stderr }).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('NODE_REMOVED'),
-    });
-    for (const { pid } of processes) {
-      await until(
-        () => existsSync(`/proc/${pid}`),
-        (there) => !there,
-        'the ranks to end',
-      );
-    }
-    const again = ['--host', '127.0.0.1', '--port', String(server.port)];
-    const added = await nodes('add', 'box', ...again, '--identity', server.key);
-    expect(added.code).toBe(0);
-  });
+  test(
+    'that is removed by force takes its runs along, on every machine',
+    { tags: 'soak' },
+    async () => {
+      const command = home.startQuickstart([
+        ...['world.nodes=[this-computer, box]', 'world.ranks=2', 'iterations=1000000'],
+      ]);
+      const { processes } = await command.record('started');
+      await command.record('iteration');
+      expect((await nodes('remove', 'box')).stderr).toMatch(/NODE_IN_USE.*--force/);
+      const removed = await nodes('remove', 'box', '--force');
+      expect(removed).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^run \w+: failed\nremoved box\n$/),
+      });
+      const { code, stderr } = await command.finished;
+      expect({ code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('NODE_REMOVED'),
+      });
+      for (const { pid } of processes) {
+        await until(
+          () => existsSync(`/proc/${pid}`),
+          (there) => !there,
+          'the ranks to end',
+        );
+      }
+      const again = ['--host', '127.0.0.1', '--port', String(server.port)];
+      const added = await nodes('add', 'box', ...again, '--identity', server.key);
+      expect(added.code).toBe(0);
+    },
+  );
 
   test('shows and stops whatever runs there, whoever started it', async () => {
     await using other = new GradwireHome();

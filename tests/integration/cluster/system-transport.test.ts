@@ -74,41 +74,45 @@ test('trains there, through a cut connection, and leaves nothing', async () => {
   expect(existsSync(path.join(server.home, '.gradwire'))).toBe(false);
 });
 
-test('has a terminal, and a supervisor whose loss is told', async () => {
-  // Where the agent has been packed already.
-  const own = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
-  await using pool = new SshPool({ directory: own.directory });
-  const entry = parseNodeEntry({ name: 'box', destination: 'box', configFile });
-  const node = new RemoteNode(entry, { home: own, pool });
-  const lost = Promise.withResolvers<string>();
-  await node.ensure({
-    push: () => undefined,
-    lost: ({ code }) => {
-      lost.resolve(code);
-    },
-  });
-  const shell = await node.shell({ columns: 91, rows: 17 });
-  shell.on('error', () => undefined);
-  let seen = '';
-  shell.setEncoding('utf8').on('data', (text: string) => {
-    seen += text;
-  });
-  shell.resize(101, 31);
-  shell.write('echo "[$(stty size)]"\n');
-  await until(
-    () => seen,
-    (text) => text.includes('[31 101]'),
-    'the terminal’s size',
-  );
-  await server.cutSessions();
-  expect(await lost.promise).toBe('SUPERVISOR_LOST');
-  await expect(shell.exit).rejects.toMatchObject({ code: 'SSH_CONNECTION_LOST' });
-  // Made again by whoever needs it.
-  const again = await node.ensure({ push: () => undefined, lost: () => undefined });
-  expect(again.hello.catalogue.methods.length).toBeGreaterThan(5);
-  await again.close();
-  expect(await node.uninstall()).toEqual([]);
-});
+test(
+  'has a terminal, and a supervisor whose loss is told',
+  { tags: 'soak' },
+  async () => {
+    // Where the agent has been packed already.
+    const own = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
+    await using pool = new SshPool({ directory: own.directory });
+    const entry = parseNodeEntry({ name: 'box', destination: 'box', configFile });
+    const node = new RemoteNode(entry, { home: own, pool });
+    const lost = Promise.withResolvers<string>();
+    await node.ensure({
+      push: () => undefined,
+      lost: ({ code }) => {
+        lost.resolve(code);
+      },
+    });
+    const shell = await node.shell({ columns: 91, rows: 17 });
+    shell.on('error', () => undefined);
+    let seen = '';
+    shell.setEncoding('utf8').on('data', (text: string) => {
+      seen += text;
+    });
+    shell.resize(101, 31);
+    shell.write('echo "[$(stty size)]"\n');
+    await until(
+      () => seen,
+      (text) => text.includes('[31 101]'),
+      'the terminal’s size',
+    );
+    await server.cutSessions();
+    expect(await lost.promise).toBe('SUPERVISOR_LOST');
+    await expect(shell.exit).rejects.toMatchObject({ code: 'SSH_CONNECTION_LOST' });
+    // Made again by whoever needs it.
+    const again = await node.ensure({ push: () => undefined, lost: () => undefined });
+    expect(again.hello.catalogue.methods.length).toBeGreaterThan(5);
+    await again.close();
+    expect(await node.uninstall()).toEqual([]);
+  },
+);
 
 test('with the built-in client it names the other one', async () => {
   // Its key alone is not let in, and a certificate is what ssh2 lacks.

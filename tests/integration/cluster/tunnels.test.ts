@@ -85,18 +85,22 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     await closed(1);
   });
 
-  test('train so where the system’s ssh makes the connection, too', async () => {
-    const { host, port, key } = servers[1]!;
-    const added = await home.run([
-      ...['nodes', 'add', 'm1-by-ssh', '--host', host, '--port', String(port)],
-      ...['--identity', key, '--transport', 'system'],
-    ]);
-    expect(added).toMatchObject({ code: 0 });
-    const run = start(['m0', 'm1-by-ssh'], ['iterations=5']);
-    succeeded(await run.finished);
-    expect(notices(run.records, 'PEER_TUNNELLED')).toHaveLength(1);
-    await closed(1);
-  });
+  test(
+    'train so where the system’s ssh makes the connection, too',
+    { tags: 'soak' },
+    async () => {
+      const { host, port, key } = servers[1]!;
+      const added = await home.run([
+        ...['nodes', 'add', 'm1-by-ssh', '--host', host, '--port', String(port)],
+        ...['--identity', key, '--transport', 'system'],
+      ]);
+      expect(added).toMatchObject({ code: 0 });
+      const run = start(['m0', 'm1-by-ssh'], ['iterations=5']);
+      succeeded(await run.finished);
+      expect(notices(run.records, 'PEER_TUNNELLED')).toHaveLength(1);
+      await closed(1);
+    },
+  );
 
   test('need none with this computer', async () => {
     const run = start(['this-computer', 'm1'], ['iterations=20']);
@@ -104,19 +108,23 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     expect(notices(run.records, 'PEER_TUNNELLED')).toEqual([]);
   });
 
-  test('lose each other with the app that they go through', async () => {
-    const run = start(['m0', 'm1'], ['iterations=1000000']);
-    await run.record('iteration');
-    // No connection is taken any more, and those that were taken stay.
-    await closed(1);
-    run.child.kill('SIGKILL');
-    await run.finished;
-    const attached = await home.run(['runs', 'attach', 'last', '--json']);
-    expect(attached.code).toBe(1);
-    expect(attached.stdout).toMatch(/"type":"failed".*PEER_(LOST|SILENT)/);
-  });
+  test(
+    'lose each other with the app that they go through',
+    { tags: 'soak' },
+    async () => {
+      const run = start(['m0', 'm1'], ['iterations=1000000']);
+      await run.record('iteration');
+      // No connection is taken any more, and those that were taken stay.
+      await closed(1);
+      run.child.kill('SIGKILL');
+      await run.finished;
+      const attached = await home.run(['runs', 'attach', 'last', '--json']);
+      expect(attached.code).toBe(1);
+      expect(attached.stdout).toMatch(/"type":"failed".*PEER_(LOST|SILENT)/);
+    },
+  );
 
-  test('are named where no tunnel can be had either', async () => {
+  test('are named where no tunnel can be had either', { tags: 'soak' }, async () => {
     const run = start(['m0', 'm2'], ['iterations=20']);
     const { code, stderr } = await run.finished;
     expect(code).toBe(1);

@@ -99,31 +99,38 @@ test('a run goes on without the app, which finds all it missed', async () => {
   expect(stored).toHaveLength(3 * 80);
 });
 
-test('a run is followed on the nodes that can be reached, and ends by what they have', async () => {
-  await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launch(spec({ iterations: 80 }));
-  await world.leave();
-  world.outOfReach.add('box');
-  await world.coordinator.follow(id);
-  expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
-  const summary = await world.coordinator.ended(id);
-  expect(summary.state).toBe('completed');
-  const ranks = (): Set<number> =>
-    new Set([...world.store.allIterations(id)].map(({ rank }) => rank));
-  expect(ranks()).toEqual(new Set([0, 1]));
-  expect(world.store.missingJournals()).toEqual([{ run: id, node: 'box' }]);
-  // While it stays away, what is stored can be shown all the same.
-  await world.leave();
-  await world.coordinator.follow(id);
-  expect(world.notices.at(-1)).toMatchObject({ code: 'SSH_UNREACHABLE', place: 'box' });
-  // What the other one has is read when somebody asks for the run again.
-  await world.leave();
-  world.outOfReach.clear();
-  await world.coordinator.follow(id);
-  expect(ranks()).toEqual(new Set([0, 1, 2]));
-  expect([...world.store.allIterations(id)]).toHaveLength(3 * 80);
-  expect(world.store.missingJournals()).toEqual([]);
-});
+test(
+  'a run is followed on the nodes that can be reached, and ends by what they have',
+  { tags: 'soak' },
+  async () => {
+    await using world = await TwoHomes.open();
+    const { id } = await world.coordinator.launch(spec({ iterations: 80 }));
+    await world.leave();
+    world.outOfReach.add('box');
+    await world.coordinator.follow(id);
+    expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
+    const summary = await world.coordinator.ended(id);
+    expect(summary.state).toBe('completed');
+    const ranks = (): Set<number> =>
+      new Set([...world.store.allIterations(id)].map(({ rank }) => rank));
+    expect(ranks()).toEqual(new Set([0, 1]));
+    expect(world.store.missingJournals()).toEqual([{ run: id, node: 'box' }]);
+    // While it stays away, what is stored can be shown all the same.
+    await world.leave();
+    await world.coordinator.follow(id);
+    expect(world.notices.at(-1)).toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      place: 'box',
+    });
+    // What the other one has is read when somebody asks for the run again.
+    await world.leave();
+    world.outOfReach.clear();
+    await world.coordinator.follow(id);
+    expect(ranks()).toEqual(new Set([0, 1, 2]));
+    expect([...world.store.allIterations(id)]).toHaveLength(3 * 80);
+    expect(world.store.missingJournals()).toEqual([]);
+  },
+);
 
 test('a supervisor that dies takes its ranks along, and the run ends', async () => {
   await using world = await TwoHomes.open();
@@ -139,6 +146,7 @@ const own = ownAddresses();
 
 test.skipIf(own.length === 0)(
   'that are not where they are believed to be find one another all the same, and say where',
+  { tags: 'soak' },
   async () => {
     // Of documentation (RFC 5737): nobody's.
     const addresses = { there: '203.0.113.7', here: '203.0.113.8' };
@@ -260,23 +268,27 @@ describe('a run that goes on from a checkpoint', () => {
     expectTheSame(world, id);
   });
 
-  test('that is interrupted can be stopped, without the node that is lost', async () => {
-    await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(
-      restarting({ iterations: 1_000_000 }),
-    );
-    await reach(world, 5);
-    world.outOfReach.add('box');
-    process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
-    await until(
-      () => ofType(world.records, 'interrupted'),
-      (seen) => seen.length > 0,
-      'the ranks here to miss the others',
-    );
-    await world.coordinator.stop(id);
-    expect(await world.coordinator.ended(id)).toMatchObject({
-      state: 'failed',
-      error: { code: 'RUN_STOPPED' },
-    });
-  });
+  test(
+    'that is interrupted can be stopped, without the node that is lost',
+    { tags: 'soak' },
+    async () => {
+      await using world = await TwoHomes.open();
+      const { id } = await world.coordinator.launch(
+        restarting({ iterations: 1_000_000 }),
+      );
+      await reach(world, 5);
+      world.outOfReach.add('box');
+      process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
+      await until(
+        () => ofType(world.records, 'interrupted'),
+        (seen) => seen.length > 0,
+        'the ranks here to miss the others',
+      );
+      await world.coordinator.stop(id);
+      expect(await world.coordinator.ended(id)).toMatchObject({
+        state: 'failed',
+        error: { code: 'RUN_STOPPED' },
+      });
+    },
+  );
 });

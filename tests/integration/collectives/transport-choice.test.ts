@@ -82,6 +82,7 @@ test('without koffi the command falls back, or refuses what was asked for by nam
 
 test.skipIf(!native)(
   'a run without koffi says that it uses tcp, and trains the same',
+  { tags: 'soak' },
   async () => {
     // A supervisor of its own for each: it hands its environment on to the workers.
     await using other = new GradwireHome();

@@ -87,20 +87,24 @@ function expectEveryCollective({ collectives = [] }: NetworkProfile): void {
   }
 }
 
-test('the command takes the transport of runs, and keeps what it measures in the home', async () => {
-  await using home = new GradwireHome();
-  const rough = effort({ quick: ['--quick'], soak: [] });
-  const { code, stdout, stderr } = await home.run([
-    ...['bench', 'network', '--ranks', '2', '--json', ...rough],
-  ]);
-  expect(stderr).toMatch(/^measuring 2 ranks: some \d+ seconds\n$/);
-  expect(code).toBe(0);
-  const profile = JSON.parse(stdout) as NetworkProfile;
-  expect(profile.transport).toBe((await chooseTransport('auto')).kind);
-  expect(profile.loaded).toHaveLength(1);
-  const kept = path.join(home.directory, 'network.json');
-  expect(await loadNetworkProfile(kept)).toEqual(profile);
-});
+test(
+  'the command takes the transport of runs, and keeps what it measures in the home',
+  { tags: 'soak' },
+  async () => {
+    await using home = new GradwireHome();
+    const rough = effort({ quick: ['--quick'], soak: [] });
+    const { code, stdout, stderr } = await home.run([
+      ...['bench', 'network', '--ranks', '2', '--json', ...rough],
+    ]);
+    expect(stderr).toMatch(/^measuring 2 ranks: some \d+ seconds\n$/);
+    expect(code).toBe(0);
+    const profile = JSON.parse(stdout) as NetworkProfile;
+    expect(profile.transport).toBe((await chooseTransport('auto')).kind);
+    expect(profile.loaded).toHaveLength(1);
+    const kept = path.join(home.directory, 'network.json');
+    expect(await loadNetworkProfile(kept)).toEqual(profile);
+  },
+);
 
 test('a profile that is not there, or is none, or has no place to go', async () => {
   const file = path.join(directory, 'network.json');

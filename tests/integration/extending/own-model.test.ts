@@ -72,19 +72,23 @@ describe('a classifier', () => {
   });
 });
 
-test('a run goes on with its model after its supervisor was killed', async () => {
-  const run = train(twoLayer, [
-    ...['iterations=1000000', 'onFailure=restart', 'checkpointEvery=20'],
-  ]);
-  await run.record('checkpoint');
-  const [supervisor] = home.supervisors();
-  process.kill(supervisor!.pid, 'SIGKILL');
-  await run.record('restarted');
-  succeeded(await home.run(['runs', 'stop', 'last']));
-  succeeded(await run.finished);
-  const end = { reason: 'stopped', consistent: true };
-  expect(ofType(run.records, 'done')).toMatchObject([end]);
-});
+test(
+  'a run goes on with its model after its supervisor was killed',
+  { tags: 'soak' },
+  async () => {
+    const run = train(twoLayer, [
+      ...['iterations=1000000', 'onFailure=restart', 'checkpointEvery=20'],
+    ]);
+    await run.record('checkpoint');
+    const [supervisor] = home.supervisors();
+    process.kill(supervisor!.pid, 'SIGKILL');
+    await run.record('restarted');
+    succeeded(await home.run(['runs', 'stop', 'last']));
+    succeeded(await run.finished);
+    const end = { reason: 'stopped', consistent: true };
+    expect(ofType(run.records, 'done')).toMatchObject([end]);
+  },
+);
 
 describe('a model with an objective of its own', () => {
   test('is measured by its own metric in every place', async () => {
@@ -115,25 +119,29 @@ describe('a model with an objective of its own', () => {
 describe('a model of layers', () => {
   const tied = ['workload.dataset=sentences', 'workload.batchPerRank=8'];
 
-  test('is trained by a rank for each of its stages as by one', async () => {
-    const lossesOf = async (
-      settings: readonly string[],
-    ): Promise<readonly number[]> => {
-      const run = train(nextToken, [...tied, 'exchange.method=none', ...settings]);
-      succeeded(await run.finished);
-      expect(ofType(run.records, 'done')[0]).toMatchObject({ consistent: true });
-      // 128 · 32, 96 · 32 and 128; the tensor that both stages use counts once.
-      expect(ofType(run.records, 'started')[0]!.parameters).toBe(7296);
-      return ofType(run.records, 'iteration').flatMap(({ loss }) => loss ?? []);
-    };
-    const alone = await lossesOf(['world.ranks=1']);
-    const staged = await lossesOf(['parallelism.pipeline.splitAfter=[mixed]']);
-    expect(staged).toHaveLength(12);
-    for (const [i, loss] of alone.entries()) {
-      expect(Math.abs(staged[i]! - loss), `iteration ${i}`).toBeLessThan(1e-4);
-    }
-    expect(alone.at(-1)).toBeLessThan(alone[0]!);
-  });
+  test(
+    'is trained by a rank for each of its stages as by one',
+    { tags: 'soak' },
+    async () => {
+      const lossesOf = async (
+        settings: readonly string[],
+      ): Promise<readonly number[]> => {
+        const run = train(nextToken, [...tied, 'exchange.method=none', ...settings]);
+        succeeded(await run.finished);
+        expect(ofType(run.records, 'done')[0]).toMatchObject({ consistent: true });
+        // 128 · 32, 96 · 32 and 128; the tensor that both stages use counts once.
+        expect(ofType(run.records, 'started')[0]!.parameters).toBe(7296);
+        return ofType(run.records, 'iteration').flatMap(({ loss }) => loss ?? []);
+      };
+      const alone = await lossesOf(['world.ranks=1']);
+      const staged = await lossesOf(['parallelism.pipeline.splitAfter=[mixed]']);
+      expect(staged).toHaveLength(12);
+      for (const [i, loss] of alone.entries()) {
+        expect(Math.abs(staged[i]! - loss), `iteration ${i}`).toBeLessThan(1e-4);
+      }
+      expect(alone.at(-1)).toBeLessThan(alone[0]!);
+    },
+  );
 
   test('lists the layers after which it can be split', async () => {
     const { code, stderr } = await train(nextToken, [

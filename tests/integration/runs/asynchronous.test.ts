@@ -64,7 +64,7 @@ const SETTINGS = [
   },
 ];
 
-test.each(effort({ quick: SETTINGS.slice(1), soak: SETTINGS }))(
+test.each(effort({ quick: SETTINGS.slice(1, 2), soak: SETTINGS }))(
   'without staleness it is synchronous training: $ranks ranks, $servers servers, $settings',
   async ({ ranks, servers, settings }) => {
     const common = [`world.ranks=${ranks}`, 'iterations=50', ...settings];
@@ -112,31 +112,35 @@ test('the fast go ahead of a slow rank, no further than they may', async () => {
   expect(done!.loss).toBeLessThan(2);
 });
 
-test('all meet for evaluations, for switches, and at the end', async () => {
-  const { done, iterations, records } = await run(
-    [
-      ...['world.ranks=3', 'iterations=60', 'evaluateEvery=20', 'inspectEvery=10'],
-      ...['exchange.method=topk', 'exchange.ratio=0.01', parallel('servers: 2')],
-    ],
-    ['25:method=qsgd', '41:method=none'],
-  );
-  expect(done).toMatchObject({ consistent: true, iterations: 60 });
-  const evaluations = ofType(records, 'evaluation');
-  expect(evaluations.map(({ iteration }) => iteration)).toEqual([19, 39, 59]);
-  // There is one model: nothing is averaged to be evaluated.
-  expect(evaluations.filter(({ averaged }) => averaged !== undefined)).toEqual([]);
-  expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([25, 41]);
-  expect(ofType(records, 'buckets').map(({ iteration }) => iteration)).toEqual([
-    ...[9, 19, 29, 39, 49, 59],
-  ]);
-  for (const { epoch, iteration, nnzReduced, staleness } of iterations) {
-    expect(epoch).toBe(iteration < 25 ? 0 : iteration < 41 ? 1 : 2);
-    // Behind a meeting nobody lacks anything.
-    if ([20, 25, 40, 41].includes(iteration)) expect(staleness).toBeUndefined();
-    // Nothing is reduced.
-    expect(nnzReduced).toBeUndefined();
-  }
-});
+test(
+  'all meet for evaluations, for switches, and at the end',
+  { tags: 'soak' },
+  async () => {
+    const { done, iterations, records } = await run(
+      [
+        ...['world.ranks=3', 'iterations=60', 'evaluateEvery=20', 'inspectEvery=10'],
+        ...['exchange.method=topk', 'exchange.ratio=0.01', parallel('servers: 2')],
+      ],
+      ['25:method=qsgd', '41:method=none'],
+    );
+    expect(done).toMatchObject({ consistent: true, iterations: 60 });
+    const evaluations = ofType(records, 'evaluation');
+    expect(evaluations.map(({ iteration }) => iteration)).toEqual([19, 39, 59]);
+    // There is one model: nothing is averaged to be evaluated.
+    expect(evaluations.filter(({ averaged }) => averaged !== undefined)).toEqual([]);
+    expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([25, 41]);
+    expect(ofType(records, 'buckets').map(({ iteration }) => iteration)).toEqual([
+      ...[9, 19, 29, 39, 49, 59],
+    ]);
+    for (const { epoch, iteration, nnzReduced, staleness } of iterations) {
+      expect(epoch).toBe(iteration < 25 ? 0 : iteration < 41 ? 1 : 2);
+      // Behind a meeting nobody lacks anything.
+      if ([20, 25, 40, 41].includes(iteration)) expect(staleness).toBeUndefined();
+      // Nothing is reduced.
+      expect(nnzReduced).toBeUndefined();
+    }
+  },
+);
 
 test('a run that is asked to stop ends soon, with one model', async () => {
   const command = start([
@@ -153,36 +157,40 @@ test('a run that is asked to stop ends soon, with one model', async () => {
   expect(all).toHaveLength(2 * done!.iterations);
 });
 
-test('a rank that is killed costs the iterations since the last checkpoint', async () => {
-  const settings = [
-    ...['world.ranks=2', 'iterations=70', 'checkpointEvery=15', 'evaluateEvery=20'],
-    ...['onFailure=restart', 'exchange.method=topk', 'exchange.ratio=0.05'],
-    ...[parallel('staleness: 0, servers: 2'), 'optimizer.weightDecay=0.001'],
-    'network={bandwidth: 10 Gbit/s, latency: 5 ms}',
-  ];
-  const whole = await run(settings, ['22:ratio=0.02']);
-  const cut = start(settings, ['22:ratio=0.02']);
-  const { processes } = await cut.record('started');
-  await cut.record('iteration', ({ iteration }) => iteration >= 50);
-  process.kill(processes.find(({ rank }) => rank === 1)!.pid, 'SIGKILL');
-  succeeded(await cut.finished);
-  const [restarted] = ofType(cut.records, 'restarted');
-  const kept = ofType(cut.records, 'checkpoint').map(({ iteration }) => iteration);
-  expect(new Set(kept)).toEqual(new Set([15, 23, 30, 45, 60]));
-  expect(kept).toContain(restarted!.iteration);
-  expect(ofType(cut.records, 'done')).toMatchObject([
-    { consistent: true, iterations: 70 },
-  ]);
-  // What was recorded before the cut, and again behind it, is the same.
-  const seen = new Map<string, Iteration>();
-  for (const one of ofType(cut.records, 'iteration')) {
-    seen.set(`${one.iteration}/${one.rank}`, one);
-  }
-  const again = [...seen.values()].toSorted(
-    (a, b) => a.iteration - b.iteration || a.rank - b.rank,
-  );
-  expect(mostApart(again, whole.iterations)).toBe(0);
-});
+test(
+  'a rank that is killed costs the iterations since the last checkpoint',
+  { tags: 'soak' },
+  async () => {
+    const settings = [
+      ...['world.ranks=2', 'iterations=70', 'checkpointEvery=15', 'evaluateEvery=20'],
+      ...['onFailure=restart', 'exchange.method=topk', 'exchange.ratio=0.05'],
+      ...[parallel('staleness: 0, servers: 2'), 'optimizer.weightDecay=0.001'],
+      'network={bandwidth: 10 Gbit/s, latency: 5 ms}',
+    ];
+    const whole = await run(settings, ['22:ratio=0.02']);
+    const cut = start(settings, ['22:ratio=0.02']);
+    const { processes } = await cut.record('started');
+    await cut.record('iteration', ({ iteration }) => iteration >= 50);
+    process.kill(processes.find(({ rank }) => rank === 1)!.pid, 'SIGKILL');
+    succeeded(await cut.finished);
+    const [restarted] = ofType(cut.records, 'restarted');
+    const kept = ofType(cut.records, 'checkpoint').map(({ iteration }) => iteration);
+    expect(new Set(kept)).toEqual(new Set([15, 23, 30, 45, 60]));
+    expect(kept).toContain(restarted!.iteration);
+    expect(ofType(cut.records, 'done')).toMatchObject([
+      { consistent: true, iterations: 70 },
+    ]);
+    // What was recorded before the cut, and again behind it, is the same.
+    const seen = new Map<string, Iteration>();
+    for (const one of ofType(cut.records, 'iteration')) {
+      seen.set(`${one.iteration}/${one.rank}`, one);
+    }
+    const again = [...seen.values()].toSorted(
+      (a, b) => a.iteration - b.iteration || a.rank - b.rank,
+    );
+    expect(mostApart(again, whole.iterations)).toBe(0);
+  },
+);
 
 describe('several trainer threads', () => {
   const THREADS = ['world.ranks=2', 'optimizer.lr=0.01'];
@@ -218,31 +226,39 @@ describe('several trainer threads', () => {
     );
   });
 
-  test('end with a gradient that is no number, naming rank and iteration', async () => {
-    const { code, stderr } = await start([
-      ...[...THREADS, 'iterations=40', 'optimizer.lr=1e20'],
-      parallel('staleness: 2, trainerThreads: 2'),
-    ]).finished;
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/LOSS_NOT_FINITE|GRADIENT_NOT_FINITE/);
-    expect(stderr).toMatch(/in iteration \d+\b.*\(rank [01]\)/);
-  });
+  test(
+    'end with a gradient that is no number, naming rank and iteration',
+    { tags: 'soak' },
+    async () => {
+      const { code, stderr } = await start([
+        ...[...THREADS, 'iterations=40', 'optimizer.lr=1e20'],
+        parallel('staleness: 2, trainerThreads: 2'),
+      ]).finished;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/LOSS_NOT_FINITE|GRADIENT_NOT_FINITE/);
+      expect(stderr).toMatch(/in iteration \d+\b.*\(rank [01]\)/);
+    },
+  );
 
-  test('stop when they are asked to, and go on after a rank was killed', async () => {
-    const command = start([
-      ...[...THREADS, 'iterations=1000000', 'checkpointEvery=10'],
-      ...['onFailure=restart', parallel('staleness: 3, trainerThreads: 2')],
-    ]);
-    const { processes } = await command.record('started');
-    await command.record('iteration', ({ iteration }) => iteration >= 25);
-    process.kill(processes.find(({ rank }) => rank === 1)!.pid, 'SIGKILL');
-    const { iteration: from } = await command.record('restarted');
-    await command.record('iteration', ({ iteration }) => iteration === from + 20);
-    command.child.kill('SIGINT');
-    await command.finished;
-    const [done] = ofType(command.records, 'done');
-    expect(done).toMatchObject({ reason: 'stopped', consistent: true });
-  });
+  test(
+    'stop when they are asked to, and go on after a rank was killed',
+    { tags: 'soak' },
+    async () => {
+      const command = start([
+        ...[...THREADS, 'iterations=1000000', 'checkpointEvery=10'],
+        ...['onFailure=restart', parallel('staleness: 3, trainerThreads: 2')],
+      ]);
+      const { processes } = await command.record('started');
+      await command.record('iteration', ({ iteration }) => iteration >= 25);
+      process.kill(processes.find(({ rank }) => rank === 1)!.pid, 'SIGKILL');
+      const { iteration: from } = await command.record('restarted');
+      await command.record('iteration', ({ iteration }) => iteration === from + 20);
+      command.child.kill('SIGINT');
+      await command.finished;
+      const [done] = ofType(command.records, 'done');
+      expect(done).toMatchObject({ reason: 'stopped', consistent: true });
+    },
+  );
 });
 
 describe('a rank that is lost is named, and nobody waits for it', () => {
@@ -269,7 +285,7 @@ describe('a rank that is lost is named, and nobody waits for it', () => {
     );
   });
 
-  test('one that is stopped gives no sign of life', async () => {
+  test('one that is stopped gives no sign of life', { tags: 'soak' }, async () => {
     const command = start([
       'world.ranks=2',
       'iterations=1000000',

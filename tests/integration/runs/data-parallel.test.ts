@@ -113,7 +113,7 @@ describe.each(Object.entries(workloads))('%s', (model, make) => {
     expect(alone.at(-1)).toBeLessThan(0.9 * alone[0]!);
   });
 
-  const quick = model === 'fnn3' ? [2, 4] : [3];
+  const quick = model === 'fnn3' ? [3] : [2];
   it.each(effort({ quick, soak: [2, 3, 4] }))(
     'takes the same steps with %i ranks',
     async (ranks) => {

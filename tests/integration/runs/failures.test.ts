@@ -111,7 +111,7 @@ describe('a run whose worker is killed', () => {
     },
   );
 
-  it('while it serves the others ends, naming the rank', async () => {
+  it('while it serves the others ends, naming the rank', { tags: 'soak' }, async () => {
     const command = endless(
       ...['world.ranks=3', 'exchange.collective=parameter-server'],
     );
@@ -122,7 +122,7 @@ describe('a run whose worker is killed', () => {
     await expectWorkerDied(command, server.rank);
   });
 
-  it('while it evaluates ends, naming the rank', async () => {
+  it('while it evaluates ends, naming the rank', { tags: 'soak' }, async () => {
     // Nearly all of its time goes there: the test set is many batches.
     const command = endless(
       'world.ranks=2',

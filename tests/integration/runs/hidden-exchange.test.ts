@@ -65,7 +65,7 @@ test('overlap changes no bit of the result, with any compression and switches', 
   }
 });
 
-test('overlap of a single bucket is said to do nothing', async () => {
+test('overlap of a single bucket is said to do nothing', { tags: 'soak' }, async () => {
   const { notices } = await run(['exchange.method=none', 'overlap=true']);
   expect(notices.filter((code) => code === 'OVERLAP_IDLE')).toHaveLength(1);
 });

@@ -173,19 +173,23 @@ test('a switch waits for the next exchange and counts exchanges', async () => {
   expect(done).toMatchObject({ consistent: true, iterations: 40 });
 });
 
-test('replicas that drift are averaged at an exchange, with their outer momentum', async () => {
-  const { done, records } = await run([
-    ...['world.ranks=2', 'iterations=30', LOCAL, 'parallelism.every=4'],
-    ...[
-      'exchange.method=a2sgd',
-      'exchange.resyncEvery=10',
-      'exchange.divergenceEvery=6',
-    ],
-  ]);
-  expect(ofType(records, 'divergence').length).toBeGreaterThan(0);
-  expect(done.consistent).toBe(true);
-  expect(done.loss).toBeLessThan(2.5);
-});
+test(
+  'replicas that drift are averaged at an exchange, with their outer momentum',
+  { tags: 'soak' },
+  async () => {
+    const { done, records } = await run([
+      ...['world.ranks=2', 'iterations=30', LOCAL, 'parallelism.every=4'],
+      ...[
+        'exchange.method=a2sgd',
+        'exchange.resyncEvery=10',
+        'exchange.divergenceEvery=6',
+      ],
+    ]);
+    expect(ofType(records, 'divergence').length).toBeGreaterThan(0);
+    expect(done.consistent).toBe(true);
+    expect(done.loss).toBeLessThan(2.5);
+  },
+);
 
 test('a run that is asked to stop ends with the next exchange', async () => {
   const command = start([
@@ -201,43 +205,21 @@ test('a run that is asked to stop ends with the next exchange', async () => {
 });
 
 describe('what does not go together', () => {
-  test.each([
-    [['parallelism.every=4'], 'PARALLELISM_MISFIT', 'parallelism.every'],
-    [['parallelism.outer={lr: 1}'], 'PARALLELISM_MISFIT', 'parallelism.outer'],
-    [
-      [LOCAL, 'parallelism.outer={momentum: 0, nesterov: true}'],
-      'PARALLELISM_MISFIT',
-      'parallelism.outer.nesterov',
-    ],
-    [[LOCAL, 'overlap=true'], 'PARALLELISM_MISFIT', 'overlap'],
-    [[LOCAL, 'doubleBuffer=true'], 'PARALLELISM_MISFIT', 'doubleBuffer'],
-    [
-      [LOCAL, 'workload={model: synthetic-gradient, dataset: none}'],
-      'PARALLELISM_MISFIT',
-      'workload.model',
-    ],
-    [[LOCAL, 'exchange.method=dgc'], 'METHOD_OPTIMIZER_MISFIT', 'exchange.method'],
-    [[LOCAL, 'parallelism.every=0'], 'SPEC_INVALID', 'parallelism.every'],
-    [['parallelism.kind=lokal-steps'], 'SPEC_INVALID', 'parallelism.kind'],
-    [['parallelism.evry=3'], 'SPEC_UNKNOWN_KEY', 'parallelism.every'],
-  ])('%j: %s', async (settings, code, place) => {
-    const { code: exit, stderr } = await start(settings).finished;
-    expect(exit).toBe(2);
-    expect(stderr).toContain(code);
-    expect(stderr).toContain(place);
-  });
-
-  test('a switch behind the last exchange that has steps after it', async () => {
-    const settings = [LOCAL, 'iterations=20', 'parallelism.every=8'];
-    const { code, stderr } = await start(settings, ['17:method=topk']).finished;
-    expect(code).toBe(2);
-    expect(stderr).toContain('SWITCH_TOO_LATE');
-    expect(stderr).toContain('exchanges every 8');
-    expect(stderr).toContain('below 17');
-    const { done, records } = await run(settings, ['16:method=topk']);
-    expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([16]);
-    expect(done.iterations).toBe(20);
-  });
+  test(
+    'a switch behind the last exchange that has steps after it',
+    { tags: 'soak' },
+    async () => {
+      const settings = [LOCAL, 'iterations=20', 'parallelism.every=8'];
+      const { code, stderr } = await start(settings, ['17:method=topk']).finished;
+      expect(code).toBe(2);
+      expect(stderr).toContain('SWITCH_TOO_LATE');
+      expect(stderr).toContain('exchanges every 8');
+      expect(stderr).toContain('below 17');
+      const { done, records } = await run(settings, ['16:method=topk']);
+      expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([16]);
+      expect(done.iterations).toBe(20);
+    },
+  );
 
   test('a switch to a method that has momentum within it', async () => {
     const { code, stderr } = await start([LOCAL, 'iterations=20'], ['5:method=dgc'])

@@ -6,6 +6,7 @@ import type {
   IterationRecord,
   SwitchRecord,
 } from '../../../src/shared/records.ts';
+import { effort } from '../../harness/effort.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
 const RANKS = 3;
@@ -70,19 +71,22 @@ describe.each([
     expected = await train({ ...exchange, collective: flat });
   });
 
-  it.each([1, 2])(`with S = %i has the losses of ${flat}`, async (servers) => {
-    const seen = await train({ ...exchange, collective, servers });
-    expectSameLosses(seen, expected);
-    expect(new Set(seen.iterations.map((record) => record.collective))).toEqual(
-      new Set([collective]),
-    );
-    if (exchange.method !== 'none') return;
-    // A server sends what it has of other shards, and each sum of its own twice.
-    const load = { 1: [2, 1, 1], 2: [1.5, 1.5, 1] }[servers]!;
-    for (const [rank, gradients] of load.entries()) {
-      for (const sent of sentBy(seen, rank)) expect(sent).toBeCloseTo(gradients, 2);
-    }
-  });
+  it.each(effort({ quick: [2], soak: [1, 2] }))(
+    `with S = %i has the losses of ${flat}`,
+    async (servers) => {
+      const seen = await train({ ...exchange, collective, servers });
+      expectSameLosses(seen, expected);
+      expect(new Set(seen.iterations.map((record) => record.collective))).toEqual(
+        new Set([collective]),
+      );
+      if (exchange.method !== 'none') return;
+      // A server sends what it has of other shards, and each sum of its own twice.
+      const load = { 1: [2, 1, 1], 2: [1.5, 1.5, 1] }[servers]!;
+      for (const [rank, gradients] of load.entries()) {
+        for (const sent of sentBy(seen, rank)) expect(sent).toBeCloseTo(gradients, 2);
+      }
+    },
+  );
 
   it('has them through a switch to servers, to more of them, and back', async () => {
     const seen = await train({ ...exchange, collective: flat }, [

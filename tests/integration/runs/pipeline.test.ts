@@ -1,6 +1,7 @@
 /** Models split into stages, of which each is a rank: alone, and several pipelines at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sumPhases } from '../../../src/shared/phases.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType, type OfType } from '../../harness/records.ts';
 import { directoryOf, idxBytes } from '../../unit/training/idx-fixtures.ts';
@@ -59,7 +60,8 @@ function expectClose(
 describe('without compression', () => {
   test('two pipelines are two ranks', async () => {
     const plain = await run(['world.ranks=2', 'evaluateEvery=7']);
-    for (const layers of [['layer2'], ['layer1', 'layer2']]) {
+    const splits = [['layer1', 'layer2'], ['layer2']];
+    for (const layers of splits.slice(0, effort({ quick: 1, soak: 2 }))) {
       const ranks = 2 * (layers.length + 1);
       const settings = [`world.ranks=${ranks}`, split(...layers), 'evaluateEvery=7'];
       const piped = await run([...settings, 'compareEvery=5', 'inspectEvery=6']);
@@ -83,49 +85,61 @@ describe('without compression', () => {
     }
   });
 
-  test('two pipelines of two stages are one rank with all samples in a batch', async () => {
-    const data = directoryOf({
-      'train-images-idx3-ubyte': idxBytes([48, 28, 28], 251),
-      'train-labels-idx1-ubyte': idxBytes([48], 10),
-      't10k-images-idx3-ubyte': idxBytes([8, 28, 28], 241),
-      't10k-labels-idx1-ubyte': idxBytes([8], 10),
-    });
-    const samples = ['workload.dataset=mnist', `workload.data=${data}`];
-    const alone = await run([
-      ...[...samples, 'world.ranks=1', 'workload.batchPerRank=48'],
-    ]);
-    const hybrid = await run([
-      ...[...samples, 'world.ranks=4', 'workload.batchPerRank=24'],
-      ...[split('layer1'), `${MICRO}=3`],
-    ]);
-    const halves = lossesOf(hybrid);
-    const means = lossesOf(alone).map(
-      (_, i) => (halves[2 * i]! + halves[2 * i + 1]!) / 2,
-    );
-    expectClose(means, lossesOf(alone), 1e-4);
-    expect(lossesOf(alone).at(-1)).toBeLessThan(0.7 * lossesOf(alone)[0]!);
-  });
+  test(
+    'two pipelines of two stages are one rank with all samples in a batch',
+    { tags: 'soak' },
+    async () => {
+      const data = directoryOf({
+        'train-images-idx3-ubyte': idxBytes([48, 28, 28], 251),
+        'train-labels-idx1-ubyte': idxBytes([48], 10),
+        't10k-images-idx3-ubyte': idxBytes([8, 28, 28], 241),
+        't10k-labels-idx1-ubyte': idxBytes([8], 10),
+      });
+      const samples = ['workload.dataset=mnist', `workload.data=${data}`];
+      const alone = await run([
+        ...[...samples, 'world.ranks=1', 'workload.batchPerRank=48'],
+      ]);
+      const hybrid = await run([
+        ...[...samples, 'world.ranks=4', 'workload.batchPerRank=24'],
+        ...[split('layer1'), `${MICRO}=3`],
+      ]);
+      const halves = lossesOf(hybrid);
+      const means = lossesOf(alone).map(
+        (_, i) => (halves[2 * i]! + halves[2 * i + 1]!) / 2,
+      );
+      expectClose(means, lossesOf(alone), 1e-4);
+      expect(lossesOf(alone).at(-1)).toBeLessThan(0.7 * lossesOf(alone)[0]!);
+    },
+  );
 
-  test('a transformer whose first and last stage share a tensor', async () => {
-    const settings = [
-      ...['workload.model=transformer-small', 'workload.dataset=sentences'],
-      ...['workload.batchPerRank=4', 'iterations=3', 'exchange.method=topk'],
-    ];
-    const plain = await run([...settings, 'world.ranks=1', 'exchange.ratio=1']);
-    const piped = await run([
-      ...[...settings, 'world.ranks=3', 'exchange.ratio=1'],
-      ...[split('layer1', 'layer2'), `${MICRO}=2`],
-    ]);
-    expectClose(lossesOf(piped), lossesOf(plain), 1e-4);
-  });
+  test(
+    'a transformer whose first and last stage share a tensor',
+    { tags: 'soak' },
+    async () => {
+      const settings = [
+        ...['workload.model=transformer-small', 'workload.dataset=sentences'],
+        ...['workload.batchPerRank=4', 'iterations=3', 'exchange.method=topk'],
+      ];
+      const plain = await run([...settings, 'world.ranks=1', 'exchange.ratio=1']);
+      const piped = await run([
+        ...[...settings, 'world.ranks=3', 'exchange.ratio=1'],
+        ...[split('layer1', 'layer2'), `${MICRO}=2`],
+      ]);
+      expectClose(lossesOf(piped), lossesOf(plain), 1e-4);
+    },
+  );
 
-  test('local steps of pipelines are local steps of ranks', async () => {
-    const settings = ['parallelism.kind=local-steps', 'parallelism.every=3'];
-    const plain = await run([...settings, 'world.ranks=2']);
-    const piped = await run([...settings, 'world.ranks=4', split('layer1')]);
-    expectClose(lossesOf(piped), lossesOf(plain), 1e-4);
-    expect(piped.done.consistent).toBe(true);
-  });
+  test(
+    'local steps of pipelines are local steps of ranks',
+    { tags: 'soak' },
+    async () => {
+      const settings = ['parallelism.kind=local-steps', 'parallelism.every=3'];
+      const plain = await run([...settings, 'world.ranks=2']);
+      const piped = await run([...settings, 'world.ranks=4', split('layer1')]);
+      expectClose(lossesOf(piped), lossesOf(plain), 1e-4);
+      expect(piped.done.consistent).toBe(true);
+    },
+  );
 });
 
 /** Of FNN-3 after its first layer, a batch of 16. */
@@ -133,7 +147,7 @@ const WIDTH = 200;
 const DENSE = 4 * 16 * WIDTH;
 
 describe('what a stage records', () => {
-  test.each(['thread', 'inline'])(
+  test.each(effort({ quick: ['thread'], soak: ['thread', 'inline'] }))(
     'has phases that add up (engine: %s)',
     async (engine) => {
       const { iterations } = await run([
@@ -218,35 +232,42 @@ test('a plan of stages is not foretold as that of a whole model', async () => {
 const LINKS = 'network={bandwidth: 10 Gbit/s, latency: 5 ms}';
 
 describe('a stage that is lost', () => {
-  test.each([0, 1, 2])('ends the run, with the name of rank %i', async (rank) => {
-    const command = start([
-      ...['world.ranks=3', split('layer1', 'layer2'), 'iterations=100000', LINKS],
-    ]);
-    await command.record('iteration', ({ iteration }) => iteration >= 3);
-    const [started] = ofType(command.records, 'started');
-    process.kill(pidOf(started!, rank), 'SIGKILL');
-    const { code } = await command.finished;
-    expect(code).not.toBe(0);
-    const [failed] = ofType(command.records, 'failed');
-    expect(failed!.error).toMatchObject({ code: 'WORKER_DIED', rank });
-  });
+  test.each(effort({ quick: [1], soak: [0, 1, 2] }))(
+    'ends the run, with the name of rank %i',
+    async (rank) => {
+      const command = start([
+        ...['world.ranks=3', split('layer1', 'layer2'), 'iterations=100000', LINKS],
+      ]);
+      await command.record('iteration', ({ iteration }) => iteration >= 3);
+      const [started] = ofType(command.records, 'started');
+      process.kill(pidOf(started!, rank), 'SIGKILL');
+      const { code } = await command.finished;
+      expect(code).not.toBe(0);
+      const [failed] = ofType(command.records, 'failed');
+      expect(failed!.error).toMatchObject({ code: 'WORKER_DIED', rank });
+    },
+  );
 
-  test('comes back with the same bits, what was kept back of activations included', async () => {
-    const settings = [
-      ...['world.ranks=4', split('layer1'), 'onFailure=restart', 'iterations=36'],
-      ...['checkpointEvery=10', 'exchange.method=topk', LINKS],
-      'exchange.activations={method: topk-backward, sparsity: 0.8}',
-    ];
-    const whole = await run(settings);
-    const cut = start(settings);
-    await cut.record('iteration', ({ iteration }) => iteration >= 24);
-    process.kill(pidOf(ofType(cut.records, 'started')[0]!, 1), 'SIGKILL');
-    succeeded(await cut.finished);
-    expect(ofType(cut.records, 'restarted')).toHaveLength(1);
-    const [done] = ofType(cut.records, 'done');
-    expect(done!.weights).toBe(whole.done.weights);
-    expect(done!.loss).toBe(whole.done.loss);
-  });
+  test(
+    'comes back with the same bits, what was kept back of activations included',
+    { tags: 'soak' },
+    async () => {
+      const settings = [
+        ...['world.ranks=4', split('layer1'), 'onFailure=restart', 'iterations=36'],
+        ...['checkpointEvery=10', 'exchange.method=topk', LINKS],
+        'exchange.activations={method: topk-backward, sparsity: 0.8}',
+      ];
+      const whole = await run(settings);
+      const cut = start(settings);
+      await cut.record('iteration', ({ iteration }) => iteration >= 24);
+      process.kill(pidOf(ofType(cut.records, 'started')[0]!, 1), 'SIGKILL');
+      succeeded(await cut.finished);
+      expect(ofType(cut.records, 'restarted')).toHaveLength(1);
+      const [done] = ofType(cut.records, 'done');
+      expect(done!.weights).toBe(whole.done.weights);
+      expect(done!.loss).toBe(whole.done.loss);
+    },
+  );
 });
 
 const pidOf = ({ processes }: OfType<'started'>, rank: number): number =>

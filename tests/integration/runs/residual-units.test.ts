@@ -1,6 +1,7 @@
 /** Runs that keep residuals in units of updates, by the book: SparCML's Algorithm 1. */
 import { afterAll, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
@@ -87,7 +88,7 @@ async function byTheBook(): Promise<number[]> {
   return losses;
 }
 
-test('are Algorithm 1 while the rate falls in steps', async () => {
+test('are Algorithm 1 while the rate falls in steps', { tags: 'soak' }, async () => {
   const expected = await byTheBook();
   const { done, losses } = await run([...STEPS, UPDATE]);
   expect(done.consistent).toBe(true);
@@ -102,7 +103,7 @@ test('are Algorithm 1 while the rate falls in steps', async () => {
 });
 
 test('have the same bits as usual while the rate stays, also with momentum', async () => {
-  for (const momentum of [0, 0.9]) {
+  for (const momentum of effort({ quick: [0.9], soak: [0, 0.9] })) {
     const settings = [`optimizer.momentum=${momentum}`];
     const [gradients, updates] = await Promise.all([
       run(settings),

@@ -194,26 +194,32 @@ const PLANS: readonly {
 ];
 
 describe('a rank that is killed', () => {
-  it('costs nothing but time: local steps with momentum of their own and of all', async () => {
-    const settings = [
-      ...[
-        ...RESTARTS,
-        `iterations=${LENGTH}`,
-        'checkpointEvery=15',
-        'evaluateEvery=20',
-      ],
-      ...['parallelism={kind: local-steps, every: 4}', 'exchange.method=topk'],
-    ];
-    const args = [
-      ...['run', 'quickstart', '--json', '--switch', '22:method=dct'],
-      ...settings.flatMap((setting) => ['--set', setting]),
-    ];
-    const { whole } = await wholeAndCut(args);
-    // Each 15 iterations and behind a switch, at the exchange that comes next: where all
-    // ranks have the same weights.
-    const kept = ofType(whole.records, 'checkpoint').map(({ iteration }) => iteration);
-    expect([...new Set(kept)]).toEqual([16, 28, 32, 48, 60]);
-  });
+  it(
+    'costs nothing but time: local steps with momentum of their own and of all',
+    { tags: 'soak' },
+    async () => {
+      const settings = [
+        ...[
+          ...RESTARTS,
+          `iterations=${LENGTH}`,
+          'checkpointEvery=15',
+          'evaluateEvery=20',
+        ],
+        ...['parallelism={kind: local-steps, every: 4}', 'exchange.method=topk'],
+      ];
+      const args = [
+        ...['run', 'quickstart', '--json', '--switch', '22:method=dct'],
+        ...settings.flatMap((setting) => ['--set', setting]),
+      ];
+      const { whole } = await wholeAndCut(args);
+      // Each 15 iterations and behind a switch, at the exchange that comes next: where all
+      // ranks have the same weights.
+      const kept = ofType(whole.records, 'checkpoint').map(
+        ({ iteration }) => iteration,
+      );
+      expect([...new Set(kept)]).toEqual([16, 28, 32, 48, 60]);
+    },
+  );
 
   it.each(PLANS.slice(0, effort({ quick: 1, soak: PLANS.length })))(
     'costs nothing but time: $name',
@@ -244,15 +250,19 @@ describe('a rank that is killed', () => {
     },
   );
 
-  it('before the first checkpoint restarts the run from its beginning', async () => {
-    const whole = await uncut();
-    const cut = start(`iterations=${LENGTH}`, 'checkpointEvery=1000');
-    await reach(cut, 5);
-    killRank(cut, 0);
-    await cut.finished;
-    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
-    expect(ofType(cut.records, 'restarted')).toMatchObject([{ iteration: 0 }]);
-  });
+  it(
+    'before the first checkpoint restarts the run from its beginning',
+    { tags: 'soak' },
+    async () => {
+      const whole = await uncut();
+      const cut = start(`iterations=${LENGTH}`, 'checkpointEvery=1000');
+      await reach(cut, 5);
+      killRank(cut, 0);
+      await cut.finished;
+      expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+      expect(ofType(cut.records, 'restarted')).toMatchObject([{ iteration: 0 }]);
+    },
+  );
 });
 
 describe('a supervisor that ends', () => {
@@ -260,7 +270,7 @@ describe('a supervisor that ends', () => {
     { by: 'SIGKILL', code: 'SUPERVISOR_LOST' },
     { by: 'SIGTERM', code: 'SUPERVISOR_STOPPED' },
   ] as const;
-  it.each(ends)(
+  it.each(ends.slice(0, effort({ quick: 1, soak: 2 })))(
     'by $by: the one after it has the ranks go on',
     async ({ by, code }) => {
       const whole = await uncut();
@@ -275,7 +285,7 @@ describe('a supervisor that ends', () => {
 });
 
 describe('a checkpoint that is damaged', () => {
-  it('is left out: the one before is taken', async () => {
+  it('is left out: the one before is taken', { tags: 'soak' }, async () => {
     const command = start('iterations=1000000', 'checkpointEvery=20');
     const told = (): readonly OfType<'checkpoint'>[] =>
       ofType(command.records, 'checkpoint');

@@ -81,17 +81,21 @@ test('a switch in the middle changes what is sent and nothing else', async () =>
   expect(done!.weights).toBe(straight.done.weights);
 });
 
-test('a table of a model of one’s own trains as the documentation has it', async () => {
-  const model = fileOf(
-    'bag-of-features.ts',
-    documented('models.md', 'ts', '// bag-of-features.ts'),
-  );
-  const { done, evaluations } = await trained(
-    ...[`workload.model=${model}`, 'exchange.method=nonzero', 'optimizer.lr=0.2'],
-  );
-  expect(done).toMatchObject({ consistent: true });
-  expect(evaluations.at(-1)).toBeLessThan(evaluations[0]!);
-});
+test(
+  'a table of a model of one’s own trains as the documentation has it',
+  { tags: 'soak' },
+  async () => {
+    const model = fileOf(
+      'bag-of-features.ts',
+      documented('models.md', 'ts', '// bag-of-features.ts'),
+    );
+    const { done, evaluations } = await trained(
+      ...[`workload.model=${model}`, 'exchange.method=nonzero', 'optimizer.lr=0.2'],
+    );
+    expect(done).toMatchObject({ consistent: true });
+    expect(evaluations.at(-1)).toBeLessThan(evaluations[0]!);
+  },
+);
 
 test('a file with a fault is refused before a rank starts', async () => {
   const file = fileOf('some.data', '1 1:1\n0 2:x\n');

@@ -26,12 +26,16 @@ test('a run that is prepared ends at once, with all of its ranks, and never begi
   await expect(begin()).rejects.toMatchObject({ code: 'RUN_STATE' });
 });
 
-test('a stop waits for ranks that say nothing for as long as ranks are patient', async () => {
-  expect(await stopRun('quiet-for-long', 600)).toMatchObject({
-    type: 'done',
-    reason: 'stopped',
-  });
-});
+test(
+  'a stop waits for ranks that say nothing for as long as ranks are patient',
+  { tags: 'soak' },
+  async () => {
+    expect(await stopRun('quiet-for-long', 600)).toMatchObject({
+      type: 'done',
+      reason: 'stopped',
+    });
+  },
+);
 
 test('a stop waits longer than that for ranks that go on reporting', async () => {
   expect(await stopRun('records-on', 1)).toMatchObject({

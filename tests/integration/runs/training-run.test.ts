@@ -165,21 +165,25 @@ describe('three ranks that are switched from dense to sparse to means and back',
 });
 
 describe('five ranks', () => {
-  it('reduce in buckets, sparsely and by means, and measure their drift', async () => {
-    const { iterations, done } = await train(
-      {
-        ranks: 5,
-        iterations: 9,
-        exchange: { method: 'topk', ratio: 0.2, bucketBytes: 100_000 },
-      },
-      [{ at: 5, change: { method: 'a2sgd' } }],
-    );
-    for (const { iteration, nnzLocal } of iterations) {
-      if (iteration < 5) expect(nnzLocal).toBeGreaterThan(0);
-      else expect(nnzLocal).toBeUndefined();
-    }
-    expect(done.divergence).toBeGreaterThan(0);
-  });
+  it(
+    'reduce in buckets, sparsely and by means, and measure their drift',
+    { tags: 'soak' },
+    async () => {
+      const { iterations, done } = await train(
+        {
+          ranks: 5,
+          iterations: 9,
+          exchange: { method: 'topk', ratio: 0.2, bucketBytes: 100_000 },
+        },
+        [{ at: 5, change: { method: 'a2sgd' } }],
+      );
+      for (const { iteration, nnzLocal } of iterations) {
+        if (iteration < 5) expect(nnzLocal).toBeGreaterThan(0);
+        else expect(nnzLocal).toBeUndefined();
+      }
+      expect(done.divergence).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe('replicas that drift', () => {
@@ -190,28 +194,32 @@ describe('replicas that drift', () => {
     exchange: { method: 'a2sgd' },
   };
 
-  it('are measured singly and averaged, without effect on training', async () => {
-    const looked = await train({ ...drifting, evaluateEvery: 3 });
-    const left = await train({ ...drifting, evaluateEvery: 0 });
-    expect(looked.done).toMatchObject({ weights: left.done.weights });
-    expect(looked.done.metric).toBe(left.done.metric);
-    const { evaluations } = looked;
-    expect(evaluations.map(({ iteration }) => iteration)).toEqual([2, 5, 8, 11]);
-    for (const { averaged, loss, metric } of evaluations) {
-      expect(averaged!.loss).not.toBe(loss);
-      expect(averaged!.metric).toBeGreaterThan(0);
-      expect(metric).toBeGreaterThan(0);
-    }
-    // Looking costs no bytes of an exchange: two means of 8 bytes, and control.
-    for (const { bytes } of looked.iterations) {
-      expect(bytes.wireSent).toBeLessThan(1000);
-      expect(bytes.wireReceived).toBeLessThan(5000);
-    }
-    // The final model is the averaged one.
-    const { averaged, metric } = evaluations.at(-1)!;
-    expect(looked.done.metric).toBe(averaged!.metric);
-    expect(looked.done.replicaMetric).toBe(metric);
-  });
+  it(
+    'are measured singly and averaged, without effect on training',
+    { tags: 'soak' },
+    async () => {
+      const looked = await train({ ...drifting, evaluateEvery: 3 });
+      const left = await train({ ...drifting, evaluateEvery: 0 });
+      expect(looked.done).toMatchObject({ weights: left.done.weights });
+      expect(looked.done.metric).toBe(left.done.metric);
+      const { evaluations } = looked;
+      expect(evaluations.map(({ iteration }) => iteration)).toEqual([2, 5, 8, 11]);
+      for (const { averaged, loss, metric } of evaluations) {
+        expect(averaged!.loss).not.toBe(loss);
+        expect(averaged!.metric).toBeGreaterThan(0);
+        expect(metric).toBeGreaterThan(0);
+      }
+      // Looking costs no bytes of an exchange: two means of 8 bytes, and control.
+      for (const { bytes } of looked.iterations) {
+        expect(bytes.wireSent).toBeLessThan(1000);
+        expect(bytes.wireReceived).toBeLessThan(5000);
+      }
+      // The final model is the averaged one.
+      const { averaged, metric } = evaluations.at(-1)!;
+      expect(looked.done.metric).toBe(averaged!.metric);
+      expect(looked.done.replicaMetric).toBe(metric);
+    },
+  );
 
   it('are measured once where they are the same', async () => {
     const { done, evaluations } = await train({
@@ -243,19 +251,23 @@ describe('what is applied, compared with uncompressed', () => {
     }
   });
 
-  it('is near it by many bits, and farther by few entries', async () => {
-    const fine = await compared(2, { method: 'qsgd', bits: 8, minElements: 0 });
-    const coarse = await compared(2, { method: 'topk', ratio: 0.01 });
-    for (const [i, { cosine, error }] of fine.comparisons.entries()) {
-      expect(error).toBeGreaterThan(0);
-      expect(error).toBeLessThan(0.2);
-      expect(cosine).toBeGreaterThan(0.98);
-      const few = coarse.comparisons[i]!;
-      expect(few.error).toBeGreaterThan(2 * error!);
-      expect(few.cosine).toBeLessThan(cosine!);
-      expect(few.cosine).toBeGreaterThan(0);
-    }
-  });
+  it(
+    'is near it by many bits, and farther by few entries',
+    { tags: 'soak' },
+    async () => {
+      const fine = await compared(2, { method: 'qsgd', bits: 8, minElements: 0 });
+      const coarse = await compared(2, { method: 'topk', ratio: 0.01 });
+      for (const [i, { cosine, error }] of fine.comparisons.entries()) {
+        expect(error).toBeGreaterThan(0);
+        expect(error).toBeLessThan(0.2);
+        expect(cosine).toBeGreaterThan(0.98);
+        const few = coarse.comparisons[i]!;
+        expect(few.error).toBeGreaterThan(2 * error!);
+        expect(few.cosine).toBeLessThan(cosine!);
+        expect(few.cosine).toBeGreaterThan(0);
+      }
+    },
+  );
 
   it('is a right triangle where one rank sends some of its entries', async () => {
     const [first] = (

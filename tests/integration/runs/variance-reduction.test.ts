@@ -68,14 +68,18 @@ describe('a strongly convex problem', () => {
     for (const gap of rest) expect(Math.abs(gap)).toBeLessThan(1e-5);
   });
 
-  it('is solved where gradients are rounded to two bits, and not without full ones', async () => {
-    const reduced = await gaps({ fullGradientEvery: 20 }, TWO_BITS);
-    expect(Math.abs(reduced.at(-1)!)).toBeLessThan(1e-5);
-    expect(reduced[1]).toBeLessThan(reduced[0]! / 2);
-    const plain = await gaps({}, TWO_BITS);
-    // It stays where its noise takes it, early and late.
-    for (const gap of plain.slice(2)) expect(gap).toBeGreaterThan(1e-3);
-  });
+  it(
+    'is solved where gradients are rounded to two bits, and not without full ones',
+    { tags: 'soak' },
+    async () => {
+      const reduced = await gaps({ fullGradientEvery: 20 }, TWO_BITS);
+      expect(Math.abs(reduced.at(-1)!)).toBeLessThan(1e-5);
+      expect(reduced[1]).toBeLessThan(reduced[0]! / 2);
+      const plain = await gaps({}, TWO_BITS);
+      // It stays where its noise takes it, early and late.
+      for (const gap of plain.slice(2)) expect(gap).toBeGreaterThan(1e-3);
+    },
+  );
 
   it('is solved by gradient descent in signs of the gradient’s norm', async () => {
     const [first, second, third, ...rest] = await gaps(

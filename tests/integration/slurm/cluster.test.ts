@@ -41,7 +41,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     });
   };
 
-  test('that cannot be reached is no machine for runs', async () => {
+  test('that cannot be reached is no machine for runs', { tags: 'soak' }, async () => {
     const conf = path.join(slurm.directory, 'elsewhere.conf');
     // Its controller would listen where nothing does.
     const text = readFileSync(slurm.environment.SLURM_CONF!, 'utf8');
@@ -90,29 +90,33 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     );
   });
 
-  test('shows the queue position of a run that waits without an app, and forgets it when it is stopped', async () => {
-    const held = slurm.hold(2);
-    const set = ['--set', 'world.nodes=[hpc]'];
-    const launched = await home.run(['run', 'quickstart', '--detach', ...set]);
-    expect(launched).toMatchObject({ code: 0, stderr: '' });
-    const id = launched.stdout.trim();
-    const queued = await untilAsync(
-      async () => (await home.run(['runs', 'list'])).stdout,
-      (list) => /queued \(job \d+, (Resources|Priority)/.test(list),
-      'the reason',
-    );
-    expect(queued).toContain(id);
-    const shown = await home.run(['runs', 'show', id]);
-    expect(shown.stdout).toMatch(/\nqueued \(job \d+, .*\), 0 of \d+ iterations/);
-    succeeded(await home.run(['runs', 'stop', id]));
-    expect((await home.run(['runs', 'show', id])).stdout).toContain('RUN_STOPPED');
-    await until(
-      () => [...slurm.jobs().keys()],
-      (left) => left.length === 1,
-      'its job to be cancelled',
-    );
-    slurm.cancel(held);
-  });
+  test(
+    'shows the queue position of a run that waits without an app, and forgets it when it is stopped',
+    { tags: 'soak' },
+    async () => {
+      const held = slurm.hold(2);
+      const set = ['--set', 'world.nodes=[hpc]'];
+      const launched = await home.run(['run', 'quickstart', '--detach', ...set]);
+      expect(launched).toMatchObject({ code: 0, stderr: '' });
+      const id = launched.stdout.trim();
+      const queued = await untilAsync(
+        async () => (await home.run(['runs', 'list'])).stdout,
+        (list) => /queued \(job \d+, (Resources|Priority)/.test(list),
+        'the reason',
+      );
+      expect(queued).toContain(id);
+      const shown = await home.run(['runs', 'show', id]);
+      expect(shown.stdout).toMatch(/\nqueued \(job \d+, .*\), 0 of \d+ iterations/);
+      succeeded(await home.run(['runs', 'stop', id]));
+      expect((await home.run(['runs', 'show', id])).stdout).toContain('RUN_STOPPED');
+      await until(
+        () => [...slurm.jobs().keys()],
+        (left) => left.length === 1,
+        'its job to be cancelled',
+      );
+      slurm.cancel(held);
+    },
+  );
 
   test('emulates a network on one of its nodes, whose ranks see all of its GPUs', async () => {
     await add(
