@@ -55,6 +55,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   });
   // The other ways change what kernels do with many elements, or with borders within.
   const usual = way.subgroups && !way.split;
+  const matrices = MATRICES.slice(0, effort({ quick: 1, soak: 2 }));
 
   describe.each([...KINDS, ...VARIANTS])('%s %j', (id, parameters) => {
     const shapes = usual ? SHAPES : [way.split ? [3, 1_700] : [511, 2, 9_494]];
@@ -64,7 +65,7 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     });
 
     const byColumn = parameters.granularity === 'column';
-    test.each(byColumn ? MATRICES.map((matrices) => [matrices]) : [])(
+    test.each(byColumn ? matrices.map((tensors) => [tensors]) : [])(
       'matrices of %j',
       async (tensors) => {
         const n = elementsOf(tensors);

@@ -155,15 +155,19 @@ describe.skipIf(!canRunWebGpu)('a model with a table on webgpu', () => {
     },
   );
 
-  it('is not compared where the gradient stays on the GPU, and says so', async () => {
-    const records = await run(['exchange={method: nonzero}', 'compareEvery=3'], []);
-    const codes = records
-      .filter((record) => record.type === 'notice')
-      .map(({ code }) => code);
-    expect(codes).toContain('COMPARISON_SKIPPED');
-    expect(codes).not.toContain('METHOD_NOT_ON_GPU');
-    expect(records.some(({ type }) => type === 'comparison')).toBe(false);
-  });
+  it(
+    'is not compared where the gradient stays on the GPU, and says so',
+    { tags: 'soak' },
+    async () => {
+      const records = await run(['exchange={method: nonzero}', 'compareEvery=3'], []);
+      const codes = records
+        .filter((record) => record.type === 'notice')
+        .map(({ code }) => code);
+      expect(codes).toContain('COMPARISON_SKIPPED');
+      expect(codes).not.toContain('METHOD_NOT_ON_GPU');
+      expect(records.some(({ type }) => type === 'comparison')).toBe(false);
+    },
+  );
 });
 
 describe.skipIf(!canRunWebGpu)('stages on webgpu', () => {

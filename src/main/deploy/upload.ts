@@ -1,7 +1,7 @@
 /**
- * Uploads one package, verifies it there and unpacks it. An upload that a lost connection
- * has cut is continued by the next one: its remains, named by the package's SHA-256, are a
- * prefix of the same bytes. They are copied, not taken over, because the server may not
+ * Uploads one package, verifies it there and unpacks it. An upload that was cancelled, or cut
+ * by a lost connection, is continued by the next one: its remains, named by the package's
+ * SHA-256, are a prefix of the same bytes. They are copied, not taken over, because the server may not
  * have noticed the loss, and another app may be uploading the same package.
  */
 import { randomBytes } from 'node:crypto';
@@ -59,6 +59,14 @@ set -- $(sha256sum "$file")
 [ "$1" = "$sha256" ] || { rm -f "$package".*.tar.gz; printf '%s' "$1"; exit 9; }
 `;
 
+/** Remains that have grown belong to an upload that is still under way. */
+const DELETE_COPIED = `
+remains=$incoming/\${remains:-none}
+[ "$there" -lt "$bytes" ] && [ -f "$remains" ] && [ "$(wc -c < "$remains")" -eq "$there" ] &&
+  rm -f "$remains"
+exit 0
+`;
+
 const UNPACK = `
 ${OVERTAKEN}
 trap 'rm -rf "$beside" "$beside.old" "$incoming/$file"' EXIT
@@ -70,11 +78,17 @@ if [ "$damaged" = 1 ] || [ ! -e "$directory/$entry" ]; then
   [ ! -d "$directory" ] || mv "$directory" "$beside.old" || exit 1
 fi
 mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" "$directory" || exit 1
-# Remains that have grown belong to an upload that is still under way.
-remains=$incoming/\${remains:-none}
-[ "$there" -lt "$bytes" ] && [ -f "$remains" ] && [ "$(wc -c < "$remains")" -eq "$there" ] &&
-  rm -f "$remains"
-exit 0
+${DELETE_COPIED}`;
+
+/** After a cancellation: what was sent stays, once. */
+const KEEP_SENT = `
+cd "$HOME" || exit 1
+rm -rf "$beside" "$beside.old"
+[ -s "$incoming/$file" ] || { rm -f "$incoming/$file"; exit 0; }
+${DELETE_COPIED}`;
+
+const DELETE_ALL = `
+cd "$HOME" && rm -rf "$beside" "$incoming/$file"
 `;
 
 /** @returns bytes that were sent */
@@ -91,7 +105,7 @@ export async function upload(
     bytes: String(bytes),
     beside: `${INCOMING}/${name}`,
     directory: directoryOf(archive),
-    damaged: damaged ? '1' : '0',
+    ...{ damaged: damaged ? '1' : '0', there: '0' },
     entry: kind === 'agent' ? 'attach.js' : 'bin/node',
   };
   const about = { package: kind };
@@ -110,9 +124,11 @@ export async function upload(
     await step('unpacking', UNPACK);
     return bytes - there;
   } catch (error) {
-    // What was cut, not cancelled, is continued later.
-    const cut = error instanceof GradwireError && error.code === 'SSH_TIMEOUT';
-    if (!cut) await removeIncoming(connection, name);
+    const code = error instanceof GradwireError ? error.code : undefined;
+    // A connection that was cut answers no more.
+    if (code !== 'SSH_TIMEOUT') {
+      await cleanUp(connection, code === 'ABORTED' ? KEEP_SENT : DELETE_ALL, variables);
+    }
     throw error;
   }
 }
@@ -198,19 +214,13 @@ function deployFailed(
   });
 }
 
-async function removeIncoming(
+async function cleanUp(
   connection: RemoteConnection,
-  name: string,
+  script: string,
+  variables: Record<string, string>,
 ): Promise<void> {
   try {
-    await runScript(
-      connection,
-      `cd "$HOME/${INCOMING}" && rm -rf "$name" "$name.tar.gz"`,
-      {
-        variables: { name },
-        name: 'cleaning up',
-      },
-    );
+    await runScript(connection, script, { variables, name: 'cleaning up' });
   } catch (error) {
     // The connection itself may be lost; then the next deployment cleans up.
     if (!(error instanceof GradwireError)) throw error;

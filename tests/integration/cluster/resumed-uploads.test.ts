@@ -1,4 +1,4 @@
-/** Uploads that a lost connection cuts go on from there, whoever else is uploading. */
+/** Uploads that were cut or cancelled go on from there, whoever else is uploading. */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -32,10 +32,11 @@ const catOf = (machine: Machine): string =>
 const started = (): Promise<Machine> =>
   Machine.start(home(), { shellStart: 'PATH=$HOME/bin:$PATH' });
 
-const stopped = (machine: Machine): Promise<readonly string[]> =>
+/** Once a file there has so many bytes. */
+const standsStill = (machine: Machine, bytes: number): Promise<readonly string[]> =>
   until(
     () => (existsSync(incoming(machine)) ? remainsAt(machine) : []),
-    ([file]) => file !== undefined && statSync(file).size === STOPS_AT,
+    (files) => files.some((file) => statSync(file).size === bytes),
     'the upload to stand still',
   );
 
@@ -45,7 +46,7 @@ async function cut(machine: Machine): Promise<string> {
   const deployed = expect(machine.node.deploy()).rejects.toMatchObject({
     code: 'SSH_CONNECTION_LOST',
   });
-  await stopped(machine);
+  await standsStill(machine, STOPS_AT);
   await machine.server.cutSessions();
   await deployed;
   rmSync(catOf(machine));
@@ -80,6 +81,27 @@ test('what is there already is not sent again, and nothing is left', async () =>
   expect(Math.min(...done.filter((count) => count > 0))).toBeGreaterThan(STOPS_AT);
   expect(remainsAt(machine)).toEqual([]);
   expect(await whole(machine)).toBe(true);
+});
+
+test('nor after a cancellation; each of several leaves one file, not one more', async () => {
+  await using machine = await started();
+  const { go } = await slowCat(machine);
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const controller = new AbortController();
+    const deployed = machine.node.deploy({ signal: controller.signal });
+    const cancelled = expect(deployed).rejects.toMatchObject({ code: 'ABORTED' });
+    await standsStill(machine, attempt * STOPS_AT);
+    controller.abort();
+    await cancelled;
+    expect(remainsAt(machine)).toHaveLength(1);
+  }
+  rmSync(catOf(machine));
+  const { total, uploaded } = await deploy(machine);
+  expect(uploaded).toBe(total - 2 * STOPS_AT);
+  expect(remainsAt(machine)).toEqual([]);
+  expect(await whole(machine)).toBe(true);
+  // Those that wait end.
+  await writeFile(go, '');
 });
 
 test(
@@ -126,7 +148,7 @@ test(
     await using machine = await started();
     const { go } = await slowCat(machine);
     const first = machine.node.deploy();
-    await stopped(machine);
+    await standsStill(machine, STOPS_AT);
     rmSync(catOf(machine));
     const { total, uploaded } = await deploy(machine);
     expect(uploaded).toBe(total - STOPS_AT);

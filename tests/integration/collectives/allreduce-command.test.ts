@@ -76,7 +76,7 @@ const all = Object.keys(collectiveCases);
 const worlds = effort({
   quick: [
     { ranks: 1, ids: ['ssar-recursive-doubling'] },
-    { ranks: 3, ids: some },
+    { ranks: 3, ids: [some[0]!, some[2]!, some[4]!] },
   ],
   soak: [1, 2, 3, 4].map((ranks) => ({ ranks, ids: ranks === 3 ? all : some })),
 });

@@ -53,23 +53,27 @@ describe('a classifier', () => {
     expect(done!.metric).toBeGreaterThan(0.6);
   });
 
-  test('is run again from its record when its file is gone', async () => {
-    const file = write('gone.ts', documented('models.md', 'ts', '// two-layer.ts'));
-    const run = train(file);
-    succeeded(await run.finished);
-    rmSync(file);
-    const again = succeeded(await home.run(['runs', 'relaunch', 'last', '--json']));
-    const ends = (text: string): unknown[] =>
-      text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { type: string; weights?: string })
-        .filter(({ type }) => type === 'done')
-        .map(({ weights }) => weights);
-    expect(ends(again.stdout)).toEqual([ofType(run.records, 'done')[0]!.weights]);
-    const shown = succeeded(await home.run(['runs', 'show', 'last']));
-    expect(shown.stdout).toContain('    const hidden = 32;\n');
-  });
+  test(
+    'is run again from its record when its file is gone',
+    { tags: 'soak' },
+    async () => {
+      const file = write('gone.ts', documented('models.md', 'ts', '// two-layer.ts'));
+      const run = train(file);
+      succeeded(await run.finished);
+      rmSync(file);
+      const again = succeeded(await home.run(['runs', 'relaunch', 'last', '--json']));
+      const ends = (text: string): unknown[] =>
+        text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { type: string; weights?: string })
+          .filter(({ type }) => type === 'done')
+          .map(({ weights }) => weights);
+      expect(ends(again.stdout)).toEqual([ofType(run.records, 'done')[0]!.weights]);
+      const shown = succeeded(await home.run(['runs', 'show', 'last']));
+      expect(shown.stdout).toContain('    const hidden = 32;\n');
+    },
+  );
 });
 
 test(

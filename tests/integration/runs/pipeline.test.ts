@@ -273,29 +273,42 @@ describe('a stage that is lost', () => {
 const pidOf = ({ processes }: OfType<'started'>, rank: number): number =>
   processes.find((one) => one.rank === rank)!.pid;
 
-test('a network that diverges says where, and never hangs', async () => {
-  const command = start([
-    ...['world.ranks=4', split('layer1'), 'optimizer.lr=1e9', 'iterations=50'],
-    'exchange.activations.method=dct-mp',
-  ]);
-  const { code, stderr } = await command.finished;
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/(ACTIVATION|GRADIENT|LOSS)_NOT_FINITE.*rank \d/);
-});
+test(
+  'a network that diverges says where, and never hangs',
+  { tags: 'soak' },
+  async () => {
+    const command = start([
+      ...['world.ranks=4', split('layer1'), 'optimizer.lr=1e9', 'iterations=50'],
+      'exchange.activations.method=dct-mp',
+    ]);
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/(ACTIVATION|GRADIENT|LOSS)_NOT_FINITE.*rank \d/);
+  },
+);
 
-test('stops when it is asked to, all stages after the same iteration', async () => {
-  const command = start(['world.ranks=4', split('layer1'), 'iterations=100000', LINKS]);
-  await command.record('iteration', ({ iteration }) => iteration >= 3);
-  command.child.kill('SIGINT');
-  await command.finished;
-  const last = new Map(
-    ofType(command.records, 'iteration').map(({ iteration, rank }) => [
-      rank,
-      iteration,
-    ]),
-  );
-  expect(new Set(last.values()).size).toBe(1);
-  expect(ofType(command.records, 'done')[0]).toMatchObject({
-    ...{ reason: 'stopped', consistent: true },
-  });
-});
+test(
+  'stops when it is asked to, all stages after the same iteration',
+  { tags: 'soak' },
+  async () => {
+    const command = start([
+      'world.ranks=4',
+      split('layer1'),
+      'iterations=100000',
+      LINKS,
+    ]);
+    await command.record('iteration', ({ iteration }) => iteration >= 3);
+    command.child.kill('SIGINT');
+    await command.finished;
+    const last = new Map(
+      ofType(command.records, 'iteration').map(({ iteration, rank }) => [
+        rank,
+        iteration,
+      ]),
+    );
+    expect(new Set(last.values()).size).toBe(1);
+    expect(ofType(command.records, 'done')[0]).toMatchObject({
+      ...{ reason: 'stopped', consistent: true },
+    });
+  },
+);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documented } from '../../harness/documented.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 
@@ -42,7 +43,8 @@ async function trained(...settings: readonly string[]) {
   };
 }
 
-describe.each(['logistic-regression', 'linear-svm'])('%s', (model) => {
+const models = ['linear-svm', 'logistic-regression'];
+describe.each(models.slice(0, effort({ quick: 1, soak: 2 })))('%s', (model) => {
   test('learns to the bit what it learns without compression, with less sent', async () => {
     const dense = await trained(`workload.model=${model}`, 'exchange.method=none');
     const sparse = await trained(`workload.model=${model}`, 'exchange.method=nonzero');

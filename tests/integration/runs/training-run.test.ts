@@ -281,7 +281,7 @@ describe('what is applied, compared with uncompressed', () => {
     expect(first!.cosine).toBeGreaterThan(0.3);
   });
 
-  it('changes neither training nor bytes', async () => {
+  it('changes neither training nor bytes', { tags: 'soak' }, async () => {
     const exchange = { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' };
     const looked = await compared(3, exchange);
     const left = await train({ ranks: 3, iterations: 6, exchange });

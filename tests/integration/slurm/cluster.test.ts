@@ -118,30 +118,34 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     },
   );
 
-  test('emulates a network on one of its nodes, whose ranks see all of its GPUs', async () => {
-    await add(
-      'gpus',
-      ...['--gpus-per-node', '2', '--setup', 'echo "gpus $CUDA_VISIBLE_DEVICES"'],
-    );
-    const command = home.startQuickstart([
-      ...['world.nodes=[gpus]', 'world.ranks=2', 'iterations=20'],
-      ...['network.bandwidth=1 Gbit/s', 'network.latency=50 µs'],
-    ]);
-    const { code, stderr } = await command.finished;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { records } = command;
-    expect(records.find(({ type }) => type === 'started')).toMatchObject({
-      emulated: { bandwidth: 1e9 },
-    });
-    const printed = records.filter((record) => record.type === 'log');
-    expect(printed.map(({ rank, text }) => [rank, text])).toEqual(
-      expect.arrayContaining([
-        [0, 'gpus 0,1'],
-        [1, 'gpus 0,1'],
-      ]),
-    );
-    expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
-  });
+  test(
+    'emulates a network on one of its nodes, whose ranks see all of its GPUs',
+    { tags: 'soak' },
+    async () => {
+      await add(
+        'gpus',
+        ...['--gpus-per-node', '2', '--setup', 'echo "gpus $CUDA_VISIBLE_DEVICES"'],
+      );
+      const command = home.startQuickstart([
+        ...['world.nodes=[gpus]', 'world.ranks=2', 'iterations=20'],
+        ...['network.bandwidth=1 Gbit/s', 'network.latency=50 µs'],
+      ]);
+      const { code, stderr } = await command.finished;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const { records } = command;
+      expect(records.find(({ type }) => type === 'started')).toMatchObject({
+        emulated: { bandwidth: 1e9 },
+      });
+      const printed = records.filter((record) => record.type === 'log');
+      expect(printed.map(({ rank, text }) => [rank, text])).toEqual(
+        expect.arrayContaining([
+          [0, 'gpus 0,1'],
+          [1, 'gpus 0,1'],
+        ]),
+      );
+      expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+    },
+  );
 
   test.each([
     [['network.bandwidth=1 Gbit/s'], 'NETWORK_UNSUPPORTED', 'network'],
