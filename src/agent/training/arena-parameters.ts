@@ -26,7 +26,7 @@ export interface ArenaParametersParts {
   readonly jax: Jax;
   readonly optimizer: Optimizer;
   readonly settings: OptimizerSettings;
-  /** With their places in the flat gradient. */
+  /** With their offsets in the flat gradient. */
   readonly tensors: readonly ParameterTensor[];
   readonly memory: ParameterArena;
 }

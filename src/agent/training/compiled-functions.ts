@@ -102,7 +102,7 @@ export function compileUpdate(
   return jax.jit(update) as CompiledUpdate;
 }
 
-/** Sums over the rows that count, each used up. @param counted 1 or 0 for each row */
+/** Sums over the rows that count, each consumed. @param counted 1 or 0 for each row */
 export function countedTotals(
   arrays: readonly JaxArray[],
   counted: JaxArray,

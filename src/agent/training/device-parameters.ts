@@ -1,6 +1,6 @@
 /**
  * Weights and the optimiser's state on the device of jax-js, where they stay between iterations.
- * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
+ * jax-js counts references: an array passed to a function is consumed, `.ref` keeps it.
  */
 import { compileUpdate, type CompiledUpdate } from './compiled-functions.ts';
 import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
@@ -13,9 +13,9 @@ export interface DeviceParametersParts {
   readonly runtime: Pick<JaxRuntime, 'jax' | 'backend'>;
   readonly optimizer: Optimizer;
   readonly settings: OptimizerSettings;
-  /** With their places in a flat vector. */
+  /** With their offsets in a flat vector. */
   readonly tensors: readonly ParameterTensor[];
-  /** First weights, flat. */
+  /** Initial weights, flat. */
   readonly first: Float32Array;
 }
 

@@ -34,9 +34,9 @@ export interface EvaluatorParts {
     readonly seed: number;
     readonly rank: number;
   };
-  /** The weights that a loaded batch uses, to be used up. */
+  /** The weights that a loaded batch uses, to be consumed. */
   weightsFor(loader: BatchLoader): UsedWeights;
-  /** Test samples in a block; default: as many as are quick. */
+  /** Test samples in a block; default: a number that is fast. */
   readonly block?: number | undefined;
 }
 

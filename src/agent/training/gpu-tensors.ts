@@ -35,7 +35,7 @@ export class GpuTensors implements Disposable {
 
   /**
    * The flat gradient becomes that of the arrays, in the order of the tensors; they are
-   * used up. Enqueued when this resolves, not done.
+   * consumed. Enqueued when this resolves, not done.
    */
   async gather(arrays: readonly JaxArray[]): Promise<void> {
     const { gpu, kernels, vector } = this.#gradient;
@@ -50,7 +50,7 @@ export class GpuTensors implements Disposable {
   }
 
   /**
-   * The flat gradient as arrays, the caller's to use up; whatever reads them must have been
+   * The flat gradient as arrays, for the caller to consume; whatever reads them must have been
    * submitted before the next call.
    */
   async scatter(): Promise<JaxArray[]> {

@@ -11,7 +11,7 @@
  * the weights are the same bits on all ranks that start from the same seed and apply
  * the same averaged gradients.
  *
- * jax-js counts references: an array passed to a function is used up, `.ref` keeps it.
+ * jax-js counts references: an array passed to a function is consumed, `.ref` keeps it.
  */
 import { settledFields } from './batches/batch.ts';
 import { BatchLoader } from './batch-loader.ts';
@@ -32,7 +32,7 @@ import type {
 } from './trainer.ts';
 
 export interface JaxTrainerParts extends ParameterTrainerParts {
-  /** Test samples evaluated at once; default: as many as are quick. */
+  /** Test samples evaluated at once; default: a number that is fast. */
   readonly evaluationBlock?: number | undefined;
 }
 

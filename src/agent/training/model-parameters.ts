@@ -19,7 +19,7 @@ import type { ParameterTensor, TrainerOptions } from './trainer.ts';
 export interface ModelParametersParts {
   readonly runtime: JaxRuntime;
   readonly tensors: readonly ModelTensor[];
-  /** First values, flat. */
+  /** Initial values, flat. */
   readonly first: Float32Array;
   readonly optimizer: Optimizer;
   readonly options: Pick<TrainerOptions, 'iterations' | 'optimizer' | 'world'>;
@@ -39,7 +39,7 @@ export class ModelParameters {
   #memory: ParameterMemory;
   /** State vectors of the optimiser. */
   readonly #vectors: number;
-  /** Whether a tensor takes plain steps, by its place. */
+  /** Whether a tensor takes plain steps, by its index. */
   #plain: readonly boolean[];
 
   constructor(parts: ModelParametersParts) {
@@ -74,7 +74,7 @@ export class ModelParameters {
     this.#memory.takePlainSteps(this.#ofWhole(this.#plain), []);
   }
 
-  /** The weights that a loaded batch uses, to be used up. */
+  /** The weights that a loaded batch uses, to be consumed. */
   used(loader: BatchLoader): UsedWeights {
     const tables = this.#parts.tensors.filter(({ rowsOf }) => rowsOf !== undefined);
     const rows = this.tables.gather(loader.values).map((values, which) => {
@@ -169,7 +169,7 @@ export class ModelParameters {
     await this.#jax.blockUntilReady([last]);
   }
 
-  /** Whole tensors of the device, used up, into a flat vector. */
+  /** Whole tensors of the device, consumed, into a flat vector. */
   async download(arrays: readonly JaxArray[], out: Float32Array): Promise<void> {
     await Promise.all(
       arrays.map((array, i) => copyOut(array, sliceOf(out, this.whole[i]!))),

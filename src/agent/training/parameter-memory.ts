@@ -5,11 +5,11 @@
  */
 import type { JaxArray } from './runtime/jax-runtime.ts';
 
-/** An averaged gradient: flat, of all tensors; or on the device, by tensor, to be used up. */
+/** An averaged gradient: flat, of all tensors; or on the device, by tensor, to be consumed. */
 export type AveragedGradient = Float32Array | readonly JaxArray[];
 
 export interface ParameterMemory {
-  /** All tensors on the device, in order, for a function to use up. */
+  /** All tensors on the device, in order, for a function to consume. */
   used(): JaxArray[];
   /**
    * One step of the optimiser, done when this resolves.

@@ -23,7 +23,7 @@ export interface ParameterTrainerParts {
   readonly options: TrainerOptions;
 }
 
-/** Tensors of the model that a trainer has, with their places there. */
+/** Tensors of the model that a trainer has, with their indices there. */
 export interface OwnTensors {
   readonly tensors: readonly ModelTensor[];
   readonly places?: readonly number[] | undefined;

@@ -25,7 +25,7 @@ export interface StageInputs {
   readonly values: JaxArray[];
 }
 
-/** Every function uses up its arguments. */
+/** Every function consumes its arguments. */
 export interface StageFunctions {
   /** [samples · rows, width] */
   forward(inputs: StageInputs, batch: JaxBatch): JaxArray;

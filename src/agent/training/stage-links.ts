@@ -16,7 +16,7 @@ export interface StageLinks {
    * precision in transit.
    */
   receive(passage: Passage, microBatch: number): Promise<Received>;
-  /** @param peer the other stage; @param tensor its place among the shared ones */
+  /** @param peer the other stage; @param tensor its index among the shared ones */
   sendShared(
     passage: SharedPassage,
     tensor: number,

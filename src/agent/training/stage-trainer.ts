@@ -233,7 +233,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     return this.measures(total, batchPerRank, totals);
   }
 
-  /** @param given the gradient of what this stage has passed on; used up */
+  /** @param given the gradient of what this stage has passed on; consumed */
   async #passBackward(i: number, given: JaxArray, to: GradientPlaces): Promise<void> {
     const values = await this.#clock.measure('backward', async () => {
       const { batch, inputs, loader } = this.#inputsOf(i);

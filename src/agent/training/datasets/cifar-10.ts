@@ -33,9 +33,9 @@ export const cifar10 = byteDataset({
     'Photographs in ten classes, 32×32 in colour, from files in a data directory',
   needsData: true,
   sampleShape: [SIDE, SIDE, COLOURS],
-  // Mean and deviation of each colour over the 50,000 training images, in 0…1, as they are
-  // commonly published (github.com/gpleiss/efficient_densenet_pytorch, issue 68). A rank, which
-  // has a shard, could not compute them.
+  // Mean and standard deviation of each colour over the 50,000 training images, in 0…1, as
+  // commonly published (github.com/gpleiss/efficient_densenet_pytorch, issue 68). A rank cannot
+  // compute them, as it has only a shard.
   channels: [
     { mean: 0.4914, deviation: 0.247 },
     { mean: 0.4822, deviation: 0.2435 },
@@ -48,7 +48,7 @@ export const cifar10 = byteDataset({
     return { train: countOf(train), test: countOf(test) };
   },
 
-  // Asynchronous, so that what goes wrong is the promise's.
+  // `async`, so that errors reject the promise.
   async open({ directory, rank, world }) {
     const [train, test] = partsOf(directory);
     return await Promise.resolve({
@@ -118,7 +118,7 @@ function lookAt(name: string): DataFile {
   );
 }
 
-/** The samples of a shard; no more of the files is in memory than a piece. */
+/** The samples of a shard; the files are read piece by piece. */
 function readShard(files: readonly DataFile[], shard: Shard): ByteSamples {
   const values = new Uint8Array(shard.count * COLOURS * PIXELS);
   const labels = new Uint8Array(shard.count);

@@ -1,10 +1,9 @@
 /**
- * Embedded click log: 20,000 samples, written when they are needed, the same in every run and
- * on every machine. The first 13 columns of categories say who is shown something, the others
- * what is shown; some categories are more frequent than others. Each has a hidden taste, a
- * number. A click depends on how well the tastes of the viewer agree with those of the item
- * shown, which no sum over columns can express: a linear model can only use the numbers, three
- * of which matter. Clicks are drawn with the resulting probability.
+ * Embedded click log: 20,000 samples, generated on demand, the same in every run and on every
+ * machine. The first 13 category columns describe the viewer, the others the item shown; some
+ * categories are more frequent than others. Each category has a hidden number, its taste. The
+ * probability of a click depends on the product of the viewer's and the item's sums of tastes, which
+ * a linear model cannot express: it can only use the 13 numbers, three of which matter.
  */
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
@@ -22,9 +21,9 @@ const SAMPLES = 20_000;
 const FEATURES = 2 ** 14;
 /** Columns that describe the viewer; the rest describe what is shown. */
 const VIEWERS = CATEGORY_COLUMNS / 2;
-/** Of a column. */
+/** Categories in a column. */
 const CATEGORIES = 8;
-/** In log-odds: of agreement, of the numbers that matter, of neither. */
+/** Log-odds of a click: AGREEMENT for matching tastes, SLOPES for the numbers, OFFSET always. */
 const AGREEMENT = 3;
 const SLOPES: readonly number[] = [0.5, -0.4, 0.3];
 const OFFSET = -1;
@@ -63,7 +62,7 @@ export const clicks: Dataset = {
       let viewer = 0;
       let shown = 0;
       for (let column = 0; column < CATEGORY_COLUMNS; column++) {
-        // Category c with a chance that falls with c.
+        // The probability of category c falls with c.
         const which = Math.floor(CATEGORIES * power(random.uniform(), 2));
         categories[column] = rows[column]![which]!;
         const taste = tastes[column]![which]!;
@@ -78,7 +77,7 @@ export const clicks: Dataset = {
   },
 };
 
-/** Of each category of each column. */
+/** The taste of each category, by column. */
 function hiddenTastes(): readonly (readonly number[])[] {
   const random = new RandomStream({ seed: 1, purpose: purposes.clickTaste });
   return Array.from({ length: CATEGORY_COLUMNS }, () =>

@@ -7,8 +7,7 @@
  * 0. A category becomes a row by its digits and its column; an empty one is a category of its
  * own.
  *
- * Where a file NAME.t is beside the file NAME, that is the test part. Else every tenth sample
- * is.
+ * The test part is the file NAME.t beside the file NAME. Without it, every tenth sample is.
  */
 import { inputError } from '../../../shared/errors.ts';
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
@@ -137,7 +136,7 @@ function labelOf(line: Buffer, file: string, number: number): 0 | 1 {
 
 type Read = (line: Buffer, file: string, number: number) => ClickSample;
 
-/** What is read is valid until the next line is. */
+/** The sample returned is valid until the next line is read. */
 function readerOf(rows: number): Read {
   const dense = new Float32Array(DENSE_COLUMNS);
   const categories = new Int32Array(CATEGORY_COLUMNS);
@@ -171,7 +170,7 @@ function readerOf(rows: number): Read {
   };
 }
 
-/** More than a count of anything has. */
+/** Longer numbers are refused: no count has so many digits. */
 const MOST_WHOLE_DIGITS = 20;
 
 function isWhole(value: Buffer): boolean {

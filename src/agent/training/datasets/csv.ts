@@ -7,8 +7,7 @@
  * A number x becomes sign(x)·log(1 + |x|), an empty one 0. A category becomes a row by its
  * text and the number of its column among the categories.
  *
- * Where a file NAME.t is beside the file NAME, that is the test part. Else every tenth sample
- * is.
+ * The test part is the file NAME.t beside the file NAME. Without it, every tenth sample is.
  */
 import { inputError } from '../../../shared/errors.ts';
 import { nearest } from '../../../shared/nearest.ts';
@@ -39,7 +38,7 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 interface Column {
   readonly name: string;
-  /** Whether all values that there are are numbers, and there is one. */
+  /** Whether it has values and all of them are numbers. */
   readonly isNumeric: boolean;
   /** The first three different values, and the line of each. */
   readonly values: ReadonlyMap<string, number>;
@@ -267,7 +266,7 @@ function labelsOf({ name, values }: Column, file: string): readonly [string, str
   );
 }
 
-/** What is read is valid until the next record is. */
+/** The sample returned is valid until the next record is read. */
 function readerOf(
   file: string,
   { categorical, label, labels, numeric }: Layout,
@@ -282,7 +281,7 @@ function readerOf(
     categorical: categorical.map(placeOf),
   };
   const dense = new Float32Array(DENSE_COLUMNS);
-  // A column that there is not is empty everywhere.
+  // Missing columns count as columns of empty values.
   const nothing = new Uint8Array(0);
   const categories = Int32Array.from({ length: CATEGORY_COLUMNS }, (_, column) =>
     categoryRow(nothing, column, rows),

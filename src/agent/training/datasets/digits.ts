@@ -1,8 +1,7 @@
 /**
- * The embedded data set: 8,000 + 2,000 handwriting-like digits, drawn when they are
- * needed (assembly/index.ts), so that a first experiment needs no download. The same
- * images in every run and on every machine: the run's seed shuffles them, it does not
- * draw others.
+ * The embedded data set: 8,000 + 2,000 handwriting-like digits, drawn on demand
+ * (assembly/index.ts), so that a first experiment needs no download. The images are the same in
+ * every run and on every machine: the run's seed only shuffles them.
  */
 import { byteDataset } from './byte-dataset.ts';
 import {
@@ -27,7 +26,7 @@ export const digits = byteDataset({
 
   inspect: () => ({ train: trainCount, test: testCount }),
 
-  // Asynchronous, so that what goes wrong is the promise's.
+  // `async`, so that errors reject the promise.
   async open({ rank, world }) {
     const [train, test] = drawDigits(seed, [
       seriesOf(trainShard(trainCount, rank, world), world, 0),
@@ -37,7 +36,7 @@ export const digits = byteDataset({
   },
 });
 
-/** `origin`: the number in the set of its part's first sample. */
+/** @param origin index of the part's first sample in the whole set */
 function seriesOf(shard: Shard, world: number, origin: number): DigitSeries {
   return { first: origin + shard.sampleAt(0), step: world, count: shard.count };
 }

@@ -51,7 +51,7 @@ export function readIdxHeader(file: string, expected: IdxExpectation): IdxHeader
     return header;
   }
   try {
-    // The head is cut anywhere: take what can be had of it, do not insist on an end.
+    // Z_SYNC_FLUSH decompresses what is there of a stream that was cut anywhere.
     reader.read(gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH }));
   } catch (error) {
     throw explainReadError(error, file, reader.offset);

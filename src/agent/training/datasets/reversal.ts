@@ -1,7 +1,7 @@
 /**
- * Embedded pairs of sequences: words of three to eight letters, and each from its end to its
- * beginning. There are 14 letters; the target begins and ends with a mark. 10,000 pairs,
- * written when they are needed, the same in every run and on every machine.
+ * Embedded pairs of sequences: a word of three to eight letters out of 14, and the same word
+ * reversed, between two marks. 10,000 pairs, generated on demand, the same in every run and on
+ * every machine.
  */
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import type { BatchValues } from '../batches/batch.ts';

@@ -1,6 +1,6 @@
 /**
- * The embedded text: 200,000 bytes of English-like sentences about a laboratory, written
- * when they are needed, the same in every run and on every machine. Much of it can be
+ * The embedded text: 200,000 bytes of English-like sentences about a laboratory, generated on
+ * demand, the same in every run and on every machine. Much of it can be
  * learnt (spelling, agreement of verbs, who does what), and some cannot, so the perplexity
  * falls far but stays above 1.
  */
@@ -19,7 +19,7 @@ const LENGTH = 200_000;
 const PEOPLE = ['student', 'engineer', 'director', 'reviewer', 'visitor', 'founder'];
 const THINGS = ['gradient', 'network', 'cable', 'batch', 'model', 'figure', 'kernel'];
 const KINDS = ['small', 'careful', 'noisy', 'sparse', 'old', 'patient', 'quick'];
-/** With whom it agrees: one, several. */
+/** Verbs for a singular and for a plural subject. */
 const DEEDS = [
   ['measures', 'measure'],
   ['repairs', 'repair'],

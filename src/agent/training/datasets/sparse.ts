@@ -1,8 +1,8 @@
 /**
- * Embedded sparse samples: 10,000 samples of 40 features each, written when they are needed,
- * the same in every run and on every machine. As in text, a few features are in most samples
- * and most are rare. Each feature has a hidden weight; its sign decides, with
- * that of the others of the sample, the class of nine samples in ten.
+ * Embedded sparse samples: 10,000 samples of 40 features each, generated on demand, the same in
+ * every run and on every machine. As in text, a few features are in most samples
+ * and most are rare. Each feature has a hidden weight. In nine samples of ten
+ * the class is the sign of the sum of the sample's weights.
  */
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import type { Dataset } from './dataset.ts';

@@ -1,11 +1,11 @@
 /**
  * Sparse samples in the format of SVMlight and LIBSVM (joachims.org/svm_light,
  * csie.ntu.edu.tw/~cjlin/libsvm): a line has a label, +1 or 1 for one class, −1 or 0 for the
- * other, then `feature:value` pairs. `qid:` pairs and what follows a # are passed over.
- * Features are numbered from 0 or from 1: the number is the place of the weight.
+ * other, then `feature:value` pairs. `qid:` pairs and comments (#) are skipped.
+ * Features are numbered from 0 or from 1: the number is the index of the weight.
  *
- * Where a file NAME.t is beside the file NAME, as LIBSVM's sets have it, that is the test
- * part. Else every tenth sample is.
+ * The test part is the file NAME.t beside the file NAME, as in LIBSVM's sets. Without it, every
+ * tenth sample is.
  */
 import type { Dataset, DatasetSize } from './dataset.ts';
 import {
@@ -22,7 +22,7 @@ import { ShardCollector, sparseFields, type SparseSample } from './sparse-sample
 
 interface Contents {
   readonly samples: number;
-  /** The highest feature, and one more. */
+  /** The highest feature plus 1. */
   readonly features: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Any text as a sequence of words, which blanks separate; the end of a line is a word as well.
- * That is the form of the Penn Treebank (Mikolov's `ptb.train.txt`), which has `<unk>` for
+ * Any text as a sequence of words separated by blanks; the end of a line counts as a word. This
+ * is the form of the Penn Treebank (Mikolov's `ptb.train.txt`), which has `<unk>` for
  * unknown words and, with line ends, 10,000 different words.
  */
 import { vocabularyText } from './vocabulary-text.ts';

@@ -34,7 +34,7 @@ export function cutLengths(tokens: number): PartLengths {
   return { train, test: tokens - train };
 }
 
-/** Tokens in a window of a model; 2 where it takes none. */
+/** Tokens in a window of a model; 2 for a model without tokens. */
 export function windowLength({ tokens }: ModelFields): number {
   return Math.max(2, tokens === undefined ? 0 : settledLength(tokens, 1));
 }

@@ -19,13 +19,13 @@ import {
 import { byFrequency, Vocabulary, type TokenCounts } from './vocabulary.ts';
 
 export interface TokenKind extends Pick<Dataset, 'id' | 'title' | 'summary'> {
-  /** What they are called, as "characters". */
+  /** Their name in the plural, for example "characters". */
   readonly noun: string;
   /** The tokens of a text, in their order. */
   tokens(text: string): Iterable<string>;
-  /** The token that a text itself has for what is unknown. */
+  /** The token by which a text itself marks unknown words, such as `<unk>`. */
   readonly unknown?: string | undefined;
-  /** Whether the rarest may become unknown where a model knows less; else that is refused. */
+  /** Whether rare tokens become unknown if the model's vocabulary is smaller; otherwise an error. */
   readonly cuts: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A vocabulary: the tokens of a text that have their own number. It is a function of the
- * training part and of how many tokens a model knows, so that every rank has the same.
+ * A vocabulary: numbers for the most frequent tokens of a text. It depends only on the training
+ * part and the size of the model's vocabulary, so that every rank has the same.
  */
 
 /** The number of all unknown tokens. */
@@ -9,14 +9,14 @@ export const UNKNOWN = 0;
 /** How often each token occurs. */
 export type TokenCounts = ReadonlyMap<string, number>;
 
-/** Tokens from the most frequent to the least; of two equally frequent ones by code points. */
+/** Tokens, most frequent first; equally frequent ones in the order of their code points. */
 export function byFrequency(counts: TokenCounts): readonly string[] {
   return [...counts]
     .sort(([a, often], [b, oftener]) => oftener - often || compareCodePoints(a, b))
     .map(([token]) => token);
 }
 
-/** Negative where `a` comes first. UTF-16 would put some above U+FFFF before others below. */
+/** Negative if `a` comes first. Comparing UTF-16 units would misplace code points above U+FFFF. */
 function compareCodePoints(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
@@ -31,14 +31,14 @@ export class Vocabulary {
 
   /**
    * @param tokens in the order of their numbers, from 1 on
-   * @param most tokens to know, including the unknown one; rarer ones are left out
+   * @param most size including the unknown token; rarer tokens become unknown
    */
   constructor(tokens: readonly string[], most: number) {
     const known = tokens.slice(0, Math.max(0, most - 1));
     this.#numbers = new Map(known.map((token, i) => [token, i + 1]));
   }
 
-  /** Tokens that have a number of their own. */
+  /** Number of known tokens. */
   get size(): number {
     return this.#numbers.size;
   }
@@ -47,7 +47,7 @@ export class Vocabulary {
     return this.#numbers.get(token) ?? UNKNOWN;
   }
 
-  /** The share of all tokens that are not known. */
+  /** The share of a text's tokens that are unknown. */
   unknownShare(counts: TokenCounts): number {
     let all = 0;
     let unknown = 0;

@@ -8,8 +8,8 @@ import { modelFailed, requireShape } from './model-failed.ts';
 import type { Model, Objective } from './model.ts';
 
 /**
- * @param of what gives it, as errors say
- * @param samples in the batch
+ * @param of the function that returned it, for errors
+ * @param samples number of samples in the batch
  * @throws GradwireError `MODEL_INVALID`
  */
 export function requireObjective(
@@ -50,7 +50,7 @@ export function withCheckedObjective(model: Model): Model {
   };
 }
 
-/** Those of a batch, as the model says that they are. */
+/** The batch's statistics, if their number and shapes are as the model declares. */
 function checkedStatistics(
   { statistics: wanted = [] }: Model,
   given: readonly JaxArray[] = [],

@@ -41,7 +41,7 @@ export function classifier(definition: ClassifierDefinition): Model {
   };
 }
 
-/** What classifiers have in common that are layers with a name each; their last gives scores. */
+/** What classifiers made of named layers share. The last layer returns the scores. */
 export function classifierKind(inputLength: number, classes: number) {
   return {
     inputs: classifierInputs(inputLength, classes),

@@ -1,14 +1,14 @@
 /**
  * A 3×3 convolution of images with channels last, padded by one row and column of zeros on
- * each side: one matrix product for each of the nine offsets, summed. Two other forms, the
- * library's own convolution and one product of all nine offsets beside each other, were slower
- * on WebAssembly (docs/benchmarks.md), the library's by a factor of 20 and more.
+ * each side: the sum of nine matrix products, one per offset. Two alternatives were slower on
+ * WebAssembly (docs/benchmarks.md): one product over all nine offsets (im2col), and jax-js's own
+ * convolution, which took more than 20 times as long.
  *
- * Weights are a matrix [9·inputs, outputs]: rows by offset, from the upper left to the lower
- * right, then by channel. So a factorisation of the gradient sees a matrix as well.
+ * Weights are a matrix [9·inputs, outputs]: rows are ordered by offset, from the upper left to the
+ * lower right, then by channel. A method that factorises matrices can so factorise this gradient.
  *
- * Cost: 18·inputs·outputs operations for each output pixel. Differentiated, it keeps nine
- * copies of its input.
+ * Cost: 18·inputs·outputs operations per output pixel. Its backward pass keeps nine copies of
+ * the input.
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 

@@ -1,13 +1,13 @@
 /**
  * DLRM, a model of clicks (Naumov et al., "Deep Learning Recommendation Model for
- * Personalization and Recommendation Systems", 2019): a network below turns the numbers of a
- * sample into a vector as long as an embedding, each category is looked up as one, the dot
- * products of all pairs of these 27 vectors and the first of them go into a network on top,
- * which gives the log-odds of a click. Both have ReLU after every layer except the very last.
+ * Personalization and Recommendation Systems", 2019). The bottom network turns a sample's
+ * numbers into a vector of the embeddings' length. The top network takes this vector and the dot
+ * products of all pairs of the 27 vectors (it and the embeddings of 26 categories), and returns
+ * the log-odds of a click. ReLU follows every layer except for the very last.
  *
- * All categories share one table, whose rows they are hashed to (Weinberger et al., "Feature
- * Hashing for Large Scale Multitask Learning", 2009): the paper has a table for each column.
- * First values of weights and biases are those of the paper's implementation.
+ * All columns share one embedding table, whose rows their categories are hashed to (Weinberger et
+ * al., "Feature Hashing for Large Scale Multitask Learning", 2009); the paper has a table per
+ * column. Weights and biases are initialised as in the paper's implementation.
  */
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import { areaUnderCurve } from '../metrics/area-under-curve.ts';
@@ -19,16 +19,16 @@ const VECTORS = 1 + CATEGORY_COLUMNS;
 const PAIRS = (VECTORS * (VECTORS - 1)) / 2;
 
 /**
- * First values of embeddings. The paper's implementation takes √(1 ⁄ rows) of each column's
- * table, which for a column of some hundred categories is about this; of a table that all share
- * it would leave their products next to 0.
+ * Bound of the uniform distribution that initialises embeddings. The paper's implementation takes
+ * √(1 ⁄ rows) of each column's table, which is about this for a column of some hundred categories.
+ * With the rows of the shared table, dot products would start near 0.
  */
 const EMBEDDING_BOUND = 0.05;
 
 interface DlrmDefinition extends Pick<Model, 'id' | 'title' | 'summary'> {
-  /** Outputs of the layers below; the last are those of an embedding. */
+  /** Outputs of the bottom network's layers; the last is the embeddings' length. */
   readonly bottom: readonly number[];
-  /** Outputs of the layers on top, before the score. */
+  /** Outputs of the top network's layers, without the final score. */
   readonly top: readonly number[];
 }
 
@@ -94,7 +94,7 @@ function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel
             const scores = values.reshape([-1]);
             const clicks = fields.labels!.astype(numpy.float32);
             const margin = scores.ref.mul(clicks.ref.mul(2).sub(1));
-            // log(1 + e⁻ᵐ). jax-js 0.1.25 has an infinite softplus from 89 on.
+            // log(1 + e⁻ᵐ). The softplus of jax-js 0.1.25 is infinite from 89 on.
             const losses = numpy.logaddexp(0, margin.neg());
             return { losses, sums: [scores, clicks] };
           },
@@ -123,8 +123,8 @@ function tensorsOf(network: string, sizes: readonly number[]): ModelTensor[] {
 }
 
 /**
- * Layers with ReLU after each, except for the last one if it outputs its sums.
- * @param first fields of the batch that the first one takes in place of values
+ * Dense layers, each followed by ReLU, except for the last one if `last` is `sums`.
+ * @param first fields of the batch that the first layer reads; empty: it takes the layer below
  */
 function fullyConnected(
   network: string,
@@ -150,11 +150,11 @@ function fullyConnected(
 }
 
 /**
- * The dot products of all pairs of 27 vectors, [rows, 351], of which `vector` [rows, width] is
- * one and `embedded` [rows, 26, width] the others. 27 is odd: each pair is i and i + d, counted
- * round, for one d of 1…13. Where rows of products are repeated and read as rows that are one
- * longer, those of a d stand below each other: a slice, where the half of a matrix above its
- * diagonal would have to be gathered.
+ * The dot products of all pairs of 27 vectors, [rows, 351]: `vector` [rows, width] and the 26 of
+ * `embedded` [rows, 26, width]. As 27 is odd, every pair is (i, (i + d) mod 27) for exactly one d
+ * in 1…13. The matrix of products is repeated to the right and read with rows longer by one, which
+ * puts the products of one d into one column: so a slice takes all pairs, where the upper triangle
+ * of the matrix would need a gather.
  */
 function pairProducts({ numpy }: Jax, vector: JaxArray, embedded: JaxArray): JaxArray {
   const [rows, width] = vector.shape as [number, number];

@@ -1,13 +1,13 @@
 /**
- * First values of a model's weights, a function of (seed, tensor): every rank starts
- * from the same bits without exchanging any.
+ * Initial weights of a model, a function of seed and tensor: all ranks start with the same bits
+ * without an exchange.
  */
 import { purposes, RandomStream } from '../runtime/random-stream.ts';
 import { parameterCount, tensorLength, type Initializer, type Model } from './model.ts';
 
 /**
- * First values of tensors, flat, in their order.
- * @param places of the tensors in the model, where these are not all of its tensors
+ * Initial values of tensors, flat, in their order.
+ * @param places indices of the tensors in the model; needed where they are only some of its tensors
  */
 export function initialWeights(
   model: Pick<Model, 'tensors'>,
@@ -44,8 +44,8 @@ function initialize(how: Initializer, out: Float32Array, random: RandomStream): 
 }
 
 /**
- * Mean 0 and deviation √(2 ⁄ fan-in), which keeps the scale of activations through
- * layers with ReLU (He et al., "Delving Deep into Rectifiers", 2015).
+ * Normal, standard deviation √(2 ⁄ fan-in): keeps the variance of activations through layers
+ * with ReLU (He et al., "Delving Deep into Rectifiers", 2015).
  */
 export function heInitializer(fanIn: number): Initializer {
   return { normal: Math.sqrt(2 / fanIn) };

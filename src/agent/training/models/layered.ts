@@ -76,7 +76,7 @@ export interface LayerArrays {
   readonly batch: Readonly<Record<string, JaxArray>>;
 }
 
-/** @param values before the first of these layers; used up */
+/** @param values before the first of these layers; consumed */
 export function applyLayers(
   given: LayerArrays,
   layers: readonly ModelLayer[],

@@ -1,8 +1,8 @@
 /**
  * Linear classifiers of sparse samples in two classes, as SparCML's MPI-OPT trains them: the
  * score of a sample is w·x + b, and the loss is logistic or the hinge of a support vector
- * machine. Only the weights of features that a batch has get a gradient, so that it is as
- * sparse as the data.
+ * machine. Only features that occur in a batch get a gradient: it is as sparse as the
+ * data.
  *
  * Source: Renggli et al., "SparCML", SC 2019, section 8.2. A penalty on the weights is the
  * optimiser's weight decay.
@@ -20,7 +20,7 @@ export const logisticRegression = linear({
   id: 'logistic-regression',
   title: 'Logistic regression',
   summary: 'One weight per feature of sparse samples in two classes',
-  // log(1 + e⁻ᵐ). jax-js 0.1.25 has an infinite softplus from 89 on.
+  // log(1 + e⁻ᵐ). The softplus of jax-js 0.1.25 is infinite from 89 on.
   loss: ({ numpy }, margin) => numpy.logaddexp(0, margin.neg()),
 });
 

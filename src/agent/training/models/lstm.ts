@@ -1,11 +1,13 @@
 /**
- * LSTM language models (Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997; gates
- * without peepholes, two bias vectors a layer, as cuDNN and PyTorch have them): embedding,
- * layers of LSTM, scores for the next token. A sample is a window of `steps` + 1 tokens, of
- * which each but the last predicts the one behind it; the state begins at 0 in each window.
+ * LSTM language models: an embedding, LSTM layers, and scores for the next token. As in cuDNN
+ * and PyTorch, gates have no peepholes and each layer has two bias vectors. A sample is a window
+ * of `steps` + 1 tokens: each token except for the last predicts its successor. The state starts
+ * at 0 in each window.
  *
- * Embedding and scores are matrix products over all steps at once, as is the part of the
- * gates that comes from below; what remains of a step is one product with the state.
+ * Embedding, scores and the gates' input products are computed for all steps at once. What is
+ * left for each step is one product with the state.
+ *
+ * Source: Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997.
  */
 import { perplexity } from '../metrics/perplexity.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
@@ -13,14 +15,14 @@ import { crossEntropy, oneHot } from './cross-entropy.ts';
 import type { Model, ModelTensor } from './model.ts';
 
 export interface LstmShape {
-  /** Tokens that there are. */
+  /** Number of different tokens. */
   readonly vocabulary: number;
   /** Length of a token's embedding. */
   readonly embedding: number;
   /** Units of a layer. */
   readonly hidden: number;
   readonly layers: number;
-  /** Predictions in a window. */
+  /** Predictions per window. */
   readonly steps: number;
 }
 
@@ -46,7 +48,7 @@ export function lstmLanguageModel(definition: LstmDefinition): Model {
 function tensorsOf(shape: LstmShape): readonly ModelTensor[] {
   const { vocabulary, embedding, hidden, layers } = shape;
   const gates = GATES * hidden;
-  // As PyTorch begins: by the number of units that a value comes from.
+  // As in PyTorch: uniform between ±1 ⁄ √hidden.
   const initialize = { uniform: 1 / Math.sqrt(hidden) };
   return [
     { name: 'embedding', shape: [vocabulary, embedding], initialize: { uniform: 0.1 } },
@@ -93,7 +95,7 @@ function windowLosses(
   return crossEntropy(jax, scores, next).reshape([steps, rows]).sum(0);
 }
 
-/** The outputs of all steps, [steps, rows, hidden], of what comes from below. */
+/** The outputs of a layer for all steps, [steps, rows, hidden]. */
 function runLayer(
   { numpy, nn }: Jax,
   below: JaxArray,
@@ -106,7 +108,7 @@ function runLayer(
   const outputs: JaxArray[] = [];
   for (let step = 0; step < steps; step++) {
     const fromBelow = below.ref.slice(step);
-    // The state begins at 0 and has nothing to add.
+    // The state starts at 0, so its product is 0.
     const gates =
       output === undefined ? fromBelow : fromBelow.add(numpy.matmul(output, state.ref));
     const gate = (which: number): JaxArray =>

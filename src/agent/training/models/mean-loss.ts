@@ -1,11 +1,11 @@
-/** What is differentiated: the mean loss of a prediction, with the sums of the metric. */
+/** The function that is differentiated: the mean loss per prediction, with the metric's sums. */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { Model, ModelTensor } from './model.ts';
 
 /** A batch on the device, by field. */
 export type JaxBatch = Record<string, JaxArray>;
 
-/** Whole tensors, and of each table the rows that a batch uses. */
+/** Tensors, and for tables only the rows that the batch uses. */
 export interface UsedWeights {
   readonly whole: JaxArray[];
   readonly rows: JaxArray[];
@@ -22,7 +22,7 @@ export function meanLossOf(jax: Jax, model: Model, samples: number) {
   };
 }
 
-/** What is summed up over samples for the metric: [rows] each, or one tally [rows, length]. */
+/** The metric's values per sample, to be summed: [rows] each, or one tally [rows, length]. */
 export function summands(
   jax: Jax,
   { metric: { tally } }: Pick<Model, 'metric'>,
@@ -31,7 +31,7 @@ export function summands(
   return tally === undefined ? sums : [tally.of(jax, sums)];
 }
 
-/** What the objective gets for the model's tensors. */
+/** The objective's parameters, in the order of the model's tensors. */
 export function inOrder(
   { tensors }: { readonly tensors: readonly Pick<ModelTensor, 'rowsOf'>[] },
   { whole, rows }: UsedWeights,

@@ -23,8 +23,8 @@ export interface ModelTensor {
 }
 
 /**
- * First values: all 0, all 1, bell-shaped around 0 with a deviation, uniform between
- * −bound and bound, or what a function writes. Its stream is the same on every rank.
+ * Initial values: zeros, ones, normal with mean 0 and this standard deviation, uniform between
+ * −bound and bound, or what a function writes. Its random numbers are the same on every rank.
  */
 export type Initializer =
   | 'zeros'
@@ -47,7 +47,7 @@ export interface Objective {
   readonly losses: JaxArray;
   /** The metric's values per sample, each [rows], to be summed. */
   readonly sums: readonly JaxArray[];
-  /** In training, of a model with statistics: those of the batch, in the model's order. */
+  /** In training, for a model with statistics: the batch's, in the model's order. */
   readonly statistics?: readonly JaxArray[] | undefined;
 }
 
@@ -55,9 +55,9 @@ export interface Model {
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** The fields of a batch that it takes, by name. */
+  /** The fields of a batch that the model reads, by name. */
   readonly inputs: ModelFields;
-  /** How many predictions the loss of a sample sums up: 1, or the length of a sequence. */
+  /** Predictions per sample, whose losses are summed: 1, or the length of a sequence. */
   readonly predictions: number;
   readonly metric: Metric;
   /** In the order of the flat gradient. */
@@ -71,7 +71,7 @@ export interface Model {
   /**
    * The objective of a batch, each field of which is [rows, …its shape]. Takes ownership
    * of its arguments, as every jax-js function does.
-   * @param statistics those to evaluate with; undefined in training
+   * @param statistics to evaluate with; undefined in training
    */
   objective(
     jax: Jax,
@@ -81,7 +81,7 @@ export interface Model {
   ): Objective;
 }
 
-/** A model as large as the samples it is trained on: their number of features decides. */
+/** A model whose size depends on the number of features of its samples. */
 export interface SizedModel extends Pick<Model, 'id' | 'title' | 'summary'> {
   ofFeatures(features: number): Model;
 }

@@ -1,9 +1,9 @@
 /**
- * The translation model of the DCT experiments: encoder and decoder of six layers each, 512
- * wide, an inner layer of 1024 (Gupta et al., "Training Recommender Systems at Scale", 2021, section 3.2). The paper takes it from fairseq, whose
- * `transformer_iwslt_de_en` has four heads, norm behind each layer and, by its recipe, one
- * table for the decoder's tokens and their scores; on IWSLT'14 German to English there are 8848
- * and 6632 tokens. 39,469,056 parameters.
+ * The translation model of the DCT experiments: encoder and decoder of six layers each, width
+ * 512, 1024 feed-forward units (Gupta et al., "Training Recommender Systems at Scale", 2021,
+ * section 3.2). The paper takes it from fairseq, whose `transformer_iwslt_de_en` has four heads,
+ * post-norm and, by its recipe, tied embeddings in the decoder. IWSLT'14 German to English has
+ * 8848 and 6632 tokens. 39,469,056 parameters.
  */
 import { transformerTranslator } from './transformer-translator.ts';
 

@@ -1,7 +1,6 @@
 /**
- * A transformer that predicts the next token: layers of attention in which no place sees those
- * behind it. The scores of tokens are products with their embeddings, which serve twice
- * (Press and Wolf, "Using the Output Embedding to Improve Language Models", 2017).
+ * A decoder-only transformer that predicts the next token. Input and output embeddings are
+ * tied (Press and Wolf, "Using the Output Embedding to Improve Language Models", 2017).
  */
 import { perplexity } from '../metrics/perplexity.ts';
 import { crossEntropy } from './cross-entropy.ts';
@@ -22,10 +21,10 @@ import {
 } from './transformer.ts';
 
 export interface LanguageModelShape extends TransformerShape {
-  /** Tokens that there are. */
+  /** Number of different tokens. */
   readonly vocabulary: number;
   readonly layers: number;
-  /** Predictions in a window. */
+  /** Predictions per window. */
   readonly steps: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A small encoder and decoder for short sequences of up to 16 different tokens: two layers
- * each, 64 wide, four heads, an inner layer of 128, norm before each; 169,728 parameters.
+ * A small encoder-decoder transformer for short sequences over 16 tokens: two layers each,
+ * width 64, four heads, 128 feed-forward units, pre-norm; 169,728 parameters.
  */
 import { transformerTranslator } from './transformer-translator.ts';
 

@@ -1,7 +1,6 @@
 /**
- * A small language model of 256 tokens, such as bytes: two transformer layers, 128 wide, four
- * heads, an inner layer of 512, norm before each, 64 predictions in a window; 429,568
- * parameters.
+ * A small transformer language model over 256 tokens, such as bytes: two layers, width 128,
+ * four heads, 512 feed-forward units, pre-norm, 64 predictions per window; 429,568 parameters.
  */
 import { transformerLanguageModel } from './transformer-language-model.ts';
 

@@ -1,12 +1,11 @@
 /**
- * The layers of a transformer: attention with several heads, the two-layer network between,
- * and layer norm around both. Each layer has its tensors and its computation here, in the
- * same order.
+ * The layers of a transformer: multi-head attention and a feed-forward network, each with a
+ * residual connection and a layer norm. For each layer this file has the parameter tensors and
+ * the computation, which takes them in the same order.
  *
- * Source: Vaswani et al., "Attention Is All You Need", 2017, section 3. Norm before a layer,
- * on the way around which nothing is changed: Xiong et al., "On Layer Normalization in the
- * Transformer Architecture", 2020. There is no dropout: the replicas of a run compute the
- * same function.
+ * Source: Vaswani et al., "Attention Is All You Need", 2017, section 3. Pre-norm: Xiong et al.,
+ * "On Layer Normalization in the Transformer Architecture", 2020. There is no dropout, so that
+ * all replicas of a run compute the same function.
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import { oneHot } from './cross-entropy.ts';
@@ -14,25 +13,25 @@ import type { Initializer, ModelTensor } from './model.ts';
 import { cos, power, sin } from '../../../shared/portable-math.ts';
 
 export interface TransformerShape {
-  /** Length of a token's vector. */
+  /** Length of the vector of a token. */
   readonly width: number;
-  /** The number of heads; each sees its share of the width. */
+  /** Attention heads; each has width ⁄ heads elements of a vector. */
   readonly heads: number;
-  /** Units between the two layers of the network that follows the attention. */
+  /** Hidden units of the feed-forward network. */
   readonly inner: number;
   /**
-   * Whether a layer's input is normalised, and the last output; or the sum after the
-   * layer.
+   * `before` (pre-norm): each sublayer's input is normalised, and the output of the last layer.
+   * `after` (post-norm): the sum of the sublayer's output and its residual connection is.
    */
   readonly norm: 'before' | 'after';
 }
 
 type Width = Pick<TransformerShape, 'width'>;
 
-/** Masked positions have no weight in a softmax of f32. */
+/** Added to the scores of masked positions: their softmax is 0 in f32. */
 const MASKED = -1e9;
 
-/** Tokens' vectors; scaled by √width when they are looked up. */
+/** One vector per token. `embed` multiplies them by √width. */
 export function embeddingTensor(
   name: string,
   vocabulary: number,
@@ -49,7 +48,7 @@ export function normTensors(name: string, { width }: Width): ModelTensor[] {
   ];
 }
 
-/** @param name of the layer, as `encoder.layer1` */
+/** @param name of the layer, for example `encoder.layer1` */
 export function layerTensors(
   name: string,
   shape: TransformerShape,
@@ -71,7 +70,7 @@ export function layerTensors(
 }
 
 function linearTensors(name: string, from: number, to: number): ModelTensor[] {
-  // Glorot and Bengio, 2010: the scale of values and of gradients stays about the same.
+  // Glorot and Bengio, 2010: keeps the variance of activations and gradients about constant.
   const initialize: Initializer = { uniform: Math.sqrt(6 / (from + to)) };
   return [
     { name: `${name}.weight`, shape: [from, to], initialize },
@@ -80,9 +79,9 @@ function linearTensors(name: string, from: number, to: number): ModelTensor[] {
 }
 
 /**
- * The computation, which takes a model's parameters one after the other. Vectors of a batch of
- * sequences are [rows · length, width]. Every function takes ownership of the arrays that it
- * is given, but masks, which several layers use.
+ * The forward pass. Its methods consume the model's parameters in order. The vectors of a batch
+ * of sequences are [rows · length, width]. Every method takes ownership of its arrays, except
+ * for masks, which several layers share.
  */
 export class TransformerPass {
   readonly #jax: Jax;
@@ -103,14 +102,14 @@ export class TransformerPass {
     this.#rows = options.rows;
   }
 
-  /** The next parameter that no layer has taken. */
+  /** The next parameter. */
   take(): JaxArray {
     const { done, value } = this.#parameters.next();
     if (done === true) throw new Error('internal: a transformer has too few tensors');
     return value;
   }
 
-  /** Tokens [rows, length] by the rows of `table`, with their places added. */
+  /** The embeddings of tokens [rows, length], with positional encodings added. */
   embed(tokens: JaxArray, table: JaxArray): JaxArray {
     const { numpy } = this.#jax;
     const { width } = this.#shape;
@@ -119,7 +118,7 @@ export class TransformerPass {
     const vectors = numpy.matmul(chosen, table).mul(Math.sqrt(width));
     return vectors
       .reshape([rows, length, width])
-      .add(numpy.array(placeVectors(length, width), { shape: [length, width] }))
+      .add(numpy.array(positionalEncodings(length, width), { shape: [length, width] }))
       .reshape([rows * length, width]);
   }
 
@@ -129,25 +128,27 @@ export class TransformerPass {
     mask: JaxArray,
     memory?: { readonly values: JaxArray; readonly mask: JaxArray },
   ): JaxArray {
-    let result = this.#around(values, (own) => this.#attention(own.ref, own, mask.ref));
+    let result = this.#residual(values, (own) =>
+      this.#attention(own.ref, own, mask.ref),
+    );
     if (memory !== undefined) {
-      result = this.#around(result, (own) =>
+      result = this.#residual(result, (own) =>
         this.#attention(own, memory.values.ref, memory.mask.ref),
       );
     }
-    return this.#around(result, (own) => {
+    return this.#residual(result, (own) => {
       const units = this.#jax.nn.relu(this.#linear(own));
       return this.#linear(units);
     });
   }
 
-  /** Normalises the last layer's output, unless that has been done already. */
+  /** The final norm of a pre-norm model; post-norm has none. */
   finish(values: JaxArray): JaxArray {
     return this.#shape.norm === 'before' ? this.#norm(values) : values;
   }
 
-  /** A layer and the way around it. */
-  #around(values: JaxArray, compute: (values: JaxArray) => JaxArray): JaxArray {
+  /** A sublayer with its residual connection and its norm. */
+  #residual(values: JaxArray, compute: (values: JaxArray) => JaxArray): JaxArray {
     const [scale, shift] = [this.take(), this.take()];
     if (this.#shape.norm === 'before') {
       const normed = this.#normBy(values.ref, scale, shift);
@@ -168,18 +169,18 @@ export class TransformerPass {
     return this.#jax.numpy.matmul(values, this.take()).add(this.take());
   }
 
-  /** Each of `asking` takes a mean of `asked`, weighted by how well they fit. */
-  #attention(asking: JaxArray, asked: JaxArray, mask: JaxArray): JaxArray {
+  /** Queries come from `from`; keys and values from `memory`. */
+  #attention(from: JaxArray, memory: JaxArray, mask: JaxArray): JaxArray {
     const { numpy, nn } = this.#jax;
     const { heads, width } = this.#shape;
-    const queries = this.#byHead(this.#linear(asking));
-    const keys = this.#byHead(this.#linear(asked.ref));
-    const shown = this.#byHead(this.#linear(asked));
-    const fit = numpy
+    const queries = this.#byHead(this.#linear(from));
+    const keys = this.#byHead(this.#linear(memory.ref));
+    const values = this.#byHead(this.#linear(memory));
+    const scores = numpy
       .matmul(queries, keys.transpose([0, 1, 3, 2]))
       .mul(1 / Math.sqrt(width / heads))
       .add(mask);
-    const means = numpy.matmul(nn.softmax(fit, -1), shown);
+    const means = numpy.matmul(nn.softmax(scores, -1), values);
     return this.#linear(means.transpose([0, 2, 1, 3]).reshape([-1, width]));
   }
 
@@ -192,7 +193,7 @@ export class TransformerPass {
   }
 }
 
-/** The mask that keeps a place from seeing later ones, [length, length]. */
+/** Hides later positions, [length, length]. */
 export function causalMask({ numpy }: Jax, length: number): JaxArray {
   const mask = Float32Array.from({ length: length * length }, (_, i) =>
     i % length > Math.floor(i / length) ? MASKED : 0,
@@ -200,7 +201,7 @@ export function causalMask({ numpy }: Jax, length: number): JaxArray {
   return numpy.array(mask, { shape: [length, length] });
 }
 
-/** A mask that hides padding, [rows, 1, 1, length]. @param tokens [rows, length] */
+/** Hides padding, [rows, 1, 1, length]. @param tokens [rows, length] */
 export function paddingMask(
   { numpy }: Jax,
   tokens: JaxArray,
@@ -214,12 +215,12 @@ export function paddingMask(
     .reshape([rows, 1, 1, length]);
 }
 
-/** Sines and cosines of places by waves that grow longer, [length, width], flat. */
-function placeVectors(length: number, width: number): Float32Array<ArrayBuffer> {
+/** Sinusoidal positional encodings (Vaswani et al., section 3.5), [length, width], flat. */
+function positionalEncodings(length: number, width: number): Float32Array<ArrayBuffer> {
   return Float32Array.from({ length: length * width }, (_, i) => {
-    const place = Math.floor(i / width);
-    const wave = Math.floor((i % width) / 2);
-    const angle = place / power(10_000, (2 * wave) / width);
+    const position = Math.floor(i / width);
+    const pair = Math.floor((i % width) / 2);
+    const angle = position / power(10_000, (2 * pair) / width);
     return i % 2 === 0 ? sin(angle) : cos(angle);
   });
 }

@@ -1,11 +1,10 @@
 /**
- * VGG-16 in its form for CIFAR: 13 convolutions of 3×3 with biases, each followed by a batch
- * norm and ReLU, maxima over 2×2 pixels after groups of them until one pixel is left, and one
- * dense layer.
+ * VGG-16 for CIFAR: 13 convolutions (3×3, with biases), each followed by batch norm and ReLU,
+ * 2×2 max pooling after each group until one pixel is left, and one dense layer.
  *
  * Source: Simonyan and Zisserman, "Very Deep Convolutional Networks for Large-Scale Image
- * Recognition", 2014, configuration D; norms and the single dense layer as in
- * the experiments of A2SGD, whose count of parameters this gives.
+ * Recognition", 2014, configuration D. Batch norms and the single dense layer are those of the
+ * A2SGD experiments: this gives their parameter count.
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import { normStatistics, normTensors } from './batch-norm.ts';
@@ -15,7 +14,7 @@ import { heInitializer } from './initial-weights.ts';
 import type { Model } from './model.ts';
 
 export interface VggShape {
-  /** Channels of each convolution; a pool follows each group. */
+  /** Channels of each convolution; max pooling follows each group. */
   readonly groups: readonly (readonly number[])[];
   /** Rows and columns of an image: 2 to the number of groups. */
   readonly width: number;
@@ -92,7 +91,7 @@ export function vgg(
   });
 }
 
-/** The maximum of each 2×2 pixels; of an even number of rows and columns. */
+/** 2×2 max pooling of images with an even number of rows and columns. */
 function largestOfFour({ numpy }: Jax, images: JaxArray): JaxArray {
   const [samples, rows, columns, channels] = images.shape as ImageSizes;
   const pairs = images.reshape([samples, rows / 2, 2, columns / 2, 2, channels]);
