@@ -2,8 +2,8 @@
  * `npm test`: fetches what the tests need, builds, runs every project and ends with the
  * totals alone on the last line: `N passed, N failed`. Arguments go to vitest.
  *
- * `npm run test:soak` (`--soak`) runs at length what that samples or leaves out, and a thousand kills:
- * GRADWIRE_SOAK_KILLS gives another number, GRADWIRE_SOAK_SEED the seed, which is printed.
+ * `npm run test:soak` (`--soak`) runs at length what that samples or leaves out, and a thousand
+ * kills: GRADWIRE_SOAK_KILLS gives another number, GRADWIRE_SOAK_SEED the seed, which is printed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';

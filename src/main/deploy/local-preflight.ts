@@ -40,7 +40,7 @@ export async function localPreflight(
 /** The script's answer, with Gradwire's home as HOME; empty without a POSIX shell. */
 async function inspect(home: Home, signal?: AbortSignal): Promise<string> {
   if (process.platform === 'win32') return '';
-  // By its path: Node's `timeout` of a program that is not found would hold the app's end.
+  // By its path: if a program is not found, the timer of `timeout` keeps Node from ending.
   const child = spawn('/bin/sh', ['-s'], {
     env: { ...process.env, HOME: home.directory, slurm: '0', limit: '' },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,8 +1,8 @@
 /**
  * Uploads one package, verifies it there and unpacks it. An upload that was cancelled, or cut
  * by a lost connection, is continued by the next one: its remains, named by the package's
- * SHA-256, are a prefix of the same bytes. They are copied, not taken over, because the server may not
- * have noticed the loss, and another app may be uploading the same package.
+ * SHA-256, are a prefix of the same bytes. They are copied, not taken over, because the server
+ * may not have noticed the loss, and another app may be uploading the same package.
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';

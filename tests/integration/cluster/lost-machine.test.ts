@@ -12,7 +12,6 @@ const NODES = ['one', 'two'];
 
 test.skipIf(namespacesMissing() !== undefined)(
   'a cut link ends the run by the name of rank and machine; the rest is fetched later',
-  { tags: 'soak' },
   async () => {
     using namespaces = new RankNamespaces({ ranks: NODES.length });
     await using servers = new AsyncDisposableStack();

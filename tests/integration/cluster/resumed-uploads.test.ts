@@ -32,7 +32,7 @@ const catOf = (machine: Machine): string =>
 const started = (): Promise<Machine> =>
   Machine.start(home(), { shellStart: 'PATH=$HOME/bin:$PATH' });
 
-/** Once a file there has so many bytes. */
+/** Resolves when a file there has `bytes` bytes. */
 const standsStill = (machine: Machine, bytes: number): Promise<readonly string[]> =>
   until(
     () => (existsSync(incoming(machine)) ? remainsAt(machine) : []),
@@ -83,7 +83,7 @@ test('what is there already is not sent again, and nothing is left', async () =>
   expect(await whole(machine)).toBe(true);
 });
 
-test('nor after a cancellation; each of several leaves one file, not one more', async () => {
+test('what a cancelled upload sent is not sent again; cancellations leave one file', async () => {
   await using machine = await started();
   const { go } = await slowCat(machine);
   for (let attempt = 1; attempt <= 2; attempt++) {

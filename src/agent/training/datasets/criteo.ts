@@ -170,7 +170,7 @@ function readerOf(rows: number): Read {
   };
 }
 
-/** Longer numbers are refused: no count has so many digits. */
+/** Numbers with more digits are refused: no count is that large. */
 const MOST_WHOLE_DIGITS = 20;
 
 function isWhole(value: Buffer): boolean {
