@@ -3,6 +3,10 @@
  * conditions that hold for all elements in every vector. `../../optimization.ts` has the
  * formulas.
  */
+import { held } from './held';
+
+/** The bits of 1. */
+const ONE: u32 = 0x3f800000;
 
 /** factor·gradient + decay·w */
 @inline
@@ -94,7 +98,7 @@ export function stepAdagrad(
 ): void {
   const rates = f32x4.splat(rate);
   const epsilons = f32x4.splat(epsilon);
-  const ones = f32x4.splat(1);
+  const ones = held(ONE);
   const vectors = n >>> 2;
   for (let i: u32 = 0; i < vectors; i++) {
     const w = v128.load(weights);
@@ -140,7 +144,7 @@ export function stepAdam(
   ofRoot: f32,
   rate: f32,
 ): void {
-  const ones = f32x4.splat(1);
+  const ones = held(ONE);
   const vectors = n >>> 2;
   for (let i: u32 = 0; i < vectors; i++) {
     let w = v128.load(weights);

@@ -3,6 +3,8 @@
  * The same words as `kernels/random.ts`; the stream is named once and kept in globals.
  */
 
+import { held } from './held';
+
 let seed: u32 = 0;
 let rank: u32 = 0;
 let bucket: u32 = 0;
@@ -52,42 +54,64 @@ export function drawWord(block: u32, word: u32): u32 {
 
 /**
  * Blocks `block` … `block + 7`, 32 words, in order. Two groups of four take turns: a round
- * waits for its products, and one group alone would leave the multiplier idle.
+ * waits for its products, and one group alone would leave the multiplier idle. Of a counter
+ * only the first word differs between blocks, so half of the first two rounds is the same for
+ * all and computed once, on scalars.
  */
 export function drawEightBlocks(block: u32, out: usize): void {
-  const multiplier0 = i32x4.splat(MULTIPLIER_0);
-  const multiplier1 = i32x4.splat(MULTIPLIER_1);
-  const weyl0 = i32x4.splat(WEYL_0);
-  const weyl1 = i32x4.splat(WEYL_1);
-  let k0 = i32x4.splat(seed);
-  let k1 = i32x4.splat(rank);
-  let c0 = i32x4.add(i32x4.splat(block), i32x4(0, 1, 2, 3));
-  let c1 = i32x4.splat(bucket);
-  let c2 = i32x4.splat(iteration);
-  let c3 = i32x4.splat(purpose);
-  let d0 = i32x4.add(i32x4.splat(block), i32x4(4, 5, 6, 7));
-  let d1 = c1;
-  let d2 = c2;
+  const multiplier0 = held(MULTIPLIER_0);
+  const multiplier1 = held(MULTIPLIER_1);
+  const weyl0 = held(WEYL_0);
+  const weyl1 = held(WEYL_1);
+  // Round 1: the second product.
+  const first = <u64>MULTIPLIER_1 * <u64>iteration;
+  const firstWord = (<u32>(first >> 32)) ^ bucket ^ seed;
+  const purposeKey = i32x4.splat(purpose ^ rank);
+  const c = i32x4.add(i32x4.splat(block), i32x4(0, 1, 2, 3));
+  const d = i32x4.add(c, i32x4.splat(4));
+  const cLow = i64x2.extmul_low_i32x4_u(multiplier0, c);
+  const cHigh = i64x2.extmul_high_i32x4_u(multiplier0, c);
+  const dLow = i64x2.extmul_low_i32x4_u(multiplier0, d);
+  const dHigh = i64x2.extmul_high_i32x4_u(multiplier0, d);
+  let c2 = v128.xor(highWords(cLow, cHigh), purposeKey);
+  let d2 = v128.xor(highWords(dLow, dHigh), purposeKey);
+  // Round 2: the first product.
+  let k0 = i32x4.splat(seed + WEYL_0);
+  let k1 = i32x4.splat(rank + WEYL_1);
+  const second = <u64>MULTIPLIER_0 * <u64>firstWord;
+  const firstKey = i32x4.splat((<u32>first) ^ (seed + WEYL_0));
+  const secondKey = i32x4.splat((<u32>(second >> 32)) ^ (rank + WEYL_1));
+  const c2Low = i64x2.extmul_low_i32x4_u(multiplier1, c2);
+  const c2High = i64x2.extmul_high_i32x4_u(multiplier1, c2);
+  const d2Low = i64x2.extmul_low_i32x4_u(multiplier1, d2);
+  const d2High = i64x2.extmul_high_i32x4_u(multiplier1, d2);
+  let c0 = v128.xor(highWords(c2Low, c2High), firstKey);
+  let c1 = lowWords(c2Low, c2High);
+  c2 = v128.xor(lowWords(cLow, cHigh), secondKey);
+  let c3 = i32x4.splat(<u32>second);
+  let d0 = v128.xor(highWords(d2Low, d2High), firstKey);
+  let d1 = lowWords(d2Low, d2High);
+  d2 = v128.xor(lowWords(dLow, dHigh), secondKey);
   let d3 = c3;
-  for (let round = 0; round < 10; round++) {
+  for (let round = 2; round < 10; round++) {
+    k0 = i32x4.add(k0, weyl0);
+    k1 = i32x4.add(k1, weyl1);
     const aLow = i64x2.extmul_low_i32x4_u(multiplier0, c0);
     const aHigh = i64x2.extmul_high_i32x4_u(multiplier0, c0);
     const bLow = i64x2.extmul_low_i32x4_u(multiplier1, c2);
     const bHigh = i64x2.extmul_high_i32x4_u(multiplier1, c2);
-    const eLow = i64x2.extmul_low_i32x4_u(multiplier0, d0);
-    const eHigh = i64x2.extmul_high_i32x4_u(multiplier0, d0);
-    const fLow = i64x2.extmul_low_i32x4_u(multiplier1, d2);
-    const fHigh = i64x2.extmul_high_i32x4_u(multiplier1, d2);
     c0 = v128.xor(highWords(bLow, bHigh), v128.xor(c1, k0));
     c1 = lowWords(bLow, bHigh);
     c2 = v128.xor(highWords(aLow, aHigh), v128.xor(c3, k1));
     c3 = lowWords(aLow, aHigh);
+    const eLow = i64x2.extmul_low_i32x4_u(multiplier0, d0);
+    const eHigh = i64x2.extmul_high_i32x4_u(multiplier0, d0);
+    const fLow = i64x2.extmul_low_i32x4_u(multiplier1, d2);
+    const fHigh = i64x2.extmul_high_i32x4_u(multiplier1, d2);
     d0 = v128.xor(highWords(fLow, fHigh), v128.xor(d1, k0));
     d1 = lowWords(fLow, fHigh);
     d2 = v128.xor(highWords(eLow, eHigh), v128.xor(d3, k1));
     d3 = lowWords(eLow, eHigh);
-    k0 = i32x4.add(k0, weyl0);
-    k1 = i32x4.add(k1, weyl1);
   }
   storeBlocks(c0, c1, c2, c3, out);
   storeBlocks(d0, d1, d2, d3, out + 64);

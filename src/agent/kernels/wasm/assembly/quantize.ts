@@ -6,6 +6,7 @@
  * processed element by element.
  */
 import { normOf } from './fixed-point';
+import { held } from './held';
 import { packCodes, TILE, TILE_BYTES, unpackCodes } from './packed-codes';
 import { drawEightBlocks, drawWord, nameStream } from './philox';
 
@@ -21,7 +22,7 @@ const SCALE_GIVEN: u32 = 2;
 
 /** The largest |x|. */
 export function maximum(x: usize, n: u32): f32 {
-  const mask = i32x4.splat(MAGNITUDE);
+  const mask = held(MAGNITUDE);
   let a = i32x4.splat(0);
   let b = i32x4.splat(0);
   const runs = n >>> 3;
@@ -164,8 +165,8 @@ function quantizeTile(
   const factors = f32x4.splat(factor);
   const tops = f32x4.splat(top);
   const signs = i16x8.splat(<i16>sign);
-  const fractionMask = i32x4.splat(0xffff);
-  const one = i16x8.splat(1);
+  const fractionMask = held(0xffff);
+  const one = held(0x00010001);
   const zero = f32x4.splat(0);
   let ties = i16x8.splat(0);
   for (let at: usize = 0; at < TILE_BYTES; at += 16) {
@@ -285,7 +286,7 @@ function dequantizeTile(
 ): void {
   const units = f32x4.splat(unit);
   const mask = i16x8.splat(<i16>levelsOf(bits));
-  const signMask = i32x4.splat(0x80000000);
+  const signMask = held(0x80000000);
   const zero = f32x4.splat(0);
   const shift = 32 - bits;
   for (let at: usize = 0; at < TILE_BYTES; at += 16) {

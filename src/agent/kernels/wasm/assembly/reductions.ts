@@ -3,6 +3,7 @@
  * added in order. Within a block there are four or eight interleaved partial sums. So a
  * result depends only on the input, not on the number of threads.
  */
+import { held } from './held';
 
 /** Elements of a block; slices of several threads begin at blocks (`../job-board.ts`). */
 const BLOCK: u32 = 65_536;
@@ -115,7 +116,7 @@ const NON_FINITE: u32 = 0x7f800000;
 
 /** Index of the first NaN or infinity, or n. */
 export function firstNonFinite(x: usize, n: u32): u32 {
-  const exponent = i32x4.splat(NON_FINITE);
+  const exponent = held(NON_FINITE);
   const whole = n & ~31;
   let i: u32 = 0;
   for (; i < whole; i += 32) {
@@ -146,7 +147,7 @@ export function firstNonFinite(x: usize, n: u32): u32 {
  * elements that contains it on, nothing is added.
  */
 export function addFinite(out: usize, x: usize, n: u32): u32 {
-  const exponent = i32x4.splat(NON_FINITE);
+  const exponent = held(NON_FINITE);
   const whole = n & ~31;
   let i: u32 = 0;
   for (; i < whole; i += 32) {

@@ -10,6 +10,7 @@
  * k candidates, or more than there is room for), the selection uses the whole vector, so
  * the result never depends on the sample.
  */
+import { held } from './held';
 
 const MAGNITUDE: u32 = 0x7fffffff;
 const TOP_SHIFT: u32 = 20;
@@ -168,7 +169,7 @@ export function compact(
   values: usize,
 ): u32 {
   const thresholds = i32x4.splat(threshold);
-  const mask = i32x4.splat(MAGNITUDE);
+  const mask = held(MAGNITUDE);
   const whole = n & ~(SKIPPED - 1);
   let count: u32 = 0;
   let i: u32 = 0;

@@ -8,6 +8,7 @@
  * * collect, then place: `collectSlice` into a room of the thread, places by the caller,
  *   `placeSlices`. Reads the vector once, copies what was found.
  */
+import { held } from './held';
 import { compact } from './selection';
 
 const MAGNITUDE: u32 = 0x7fffffff;
@@ -15,7 +16,7 @@ const MAGNITUDE: u32 = 0x7fffffff;
 /** Record ← entries above `threshold`, entries at it. */
 export function countAtLeast(x: usize, n: u32, threshold: u32, record: usize): void {
   const thresholds = i32x4.splat(threshold);
-  const mask = i32x4.splat(MAGNITUDE);
+  const mask = held(MAGNITUDE);
   let aboves = i32x4.splat(0);
   let equals = i32x4.splat(0);
   const vectors = n >>> 2;

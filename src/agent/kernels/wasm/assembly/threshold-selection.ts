@@ -4,6 +4,7 @@
  * into a sorted list, which few entries reach, as four lanes at a time are tested;
  * otherwise with the histograms.
  */
+import { held } from './held';
 import { compact, kthLargest, ties } from './selection';
 
 const MAGNITUDE: u32 = 0x7fffffff;
@@ -37,7 +38,7 @@ let runTies: u32 = 0;
 function kthOfRun(x: usize, n: u32, k: u32, list: usize): u32 {
   memory.fill(list, 0, (<usize>k) << 2);
   const last = list + ((<usize>(k - 1)) << 2);
-  const mask = i32x4.splat(MAGNITUDE);
+  const mask = held(MAGNITUDE);
   let smallest: u32 = 0;
   for (let i: u32 = 0; i < n; i += 4) {
     let lanes: u32;
