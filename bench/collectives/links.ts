@@ -22,6 +22,8 @@ export interface LinkOptions {
   readonly places?: readonly number[] | undefined;
   /** Whether each rank stays on one core: times do not depend on how the system spreads them. */
   readonly bound?: boolean | undefined;
+  /** Of shaped links, as in `NamespaceOptions`. */
+  readonly burst?: number | undefined;
 }
 
 export class Links implements Disposable {
@@ -31,7 +33,11 @@ export class Links implements Disposable {
   readonly #namespaces: RankNamespaces | undefined;
 
   /** @throws GradwireError `BENCH_LINKS_UNAVAILABLE` */
-  constructor(name: LinkName, ranks: number, { bound, places }: LinkOptions = {}) {
+  constructor(
+    name: LinkName,
+    ranks: number,
+    { bound, burst, places }: LinkOptions = {},
+  ) {
     this.name = name;
     if (bound === true) {
       const cores = allowedCores();
@@ -47,7 +53,7 @@ export class Links implements Disposable {
         next: 'Use --links loopback, or run it as root on Linux.',
       });
     }
-    this.#namespaces = new RankNamespaces({ ranks, places, rate: SHAPED[name] });
+    this.#namespaces = new RankNamespaces({ ranks, places, burst, rate: SHAPED[name] });
   }
 
   /** Bits per second, where the system shapes the links. */

@@ -26,10 +26,18 @@ export interface NamespaceOptions {
    * kernel.
    */
   readonly rate?: number | readonly (number | undefined)[] | undefined;
+  /**
+   * The most bytes that a shaped link lets through at once after it was idle; default: 128 KiB.
+   * A cable lets nothing through at once, so the fewer the closer. The kernel's segments are
+   * made as small.
+   */
+  readonly burst?: number | undefined;
 }
 
 /** Bytes that may leave at once: at least one segment of 64 KiB as the kernel makes them. */
-const LEAST_BURST = 128 * 2 ** 10;
+const BURST = 128 * 2 ** 10;
+/** A burst is that much larger than the kernel's largest segment. */
+const HEADERS = 4096;
 /** The queue before a shaper, in seconds at its rate: a full window of several streams. */
 const QUEUE_SECONDS = 0.05;
 
@@ -62,7 +70,7 @@ export class RankNamespaces implements Disposable {
   readonly #takeDown = (): void => this[Symbol.dispose]();
 
   /** @throws Error where the system refuses; what stood by then is taken down */
-  constructor({ ranks, places, rate, family = 4 }: NamespaceOptions) {
+  constructor({ ranks, places, rate, burst, family = 4 }: NamespaceOptions) {
     const missing = namespacesMissing() ?? (family === 6 ? ipv6Missing() : undefined);
     if (missing !== undefined) throw new Error(missing);
     const stem = `${namespaceStem(process.pid)}x${(made++).toString(36)}`;
@@ -84,7 +92,7 @@ export class RankNamespaces implements Disposable {
       this.#address([], this.gateway, this.#bridge);
       ip('link', 'set', this.#bridge, 'up');
       for (const node of this.names.keys()) {
-        this.#join(node, typeof rate === 'object' ? rate[node] : rate);
+        this.#join(node, typeof rate === 'object' ? rate[node] : rate, burst);
       }
     } catch (error) {
       this[Symbol.dispose]();
@@ -168,7 +176,7 @@ export class RankNamespaces implements Disposable {
     ip(...at, 'address', 'add', `${host}/${this.#bits}`, 'dev', device, ...now);
   }
 
-  #join(node: number, rate: number | undefined): void {
+  #join(node: number, rate: number | undefined, burst: number | undefined): void {
     const name = this.names[node]!;
     ip('netns', 'add', name);
     // The end at the bridge has the namespace's name.
@@ -178,8 +186,8 @@ export class RankNamespaces implements Disposable {
     ip('-n', name, 'link', 'set', 'eth0', 'up');
     ip('-n', name, 'link', 'set', 'lo', 'up');
     if (rate === undefined) return;
-    shape(['tc'], name, rate);
-    shape(['tc', '-n', name], 'eth0', rate);
+    shape([], name, rate, burst);
+    shape(['-n', name], 'eth0', rate, burst);
   }
 }
 
@@ -217,13 +225,20 @@ function endProcesses(name: string): void {
   }
 }
 
-function shape(command: readonly string[], device: string, rate: number): void {
-  const burst = Math.max(LEAST_BURST, Math.ceil(rate / 8 / 1000));
+/** @param at options that name the namespace of the device */
+function shape(
+  at: readonly string[],
+  device: string,
+  rate: number,
+  burst = Math.max(BURST, Math.ceil(rate / 8 / 1000)),
+): void {
   const limit = burst + Math.ceil((rate / 8) * QUEUE_SECONDS);
+  if (burst < BURST) {
+    ip(...at, 'link', 'set', 'dev', device, 'gso_max_size', String(burst - HEADERS));
+  }
   run([
-    ...command,
-    ...['qdisc', 'add', 'dev', device, 'root', 'tbf', 'rate', `${rate}bit`],
-    ...['burst', `${burst}b`, 'limit', `${limit}b`],
+    ...['tc', ...at, 'qdisc', 'add', 'dev', device, 'root', 'tbf'],
+    ...['rate', `${rate}bit`, 'burst', `${burst}b`, 'limit', `${limit}b`],
   ]);
 }
 
