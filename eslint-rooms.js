@@ -275,8 +275,7 @@ export const rooms = {
     'agent/compression',
     'agent/launch',
     'agent/plan',
-    // What it says to the processes at the ends of a link that is measured.
-    'agent/probe/rank-protocol.ts',
+    'agent/probe',
     'agent/slurm',
     'agent/training',
     'agent/world',

@@ -27,33 +27,48 @@ const RANK = { bundle: 'probe-rank.js', source: 'rank-main.ts' };
 /** How long a process may take to start. */
 const START_LIMIT_MS = 600_000;
 
+export interface NetworkOptions {
+  /** At least 2. */
+  readonly ranks: number;
+  /** Default: `auto`. */
+  readonly transport?: TransportKind | 'auto' | undefined;
+  /** Default: `full`. */
+  readonly effort?: ProbeEffort | undefined;
+  /** Ends the processes, and so the measurement. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * @param ranks at least 2
- * @throws GradwireError `WORKER_DIED`, `NATIVE_UNAVAILABLE`, the transport's errors
+ * @throws GradwireError `WORKER_DIED`, `NATIVE_UNAVAILABLE`, the transport's errors, and the
+ * signal's reason
  */
-export async function measureNetwork(
-  ranks: number,
-  transport: TransportKind | 'auto' = 'auto',
-  effort: ProbeEffort = 'full',
-): Promise<NetworkProfile> {
+export async function measureNetwork({
+  ranks,
+  transport = 'auto',
+  effort = 'full',
+  signal,
+}: NetworkOptions): Promise<NetworkProfile> {
   await using world = new RankWorld<ToRank, FromRank>({
     size: ranks,
     commandOf: () => ({ entry: bundledFile(RANK, import.meta.dirname) }),
   });
-  const listening = await world.all<Listening>(
-    (rank) => ({ type: 'listen', rank }),
-    START_LIMIT_MS,
-  );
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  aborted.catch(() => undefined);
+  signal?.addEventListener('abort', () => {
+    reject(signal.reason);
+  });
+  signal?.throwIfAborted();
+  const listening = await Promise.race([
+    world.all<Listening>((rank) => ({ type: 'listen', rank }), START_LIMIT_MS),
+    aborted,
+  ]);
   const addresses = listening.map(({ address }) => address);
   const secret = randomBytes(32);
-  const probed = await world.all<Probed>(() => ({
-    type: 'probe',
-    addresses,
-    run: 'network',
-    secret,
-    transport,
-    effort,
-  }));
+  const order = { type: 'probe', addresses, run: 'network', secret } as const;
+  const probed = await Promise.race([
+    world.all<Probed>(() => ({ ...order, transport, effort })),
+    aborted,
+  ]);
   const node = hostname();
   return profileOf(
     probed.map(({ timings }) => timings),

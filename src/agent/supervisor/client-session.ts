@@ -18,6 +18,7 @@ import {
 } from '../../shared/protocol/supervisor.ts';
 import { makeCatalogue } from './catalogue.ts';
 import { LinkEnds } from './link-ends.ts';
+import { NetworkMeasurement } from './network-measurement.ts';
 import type { PrepareRequest, RunTable } from './run-table.ts';
 import type { RestoredRun } from './restored-run.ts';
 import type { SupervisedRun } from './supervised-run.ts';
@@ -48,6 +49,7 @@ export class ClientSession {
   /** Runs that this client prepared but has not begun; they end with it. */
   readonly #unbegun = new Set<SupervisedRun>();
   readonly #linkEnds = new LinkEnds();
+  readonly #network = new NetworkMeasurement();
   readonly #handlers: Handlers;
   #draining: Promise<void> | undefined;
 
@@ -81,6 +83,7 @@ export class ClientSession {
     for (const { stop } of this.#subscriptions.values()) stop();
     this.#subscriptions.clear();
     void this.#linkEnds.close();
+    this.#network.close();
     for (const run of this.#unbegun) {
       run.abort(
         inputError('RUN_ABANDONED', 'the app ended before the run started').toData(),
@@ -174,6 +177,7 @@ export class ClientSession {
         await this.#linkEnds.close(link);
         return {};
       },
+      measureNetwork: (request) => this.#network.measure(request),
       ping: () => ({}),
       runs: () => ({ runs: runs.list() }),
     };

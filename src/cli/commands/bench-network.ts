@@ -1,9 +1,10 @@
 /**
  * `gradwire bench network`: α and β between ranks, γ of the kernels and the collectives
- * themselves, measured by real processes, and kept in the home as what `auto` and
- * `gradwire plan` go by.
+ * themselves, measured by real processes on this computer or on another machine, and stored:
+ * `auto` and `gradwire plan` use them.
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { checkNetwork } from '../../main/cluster/network-check.ts';
 import { openHome } from '../../main/home/home.ts';
 import { saveNetworkProfile } from '../../main/home/network-profile-file.ts';
 import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
@@ -13,9 +14,22 @@ import {
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
 import type { LinkCost } from '../../shared/cost-model/link-fit.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from '../session/connect-options.ts';
+import { withWorkspace } from '../session/workspace.ts';
+import { deployPrinter } from '../text/deploy-progress.ts';
 import { textTable } from '../text/text-table.ts';
 
-interface BenchNetworkOptions {
+type Measurement = SupervisorRequests['measureNetwork']['request'];
+
+interface BenchNetworkOptions extends ConnectFlags {
+  readonly node?: string;
+  readonly whileRunning: boolean;
   readonly ranks: number;
   readonly transport: 'auto' | 'tcp' | 'native';
   readonly out?: string;
@@ -31,40 +45,95 @@ const K = 2 ** 10;
 const M = 2 ** 20;
 
 export function addBenchNetworkCommand(bench: Command): void {
-  bench
+  const command = bench
     .command('network')
     .summary('measure latency and bandwidth between ranks, and kernel times')
     .description(
       'Measure what a message between ranks costs (α, β), each pair alone and all at ' +
         'once, how long kernels take per element (γ), and how long collectives take ' +
-        'for vectors of a few shapes. The result is stored in the home; later runs and ' +
-        'gradwire plan use it.',
+        'for vectors of a few shapes: on this computer, or on another machine (--node). ' +
+        'The result is stored; later runs there and gradwire plan use it.',
     )
-    .option('--ranks <count>', 'processes on this machine', parseRanks, DEFAULT_RANKS)
+    .option('--ranks <count>', 'processes on the machine', parseRanks, DEFAULT_RANKS)
+    .option('--node <name>', 'measure on this machine; default: this computer')
     .addOption(
       new Option('--transport <name>', 'transport between ranks')
         .choices(['auto', 'tcp', 'native'])
         .default('auto'),
     )
-    .option('--out <file>', 'write the profile to this file instead of the home')
+    .option('--out <file>', 'write the profile to this file instead of storing it')
     .option('--quick', 'a rough profile: small vectors, few repetitions', false)
-    .option('--json', 'print the profile as one line of JSON', false)
-    .action(benchNetwork);
+    .option(
+      '--while-running',
+      'with --node: measure even while runs are in progress: this disturbs them, and the result is not stored',
+      false,
+    )
+    .option('--json', 'print the profile as one line of JSON', false);
+  addConnectOptions(command).action(benchNetwork);
 }
 
 async function benchNetwork(options: BenchNetworkOptions): Promise<void> {
-  const { ranks, transport, out, quick, json } = options;
+  const { ranks, transport, node, quick, json } = options;
+  const request: Measurement = { ranks, transport, effort: quick ? 'quick' : 'full' };
+  const seconds = quick ? 4 + 2 * ranks : 25 + 5 * ranks;
+  const announce = (): void => {
+    process.stderr.write(`measuring ${ranks} ranks: some ${seconds} seconds\n`);
+  };
+  const { profile, stored } =
+    node === undefined || node === LOCAL_NODE
+      ? await measureHere(request, options, announce)
+      : await measureThere(node, request, options, announce);
+  process.stdout.write(
+    json ? `${JSON.stringify(profile)}\n` : `${describe(profile)}\n${stored}\n`,
+  );
+}
+
+interface Measured {
+  readonly profile: NetworkProfile;
+  /** Where the profile is now. */
+  readonly stored: string;
+}
+
+async function measureHere(
+  request: Measurement,
+  { out }: BenchNetworkOptions,
+  announce: () => void,
+): Promise<Measured> {
   const file = out ?? (await openHome()).networkProfile;
   // Loaded here: no other command needs the engine.
   const { measureNetwork } = await import('../../agent/engine.ts');
-  const seconds = quick ? 4 + 2 * ranks : 25 + 5 * ranks;
-  process.stderr.write(`measuring ${ranks} ranks: some ${seconds} seconds\n`);
-  const profile = await measureNetwork(ranks, transport, quick ? 'quick' : 'full');
+  announce();
+  const profile = await measureNetwork(request);
   await saveNetworkProfile(file, profile);
-  process.stdout.write(
-    json
-      ? `${JSON.stringify(profile)}\n`
-      : `${describe(profile)}\nwritten to ${file}\n`,
+  return { profile, stored: `written to ${file}` };
+}
+
+/** @throws GradwireError `NODE_UNKNOWN`, as `checkNetwork` */
+async function measureThere(
+  name: string,
+  request: Measurement,
+  { out, whileRunning, ...flags }: BenchNetworkOptions,
+  announce: () => void,
+): Promise<Measured> {
+  return await withWorkspace(
+    async ({ store, coordinator }) => {
+      const node = coordinator.node(name);
+      await node.connect();
+      announce();
+      const check = await checkNetwork(node, { request, whileRunning });
+      const { profile, runs } = check;
+      if (out !== undefined) {
+        await saveNetworkProfile(out, profile);
+        return { profile, stored: `written to ${out}` };
+      }
+      if (runs.length > 0) {
+        const stored = `not stored, because run ${runs[0]!.run} was in progress on ${name}`;
+        return { profile, stored };
+      }
+      store.facts.noteNetwork(node, profile);
+      return { profile, stored: `stored for ${name}` };
+    },
+    { ...connectOptions(flags), progress: deployPrinter() },
   );
 }
 

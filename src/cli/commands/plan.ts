@@ -10,7 +10,12 @@ import { applySettings } from '../../main/spec/settings.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
-import { measuredLinks, networkOf, profileFor } from '../../main/runs/run-network.ts';
+import {
+  measuredLinks,
+  networkOf,
+  profilesOf,
+  type Measured,
+} from '../../main/runs/run-network.ts';
 import {
   LOOPBACK,
   type NetworkCost,
@@ -26,6 +31,7 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
@@ -150,28 +156,66 @@ interface Network {
 /**
  * As a launch would hand it to the ranks. What the spec would have emulated takes what it
  * does not say from the real one.
+ * @throws GradwireError `NODE_UNKNOWN`
  */
 async function findNetwork(
   file: string | undefined,
   spec: ExperimentSpec,
 ): Promise<Network> {
-  const profile = await findProfile(file, spec);
-  const links = spec.world.nodes.length > 1 ? await findLinks(spec) : undefined;
+  const names = nodesOf(spec);
+  const { links, ...found } = await findMeasured(names, file);
+  const profiles = found.profiles;
   const networkFor = (ranks: number): NetworkCost =>
-    networkOf(spec, ranks, { profile: profile.measured, links }) ?? LOOPBACK;
-  if (spec.network !== undefined) {
-    const origin = describeEmulated(emulatedNetwork(spec.network));
-    return { networkOf: networkFor, origin };
+    networkOf(spec, ranks, { profiles, links }) ?? LOOPBACK;
+  const origin =
+    spec.network === undefined
+      ? originOf(names, links, withinText(names, profiles, found.file))
+      : describeEmulated(emulatedNetwork(spec.network));
+  return { networkOf: networkFor, origin };
+}
+
+interface Found extends Measured {
+  /** The file with this computer's profile, or with one for all machines. */
+  readonly file: string;
+}
+
+async function findMeasured(
+  names: readonly string[],
+  given: string | undefined,
+): Promise<Found> {
+  const file = given ?? (await openHome()).networkProfile;
+  const own = await loadNetworkProfile(file);
+  if (given !== undefined && own === undefined) {
+    throw inputError('NETWORK_PROFILE_UNREADABLE', `there is no file ${file}`, {
+      place: file,
+      next: 'Measure one: gradwire bench network --out FILE.',
+    });
   }
-  return { networkOf: networkFor, origin: originOf(spec, profile.origin, links) };
+  if (names.every((name) => name === LOCAL_NODE)) {
+    const profiles = own === undefined ? [] : [[LOCAL_NODE, own] as const];
+    return { profiles: new Map(profiles), links: undefined, file };
+  }
+  return await withWorkspace(({ store, coordinator }) => {
+    const nodes = names.map((name) => coordinator.node(name));
+    // A file that was named may have been measured anywhere.
+    const profiles =
+      given === undefined
+        ? profilesOf(store.facts, nodes, own)
+        : new Map(names.map((name) => [name, own!]));
+    return Promise.resolve({
+      profiles,
+      links: measuredLinks(store.links, nodes),
+      file,
+    });
+  });
 }
 
 function originOf(
-  { world }: ExperimentSpec,
-  within: string,
+  names: readonly string[],
   links: NodeLink | undefined,
+  within: string,
 ): string {
-  if (world.nodes.length === 1) return within;
+  if (names.length === 1) return within;
   const between =
     links === undefined
       ? 'not measured between machines; Gigabit Ethernet is assumed (measure with gradwire nodes network)'
@@ -180,43 +224,22 @@ function originOf(
   return `${between}; within them ${within}`;
 }
 
-/** @throws GradwireError `NODE_UNKNOWN` */
-async function findLinks(spec: ExperimentSpec): Promise<NodeLink | undefined> {
-  return await withWorkspace(({ store, coordinator }) => {
-    const nodes = nodesOf(spec).map((name) => coordinator.node(name));
-    return Promise.resolve(measuredLinks(store.links, nodes));
-  });
-}
-
-interface Profile {
-  readonly measured: NetworkProfile | undefined;
-  readonly origin: string;
-}
-
-async function findProfile(
-  file: string | undefined,
-  spec: ExperimentSpec,
-): Promise<Profile> {
-  const chosen = file ?? (await openHome()).networkProfile;
-  const found = await loadNetworkProfile(chosen);
-  // A file that was named may have been measured there.
-  const measured = file === undefined ? profileFor(spec, found) : found;
-  if (measured === undefined && found !== undefined) {
-    const origin = `loopback constants are assumed, as ${chosen} was not measured there`;
-    return { measured, origin };
+function withinText(
+  names: readonly string[],
+  profiles: ReadonlyMap<string, NetworkProfile>,
+  file: string,
+): string {
+  const measured = names.filter((name) => profiles.has(name));
+  if (measured.length === 0) {
+    const remote = names.find((name) => name !== LOCAL_NODE);
+    const command =
+      remote === undefined || names.includes(LOCAL_NODE)
+        ? 'gradwire bench network'
+        : `gradwire bench network --node ${remote}`;
+    return `not measured; loopback constants are assumed (measure with ${command})`;
   }
-  if (measured !== undefined) return { measured, origin: `measured (${chosen})` };
-  if (file !== undefined) {
-    throw inputError('NETWORK_PROFILE_UNREADABLE', `there is no file ${file}`, {
-      place: file,
-      next: 'Measure one: gradwire bench network --out FILE.',
-    });
-  }
-  return {
-    measured,
-    origin:
-      'not measured; loopback constants are assumed (measure with gradwire bench network)',
-  };
+  const places = measured.map((name) => (name === LOCAL_NODE ? file : `on ${name}`));
+  return `measured (${places.join(', ')})`;
 }
 
 /** Milliseconds, as everywhere in JSON. */

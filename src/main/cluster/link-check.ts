@@ -187,7 +187,7 @@ async function measure(
 }
 
 /** Runs in progress on these machines, launched from any computer. */
-async function runsAt(nodes: readonly NodeLink[]): Promise<readonly BusyRun[]> {
+export async function runsAt(nodes: readonly NodeLink[]): Promise<readonly BusyRun[]> {
   const found = await Promise.all(
     nodes.map(async (node) => {
       const { runs } = await at(node, node.request('runs', {}, ASK_MS));
@@ -200,7 +200,7 @@ async function runsAt(nodes: readonly NodeLink[]): Promise<readonly BusyRun[]> {
 }
 
 /** The error with the machine as its place, if it names none. */
-async function at<T>(node: NodeLink, work: Promise<T>): Promise<T> {
+export async function at<T>(node: NodeLink, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -211,7 +211,7 @@ async function at<T>(node: NodeLink, work: Promise<T>): Promise<T> {
 }
 
 const agentTooOld = (name: string): Error =>
-  failure('AGENT_TOO_OLD', 'its agent is too old to measure links', {
+  failure('AGENT_TOO_OLD', 'its agent is too old to measure networks', {
     place: name,
     next: 'Let its runs end, then try again: Gradwire will update the agent.',
   });

@@ -7,6 +7,7 @@
 import { emulatedCosts } from '../../shared/cost-model/emulated-cost.ts';
 import {
   LOOPBACK,
+  messageSeconds,
   type NetworkCost,
   type NodeLink as LinkCost,
 } from '../../shared/cost-model/network-cost.ts';
@@ -16,14 +17,18 @@ import {
 } from '../../shared/cost-model/network-profile.ts';
 import { slowestLinks } from '../../shared/emulated-links.ts';
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
-import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import type { FactTable } from '../store/fact-table.ts';
 import type { KnownNode, LinkTable } from '../store/link-table.ts';
 import { assignRanks } from '../../shared/rank-assignment.ts';
 
+/** Machines are compared by what a message of this size takes. */
+const COMPARED_BYTES = 2 ** 16;
+
 export interface Measured {
-  /** This computer's profile, if it was measured. */
-  readonly profile: NetworkProfile | undefined;
+  /** Profiles of the run's nodes that were measured, by name. */
+  readonly profiles: ReadonlyMap<string, NetworkProfile>;
   /** The slowest link between the run's nodes; undefined unless all were measured. */
   readonly links: LinkCost | undefined;
 }
@@ -32,12 +37,13 @@ export interface Measured {
 export function networkOf(
   { world, network }: Pick<ExperimentSpec, 'world' | 'network'>,
   ranks: number,
-  { profile, links }: Measured,
+  { profiles, links }: Measured,
 ): NetworkCost | undefined {
   const spread = Math.min(world.nodes.length, ranks) > 1;
+  const only = profiles.get(world.nodes[0]!);
   const measured = spread
-    ? links && { ...withinNodes(world.nodes, ranks, profile), between: links }
-    : profile && networkCostOf(profile, ranks);
+    ? links && { ...withinNodes(world.nodes, ranks, profiles), between: links }
+    : only && networkCostOf(only, ranks);
   if (network === undefined) return measured;
   const nodes = assignRanks(ranks, world.nodes).map(
     ([node, share]): readonly [string, number] => [node, share.length],
@@ -46,14 +52,21 @@ export function networkOf(
 }
 
 /**
- * This computer's profile, for a run in which it has ranks. It says nothing about other
- * machines: a run on those alone uses the constants of loopback.
+ * The profiles of a run's nodes: this computer's from its home, the others' from the store, where
+ * `gradwire bench network --node` puts them.
  */
-export const profileFor = (
-  spec: Pick<ExperimentSpec, 'world'>,
-  profile: NetworkProfile | undefined,
-): NetworkProfile | undefined =>
-  nodesOf(spec).includes(LOCAL_NODE) ? profile : undefined;
+export function profilesOf(
+  facts: FactTable,
+  nodes: readonly KnownNode[],
+  own: NetworkProfile | undefined,
+): ReadonlyMap<string, NetworkProfile> {
+  return new Map(
+    nodes.flatMap((node): readonly (readonly [string, NetworkProfile])[] => {
+      const profile = node.name === LOCAL_NODE ? own : facts.network(node);
+      return profile === undefined ? [] : [[node.name, profile]];
+    }),
+  );
+}
 
 /**
  * The slowest link among these nodes; undefined with fewer than two nodes, or if any
@@ -75,17 +88,24 @@ export function measuredLinks(
 }
 
 /**
- * From this computer's profile, if it has one, for the number of ranks on the fullest node.
+ * Of the slowest machine that was measured, for its number of ranks; without a measurement those of
+ * loopback.
  */
 function withinNodes(
   nodes: readonly string[],
   ranks: number,
-  profile: NetworkProfile | undefined,
+  profiles: ReadonlyMap<string, NetworkProfile>,
 ): NetworkCost {
-  if (profile === undefined) return LOOPBACK;
-  const fullest = Math.max(
-    ...assignRanks(ranks, nodes).map(([, share]) => share.length),
+  const costs = assignRanks(ranks, nodes).flatMap(([name, share]) => {
+    const profile = profiles.get(name);
+    return profile === undefined ? [] : [networkCostOf(profile, share.length)];
+  });
+  if (costs.length === 0) return LOOPBACK;
+  const slowest = costs.reduce((worst, cost) =>
+    messageSeconds(cost, COMPARED_BYTES) > messageSeconds(worst, COMPARED_BYTES)
+      ? cost
+      : worst,
   );
   // Collectives were timed on one node; the times say nothing about several.
-  return { ...networkCostOf(profile, fullest), timed: undefined };
+  return { ...slowest, timed: undefined };
 }

@@ -16,7 +16,7 @@ import { isHere, listenAddress } from '../cluster/listen-address.ts';
 import { START_MS } from '../cluster/stop-deadline.ts';
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
-import { measuredLinks, networkOf, profileFor } from './run-network.ts';
+import { measuredLinks, networkOf, profilesOf } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
 import type { RunTunnels } from './run-tunnels.ts';
 
@@ -32,7 +32,7 @@ export interface StartOptions {
   readonly tunnels: RunTunnels;
   /** The links to its nodes, the leading one first. */
   readonly links: readonly [NodeLink, ...NodeLink[]];
-  /** The measured network, if any: all ranks get the same. */
+  /** This computer's measured network, if any. */
   readonly profile: NetworkProfile | undefined;
   /** The iteration from which an interrupted run resumes; default: the run starts. */
   readonly resume?: ResumePoint | undefined;
@@ -52,7 +52,7 @@ export async function startRanks(
   const secret = randomBytes(SECRET_BYTES);
   const { slurm } = links[0];
   const network = networkOf(spec, spec.world.ranks, {
-    profile: profileFor(spec, profile),
+    profiles: profilesOf(store.facts, links, profile),
     links: measuredLinks(store.links, links),
   });
   const shares = assignRanks(spec.world.ranks, links);

@@ -16,6 +16,7 @@ import { thinnedJournalsMigration } from './migrations/006-thinned-journals.ts';
 import { metricKindsMigration } from './migrations/007-metric-kinds.ts';
 import { nodeRenamesMigration } from './migrations/008-node-renames.ts';
 import { nodeFactsMigration } from './migrations/009-node-facts.ts';
+import { nodeNetworksMigration } from './migrations/010-node-networks.ts';
 
 /** In order; a database at `user_version` n has the first n. Never edit, only add. */
 const migrations: readonly string[] = [
@@ -28,6 +29,7 @@ const migrations: readonly string[] = [
   metricKindsMigration,
   nodeRenamesMigration,
   nodeFactsMigration,
+  nodeNetworksMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

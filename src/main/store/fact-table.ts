@@ -3,6 +3,10 @@
  * and what a command has found as well.
  */
 import type Database from 'better-sqlite3';
+import {
+  parseNetworkProfile,
+  type NetworkProfile,
+} from '../../shared/cost-model/network-profile.ts';
 import type { NodeFacts } from '../../shared/node-status.ts';
 import { readPreflight } from '../../shared/preflight.ts';
 import { databaseError } from './database-error.ts';
@@ -14,6 +18,7 @@ interface Row {
   readonly preflight: string | null;
   readonly checked_at: number | null;
   readonly agent: string | null;
+  readonly network: string | null;
 }
 
 export class FactTable {
@@ -53,6 +58,19 @@ export class FactTable {
     });
   }
 
+  /** What was measured between ranks there; undefined if nothing was, or not on this machine. */
+  network(node: KnownNode): NetworkProfile | undefined {
+    const row = this.#guard(() => this.#statements.one.get(node.name));
+    if (row === undefined || row.network === null) return undefined;
+    if (row.identity !== node.identity) return undefined;
+    return parseNetworkProfile(JSON.parse(row.network), `${this.#file}: ${node.name}`);
+  }
+
+  noteNetwork({ name, identity }: KnownNode, profile: NetworkProfile): void {
+    const network = JSON.stringify(profile);
+    this.#guard(() => this.#statements.putNetwork.run({ name, identity, network }));
+  }
+
   #guard<T>(action: () => T): T {
     try {
       return action();
@@ -66,8 +84,20 @@ function prepare(database: Database.Database) {
   return {
     one: database.prepare<[string], Row>('SELECT * FROM node_facts WHERE name = ?'),
     put: database.prepare<[Record<string, string | number | null>]>(
-      `INSERT OR REPLACE INTO node_facts (name, identity, preflight, checked_at, agent)
-        VALUES (@name, @identity, @preflight, @checkedAt, @agent)`,
+      `INSERT INTO node_facts (name, identity, preflight, checked_at, agent)
+        VALUES (@name, @identity, @preflight, @checkedAt, @agent)
+        ON CONFLICT DO UPDATE SET preflight = @preflight, checked_at = @checkedAt,
+          agent = @agent, network = iif(identity = @identity, network, NULL),
+          identity = @identity`,
+    ),
+    /** The facts of a different machine of that name are removed. */
+    putNetwork: database.prepare<[Record<string, string>]>(
+      `INSERT INTO node_facts (name, identity, network)
+        VALUES (@name, @identity, @network)
+        ON CONFLICT DO UPDATE SET network = @network,
+          preflight = iif(identity = @identity, preflight, NULL),
+          checked_at = iif(identity = @identity, checked_at, NULL),
+          agent = iif(identity = @identity, agent, NULL), identity = @identity`,
     ),
   };
 }

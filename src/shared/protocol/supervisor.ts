@@ -8,6 +8,7 @@
 import type { Catalogue } from '../catalogue.ts';
 import type { LinkTiming } from '../cost-model/link-timing.ts';
 import type { NetworkCost } from '../cost-model/network-cost.ts';
+import type { NetworkProfile } from '../cost-model/network-profile.ts';
 import type { ErrorData } from '../errors.ts';
 import type { PlanSwitch, ResidualPolicy } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
@@ -203,6 +204,19 @@ export interface SupervisorRequests {
   };
   /** Closes the ends that are here, if any. */
   closeLink: { request: { link: string }; reply: Record<string, never> };
+  /**
+   * Measures latency, bandwidth, kernels and collectives between processes on this machine; ends
+   * with the client.
+   */
+  measureNetwork: {
+    request: {
+      /** How many processes, at least 2. */
+      ranks: number;
+      transport: 'auto' | 'tcp' | 'native';
+      effort: 'full' | 'quick';
+    };
+    reply: { profile: NetworkProfile };
+  };
   /** Answered at once, to measure the round trip. */
   ping: { request: Record<string, never>; reply: Record<string, never> };
   runs: {

@@ -4,12 +4,13 @@ import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
 import {
   measuredLinks,
   networkOf,
-  profileFor,
+  profilesOf,
 } from '../../../src/main/runs/run-network.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { LOOPBACK } from '../../../src/shared/cost-model/network-cost.ts';
 import type { NetworkProfile } from '../../../src/shared/cost-model/network-profile.ts';
 import type { LinkStatus } from '../../../src/shared/link-status.ts';
+import { LOCAL_NODE } from '../../../src/shared/node-entry.ts';
 
 let store: RunStore;
 beforeEach(() => {
@@ -82,29 +83,55 @@ describe('a run over several machines', () => {
     expect(measuredLinks(store.links, nodes)).toEqual({ alpha: 9e-5, beta: 8e-9 });
   });
 
-  test('uses this computer’s profile within machines, or loopback', () => {
+  test('uses the slowest measured machine’s profile within machines, or loopback', () => {
     const links = { alpha: 9e-5, beta: 8e-9 };
-    expect(networkOf(spec, 4, { profile: undefined, links })).toEqual({
+    const slow = { ...profile, pairs: [{ ranks: [0, 1], alpha: 2e-5, beta: 1e-10 }] };
+    const none = new Map<string, NetworkProfile>();
+    const first = new Map([['a', profile]]);
+    const both = new Map([...first, ['b', slow as NetworkProfile]]);
+    expect(networkOf(spec, 4, { profiles: none, links })).toEqual({
       ...LOOPBACK,
       between: links,
     });
-    expect(networkOf(spec, 4, { profile, links })).toMatchObject({
+    expect(networkOf(spec, 4, { profiles: first, links })).toMatchObject({
       ...{ alpha: 7e-6, beta: 1e-10, between: links, timed: undefined },
     });
+    expect(networkOf(spec, 4, { profiles: both, links })).toMatchObject({
+      ...{ alpha: 2e-5, between: links },
+    });
     // Assumed as a whole, as long as links were not measured.
-    expect(networkOf(spec, 4, { profile, links: undefined })).toBeUndefined();
-    // One rank, or one machine: no links.
-    expect(networkOf(spec, 1, { profile, links })?.between).toBeUndefined();
+    expect(networkOf(spec, 4, { profiles: both, links: undefined })).toBeUndefined();
+    // One rank, or one machine: no links, and its own profile.
+    expect(networkOf(spec, 1, { profiles: both, links })).toMatchObject({
+      ...{ alpha: 7e-6 },
+    });
+    expect(networkOf(spec, 1, { profiles: both, links })?.between).toBeUndefined();
+    const onB = { world: { ranks: 4, nodes: ['b'] } };
+    expect(networkOf(onB, 4, { profiles: both, links })).toMatchObject({ alpha: 2e-5 });
+    expect(networkOf(onB, 4, { profiles: first, links })).toBeUndefined();
   });
 
-  test('takes this computer’s profile only for runs with ranks on it', () => {
-    const onNodes = (ranks: number, ...named: string[]) =>
-      profileFor({ world: { ranks, nodes: named } }, profile);
-    expect(onNodes(4, 'this-computer')).toBe(profile);
-    expect(onNodes(4, 'box', 'this-computer')).toBe(profile);
-    expect(onNodes(4, 'box')).toBeUndefined();
-    // More machines than ranks: the last ones have none.
-    expect(onNodes(1, 'box', 'this-computer')).toBeUndefined();
+  test('has this computer’s profile from its home, the others’ from the store', () => {
+    const here = { name: LOCAL_NODE, identity: 'home' };
+    const measured = { ...profile, measuredAt: 2 };
+    store.facts.note(node('a'), { agent: 'abc' });
+    store.facts.noteNetwork(node('a'), measured);
+    expect([...profilesOf(store.facts, [here, ...nodes], profile)]).toEqual([
+      [LOCAL_NODE, profile],
+      ['a', measured],
+    ]);
+    expect(profilesOf(store.facts, [here], undefined).size).toBe(0);
+    // Other facts leave it; another machine of that name has none.
+    store.facts.note(node('a'), { agent: 'def' });
+    expect(store.facts.network(node('a'))).toEqual(measured);
+    const other = { name: 'a', identity: 'another machine' };
+    expect(store.facts.network(other)).toBeUndefined();
+    store.facts.note(other, { agent: 'ghi' });
+    expect(store.facts.network(other)).toBeUndefined();
+    expect(store.facts.network(node('a'))).toBeUndefined();
+    store.facts.noteNetwork(node('a'), measured);
+    expect(store.facts.of(node('a'))).toEqual({});
+    expect(store.facts.network(node('a'))).toEqual(measured);
   });
 
   test('says what its collectives were chosen by', () => {
