@@ -8,6 +8,7 @@ import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import type { FromRank, Listening, Timed, ToRank } from '../probe/rank-protocol.ts';
 import { RankWorld } from '../world/rank-world.ts';
+import { isMeasuring, leaveTurn, takeTurn } from './measuring-turn.ts';
 
 const PROCESS = { bundle: 'probe-rank.js', source: '../probe/rank-main.ts' };
 const START_MS = 20_000;
@@ -16,10 +17,7 @@ const LIFE_MS = 60_000;
 type Requests = SupervisorRequests;
 type End = RankWorld<ToRank, FromRank>;
 
-/** The link that this machine takes part in now; a link from it to itself has two ends. */
-let current: { readonly link: string; readonly owner: LinkEnds } | undefined;
-
-/** The ends of one client. */
+/** The ends of one client; a link from this machine to itself has two here. */
 export class LinkEnds {
   readonly #ends = new Map<0 | 1, End>();
   /** Rejects when the ends are closed, so that no caller waits for them any longer. */
@@ -33,17 +31,7 @@ export class LinkEnds {
     listen,
     ports,
   }: Requests['openLinkEnd']['request']): Promise<Requests['openLinkEnd']['reply']> {
-    if (current !== undefined && (current.link !== link || current.owner !== this)) {
-      throw failure(
-        'LINK_CHECK_BUSY',
-        'another link of this machine is being measured',
-        {
-          next: 'Try again in a few seconds.',
-        },
-      );
-    }
-    if (current === undefined) {
-      current = { link, owner: this };
+    if (takeTurn(this, link)) {
       this.#over = Promise.withResolvers();
       this.#over.promise.catch(() => undefined);
     }
@@ -67,7 +55,7 @@ export class LinkEnds {
     ...order
   }: Requests['timeLink']['request']): Promise<Requests['timeLink']['reply']> {
     const process = this.#ends.get(end);
-    if (current?.link !== link || process === undefined) throw over();
+    if (!isMeasuring(this, link) || process === undefined) throw over();
     const asked = { type: 'time', run: `link ${link}`, ...order } as const;
     const timing = process.ask<Timed>(0, asked, LIFE_MS);
     const timed = await Promise.race([timing, this.#over.promise]);
@@ -75,15 +63,13 @@ export class LinkEnds {
   }
 
   async close(link?: string): Promise<void> {
-    if (current?.owner !== this || (link !== undefined && current.link !== link)) {
-      return;
-    }
+    if (!isMeasuring(this, link)) return;
     clearTimeout(this.#life);
     const ends = [...this.#ends.values()];
     this.#ends.clear();
     this.#over.reject(over());
     await Promise.all(ends.map((end) => end[Symbol.asyncDispose]()));
-    current = undefined;
+    leaveTurn(this);
   }
 }
 

@@ -244,6 +244,8 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
       (probes) => probes.length === 4,
       'the measurement to begin',
     );
+    expect((await bench('fast')).stderr).toContain('LINK_CHECK_BUSY');
+    expect((await network('fast', 'slow')).stdout).toContain('LINK_CHECK_BUSY');
     cancelled.child.kill('SIGINT');
     await cancelled.finished;
     await expectNoProbes();
