@@ -5,7 +5,9 @@
  * (`vector-sample.ts`), as τ is a first guess: real gradients have heavier tails (ten times
  * as many entries reach τ on Student's t₃ at 0.1 %), so τ is corrected until the count is
  * in [3k/4, 5k/4]: by bisection on candidates that one pass has collected, if between
- * 3k/4 and 16·k entries reach the first τ; otherwise τ is first moved there.
+ * 3k/4 and 16·k entries reach the first τ; otherwise τ is first moved there. Error feedback
+ * makes that the rule: of a residual the entries above the last τ are missing, and after a few
+ * iterations hardly any entry reaches τ. The sample shows it, and then gives a first τ itself.
  *
  * Cost: the sum, the sample (summed in fixed point, so that all backends estimate alike),
  * one or a few passes to collect. If no threshold has a count in the band (ties), exactly k
@@ -39,6 +41,13 @@ import {
 } from './threshold-search.ts';
 import { RAMP, WARM_UP } from './policy/schedule.ts';
 import { VectorSample } from './vector-sample.ts';
+
+/** Of k entries so many must be in a sample for it to show that too few reach a threshold. */
+const LEAST_EVIDENCE = 8;
+/** Entries that reach a threshold, in multiples of k: where the search has room for them. */
+const MOST_REACHING = 12;
+/** The same, aimed at: fluctuations of a sample leave it above 3k/4. */
+const REACHING = 3;
 
 const parameters = z.strictObject({
   ...ratioParameters,
@@ -92,7 +101,8 @@ export class GaussianSelection<V> implements Selection<V> {
     const ratio = ratioAt(parameters, iteration);
     const k = entriesSent(length, { ratio });
     const sums = yield* this.#sample.fixedSums(p);
-    const questions = searchThreshold(length, k, estimateThreshold(sums, ratio));
+    const estimate = this.#plausible(estimateThreshold(sums, ratio), k);
+    const questions = searchThreshold(length, k, estimate);
     const search = this.#selector.search(p, mostCandidates(length, k));
     let step = questions.next();
     while (step.done !== true) {
@@ -110,5 +120,22 @@ export class GaussianSelection<V> implements Selection<V> {
       default:
         return found satisfies never;
     }
+  }
+
+  /** The estimate or, if the sample contradicts it, a magnitude that some 3k entries reach. */
+  #plausible(estimate: number, k: number): number {
+    const { length, work } = this.#context;
+    const { values } = this.#sample;
+    if (values === undefined) return estimate;
+    const wanted = (k * values.length) / length;
+    let reaching = 0;
+    for (const value of work.arena.f32(values)) {
+      if (Math.abs(value) >= estimate) reaching++;
+    }
+    const tooFew = wanted >= LEAST_EVIDENCE && reaching < 0.75 * wanted;
+    const tooMany = reaching > MOST_REACHING * Math.max(wanted, 1);
+    if (!tooFew && !tooMany) return estimate;
+    const rank = Math.min(Math.max(1, Math.ceil(REACHING * wanted)), values.length);
+    return work.kernels.sparsification.kthMagnitude(values, rank);
   }
 }

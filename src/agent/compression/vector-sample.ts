@@ -8,6 +8,7 @@
  * Cost: 128 KiB of memory; on a GPU 64 KiB are read back.
  */
 import type { FixedSums } from '../kernels/fixed-point.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { Entries } from '../work/selection.ts';
 import { wait, type Steps } from '../work/steps.ts';
 import type { Work } from '../work/work.ts';
@@ -20,6 +21,7 @@ export class VectorSample<V> {
   readonly #work: Work<V>;
   /** Undefined if vectors are summed whole. */
   readonly #entries: Entries<V> | undefined;
+  #values: Vector | undefined;
 
   /** @param length of the vectors */
   constructor(work: Work<V>, length: number) {
@@ -40,7 +42,13 @@ export class VectorSample<V> {
       return sums!;
     }
     entries.gather(x);
-    return work.kernels.quantization.fixedSums(yield* wait(entries.values()));
+    this.#values = yield* wait(entries.values());
+    return work.kernels.quantization.fixedSums(this.#values);
+  }
+
+  /** The entries that were summed last, in the arena; undefined if vectors are summed whole. */
+  get values(): Vector | undefined {
+    return this.#values;
   }
 }
 
