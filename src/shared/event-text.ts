@@ -223,7 +223,9 @@ function bucketText(bucket: BucketsRecord['buckets'][number]): string {
       : [`residual norm ${formatQuantity(residualNorm)}`]),
     ...(stray === undefined
       ? []
-      : [`largest threshold drift ${formatQuantity(stray)} × the target count`]),
+      : [
+          `the most drifted threshold selects ${formatQuantity(stray)} × the target count`,
+        ]),
   ];
   return `${bucketName(tensors)}: ${facts.join(', ')}`;
 }

@@ -101,7 +101,7 @@ export const exchangeSpecSchema = z.looseObject({
     .string()
     .default('auto')
     .describe(
-      'How payloads are combined; auto: the cheapest predicted; adaptive: also by measured times',
+      'How payloads are combined; auto: the collective predicted to be cheapest; adaptive: the cheapest by predictions corrected with measured times',
     ),
   bucketBytes: z
     .int()
@@ -145,7 +145,7 @@ export const exchangeSpecSchema = z.looseObject({
     .enum(RESIDUAL_UNITS)
     .optional()
     .describe(
-      'What a residual keeps when the learning rate changes: gradients, or updates (rate times gradient); default: gradient',
+      'Whether residuals hold gradients or updates (learning rate times gradient), which differs when the rate changes; default: gradient',
     ),
 });
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;

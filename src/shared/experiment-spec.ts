@@ -68,7 +68,7 @@ export const experimentSpecSchema = z.strictObject({
       .string()
       .max(MOST_MODEL_SOURCE)
       .optional()
-      .describe('Contents of that file; filled in when the spec is read'),
+      .describe('Contents of the model’s file; filled in when the spec is read'),
     dataset: z.string().describe('Data set to train on'),
     features: z
       .int()

@@ -12,7 +12,7 @@ export function assertForecastable(spec: {
       'plan cannot predict pipelines: each stage exchanges its own part of the gradient',
       {
         place: 'parallelism.pipeline',
-        next: 'Remove the pipeline from the spec, or run it and read the phases of its stages.',
+        next: 'Remove the pipeline from the spec, or run the spec and read the phases of its stages.',
       },
     );
   }
@@ -23,7 +23,7 @@ export function assertForecastable(spec: {
         'the load of the servers depends on when each rank arrives',
       {
         place: 'parallelism.kind',
-        next: 'Predict it with parallelism.kind: synchronous, or run it and see.',
+        next: 'Set parallelism.kind: synchronous to predict that instead, or run the spec and measure.',
       },
     );
   }

@@ -49,7 +49,7 @@ export const parallelismSchema = z.strictObject({
       nesterov: z.boolean().optional().describe('Use Nesterov momentum; default: true'),
     })
     .optional()
-    .describe('Optimizer applied to the average change of the local steps'),
+    .describe('Optimiser applied to the average change of the local steps'),
   staleness: z
     .int()
     .min(0)

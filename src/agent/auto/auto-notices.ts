@@ -99,7 +99,7 @@ export function advisedNotice(
     message:
       `judging by measured times (${corrections(correction).join(', ')}), bucket ${index} ` +
       `would take ${seconds(to.seconds)} over ${to.collective} and ${seconds(from.seconds)} ` +
-      `over ${from.collective}; auto keeps its choice so that runs repeat: set ` +
+      `over ${from.collective}; auto keeps its choice so that runs can be repeated exactly; set ` +
       `collective=${to.collective} or collective=adaptive to change it`,
   };
 }

@@ -11,8 +11,8 @@ export function checkOverlap({
   if (overlap && doubleBuffer) {
     throw inputError(
       'OVERLAP_MISFIT',
-      'overlap hides an exchange behind its own backward pass, doubleBuffer behind the next ' +
-        'iteration',
+      'overlap and doubleBuffer cannot be combined: overlap hides an exchange behind the ' +
+        'backward pass of its own iteration, doubleBuffer behind the next iteration',
       { place: 'doubleBuffer', next: 'Set one of them.' },
     );
   }

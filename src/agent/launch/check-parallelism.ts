@@ -54,8 +54,8 @@ function checkLocalSteps(spec: ExperimentSpec): void {
   if (overlap === true || doubleBuffer === true) {
     throw misfit(
       overlap === true ? 'overlap' : 'doubleBuffer',
-      'local steps exchange how far they moved, which is known only after the last: no ' +
-        'exchange can run while they compute',
+      'local steps exchange how far the weights moved, which is known only after the last ' +
+        'step, so no exchange can run during them',
       'Remove it, or use parallelism.kind: synchronous.',
     );
   }

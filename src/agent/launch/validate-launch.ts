@@ -35,7 +35,7 @@ import type { SpecFacts } from '../training/workload.ts';
 
 /** The optimiser after the exchange, with local steps. */
 const OUTER: MomentumOwner = {
-  name: 'the outer optimizer of local steps',
+  name: 'the outer optimiser of local steps',
   next: 'Use another method, or parallelism.kind: synchronous.',
 };
 

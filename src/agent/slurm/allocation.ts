@@ -360,10 +360,14 @@ async function addressOf(
   try {
     return (await lookup(address)).address;
   } catch {
-    throw failure('COMPUTE_NODE_UNKNOWN', `"${address}" has no address here`, {
-      place: name,
-      next: 'The login node must know the compute nodes by name. Ask the cluster’s administrators.',
-    });
+    throw failure(
+      'COMPUTE_NODE_UNKNOWN',
+      `the login node cannot resolve "${address}"`,
+      {
+        place: name,
+        next: 'The login node must know the compute nodes by name. Ask the cluster’s administrators.',
+      },
+    );
   }
 }
 

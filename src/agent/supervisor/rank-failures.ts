@@ -36,7 +36,7 @@ export function silenceOf(ranks: readonly number[], node: string): GradwireError
 
 /** Ranks listen, but their app never started the run. */
 export function neverBegun(): GradwireError {
-  return failure('RUN_NOT_BEGUN', 'the run was prepared but never started', {
+  return failure('RUN_NOT_BEGUN', 'the app prepared the run but never started it', {
     next: 'Launch it again.',
   });
 }

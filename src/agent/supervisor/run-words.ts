@@ -16,9 +16,13 @@ export function stoppedEarly(): ErrorData {
 }
 
 export function stoppedInterrupted(): ErrorData {
-  return failure('RUN_STOPPED', 'the run was stopped while it was interrupted', {
-    next: 'Records up to then are stored.',
-  }).toData();
+  return failure(
+    'RUN_STOPPED',
+    'the run was stopped while it waited to resume after an interruption',
+    {
+      next: 'Records up to then are stored.',
+    },
+  ).toData();
 }
 
 /** Restarts are exhausted. */

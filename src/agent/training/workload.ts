@@ -228,8 +228,8 @@ function misfitOf(
     const { below = Infinity } = field;
     if (wanted.below !== undefined && below !== 'known' && below > wanted.below) {
       return (
-        `"${name}": ${model.id} knows ${wanted.below} different values, but ` +
-        `${dataset.id} has ${field.below ?? 'any number of them'}`
+        `"${name}": ${model.id} takes at most ${wanted.below} different values, but ` +
+        `${dataset.id} has ${field.below ?? 'an unlimited number'}`
       );
     }
   }

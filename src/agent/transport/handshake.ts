@@ -88,8 +88,8 @@ export async function accept(
     if (helloBytes === undefined)
       return refuse('sent nothing, or only part of a greeting');
     const hello = decodeHello(helloBytes);
-    if (hello === undefined) return refuse('is not a rank');
-    if (hello.acceptor !== rank) return refuse(`asked for rank ${hello.acceptor}`);
+    if (hello === undefined) return refuse('did not come from a rank');
+    if (hello.acceptor !== rank) return refuse(`was meant for rank ${hello.acceptor}`);
     const introduction = {
       dialer: hello.dialer,
       acceptor: rank,
@@ -104,7 +104,8 @@ export async function accept(
     if (!proofsEqual(answer, proofOf('dialer', run, introduction))) {
       return refuse('does not know this run’s secret');
     }
-    if (!options.admit(hello.dialer)) return refuse(`is a second rank ${hello.dialer}`);
+    if (!options.admit(hello.dialer))
+      return refuse(`came from a second rank ${hello.dialer}`);
     socket.write(encodeWelcome());
     return introduction;
   } finally {

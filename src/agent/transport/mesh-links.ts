@@ -253,7 +253,7 @@ function absent(
   const refused =
     last === undefined
       ? ''
-      : `; of ${refusals.length} connection(s) refused, the last ${last}`;
+      : `; refused connections: ${refusals.length}; the last one ${last}`;
   const lost =
     trouble === undefined ? '' : `; the operating system reported ${trouble}`;
   return failure(

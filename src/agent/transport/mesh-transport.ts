@@ -354,7 +354,7 @@ export class MeshTransport implements Transport {
       {
         ...this.#placeOf(rank),
         rank,
-        next: 'Its process may be suspended, its machine down, or the link cut. If it is only overloaded, raise timeoutSeconds.',
+        next: 'Its process may be suspended, its machine down, or the link cut. If the machine is only overloaded, raise timeoutSeconds.',
       },
     );
   }

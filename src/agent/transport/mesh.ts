@@ -141,7 +141,7 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
     }
     throw failure(
       'PEER_UNREACHABLE',
-      `${rankName(options.addresses, peer)} sends no sign of life`,
+      `${rankName(options.addresses, peer)} named no port for heartbeats`,
       {
         rank: peer,
         next: 'Deploy the same version of the agent on every machine.',

@@ -55,8 +55,8 @@ const READ_BACK: Notice = {
   level: 'info',
   code: 'GRADIENTS_READ_BACK',
   message:
-    'gradients are read back from the GPU and compressed on the CPU, because the engine runs in ' +
-    'its own thread, gradients are corrected (optimizer.fullGradientEvery), or the model is split',
+    'gradients are read back from the GPU and compressed on the CPU; this is so if the engine runs ' +
+    'in its own thread, if optimizer.fullGradientEvery is set, or if the model is split',
 };
 
 export interface SessionOptions {

@@ -44,7 +44,10 @@ export function addBenchCommand(program: Command): void {
       'any of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped links need root',
     )
     .option('--peers', 'compare with OpenMPI and Gloo, where installed')
-    .option('--bound', 'bind each rank, ours and the peers’, to one core; Linux only')
+    .option(
+      '--bound',
+      'bind each rank, of Gradwire and of --peers, to one core; Linux only',
+    )
     .option('--quick', 'few sizes and repetitions, to see that it works')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('collectives', options));

@@ -42,7 +42,7 @@ export function addNodesEditCommand(nodes: Command): void {
     )
     .option(
       '--same-machine',
-      'even with runs there: the new address leads to the same machine and account',
+      'confirm that the new address leads to the same machine and account; required while runs have ranks there',
     )
     .option(SLURM, 'the machine is the login node of a Slurm cluster');
   addNodeOptions(

@@ -11,7 +11,7 @@ import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts
 const WHY = {
   unknown: 'This host is not known.',
   'other-type':
-    'Only keys of other types are known for this host, and it has none of them.',
+    'Only keys of other types are known for this host, and it offers none of those.',
   'only-authority': 'Only a certificate authority is known for this host.',
 } as const;
 

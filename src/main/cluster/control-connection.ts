@@ -165,7 +165,7 @@ export class ControlConnection {
         reject(
           failure('SUPERVISOR_TIMEOUT', `no answer to ${method} in ${deadlineMs} ms`, {
             place: this.hello.host,
-            next: 'Check that the machine is not overloaded, and read supervisor.log in the home directory.',
+            next: 'Check that the machine is not overloaded, and read the supervisor’s log: gradwire nodes log NAME.',
           }),
         );
       }, deadlineMs);
@@ -263,8 +263,10 @@ function checkHello(message: z.infer<typeof envelope>): SupervisorHello {
     throw failure(
       'PROTOCOL_MISMATCH',
       `the supervisor (process ${hello.pid}, version ${hello.version}) speaks protocol ` +
-        `${hello.protocol}, this Gradwire ${PROTOCOL_VERSION}`,
-      { next: 'Let its runs end, or stop them with its version, then try again.' },
+        `${hello.protocol}, but this Gradwire speaks ${PROTOCOL_VERSION}`,
+      {
+        next: `Wait for its runs to end, or stop them with Gradwire ${hello.version}, then try again.`,
+      },
     );
   }
   return hello;

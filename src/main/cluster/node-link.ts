@@ -388,7 +388,7 @@ export class NodeLink {
 
 function waiting(error: ErrorData, name: string): ErrorData {
   const next =
-    `${error.next ?? ''} It is not tried again until you check ${name} in the app, ` +
+    `${error.next ?? ''} Gradwire does not try again until you check ${name} in the app, ` +
     'launch a run there, or use gradwire runs attach.';
   return { ...error, next: next.trim() };
 }

@@ -111,14 +111,14 @@ export function findingsOf(
     if (othersProcesses > 0) {
       warn(
         'GPU_IN_USE',
-        `${othersProcesses} processes of other users run on ${name} (${bus ?? 'bus unknown'})`,
+        `other users run ${othersProcesses} ${othersProcesses === 1 ? 'process' : 'processes'} on ${name} (${bus ?? 'bus unknown'})`,
       );
     }
   }
   for (const tool of answers.late) {
     warn(
       'TOOL_SILENT',
-      `${tool} does not end there: GPUs and who uses them are not known`,
+      `${tool} does not finish there, so its GPUs and their users are unknown`,
       `Run ${tool} there. If it hangs, have the driver restarted, or the machine.`,
     );
   }
@@ -152,10 +152,10 @@ function slurmFindings(slurm: Answers['slurm']): readonly Finding[] {
         {
           level: 'error',
           code: 'SLURM_MISSING',
-          message: 'it is to be a Slurm login node, but has no sinfo',
+          message: 'its settings call it a Slurm login node, but it has no sinfo',
           next:
-            'Have Slurm in the PATH of SSH commands there (ssh HOST command -v sinfo), or ' +
-            'take Slurm out of its entry: gradwire nodes edit NAME --unset slurm.',
+            'Put Slurm on the PATH of SSH commands there (test: ssh HOST command -v sinfo), or ' +
+            'remove Slurm from its settings: gradwire nodes edit NAME --unset slurm.',
         },
       ];
     case 'silent':
@@ -165,8 +165,8 @@ function slurmFindings(slurm: Answers['slurm']): readonly Finding[] {
           code: 'SLURM_SILENT',
           message: `Slurm does not respond there: ${slurm.reason.replace(/[\s:]+$/, '')}`,
           next:
-            'Check again when sinfo works there; until then tell the cluster’s ' +
-            'administrators.',
+            'Tell the cluster’s administrators, and check again when sinfo works ' +
+            'there.',
         },
       ];
     default:

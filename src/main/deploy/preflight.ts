@@ -47,7 +47,7 @@ async function clockOffset(
 ): Promise<number> {
   const asked = Date.now();
   const { stdout } = await runScript(connection, 'date +%s', {
-    name: 'the look at its clock',
+    name: 'reading its clock',
     signal,
   });
   const there = Number(stdout.trim() || NaN);

@@ -270,7 +270,7 @@ export class RunRecovery {
   lose(id: string): void {
     const error = failure(
       'RUN_LOST',
-      `the supervisor does not know run ${id}: it ended without its last records`,
+      `the supervisor does not know run ${id}: the run ended, and its last records are lost`,
       {
         next: `Stored records are kept. Launch it again: gradwire runs relaunch ${id}.`,
       },

@@ -101,7 +101,7 @@ export class Authentication {
     if (this.#unasked.size > 0) {
       return failure(
         'SSH_AUTH_NEEDED',
-        `needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but there is nobody to ask right now`,
+        `the log-in needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but Gradwire cannot prompt for input now`,
         {
           place,
           next: 'Connect from the window or a terminal, or load the key into an agent.',
@@ -341,14 +341,10 @@ export class Authentication {
       oneAtATime(questions!).secrets({ ...whose, ...question }, signal),
     );
     if (answers === undefined) {
-      throw failure(
-        'SSH_AUTH_CANCELLED',
-        `the question for a ${question.kind} was cancelled`,
-        {
-          place: this.#place,
-          next: 'Connect again when you have it.',
-        },
-      );
+      throw failure('SSH_AUTH_CANCELLED', `the ${question.kind} prompt was cancelled`, {
+        place: this.#place,
+        next: 'Connect again when you have it.',
+      });
     }
     return answers;
   }
@@ -362,7 +358,7 @@ function unusableKey(
     case 'unsupported':
       return failure(
         'SSH_KEY_UNSUPPORTED',
-        `cannot use ${file}: ssh2 lacks ${reason}`,
+        `cannot use ${file}: the built-in SSH client does not support ${reason}`,
         {
           place,
           next: 'Use another key: ed25519, ECDSA or RSA, in OpenSSH’s format (convert with ssh-keygen -p -f FILE).',
@@ -381,7 +377,7 @@ function unusableKey(
     case 'absent':
       return failure('SSH_KEY_UNREADABLE', `cannot use ${file}: ${reason}`, {
         place,
-        next: `Only you may be able to read it: chmod 600 ${file}.`,
+        next: `Make the file readable only by you: chmod 600 ${file}.`,
       });
     default:
       return kind satisfies never;

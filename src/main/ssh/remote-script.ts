@@ -43,10 +43,14 @@ export async function runScript(
   const end = new RegExp(`\\n${mark} (\\d+)\\n`).exec(result.stdout);
   if (start < 0 || end === null) {
     const said = printable(result.stderr || result.stdout).slice(-200);
-    throw failure('SSH_SCRIPT_BROKEN', `did not run ${name} to its end: ${said}`, {
-      place: placeOf(connection.target),
-      next: 'Check that the account has a login shell that runs commands.',
-    });
+    throw failure(
+      'SSH_SCRIPT_BROKEN',
+      `the remote shell did not finish ${name}: ${said}`,
+      {
+        place: placeOf(connection.target),
+        next: 'Check that the account has a login shell that runs commands.',
+      },
+    );
   }
   return {
     ...result,

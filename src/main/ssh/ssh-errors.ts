@@ -38,7 +38,7 @@ export function dialFailed(target: SshTarget, cause: unknown): GradwireError {
       return unreachable(
         target,
         `no address is known for ${host}`,
-        'Check the spelling. A name from ~/.ssh/config must be resolved first.',
+        'Check the spelling. If the name is a Host in ~/.ssh/config, check its HostName there.',
       );
     case 'EAI_AGAIN':
       return unreachable(
@@ -97,7 +97,7 @@ export function timedOut(
   what: string,
   milliseconds: number,
 ): GradwireError {
-  return failure('SSH_TIMEOUT', `${what} did not end within ${milliseconds} ms`, {
+  return failure('SSH_TIMEOUT', `${what} did not finish within ${milliseconds} ms`, {
     place: placeOf(target),
     next: 'That machine may be overloaded. Try again.',
   });
@@ -133,7 +133,7 @@ export function hostKeyRefused(
     case 'HOST_KEY_OTHER_TYPE':
       return failure(
         code,
-        `${host} presents a ${key}; only keys of other types are known (${known}), and it has none of them`,
+        `${host} presents a ${key}; only keys of other types are known (${known}), and the host offers none of those`,
         {
           place,
           next: `${verify}; if it is the same, add --accept-host-key ${fingerprint}.`,

@@ -249,7 +249,7 @@ export class SystemSshConnection implements RemoteConnection {
     }
     throw failure(
       'SSH_CHANNEL_REFUSED',
-      `the host does not open a port to listen on: ${why}`,
+      `the host does not forward a port to this computer: ${why}`,
       {
         place: placeOf(this.target),
         next: 'Its server may forbid it (AllowTcpForwarding, DisableForwarding in sshd_config).',

@@ -109,7 +109,7 @@ function explainDenial(
   if (!interactive && needed.length > 0) {
     return failure(
       'SSH_AUTH_NEEDED',
-      `${whom} needs ${needed.join(' or ')}, but no user can be asked now`,
+      `${whom} needs ${needed.join(' or ')}, but Gradwire cannot prompt for input now`,
       {
         place,
         next: 'Connect from the window or a terminal, or load the key into an agent.',

@@ -280,7 +280,7 @@ export class SystemQuestions {
       const what = question.prompts[0]?.text ?? question.instruction ?? '';
       throw failure(
         'SSH_AUTH_NEEDED',
-        `asks “${printable(what)}”, but no user can be asked now`,
+        `ssh asks “${printable(what)}”, but Gradwire cannot prompt for input now`,
         {
           place,
           next: 'Connect from the window or a terminal, or load the key into an agent.',
@@ -292,11 +292,10 @@ export class SystemQuestions {
       oneAtATime(questions).secrets({ ...whose, ...question }, this.#either(signal)),
     );
     if (answers !== undefined) return answers[0] ?? '';
-    throw failure(
-      'SSH_AUTH_CANCELLED',
-      `the question for a ${question.kind} was cancelled`,
-      { place, next: 'Connect again when you have it.' },
-    );
+    throw failure('SSH_AUTH_CANCELLED', `the ${question.kind} prompt was cancelled`, {
+      place,
+      next: 'Connect again when you have it.',
+    });
   }
 
   #during<T>(waiting: Promise<T>): Promise<T> {

@@ -68,7 +68,11 @@ export class JournalProgress {
 
 /** Records that the journal lost can never be stored. */
 export function recordsMissing(last: number, next: number): GradwireError {
-  return failure('RECORDS_MISSING', `record ${next} follows ${last}`, {
-    next: 'Stored records are kept. Launch the run again; if this happens again, report it.',
-  });
+  return failure(
+    'RECORDS_MISSING',
+    `record ${next} follows record ${last}: those in between are missing`,
+    {
+      next: 'Stored records are kept. Launch the run again; if this happens again, report it.',
+    },
+  );
 }

@@ -407,7 +407,8 @@ function parallelismSection(draft: Draft): FormSection {
 
 const KIND_HINTS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], string>> = {
   synchronous: 'Ranks exchange in every iteration',
-  'local-steps': 'Ranks take local steps and exchange how far they moved, as in DiLoCo',
+  'local-steps':
+    'Ranks take local steps and exchange how far their weights moved, as in DiLoCo',
   asynchronous:
     'Ranks push gradients to parameter servers and wait only for a rank that is far behind',
 };

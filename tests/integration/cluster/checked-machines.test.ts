@@ -70,7 +70,7 @@ esac
     const { driver, gpus, findings, home: told } = await machine.check(2);
     expect({ driver, gpus, told }).toEqual({ driver: '570', gpus: [], told: there });
     const [late] = findings.filter(({ code }) => code === 'TOOL_SILENT');
-    expect(late?.message).toContain('nvidia-smi does not end');
+    expect(late?.message).toContain('nvidia-smi does not finish');
     expect(late?.next).toContain('Run nvidia-smi there');
     expect(findings.filter(({ code }) => code === 'CLOCK_OFFSET')).toEqual([]);
     const started = (await readFile(pid, 'utf8')).trim().split('\n');

@@ -262,7 +262,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
       code: 'PEER_TIMEOUT',
       rank: 1,
       message:
-        'rank 1 did not connect within 0.15 s; of 1 connection(s) refused, the last is not a rank',
+        'rank 1 did not connect within 0.15 s; refused connections: 1; the last one did not come from a rank',
     });
     listeners[1]!.close();
   });

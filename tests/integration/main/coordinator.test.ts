@@ -190,7 +190,10 @@ describe('following a run', () => {
     await coordinator.recover();
     expect(store.summary('r')).toMatchObject({
       state: 'failed',
-      error: { code: 'RECORDS_MISSING', message: 'record 8 follows 3' },
+      error: {
+        code: 'RECORDS_MISSING',
+        message: 'record 8 follows record 3: those in between are missing',
+      },
     });
     expect(storedRun('r')).toEqual(run.slice(0, 3));
     expect(store.summary('s').state).toBe('completed');

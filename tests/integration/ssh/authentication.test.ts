@@ -107,7 +107,7 @@ describe('a key file', () => {
       SshConnection.open(server.target({ identities: [key] })),
     ).rejects.toMatchObject({
       code: 'SSH_KEY_UNSUPPORTED',
-      message: `cannot use ${key}: ssh2 lacks sk-ssh-ed25519@openssh.com keys`,
+      message: `cannot use ${key}: the built-in SSH client does not support sk-ssh-ed25519@openssh.com keys`,
     });
   });
 });
@@ -159,7 +159,8 @@ describe.each(['RFC4716', 'PEM'] as const)(
     it('needs a user to ask, or a remembered passphrase', async () => {
       await expect(open()).rejects.toMatchObject({
         code: 'SSH_AUTH_NEEDED',
-        message: 'needs a passphrase, but there is nobody to ask right now',
+        message:
+          'the log-in needs a passphrase, but Gradwire cannot prompt for input now',
       });
       const secrets = new RememberedSecrets();
       await (await open(answering([passphrase]), secrets)).close();
@@ -307,7 +308,7 @@ describe.skipIf(passwordsMissing() !== undefined)('a password', () => {
     others.keepPassword(`${testUser}@127.0.0.1:${asking.port}`, 'old');
     await expect(open(undefined, { secrets: others })).rejects.toMatchObject({
       code: 'SSH_AUTH_NEEDED',
-      message: 'needs a password, but there is nobody to ask right now',
+      message: 'the log-in needs a password, but Gradwire cannot prompt for input now',
     });
     expect(others.password(`${testUser}@127.0.0.1:${asking.port}`)).toBeUndefined();
   });
@@ -342,7 +343,8 @@ describe.skipIf(passwordsMissing() !== undefined)('keyboard-interactive', () => 
     }
     await expect(SshConnection.open(asking.target())).rejects.toMatchObject({
       code: 'SSH_AUTH_NEEDED',
-      message: 'needs answers to its prompts, but there is nobody to ask right now',
+      message:
+        'the log-in needs answers to its prompts, but Gradwire cannot prompt for input now',
     });
     await expect(
       SshConnection.open(asking.target(), answering()),

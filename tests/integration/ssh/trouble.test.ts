@@ -197,7 +197,7 @@ it('an account without a shell does not run a script, and it shows', async () =>
   await using connection = await SshConnection.open(locked.target());
   await expect(runScript(connection, 'echo hello')).rejects.toMatchObject({
     code: 'SSH_SCRIPT_BROKEN',
-    message: 'did not run the script to its end: No shell for you',
+    message: 'the remote shell did not finish the script: No shell for you',
   });
 });
 

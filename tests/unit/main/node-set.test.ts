@@ -130,7 +130,9 @@ test.each(['SSH_AUTH_FAILED', 'SSH_AUTH_NEEDED', 'HOST_KEY_CHANGED'])(
       connection: 'refused',
     });
     expect(told).toEqual([
-      expect.stringMatching(/^Do this\. It is not tried again until you check box/),
+      expect.stringMatching(
+        /^Do this\. Gradwire does not try again until you check box/,
+      ),
     ]);
     link.resume();
     expect(link.state).toMatchObject({ connection: 'reconnecting' });

@@ -78,7 +78,10 @@ describe('the intake', () => {
     intake.push([after!]);
     intake.close();
     expect(errors).toMatchObject([
-      { code: 'RECORDS_MISSING', message: 'record 6 follows 4' },
+      {
+        code: 'RECORDS_MISSING',
+        message: 'record 6 follows record 4: those in between are missing',
+      },
     ]);
     expect(batches).toEqual([[before]]);
   });

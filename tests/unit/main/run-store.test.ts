@@ -96,7 +96,7 @@ describe('appending', () => {
     expect(() => store.append('run1', run.slice(4))).toThrowError(
       expect.objectContaining({
         code: 'RECORDS_MISSING',
-        message: 'record 5 follows 3',
+        message: 'record 5 follows record 3: those in between are missing',
       }) as Error,
     );
     expect(stored()).toHaveLength(3);

@@ -168,7 +168,7 @@ describe('what a journal left out', () => {
       expect(() => store.append('r', [entry])).toThrowError(
         expect.objectContaining({
           code: 'RECORDS_MISSING',
-          message: `record ${sequence} follows ${last}`,
+          message: `record ${sequence} follows record ${last}: those in between are missing`,
         }) as Error,
       );
     }

@@ -50,7 +50,7 @@ describe('two ranks of one machine with a GPU', () => {
     const { backend, why } = choose('auto', GPU, 2);
     expect(backend).toBe('wasm');
     expect(why).toMatch(
-      /^2 ranks .* \(NVIDIA H200\); set world\.shareGpu: true to allow that$/,
+      /^2 ranks .* \(NVIDIA H200\); set world\.shareGpu: true to let ranks share GPUs$/,
     );
   });
 });
@@ -70,14 +70,14 @@ describe('more ranks than GPUs', () => {
     const { backend, why } = choose('auto', TWO, 3);
     expect(backend).toBe('wasm');
     expect(why).toMatch(
-      /^3 ranks .* 2 GPUs .*set world\.shareGpu: true to allow that$/,
+      /^3 ranks .* 2 GPUs .*set world\.shareGpu: true to let ranks share GPUs$/,
     );
   });
 
   test('hear why they cannot be told apart', () => {
     const found = { ...GPU, whyOne: 'the package "koffi" is not installed' };
     expect(choose('auto', found, 2).why).toMatch(
-      /cannot have its own GPU \(the package/,
+      /cannot each have their own GPU \(the package/,
     );
   });
 });

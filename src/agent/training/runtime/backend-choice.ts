@@ -50,7 +50,7 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
   if (wanted === 'auto') {
     return {
       backend: 'wasm',
-      why: `${message}; set world.shareGpu: true to allow that`,
+      why: `${message}; set world.shareGpu: true to let ranks share GPUs`,
     };
   }
   throw gpuShared(message, next!);
@@ -63,7 +63,7 @@ function conflictOf(
   found: FoundGpu | TakenGpus,
   sharers: number,
 ): { readonly message: string; readonly next: string } | undefined {
-  const share = 'let ranks share GPUs: world.shareGpu: true.';
+  const share = 'set world.shareGpu: true to let ranks share GPUs.';
   if ('taken' in found) {
     const { length } = found.taken;
     const all = length === 1 ? 'the GPU' : `all ${length} GPUs`;
@@ -77,7 +77,7 @@ function conflictOf(
   if (software || sharers <= gpus) return undefined;
   const count = gpus === 1 ? 'one GPU' : `${gpus} GPUs`;
   const because =
-    whyOne === undefined ? '' : `: each cannot have its own GPU (${whyOne})`;
+    whyOne === undefined ? '' : `: they cannot each have their own GPU (${whyOne})`;
   return {
     message: `${sharers} ranks of one machine would share ${count} (${name})${because}`,
     next:

@@ -140,7 +140,7 @@ export const dctTable1: Figure = {
     'that of uncompressed training. Fourth: with each it is clearly above that of ' +
     'DCT-MP with two workers at 90 %. “Clearly” means that the mean difference over ' +
     'the seeds is larger than its spread (largest minus smallest). The last three ' +
-    'parts keep a spread that could hide a loss from confirming that there is none.',
+    'parts are controls: if the spread could hide a loss, the claim is not confirmed.',
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 128 samples in two micro-batches, about two epochs.',
     'Both networks have two layers, not four; they are split after the first, which has 64 units, not 256. At 98 % one unit of a row is left.',

@@ -86,8 +86,8 @@ export const dctTable2: Figure = {
     'uncompressed training with the same seed. Second: at 99.5 % it is clearly above ' +
     'that of uncompressed training and of each of the other three. “Clearly” means ' +
     'that the mean difference over the seeds is larger than its spread (largest ' +
-    'minus smallest). The second part keeps a spread that could hide a loss from ' +
-    'confirming that there is none.',
+    'minus smallest). The second part is a control: if the spread could hide a loss, ' +
+    'the claim is not confirmed.',
   differences: [
     NOT_REPEATED,
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 128 samples.',

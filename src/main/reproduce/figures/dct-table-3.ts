@@ -111,10 +111,10 @@ export const dctTable3: Figure = {
     'Three parts. First: with three stages at 75 and 90 %, and with two at 90 %, the ' +
     'test loss is not clearly above that of uncompressed training with the same ' +
     'seed. Second: with three stages at 95 % it is clearly above. Third: at 95 % it ' +
-    'is clearly above with three stages than with two. “Clearly” means that the mean ' +
+    'is clearly higher with three stages than with two. “Clearly” means that the mean ' +
     'difference over the seeds is larger than its spread (largest minus smallest). ' +
-    'The last two parts keep a spread that could hide a loss from confirming that ' +
-    'there is none.',
+    'The last two parts are controls: if the spread could hide a loss, the claim is ' +
+    'not confirmed.',
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 64 samples in two micro-batches, about two epochs.',
     PIPELINES_NOTE,

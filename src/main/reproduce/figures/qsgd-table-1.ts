@@ -94,8 +94,8 @@ export const qsgdTable1: Figure = {
     'and one ℓ₂ scale for 16,384 elements, whose noise may grow with √n by the ' +
     'paper’s own bound, it is clearly below. “Clearly” means that the mean ' +
     'difference over the seeds is larger than its spread (largest minus smallest). ' +
-    'The second part keeps runs that could not show a loss from confirming that ' +
-    'there is none.',
+    'The second part is a control: if the runs could not show a loss, the claim is ' +
+    'not confirmed.',
   differences: [
     'FNN-3 (three layers) on the embedded digits, not two layers on MNIST; 4 ranks × 32 samples, 300 iterations, momentum 0.5.',
     BUCKETS_NOTE,

@@ -102,7 +102,7 @@ export const scalecomFigure6: Figure = {
   title: 'Communication in an iteration, and how much of it ScaleCom saves',
   claim: {
     text:
-      'The fewer samples per worker has and the faster it computes, the larger the ' +
+      'The fewer samples a worker has and the faster it computes, the larger the ' +
       'share of communication and the more ScaleCom speeds up training. With more ' +
       'workers the communication of local top-k grows linearly; that of ScaleCom ' +
       'stays constant and negligible.',

@@ -52,7 +52,7 @@ export const scalecomTable3: Figure = {
     'Two parts, each for both models. First: with β = 0.1 the model ends without ' +
     'loss. Second: the filter does no harm; the loss with it is not clearly larger ' +
     'than without: the mean difference over the seeds is not larger than its spread. ' +
-    'That large data sets lose without the filter cannot be ' +
+    'Whether large data sets lose quality without the filter cannot be ' +
     `judged here: both of ours are small. ${MARGIN_TEXT}`,
   differences: [
     'Two small models of ours on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 at 92 times, a small LSTM of bytes at 100 times.',

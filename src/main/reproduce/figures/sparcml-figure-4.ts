@@ -115,8 +115,8 @@ export const sparcmlFigure4: Figure = {
     'of 512 the LSTM’s loss is not clearly more than 1 % above that of dense SGD. ' +
     'And for both, with 1 of 32,768 it clearly is. “Clearly” means that the mean ' +
     'difference over the seeds is larger than its spread (largest minus smallest). ' +
-    'The last part keeps runs that could not show a loss from confirming that there ' +
-    'is none.',
+    'The last part is a control: if the runs could not show a loss, the claim is not ' +
+    'confirmed.',
   differences: [
     'FNN-3 on the embedded digits (199,210 parameters, 4 ranks × 32 samples) in place of ResNet-110 on CIFAR-10: a ResNet takes a second an iteration on a laptop.',
     'One LSTM layer that learns sentences byte by byte (124,160 parameters, 2 ranks × 16 windows) in place of an encoder and decoder of two LSTM cells each on ATIS, which is not public. Its loss, not its accuracy.',

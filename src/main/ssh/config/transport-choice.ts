@@ -86,7 +86,10 @@ export function chooseTransport({
   }
   return {
     kind: 'builtin',
-    reason: asked === 'builtin' ? 'as you chose' : 'its configuration needs no other',
+    reason:
+      asked === 'builtin'
+        ? 'as you chose'
+        : 'its configuration does not need the system’s ssh',
   };
 }
 
