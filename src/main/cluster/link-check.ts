@@ -19,7 +19,12 @@ import {
 import { hostAndPort } from '../../shared/destination.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import type { BusyRun, LinkStatus, PairOutcome } from '../../shared/link-status.ts';
+import {
+  linkMeasureSchema,
+  type BusyRun,
+  type LinkStatus,
+  type PairOutcome,
+} from '../../shared/link-status.ts';
 import { listenAddress } from './listen-address.ts';
 import type { NodeLink } from './node-link.ts';
 
@@ -157,23 +162,25 @@ async function measure(
       throw inWordsOfMachines(error, ends, addresses);
     });
     const { timing, transport } = timed[0]!;
-    if (timing === undefined) {
-      throw failure('LINK_CHECK_EMPTY', `${a.name} returned no measurements`, {
+    const common = {
+      ...{ alpha: timing?.alpha, measuredAt: Date.now(), transport, encrypted: true },
+    };
+    const [from, to] = addresses.map(({ host }) => host) as [string, string];
+    // Another machine's word: what is stored is read again for every run.
+    const there = linkMeasureSchema.safeParse({
+      ...{ ...common, beta: timing?.there, addresses: { from, to } },
+    });
+    const back = linkMeasureSchema.safeParse({
+      ...{ ...common, beta: timing?.back, addresses: { from: to, to: from } },
+    });
+    if (!there.success || !back.success) {
+      throw failure('LINK_CHECK_EMPTY', `${a.name} returned no usable measurements`, {
         next: 'Deploy the same version of the agent on both machines.',
       });
     }
-    const { alpha, there, back } = timing;
-    const common = { alpha, measuredAt: Date.now(), transport, encrypted: true };
-    const [from, to] = addresses.map(({ host }) => host) as [string, string];
     return [
-      {
-        ...{ from: a.name, to: b.name },
-        measure: { ...common, beta: there, addresses: { from, to } },
-      },
-      {
-        ...{ from: b.name, to: a.name },
-        measure: { ...common, beta: back, addresses: { from: to, to: from } },
-      },
+      { from: a.name, to: b.name, measure: there.data },
+      { from: b.name, to: a.name, measure: back.data },
     ];
   } finally {
     stop.abort();

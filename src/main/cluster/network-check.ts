@@ -2,7 +2,10 @@
  * Measures a machine's own network: what lies between ranks on it. While a run is in progress there
  * nothing is measured unless requested, as with links.
  */
-import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
+import {
+  parseNetworkProfile,
+  type NetworkProfile,
+} from '../../shared/cost-model/network-profile.ts';
 import { inputError } from '../../shared/errors.ts';
 import type { BusyRun } from '../../shared/link-status.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
@@ -24,7 +27,7 @@ export interface MeasuredNetwork {
   readonly runs: readonly BusyRun[];
 }
 
-/** @throws GradwireError `NODE_IS_SLURM`, `NODE_BUSY`, errors of the machine */
+/** @throws GradwireError `NODE_IS_SLURM`, `NODE_BUSY`, `NETWORK_PROFILE_INVALID`, errors of the machine */
 export async function checkNetwork(
   node: NodeLink,
   { request, whileRunning }: NetworkCheckOptions,
@@ -44,6 +47,8 @@ export async function checkNetwork(
     });
   }
   const measured = node.request('measureNetwork', request, MEASURE_MS);
-  const { profile } = await at(node, measured);
+  const reply = await at(node, measured);
+  // Another machine's word: what is stored must not stop its runs later.
+  const profile = parseNetworkProfile(reply.profile, node.name);
   return { profile, runs: before.length > 0 ? before : await runsAt([node]) };
 }

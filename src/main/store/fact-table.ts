@@ -4,7 +4,7 @@
  */
 import type Database from 'better-sqlite3';
 import {
-  parseNetworkProfile,
+  networkProfileSchema,
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
 import type { NodeFacts } from '../../shared/node-status.ts';
@@ -63,7 +63,8 @@ export class FactTable {
     const row = this.#guard(() => this.#statements.one.get(node.name));
     if (row === undefined || row.network === null) return undefined;
     if (row.identity !== node.identity) return undefined;
-    return parseNetworkProfile(JSON.parse(row.network), `${this.#file}: ${node.name}`);
+    // One that another version wrote in another form counts as none.
+    return networkProfileSchema.safeParse(JSON.parse(row.network)).data;
   }
 
   noteNetwork({ name, identity }: KnownNode, profile: NetworkProfile): void {

@@ -83,11 +83,10 @@ function prepare(database: Database.Database) {
   };
 }
 
+/** What another version wrote in another form counts as not measured. */
 const statusOf = (row: Row): LinkStatus => ({
   from: row.from_node,
   to: row.to_node,
-  measure:
-    row.measure === null ? undefined : linkMeasureSchema.parse(JSON.parse(row.measure)),
-  failure:
-    row.failure === null ? undefined : linkFailureSchema.parse(JSON.parse(row.failure)),
+  measure: linkMeasureSchema.safeParse(JSON.parse(row.measure ?? 'null')).data,
+  failure: linkFailureSchema.safeParse(JSON.parse(row.failure ?? 'null')).data,
 });

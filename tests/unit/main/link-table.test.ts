@@ -45,6 +45,13 @@ describe('what was measured of links', () => {
     expect(store.links.among([node('a')])).toEqual([]);
   });
 
+  test('counts as none if another version wrote it in another form', () => {
+    store.links.put(link('a', 'b', NaN, 1e-9), 'a', 'b');
+    expect(store.links.among([node('a'), node('b')])).toMatchObject([
+      { from: 'a', to: 'b', measure: undefined },
+    ]);
+  });
+
   test('stays when the next attempt fails, but not that of another machine', () => {
     store.links.put(link('a', 'b', 1e-5, 1e-9), 'a', 'b');
     store.links.put({ from: 'a', to: 'b', failure }, 'a', 'b');
@@ -124,6 +131,9 @@ describe('a run over several machines', () => {
     // Other facts leave it; another machine of that name has none.
     store.facts.note(node('a'), { agent: 'def' });
     expect(store.facts.network(node('a'))).toEqual(measured);
+    // One of another version's form is none, and stops no run.
+    store.facts.noteNetwork(node('b'), { ...profile, version: 2 } as never);
+    expect(store.facts.network(node('b'))).toBeUndefined();
     const other = { name: 'a', identity: 'another machine' };
     expect(store.facts.network(other)).toBeUndefined();
     store.facts.note(other, { agent: 'ghi' });
