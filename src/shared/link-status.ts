@@ -56,9 +56,24 @@ export interface LinkCheckProgress {
   readonly nodes?: readonly [string, string] | undefined;
 }
 
+/** What was measured between the ranks of one machine, all of them sending at once. */
+export interface WithinStatus {
+  readonly node: string;
+  readonly ranks: number;
+  /** s per message. */
+  readonly alpha: number;
+  /** s per byte. */
+  readonly beta: number;
+  /** Wall-clock milliseconds since 1970. */
+  readonly measuredAt: number;
+  readonly transport: string;
+}
+
 /** Everything about links that the Cluster page shows. */
 export interface NetworkStatus {
   readonly links: readonly LinkStatus[];
+  /** Of the machines that were measured. */
+  readonly within: readonly WithinStatus[];
   /** Undefined when nothing is being measured. */
   readonly progress?: LinkCheckProgress | undefined;
   /** Pairs that the last measurement skipped, and why. */

@@ -10,7 +10,7 @@ import { hasEnded, type AppInfo, type CoreApi } from '../../shared/rpc.ts';
 import type { TerminalEvents } from '../../shared/terminal.ts';
 import { openHome, type Home } from '../home/home.ts';
 import { appVersion } from '../home/installation.ts';
-import { loadNetworkProfile } from '../home/network-profile-file.ts';
+import { loadNetworkProfile, WatchedProfile } from '../home/network-profile-file.ts';
 import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
@@ -141,7 +141,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     runsOn: (node) => coordinator.runsOn(node),
     release: (node) => coordinator.release(node),
   });
+  const ownNetwork = new WatchedProfile(home.networkProfile);
   const linkDesk = new LinkDesk({
+    own: () => ownNetwork.current,
     ...{ store, inventory },
     node: (name) => coordinator.node(name),
     changed: () => {

@@ -4,16 +4,24 @@ import type {
   LinkCheckProgress,
   NetworkStatus,
   PairOutcome,
+  WithinStatus,
 } from '../../shared/link-status.ts';
 import { pairsOf } from '../cluster/link-check.ts';
 import type { Inventory } from '../cluster/inventory.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { surveyLinks } from '../runs/link-survey.ts';
+import { profilesOf } from '../runs/run-network.ts';
 import type { RunStore } from '../store/run-store.ts';
+import {
+  networkCostOf,
+  type NetworkProfile,
+} from '../../shared/cost-model/network-profile.ts';
 
 export interface LinkDeskOptions {
   readonly store: RunStore;
   readonly inventory: Inventory;
+  /** This computer's profile, if it was measured. */
+  readonly own: () => NetworkProfile | undefined;
   /** The link to a machine, which runs share. */
   readonly node: (name: string) => NodeLink;
   /** Called when the result of `status` changes. */
@@ -38,8 +46,10 @@ export class LinkDesk {
       const access = inventory.access(name);
       return access === undefined ? [] : [access];
     });
+    const profiles = profilesOf(store.facts, nodes, this.#options.own());
     return {
       links: store.links.among(nodes),
+      within: [...profiles].map(([node, profile]) => withinOf(node, profile)),
       progress: this.#progress,
       passedOver: this.#passedOver,
     };
@@ -47,7 +57,7 @@ export class LinkDesk {
 
   /** Pushes changes after a command has measured or the machines have changed. */
   look(): void {
-    if (JSON.stringify(this.status().links) !== this.#shown) this.#changed();
+    if (this.#text() !== this.#shown) this.#changed();
   }
 
   /** @throws GradwireError `LINK_CHECK_BUSY` */
@@ -94,13 +104,26 @@ export class LinkDesk {
     }
   }
 
+  /** What commands may have changed. */
+  #text(): string {
+    const { links, within } = this.status();
+    return JSON.stringify([links, within]);
+  }
+
   #note(progress: LinkCheckProgress): void {
     this.#progress = progress;
     this.#changed();
   }
 
   #changed(): void {
-    this.#shown = JSON.stringify(this.status().links);
+    this.#shown = this.#text();
     this.#options.changed();
   }
+}
+
+function withinOf(node: string, profile: NetworkProfile): WithinStatus {
+  const { measuredAt, transport } = profile;
+  const ranks = profile.nodes.length;
+  const { alpha, beta } = networkCostOf(profile, ranks);
+  return { node, ranks, alpha, beta, measuredAt, transport };
 }

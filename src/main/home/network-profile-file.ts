@@ -2,6 +2,7 @@
  * Network profiles on disk, as JSON; the home's own is written atomically. Launches and
  * `gradwire plan` read them.
  */
+import { readFileSync, statSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import {
   networkProfileSchema,
@@ -33,6 +34,35 @@ export async function loadNetworkProfile(
     throw unreadable(file, cause);
   }
   return parseNetworkProfile(raw, file);
+}
+
+/** A profile on disk as it is now, read again when the file changes; one that cannot be read is none. */
+export class WatchedProfile {
+  readonly #file: string;
+  #readAt: number | undefined;
+  #profile: NetworkProfile | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  get current(): NetworkProfile | undefined {
+    const changedAt = statSync(this.#file, { throwIfNoEntry: false })?.mtimeMs;
+    if (changedAt !== this.#readAt) {
+      this.#readAt = changedAt;
+      this.#profile = changedAt === undefined ? undefined : this.#read();
+    }
+    return this.#profile;
+  }
+
+  #read(): NetworkProfile | undefined {
+    try {
+      const raw: unknown = JSON.parse(readFileSync(this.#file, 'utf8'));
+      return networkProfileSchema.safeParse(raw).data;
+    } catch {
+      return undefined; // runs report it, with the next step
+    }
+  }
 }
 
 /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */

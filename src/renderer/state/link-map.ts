@@ -5,14 +5,22 @@ import {
   type LinkCheckProgress,
   type LinkStatus,
   type PairOutcome,
+  type WithinStatus,
 } from '../../shared/link-status.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 
 /** Bandwidths that are closer than this look almost alike. */
 const SPREAD = 10;
 
 export type LinkCell =
-  | { readonly kind: 'self' }
+  | { readonly kind: 'self'; readonly title: string }
+  | {
+      readonly kind: 'within';
+      readonly bandwidth: string;
+      readonly latency: string;
+      readonly title: string;
+    }
   | { readonly kind: 'unknown'; readonly title: string }
   | { readonly kind: 'failed'; readonly code: string; readonly title: string }
   | {
@@ -36,6 +44,7 @@ export interface LinkRow {
 export function linkRows(
   names: readonly string[],
   links: readonly LinkStatus[],
+  within: readonly WithinStatus[] = [],
 ): readonly LinkRow[] {
   const rates = links.flatMap(({ measure }) =>
     measure === undefined ? [] : [bitsPerSecond(measure)],
@@ -45,7 +54,7 @@ export function linkRows(
   const strengthOf = (rate: number): number =>
     1 - Math.log(most / rate) / Math.max(Math.log(SPREAD), Math.log(most / least));
   const cellOf = (from: string, to: string): LinkCell => {
-    if (from === to) return { kind: 'self' };
+    if (from === to) return ownCell(from, within);
     const link = links.find((one) => one.from === from && one.to === to);
     if (link?.failure !== undefined) {
       const { code, message, next = '' } = link.failure.error;
@@ -70,6 +79,23 @@ export function linkRows(
     from,
     cells: names.map((to) => ({ to, ...cellOf(from, to) })),
   }));
+}
+
+function ownCell(name: string, within: readonly WithinStatus[]): LinkCell {
+  const own = within.find(({ node }) => node === name);
+  if (own === undefined) {
+    const target = name === LOCAL_NODE ? '' : ` --node ${name}`;
+    return {
+      kind: 'self',
+      title: `Within ${name}: not measured (gradwire bench network${target})`,
+    };
+  }
+  return {
+    kind: 'within',
+    bandwidth: formatBitRate(bitsPerSecond(own)),
+    latency: formatDuration(1000 * own.alpha),
+    title: `Within ${name}: ${own.ranks} ranks at once, over ${own.transport}`,
+  };
 }
 
 /** When the oldest and the newest link were measured; undefined if none was. */

@@ -42,6 +42,24 @@ test('every pair has a cell; the tint follows the logarithm of the bandwidth', (
   expect(near[1]!.cells[0]).toMatchObject({ strength: expect.closeTo(0.954, 2) });
 });
 
+test('the diagonal has what was measured within a machine, or how to measure it', () => {
+  const own = { ranks: 4, alpha: 8e-6, beta: 8 / 54e9, measuredAt: 1 };
+  const within = [{ node: 'b', ...own, transport: 'native' }];
+  const [here, b, c] = linkRows(['this-computer', 'b', 'c'], [], within).map(
+    ({ cells }, row) => cells[row],
+  );
+  expect(b).toMatchObject({
+    ...{ kind: 'within', bandwidth: '54.0 Gbit/s', latency: '8.00 µs' },
+    title: 'Within b: 4 ranks at once, over native',
+  });
+  expect(here).toMatchObject({
+    ...{ kind: 'self', title: expect.stringContaining('(gradwire bench network)') },
+  });
+  expect(c).toMatchObject({
+    ...{ kind: 'self', title: expect.stringContaining('bench network --node c)') },
+  });
+});
+
 test('a machine out of reach is reported once, with its pairs', () => {
   const links = ['a b', 'b a', 'a c', 'c a', 'b c', 'c b'].map((pair): LinkStatus => {
     const [from, to] = pair.split(' ') as [string, string];
