@@ -15,6 +15,8 @@ import { SshServer } from '../harness/sshd.ts';
 const NODES = ['one', 'two', 'three', 'four'];
 /** The figure's workers: each needs a processor. */
 const WORKERS = 8;
+/** Full-size runs of up to eight workers take minutes where they share two cores. */
+const SWEEP_MS = 3_600_000;
 
 test.skipIf(
   namespacesMissing() !== undefined || NODES.length * availableParallelism() < WORKERS,
@@ -48,6 +50,7 @@ test.skipIf(
     () => runs().length >= 6 || printed.includes('"type":"failed"'),
     (enough) => enough,
     'six runs of the sweep',
+    SWEEP_MS,
   );
   const lines = runs();
   expect({ runs: lines.length, stderr: command.stderr }).toMatchObject({
