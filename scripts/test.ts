@@ -6,7 +6,7 @@
  * kills: GRADWIRE_SOAK_KILLS gives another number, GRADWIRE_SOAK_SEED the seed, which is printed.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { SOAK } from '../vitest.config.ts';
 import { assertChromiumStarts, ensurePrerequisites } from './prerequisites.ts';
@@ -63,6 +63,10 @@ const status = node([
     ? ['--config', 'vitest.soak.config.ts', ...given.slice(1)]
     : [`--tags-filter=!${SOAK}`, ...given]),
 ]);
+if (!existsSync(reportFile)) {
+  console.error('Vitest has left no report: it was interrupted, or did not start.');
+  process.exit(1);
+}
 const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
 const skipped = report.testResults
   .flatMap(({ assertionResults }) => assertionResults)
