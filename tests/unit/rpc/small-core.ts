@@ -111,7 +111,8 @@ export class SmallCore implements ServedCore {
     fetchMissing: (run) => this.#answer('fetchMissing', [run], undefined),
     stopOn: (...args) => this.#answer('stopOn', args, undefined),
     cancelNode: (name) => this.#answer('cancelNode', [name], undefined),
-    network: () => this.#answer('network', [], { links: [], within: [], passedOver: [] }),
+    network: () =>
+      this.#answer('network', [], { links: [], within: [], passedOver: [] }),
     measureNetwork: () => this.#answer('measureNetwork', [], undefined),
     cancelNetwork: () => this.#answer('cancelNetwork', [], undefined),
     dataSets: () => this.#answer('dataSets', [], []),
