@@ -124,18 +124,14 @@ export class GaussianSelection<V> implements Selection<V> {
 
   /** The estimate or, if the sample contradicts it, a magnitude that some 3k entries reach. */
   #plausible(estimate: number, k: number): number {
-    const { length, work } = this.#context;
-    const { values } = this.#sample;
-    if (values === undefined) return estimate;
-    const wanted = (k * values.length) / length;
-    let reaching = 0;
-    for (const value of work.arena.f32(values)) {
-      if (Math.abs(value) >= estimate) reaching++;
-    }
+    const { size } = this.#sample;
+    if (size === 0) return estimate;
+    const wanted = (k * size) / this.#context.length;
+    const reaching = this.#sample.reaching(estimate);
     const tooFew = wanted >= LEAST_EVIDENCE && reaching < 0.75 * wanted;
     const tooMany = reaching > MOST_REACHING * Math.max(wanted, 1);
     if (!tooFew && !tooMany) return estimate;
-    const rank = Math.min(Math.max(1, Math.ceil(REACHING * wanted)), values.length);
-    return work.kernels.sparsification.kthMagnitude(values, rank);
+    const rank = Math.min(Math.max(1, Math.ceil(REACHING * wanted)), size);
+    return this.#sample.kthMagnitude(rank);
   }
 }

@@ -5,9 +5,10 @@
  * the same on every backend. A deviation from so many is right to 0.6 % (normal entries), and
  * costs the same for any length.
  *
- * Cost: 128 KiB of memory; on a GPU 64 KiB are read back.
+ * Cost: 256 KiB of memory; on a GPU 64 KiB are read back.
  */
 import type { FixedSums } from '../kernels/fixed-point.ts';
+import { roomBytes, type StreamRoom } from '../kernels/sparsification.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { Entries } from '../work/selection.ts';
 import { wait, type Steps } from '../work/steps.ts';
@@ -21,6 +22,8 @@ export class VectorSample<V> {
   readonly #work: Work<V>;
   /** Undefined if vectors are summed whole. */
   readonly #entries: Entries<V> | undefined;
+  /** Where those that reach a threshold are collected to be counted. */
+  readonly #room: StreamRoom | undefined;
   #values: Vector | undefined;
 
   /** @param length of the vectors */
@@ -31,6 +34,7 @@ export class VectorSample<V> {
     const { offset } = room.list(SAMPLED);
     work.arena.u32(offset, SAMPLED).set(sampledIndices(length));
     this.#entries = room.named(SAMPLED);
+    this.#room = { offset: work.region(roomBytes(SAMPLED)).offset, capacity: SAMPLED };
   }
 
   /** Sums of the sampled entries, or of all. */
@@ -46,9 +50,21 @@ export class VectorSample<V> {
     return work.kernels.quantization.fixedSums(this.#values);
   }
 
-  /** The entries that were summed last, in the arena; undefined if vectors are summed whole. */
-  get values(): Vector | undefined {
-    return this.#values;
+  /** How many entries are sampled; 0 if vectors are summed whole. */
+  get size(): number {
+    return this.#values?.length ?? 0;
+  }
+
+  /** How many of those that were summed last have a magnitude of at least `threshold`. */
+  reaching(threshold: number): number {
+    const { sparsification } = this.#work.kernels;
+    const room = this.#room!;
+    return sparsification.appendAtLeast(this.#values!, threshold, 0, room, 0, SAMPLED);
+  }
+
+  /** The k-th largest magnitude of those, 1 ≤ k ≤ size. */
+  kthMagnitude(k: number): number {
+    return this.#work.kernels.sparsification.kthMagnitude(this.#values!, k);
   }
 }
 

@@ -55,6 +55,12 @@ describe('at the command line', () => {
     ['that leads', ['world.nodes=[box]', 'world.ranks=1', 'iterations=3']],
   ])('Ctrl-C cancels a deployment to a machine %s', async (_, settings) => {
     const command = home.startQuickstart(settings);
+    // What an earlier one sent is there already.
+    await until(
+      () => command.stderr,
+      (text) => text.includes('uploading'),
+      'the upload to be announced',
+    );
     await until(incoming, (files) => files.length > 0, 'the upload');
     command.child.kill('SIGINT');
     const { code, stderr, stdout } = await command.finished;
