@@ -6,6 +6,7 @@
  * What would be noticed here: an emulation that promises a method more, or less, than the network
  * that it stands for.
  */
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolvePlan } from '../src/agent/plan/resolve-plan.ts';
@@ -18,7 +19,7 @@ import {
 import { reportError } from '../src/cli/text/report-error.ts';
 import { milliseconds } from '../src/cli/text/quantities.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
-import { GradwireError } from '../src/shared/errors.ts';
+import { GradwireError, inputError } from '../src/shared/errors.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
@@ -66,15 +67,17 @@ async function main(): Promise<void> {
       json: { type: 'boolean', default: false },
     },
   });
+  const rounds = wholeAbove(0, 'rounds', values.rounds);
+  const iterations = wholeAbove(FIRST, 'iterations', values.iterations);
   const rows: string[][] = [];
   for (const exchange of METHODS) {
     const times: Record<Network, number[]> = { shaped: [], emulated: [] };
     const ratios: number[] = [];
-    for (let round = 0; round < Number(values.rounds); round++) {
+    for (let round = 0; round < rounds; round++) {
       const order = round % 2 === 0 ? NETWORKS : NETWORKS.toReversed();
       const medians: Partial<Record<Network, number>> = {};
       for (const network of order) {
-        const walls = await train(network, exchange, Number(values.iterations));
+        const walls = await train(network, exchange, iterations);
         times[network].push(...walls);
         medians[network] = median(walls);
       }
@@ -99,6 +102,15 @@ async function main(): Promise<void> {
   if (values.json) return;
   const head = ['method', ...NETWORKS, 'emulated / shaped', 'of each round'];
   console.log(textTable([head, ...rows], ['left', 'right', 'right', 'right', 'left']));
+}
+
+/** @throws GradwireError `BENCH_OPTION_INVALID` */
+function wholeAbove(least: number, name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > least) return value;
+  throw inputError('BENCH_OPTION_INVALID', `--${name} is "${text}"`, {
+    next: `Give a whole number above ${least}.`,
+  });
 }
 
 function quartiles(times: readonly number[]): string {
@@ -179,7 +191,7 @@ function run(spec: ExperimentSpec, links: Links): Promise<readonly IterationReco
       worker.send({
         ...{ type: 'configure', run: 'bench', rank, spec, plan, switches: [] },
         ...{ secret: new Uint8Array(32), listen: links.host(rank) },
-        ...rankResources(spec, 0.5),
+        ...rankResources(spec, availableParallelism() / RANKS),
       });
     }
   });

@@ -6,8 +6,8 @@
  * as many entries reach τ on Student's t₃ at 0.1 %), so τ is corrected until the count is
  * in [3k/4, 5k/4]: by bisection on candidates that one pass has collected, if between
  * 3k/4 and 16·k entries reach the first τ; otherwise τ is first moved there. Error feedback
- * makes that the rule: of a residual the entries above the last τ are missing, and after a few
- * iterations hardly any entry reaches τ. The sample shows it, and then gives a first τ itself.
+ * makes that the usual case: a residual lacks the entries above the last τ, and after a few
+ * iterations hardly any entry reaches τ. The sample shows it and then gives the first τ itself.
  *
  * Cost: the sum, the sample (summed in fixed point, so that all backends estimate alike),
  * one or a few passes to collect. If no threshold has a count in the band (ties), exactly k
@@ -42,7 +42,7 @@ import {
 import { RAMP, WARM_UP } from './policy/schedule.ts';
 import { VectorSample } from './vector-sample.ts';
 
-/** Of k entries so many must be in a sample for it to show that too few reach a threshold. */
+/** A sample must contain at least this many of the k entries to show that too few reach a threshold. */
 const LEAST_EVIDENCE = 8;
 /** Entries that reach a threshold, in multiples of k: where the search has room for them. */
 const MOST_REACHING = 12;

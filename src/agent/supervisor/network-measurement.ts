@@ -1,4 +1,4 @@
-/** Measures what lies between ranks on this machine. The processes end with the client. */
+/** Measures the links between ranks on this machine. The processes end with the client. */
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import { measureNetwork } from '../probe/measure-network.ts';
 import { leaveTurn, takeTurn } from './measuring-turn.ts';

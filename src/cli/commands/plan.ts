@@ -167,9 +167,11 @@ async function findNetwork(
   const profiles = found.profiles;
   const networkFor = (ranks: number): NetworkCost =>
     networkOf(spec, ranks, { profiles, links }) ?? LOOPBACK;
+  const within =
+    file === undefined ? withinText(names, profiles, found.file) : `measured (${file})`;
   const origin =
     spec.network === undefined
-      ? originOf(names, links, withinText(names, profiles, found.file))
+      ? originOf(names, links, within)
       : describeEmulated(emulatedNetwork(spec.network));
   return { networkOf: networkFor, origin };
 }
@@ -191,8 +193,10 @@ async function findMeasured(
       next: 'Measure one: gradwire bench network --out FILE.',
     });
   }
-  if (names.every((name) => name === LOCAL_NODE)) {
-    const profiles = own === undefined ? [] : [[LOCAL_NODE, own] as const];
+  const [only, ...others] = names;
+  // No machine has to be known for a file that was named, or for this computer.
+  if (others.length === 0 && (given !== undefined || only === LOCAL_NODE)) {
+    const profiles = own === undefined ? [] : [[only!, own] as const];
     return { profiles: new Map(profiles), links: undefined, file };
   }
   return await withWorkspace(({ store, coordinator }) => {

@@ -1,5 +1,5 @@
 /**
- * Measures a machine's own network: what lies between ranks on it. While a run is in progress there
+ * Measures a machine's own network: the links between ranks on it. While a run is in progress there
  * nothing is measured unless requested, as with links.
  */
 import {

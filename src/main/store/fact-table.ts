@@ -25,6 +25,8 @@ export class FactTable {
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #database: Database.Database;
+  /** Profiles by their text: the app looks at them whenever something has changed. */
+  readonly #networks = new Map<string, NetworkProfile>();
 
   constructor(database: Database.Database, file: string) {
     this.#database = database;
@@ -63,8 +65,12 @@ export class FactTable {
     const row = this.#guard(() => this.#statements.one.get(node.name));
     if (row === undefined || row.network === null) return undefined;
     if (row.identity !== node.identity) return undefined;
+    const known = this.#networks.get(row.network);
+    if (known !== undefined) return known;
     // One that another version wrote in another form counts as none.
-    return networkProfileSchema.safeParse(JSON.parse(row.network)).data;
+    const profile = networkProfileSchema.safeParse(JSON.parse(row.network)).data;
+    if (profile !== undefined) this.#networks.set(row.network, profile);
+    return profile;
   }
 
   noteNetwork({ name, identity }: KnownNode, profile: NetworkProfile): void {
