@@ -7,7 +7,7 @@ import { resolveHome } from '../../../src/main/home/home.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
-import { until, untilAsync } from '../../harness/processes.ts';
+import { processesWith, until, untilAsync } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
 
 const RUN = ['world.nodes=[this-computer, box]', 'world.ranks=2', 'iterations=3'];
@@ -43,7 +43,13 @@ const incoming = (): readonly string[] => {
 };
 
 /** Nothing there looks whole; the next deployment begins with what was sent. */
-function expectNoAgent(): void {
+async function expectNoAgent(): Promise<void> {
+  // What is still being written is not taken over by the next upload.
+  await until(
+    () => processesWith(`HOME=${server.home}`, cat()),
+    (writing) => writing.length === 0,
+    'the cancelled upload’s cat to end',
+  );
   expect(existsSync(path.join(base(), 'agents'))).toBe(false);
   expect(incoming().filter((name) => !name.endsWith('.tar.gz'))).toEqual([]);
   expect(incoming().length).toBeLessThanOrEqual(1);
@@ -70,7 +76,7 @@ describe('at the command line', () => {
     });
     // That all is there is not said; what takes long is.
     expect(stderr).toMatch(/^box: uploading the agent \(\d+\.\d MiB\)\n/);
-    expectNoAgent();
+    await expectNoAgent();
   });
 });
 
@@ -114,7 +120,7 @@ describe('in the app', () => {
     expect(activity?.kind).toBe('deploy');
     await core.api.cancelNode('box');
     expect(await launched).toMatchObject({ code: 'ABORTED' });
-    expectNoAgent();
+    await expectNoAgent();
     await until(
       () => box()?.activity,
       (left) => left === undefined,
