@@ -17,11 +17,11 @@ let home: GradwireHome;
 
 beforeAll(async () => {
   server = await SshServer.start({ shellStart: 'PATH=$HOME/bin:$PATH' });
-  // An upload does not end there before it is cancelled.
+  // Takes an upload too slowly for it to end before it is cancelled, and stops when told to.
   mkdirSync(path.dirname(cat()));
   const slow =
-    '#!/bin/sh\nhead -c 100000\n' +
-    'while [ "$(head -c 20000 | wc -c)" -gt 0 ]; do sleep 1; done\n';
+    `#!/bin/sh\nhead -c 100000\nwhile [ ! -e '${stop()}' ] && ` +
+    '[ "$(head -c 20000 | wc -c)" -gt 0 ]; do sleep 0.5; done\n';
   writeFileSync(cat(), slow, { mode: 0o755 });
   home = new GradwireHome();
   const host = ['--host', '127.0.0.1', '--port', String(server.port)];
@@ -35,6 +35,7 @@ afterAll(async () => {
 });
 
 const cat = (): string => path.join(server.home, 'bin', 'cat');
+const stop = (): string => path.join(server.home, 'stop');
 const base = (): string => path.join(server.home, '.gradwire');
 
 const incoming = (): readonly string[] => {
@@ -45,11 +46,13 @@ const incoming = (): readonly string[] => {
 /** Nothing there looks whole; the next deployment begins with what was sent. */
 async function expectNoAgent(): Promise<void> {
   // What is still being written is not taken over by the next upload.
+  writeFileSync(stop(), '');
   await until(
     () => processesWith(`HOME=${server.home}`, cat()),
     (writing) => writing.length === 0,
     'the cancelled upload’s cat to end',
   );
+  rmSync(stop());
   expect(existsSync(path.join(base(), 'agents'))).toBe(false);
   expect(incoming().filter((name) => !name.endsWith('.tar.gz'))).toEqual([]);
   expect(incoming().length).toBeLessThanOrEqual(1);
