@@ -23,10 +23,6 @@ import { openSession } from './collectives/stage.ts';
 import { measureVectors } from './collectives/vector-sections.ts';
 import './parent.ts';
 
-// What stands when the process exits is taken down then; a signal is an exit, too.
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
-
 try {
   await main();
 } catch (error) {

@@ -49,10 +49,6 @@ const BURST = 20_000;
 const NETWORKS = ['shaped', 'emulated'] as const;
 type Network = (typeof NETWORKS)[number];
 
-// What stands when the process exits is taken down then; a signal is an exit, too.
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
-
 try {
   await main();
 } catch (error) {

@@ -56,10 +56,6 @@ const REPETITIONS = 4;
 const GOODPUT = 0.941;
 const WHAT = { nodes: 'ranks of each node, as 4,4', length: 'a number of elements' };
 
-// What stands when the process exits is taken down then; a signal is an exit, too.
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
-
 try {
   await main(readOptions(process.argv.slice(2)));
 } catch (error) {

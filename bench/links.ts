@@ -40,10 +40,6 @@ const RIGHT = HEAD.slice(1).map(() => 'right' as const);
 
 const RATES = [100e6, 1e9, undefined] as const;
 
-// What stands when the process exits is taken down then; a signal is an exit, too.
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
-
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '7' },

@@ -44,6 +44,11 @@ export class NodeSet {
     return [first!, ...others];
   }
 
+  /** The link to a node, if it has been made. */
+  made(name: string): NodeLink | undefined {
+    return this.#links.get(name);
+  }
+
   has(name: string): boolean {
     return this.#directory.names().includes(name);
   }

@@ -189,19 +189,17 @@ export class RunCoordinator {
 
   /** The runs that a connected node has, whoever started them; undefined if it is not connected. */
   async runsOn(node: string): Promise<readonly SupervisedRun[] | undefined> {
-    const link = [...this.#nodes].find(({ name }) => name === node);
-    return (await link?.connection?.request('runs', {}))?.runs;
+    return (await this.#nodes.made(node)?.connection?.request('runs', {}))?.runs;
   }
 
   /** The state of the connection to a node. */
   nodeConnection(node: string): NodeConnection {
-    const link = [...this.#nodes].find(({ name }) => name === node);
-    return link?.state ?? { connection: 'idle' };
+    return this.#nodes.made(node)?.state ?? { connection: 'idle' };
   }
 
   /** A machine has been reached in another way: what it runs is followed again. */
   async reached(node: string): Promise<void> {
-    const link = [...this.#nodes].find(({ name }) => name === node);
+    const link = this.#nodes.made(node);
     if (link?.state.connection !== 'unreachable') return;
     link.reached();
     const found = await link.find({ interactive: false });
@@ -355,7 +353,7 @@ export class RunCoordinator {
 
   /** Reconnects to a node that refused a log-in, if runs there are followed. */
   resume(node: string): void {
-    [...this.#nodes].find(({ name }) => name === node)?.resume();
+    this.#nodes.made(node)?.resume();
   }
 
   /** Disconnects from a node; its records are read when its runs are followed again. */
