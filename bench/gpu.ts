@@ -102,8 +102,8 @@ async function measure(gpu: GpuDevice, n: number): Promise<Row[]> {
       selection.selectTopK(x, k, false),
     );
   }
-  const quantizer = { levels: 7, bucket: 512 };
-  const runs = runsOf(n, quantizer.bucket);
+  const quantizer = { levels: 7, runLength: 512 };
+  const runs = runsOf(n, quantizer.runLength);
   const [scales, factors] = [gpu.allocate(4 * runs), gpu.allocate(4 * runs)].map(
     wholeOf,
   );

@@ -103,7 +103,7 @@ const runs = { ...out, bytes: 8 * 4 * Math.ceil(n / 512) };
 timeKernel('4 of each 512', ({ sparsification }) =>
   sparsification.selectTopKPerRun(x, 512, 4, 4, runs),
 );
-const quantizer = { levels: 7, bucket: 512 };
+const quantizer = { levels: 7, runLength: 512 };
 timeKernel('quantize 4 bit', ({ quantization }) => {
   quantization.quantize(x, quantizer, 'max', { seed: 1 }, scales, codes);
 });

@@ -154,7 +154,7 @@ export function pipelineOf({ parallelism }: Shared): Pipeline | undefined {
 export const replicaCount = (ranks: number, spec: Shared): number =>
   ranks / (pipelineOf(spec)?.stages ?? 1);
 
-export interface Seat extends Pipeline {
+export interface PipelinePosition extends Pipeline {
   readonly stage: number;
   readonly replica: number;
 }
@@ -165,7 +165,7 @@ type Ranked = Shared & { readonly world: { readonly ranks: number } };
  * Which stage of which pipeline a rank trains: the stages of a pipeline are consecutive ranks.
  * Undefined if every rank has the whole model.
  */
-export function seatIn(spec: Shared, rank: number): Seat | undefined {
+export function pipelinePosition(spec: Shared, rank: number): PipelinePosition | undefined {
   const pipeline = pipelineOf(spec);
   if (pipeline === undefined) return undefined;
   const { stages } = pipeline;
@@ -173,12 +173,12 @@ export function seatIn(spec: Shared, rank: number): Seat | undefined {
 }
 
 /** Ranks of the same stage as this one; undefined if every rank has the whole model. */
-export function replicasOf(spec: Ranked, rank: number): readonly number[] | undefined {
-  const seat = seatIn(spec, rank);
-  if (seat === undefined) return undefined;
+export function groupOf(spec: Ranked, rank: number): readonly number[] | undefined {
+  const position = pipelinePosition(spec, rank);
+  if (position === undefined) return undefined;
   return Array.from(
     { length: replicaCount(spec.world.ranks, spec) },
-    (_, replica) => replica * seat.stages + seat.stage,
+    (_, replica) => replica * position.stages + position.stage,
   );
 }
 

@@ -1,6 +1,6 @@
 /** Facts about a machine, collected before anything is written to it. */
 import { z } from 'zod';
-import type { ChosenTransport } from './ssh-transport.ts';
+import type { ChosenSshClient } from './ssh-transport.ts';
 
 /** Addresses of the two ends of an SSH connection, as the machine sees them. */
 export interface ConnectionEnds {
@@ -62,7 +62,7 @@ export interface Preflight {
   readonly missing: readonly string[];
   readonly findings: readonly Finding[];
   /** The SSH client that was used, and why. */
-  readonly transport?: ChosenTransport | undefined;
+  readonly transport?: ChosenSshClient | undefined;
   /** Parts of SSH's files that were not understood or not read, and why. */
   readonly notices?: readonly string[] | undefined;
 }

@@ -6,11 +6,11 @@ export type SshTransport = (typeof SSH_TRANSPORTS)[number];
 export const TRANSPORT_CHOICES = ['auto', ...SSH_TRANSPORTS] as const;
 export type TransportChoice = (typeof TRANSPORT_CHOICES)[number];
 
-export interface ChosenTransport {
+export interface ChosenSshClient {
   readonly kind: SshTransport;
   readonly reason: string;
 }
 
-export function transportText({ kind, reason }: ChosenTransport): string {
+export function transportText({ kind, reason }: ChosenSshClient): string {
   return `${kind === 'builtin' ? 'built-in SSH' : 'the system’s ssh'} (${reason})`;
 }

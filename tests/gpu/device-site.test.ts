@@ -503,7 +503,7 @@ async function step(
         expect(fences.map(({ state }) => state.outcome)).toEqual(outcomes);
       }
       put(gradientOf(rank, iteration));
-      await engine.exchange(iteration, { rate: 0.1 / (1 + iteration) });
+      await engine.exchange(iteration, { lr: 0.1 / (1 + iteration) });
       return await get();
     }),
   );

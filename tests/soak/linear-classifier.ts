@@ -3,7 +3,7 @@
  * mini-batch gradient descent with a rate that falls to 0, so that it converges.
  */
 import type { ByteSamples } from '../../src/agent/training/datasets/byte-dataset.ts';
-import { RandomStream } from '../../src/agent/training/runtime/random-stream.ts';
+import { RandomSequence } from '../../src/agent/training/runtime/random-sequence.ts';
 
 const classes = 10;
 const batch = 64;
@@ -18,7 +18,7 @@ export function bestLinearAccuracy(
   const weights = new Float64Array((pixels + 1) * classes);
   const gradient = new Float64Array(weights.length);
   const scores = new Float64Array(classes);
-  const random = new RandomStream({ seed: 1 });
+  const random = new RandomSequence({ seed: 1 });
 
   const score = (samples: ByteSamples, sample: number): void => {
     scores.set(weights.subarray(pixels * classes));

@@ -11,7 +11,7 @@ import { inputError } from '../../shared/errors.ts';
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { Quantization } from '../../shared/quantization.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
-import { assertPlaces } from '../collectives/node-groups.ts';
+import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { placedSeconds } from '../collectives/node-links.ts';
 import {
   assertQuantizes,

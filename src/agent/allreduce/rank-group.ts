@@ -10,7 +10,7 @@
  */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
-import { assertPlaces } from '../collectives/node-groups.ts';
+import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { Arena } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';

@@ -33,7 +33,7 @@ export type Order =
       readonly kind: 'pushed';
       readonly iteration: number;
       /** Whether all ranks should meet, because there is something to agree on. */
-      readonly wantsFence: boolean;
+      readonly wantsMeeting: boolean;
       /** Default: no request. */
       readonly asks?: number | undefined;
     }
@@ -44,7 +44,7 @@ export type Order =
 
 export interface Reply {
   /** All meet before the requested iteration; otherwise its weights follow. */
-  readonly fence: boolean;
+  readonly meets: boolean;
   /** The weights have all pushes of the iterations before this one. */
   readonly version: number;
 }
@@ -72,7 +72,7 @@ export function encodeOrder(order: Order): Uint8Array {
       break;
     case 'pushed':
       numbers[1] = order.iteration;
-      numbers[2] = Number(order.wantsFence);
+      numbers[2] = Number(order.wantsMeeting);
       numbers[3] = order.asks ?? NONE;
       break;
     case 'ask':
@@ -98,7 +98,7 @@ export function decodeOrder({ buffer, byteOffset }: Uint8Array): Order {
     case 'leftover':
       return { kind, lr };
     case 'pushed': {
-      const pushed = { kind, iteration, wantsFence: second === 1 };
+      const pushed = { kind, iteration, wantsMeeting: second === 1 };
       return third === NONE ? pushed : { ...pushed, asks: third };
     }
     case 'ask':
@@ -112,11 +112,11 @@ export function decodeOrder({ buffer, byteOffset }: Uint8Array): Order {
   }
 }
 
-export const encodeReply = ({ fence, version }: Reply): Uint8Array =>
-  new Uint8Array(Float64Array.of(Number(fence), version).buffer);
+export const encodeReply = ({ meets, version }: Reply): Uint8Array =>
+  new Uint8Array(Float64Array.of(Number(meets), version).buffer);
 
 /** @param bytes aligned as f64 */
 export function decodeReply({ buffer, byteOffset }: Uint8Array): Reply {
-  const [fence, version] = new Float64Array(buffer, byteOffset, 2);
-  return { fence: fence === 1, version: version! };
+  const [meets, version] = new Float64Array(buffer, byteOffset, 2);
+  return { meets: meets === 1, version: version! };
 }

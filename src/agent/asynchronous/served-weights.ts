@@ -4,7 +4,7 @@
  * has one of S adjacent ranges of the weights.
  */
 import { partRanges } from '../collectives/partition.ts';
-import { onOneNode } from '../collectives/node-groups.ts';
+import { onOneNode } from '../collectives/ranks-by-node.ts';
 import { serverRanks } from '../collectives/server-ranks.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
@@ -13,7 +13,7 @@ import type { FlatTensor } from '../plan/buckets.ts';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { Reply } from './orders.ts';
 import { PeerLine, type LineOptions } from './peer-line.ts';
-import { ServerClient, type Ask, type PushEnd } from './server-client.ts';
+import { ServerClient, type PullRequest, type PushEnd } from './server-client.ts';
 import { WeightServer, type ServerSettings } from './weight-server.ts';
 
 export interface AsynchronousSettings extends ServerSettings {
@@ -69,7 +69,7 @@ export class ServedWeights implements Disposable {
     }
     this.#client = new ServerClient({
       ...{ ...options, rank, lines, own: this.#server },
-      seats: ranks.map((server, index) => ({
+      serverLinks: ranks.map((server, index) => ({
         range: ranges[index]!,
         line: lines[server],
       })),
@@ -105,11 +105,11 @@ export class ServedWeights implements Disposable {
     return this.#client.pushed(end);
   }
 
-  pushedAndAsk(end: PushEnd, ask: Ask): Promise<Reply> {
+  pushedAndAsk(end: PushEnd, ask: PullRequest): Promise<Reply> {
     return this.#client.pushedAndAsk(end, ask);
   }
 
-  ask(ask: Ask): Promise<Reply> {
+  ask(ask: PullRequest): Promise<Reply> {
     return this.#client.ask(ask);
   }
 

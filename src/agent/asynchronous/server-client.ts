@@ -27,7 +27,7 @@ import {
 import type { PushedShare, WeightServer } from './weight-server.ts';
 
 /** A server as a worker sees it. */
-export interface ServerSeat {
+export interface ServerLink {
   /** The server's range of the flat weights. */
   readonly range: ElementRange;
   /** The line to the server; undefined if it is on this rank. */
@@ -39,8 +39,8 @@ export interface ServerClientOptions {
   readonly arena: Arena;
   readonly tensors: readonly FlatTensor[];
   readonly plan: ExchangePlan;
-  /** The first decides on fences. */
-  readonly seats: readonly ServerSeat[];
+  /** The first decides on meetings. */
+  readonly serverLinks: readonly ServerLink[];
   /** The server on this rank, if there is one. */
   readonly own: WeightServer | undefined;
   /** Lines to all other ranks, by rank. */
@@ -48,7 +48,7 @@ export interface ServerClientOptions {
 }
 
 /** May this iteration begin? Iterations are asked for in order, each once. */
-export interface Ask {
+export interface PullRequest {
   readonly iteration: number;
   /** The destination of its flat weights. */
   readonly into: Vector;
@@ -58,7 +58,7 @@ export interface Ask {
 export interface PushEnd {
   readonly iteration: number;
   /** Whether this rank has something for all to agree on. */
-  readonly wantsFence: boolean;
+  readonly wantsMeeting: boolean;
 }
 
 export class ServerClient {
@@ -86,11 +86,11 @@ export class ServerClient {
     payload: Payload,
     { iteration, lr }: { readonly iteration: number; readonly lr: number },
   ): Promise<void> {
-    const { own, rank, seats } = this.#options;
+    const { own, rank, serverLinks } = this.#options;
     const sends: Promise<void>[] = [];
     for (const [server, share] of this.#shares[bucket.index]!.entries()) {
       if (share.length === 0) continue;
-      const { line } = seats[server]!;
+      const { line } = serverLinks[server]!;
       const part = this.#partOf(payload, bucket.length, share);
       const pushed = { ...part, bucket: bucket.index, iteration, lr };
       if (line === undefined) own!.push(rank, pushed);
@@ -101,8 +101,8 @@ export class ServerClient {
 
   /** More of this iteration's gradient: flat, in the arena. */
   async pushLeftover(leftover: Vector, lr: number): Promise<void> {
-    const { arena, own, rank, seats } = this.#options;
-    const sends = seats.flatMap(({ line, range }) => {
+    const { arena, own, rank, serverLinks } = this.#options;
+    const sends = serverLinks.flatMap(({ line, range }) => {
       const part = {
         offset: leftover.offset + 4 * range.start,
         length: range.length,
@@ -125,14 +125,14 @@ export class ServerClient {
    * @throws the transport's errors
    */
   async pushed(end: PushEnd): Promise<void> {
-    await Promise.all(this.#options.seats.map((seat) => this.#end(seat, end)));
+    await Promise.all(this.#options.serverLinks.map((link) => this.#end(link, end)));
   }
 
   /**
    * Like `pushed`, then `ask`, in one message. Later messages follow it; the answer may still
    * be on its way.
    */
-  pushedAndAsk(end: PushEnd, ask: Ask): Promise<Reply> {
+  pushedAndAsk(end: PushEnd, ask: PullRequest): Promise<Reply> {
     return this.#askAll(ask, end);
   }
 
@@ -141,7 +141,7 @@ export class ServerClient {
    * before it.
    * @throws the transport's errors
    */
-  ask(ask: Ask): Promise<Reply> {
+  ask(ask: PullRequest): Promise<Reply> {
     return this.#askAll(ask);
   }
 
@@ -151,13 +151,13 @@ export class ServerClient {
    * @throws the transport's errors
    */
   async meet(weights: Vector): Promise<void> {
-    const { arena, lines, own, seats } = this.#options;
+    const { arena, lines, own, serverLinks } = this.#options;
     await Promise.all(
-      seats.map(({ line }) => line && this.#order(line, { kind: 'meet' })),
+      serverLinks.map(({ line }) => line && this.#order(line, { kind: 'meet' })),
     );
     await own?.closed();
     await Promise.all(
-      seats.flatMap(({ line, range }) => {
+      serverLinks.flatMap(({ line, range }) => {
         const place = within(weights, range);
         if (line !== undefined) {
           return [line.receive(MEET_STREAM, arena.u8(place.offset, 4 * place.length))];
@@ -170,29 +170,36 @@ export class ServerClient {
   }
 
   /** @param end the end of the previous push, if the servers do not know it yet */
-  async #askAll(ask: Ask, end?: PushEnd): Promise<Reply> {
-    const { seats } = this.#options;
+  async #askAll(ask: PullRequest, end?: PushEnd): Promise<Reply> {
+    const { serverLinks } = this.#options;
     const replies = await Promise.all(
-      seats.map((seat) => this.#askOne(seat, ask, end)),
+      serverLinks.map((link) => this.#askOne(link, ask, end)),
     );
-    // Only the first server knows of unplanned fences.
-    const { fence } = replies[0]!;
-    return { fence, version: Math.min(...replies.map(({ version }) => version)) };
+    // Only the first server knows of unplanned meetings.
+    const { meets } = replies[0]!;
+    return { meets, version: Math.min(...replies.map(({ version }) => version)) };
   }
 
-  async #end({ line }: ServerSeat, { iteration, wantsFence }: PushEnd): Promise<void> {
+  async #end(
+    { line }: ServerLink,
+    { iteration, wantsMeeting }: PushEnd,
+  ): Promise<void> {
     const { own, rank } = this.#options;
-    if (line === undefined) own!.pushed(rank, iteration, wantsFence);
-    else await this.#order(line, { kind: 'pushed', iteration, wantsFence });
+    if (line === undefined) own!.pushed(rank, iteration, wantsMeeting);
+    else await this.#order(line, { kind: 'pushed', iteration, wantsMeeting });
   }
 
-  async #askOne(seat: ServerSeat, ask: Ask, end: PushEnd | undefined): Promise<Reply> {
+  async #askOne(
+    link: ServerLink,
+    ask: PullRequest,
+    end: PushEnd | undefined,
+  ): Promise<Reply> {
     const { arena, own } = this.#options;
     const { iteration, into } = ask;
-    const { line, range } = seat;
+    const { line, range } = link;
     const place = within(into, range);
     if (line === undefined) {
-      if (end !== undefined) await this.#end(seat, end);
+      if (end !== undefined) await this.#end(link, end);
       return await own!.pull(iteration, arena.f32(place));
     }
     await this.#order(
@@ -204,7 +211,7 @@ export class ServerClient {
     const bytes = new Uint8Array(REPLY_BYTES);
     await line.receive(REPLY_STREAM, bytes);
     const reply = decodeReply(bytes);
-    if (!reply.fence) {
+    if (!reply.meets) {
       await line.receive(PULL_STREAM, arena.u8(place.offset, 4 * place.length));
     }
     return reply;
@@ -262,9 +269,9 @@ export class ServerClient {
   }
 
   #sharesOf(plan: ExchangePlan): readonly (readonly BucketShare[])[] {
-    const { seats, tensors } = this.#options;
+    const { serverLinks, tensors } = this.#options;
     return planBuckets(tensors, plan).map((bucket) =>
-      seats.map(({ range }) => shareOf(bucket, range)),
+      serverLinks.map(({ range }) => shareOf(bucket, range)),
     );
   }
 }

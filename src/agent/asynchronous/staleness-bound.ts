@@ -4,7 +4,7 @@
  * it is at most s iterations ahead of the slowest. With s = 0 no worker starts before all have
  * pushed.
  *
- * It also decides where all meet again. A fence before iteration t is set while workers are
+ * It also decides where all meet again. A meeting before iteration t is set while workers are
  * at different iterations: it lies after the newest that any worker may have begun, so that
  * every worker still has to ask before it gets there. Pure: callers wait and send.
  *
@@ -13,7 +13,7 @@
  */
 
 /** `wait`: ask again when anything has been pushed. */
-export type Answer = 'begin' | 'wait' | 'fence';
+export type Answer = 'begin' | 'wait' | 'meet';
 
 /** A worker's progress; its iterations may end in a different order than they began. */
 interface Progress {
@@ -28,7 +28,7 @@ export class StalenessBound {
   readonly #workers: readonly Progress[];
   /** The newest iteration that any worker may have begun. */
   #newest = 0;
-  #fence: number | undefined;
+  #meeting: number | undefined;
 
   /** @param staleness s: iterations by which a worker may be ahead of the slowest */
   constructor(workers: number, staleness: number) {
@@ -48,7 +48,7 @@ export class StalenessBound {
       worker.beyond.clear();
     }
     this.#newest = iteration + count - 1;
-    this.#fence = undefined;
+    this.#meeting = undefined;
   }
 
   /** The weights have every worker's pushes of the iterations before this one. */
@@ -83,14 +83,14 @@ export class StalenessBound {
   }
 
   /** Requests a meeting of all workers, as soon as possible. */
-  wantFence(): void {
-    this.#fence ??= this.#newest + 1;
+  wantMeeting(): void {
+    this.#meeting ??= this.#newest + 1;
   }
 
   /** Whether a worker that has begun all iterations before may begin this one. */
   ask(iteration: number): Answer {
-    // A rank with several threads may ask for later ones before it learns of the fence.
-    if (iteration >= (this.#fence ?? Infinity)) return 'fence';
+    // A rank with several threads may ask for later ones before it learns of the meeting.
+    if (iteration >= (this.#meeting ?? Infinity)) return 'meet';
     if (iteration - this.version > this.#staleness) return 'wait';
     this.#newest = Math.max(this.#newest, iteration);
     return 'begin';

@@ -4,8 +4,8 @@
  * rank carries out its orders; the worker on the server's own rank makes the same calls
  * directly.
  *
- * Between two fences the loops run concurrently with the rank's other work. The first server
- * also sets unplanned fences: every worker asks it before each iteration.
+ * Between two meetings the loops run concurrently with the rank's other work. The first server
+ * also sets unplanned meetings: every worker asks it before each iteration.
  */
 import type { ElementRange } from '../collectives/partition.ts';
 import type { Kernels } from '../kernels/kernels.ts';
@@ -48,7 +48,7 @@ export interface WeightServerOptions {
   readonly settings: ServerSettings;
   /** This server's range of the flat weights. */
   readonly range: ElementRange;
-  /** Whether it is the one that decides on fences. */
+  /** Whether it is the one that decides on meetings. */
   readonly isFirst: boolean;
   /** The range's initial weights. */
   readonly weights: Float32Array;
@@ -196,16 +196,16 @@ export class WeightServer implements Disposable {
   }
 
   /** An iteration has been pushed completely. */
-  pushed(worker: number, iteration: number, wantsFence: boolean): void {
+  pushed(worker: number, iteration: number, wantsMeeting: boolean): void {
     this.#bound.pushed(worker, iteration);
     // When all workers are at the same iteration, the weights are rounded to f32 as in
     // synchronous training.
     if (this.#bound.even) this.#options.reduce(() => this.#shard.round());
-    if (wantsFence && this.#options.isFirst) this.#bound.wantFence();
+    if (wantsMeeting && this.#options.isFirst) this.#bound.wantMeeting();
     this.#settle();
   }
 
-  /** Resolves when the iteration may begin, its weights copied, or when there is a fence. */
+  /** Resolves when the iteration may begin, its weights copied, or when all meet first. */
   pull(iteration: number, into: Float32Array): Promise<Reply> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) {
@@ -242,7 +242,7 @@ export class WeightServer implements Disposable {
           break;
         }
         case 'pushed':
-          this.pushed(worker, order.iteration, order.wantsFence);
+          this.pushed(worker, order.iteration, order.wantsMeeting);
           if (order.asks !== undefined) await this.#answer(line, order.asks, weights);
           break;
         case 'ask':
@@ -264,7 +264,7 @@ export class WeightServer implements Disposable {
   ): Promise<void> {
     const reply = await this.pull(iteration, weights);
     await line.send(REPLY_STREAM, encodeReply(reply));
-    if (!reply.fence) await line.send(PULL_STREAM, new Uint8Array(weights.buffer));
+    if (!reply.meets) await line.send(PULL_STREAM, new Uint8Array(weights.buffer));
   }
 
   async #receiveShare(
@@ -293,7 +293,7 @@ export class WeightServer implements Disposable {
       }
       // A copy, so that later pushes do not change it in transit.
       if (answer === 'begin') waiting.into.set(this.#shard.weights);
-      waiting.resolve({ fence: answer === 'fence', version: this.#bound.version });
+      waiting.resolve({ meets: answer === 'meet', version: this.#bound.version });
     }
     this.#waiting = still;
   }

@@ -13,7 +13,7 @@ import type { GradientBucket } from '../compression/bucket-compressor.ts';
 import type { ExchangeStatistics, MethodDefinition } from '../compression/method.ts';
 import { none } from '../compression/none.ts';
 import { NotFiniteInput } from '../work/not-finite-input.ts';
-import { inIterations } from '../compression/policy/epochs.ts';
+import { inIterations } from '../compression/policy/passes.ts';
 import { travelsApart } from '../compression/policy/small-tensors.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 import type { Vector } from '../memory/arena.ts';

@@ -11,7 +11,7 @@ import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-t
 import type { MessageHeader, Transport } from '../transport/transport.ts';
 import { CollectiveMemory } from './collective-memory.ts';
 import type { CollectiveSettings, Communicator, Quantization } from './collective.ts';
-import { assertPlaces, onOneNode } from './node-groups.ts';
+import { assertPlaces, onOneNode } from './ranks-by-node.ts';
 import { DEFAULT_SERVERS } from './server-ranks.ts';
 
 /** The purposes of collectives' random numbers start here. */
@@ -48,7 +48,7 @@ export interface CommunicatorOptions {
  * What all ranks must agree on in one exchange, beside its number. The settings are not
  * in the header: the epoch's plan has them.
  */
-export interface ExchangeHeader
+export interface CallHeader
   extends Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>, CollectiveSettings {}
 
 export class TransportCommunicator implements Communicator, Disposable {
@@ -157,7 +157,7 @@ export class TransportCommunicator implements Communicator, Disposable {
    * Begins the next exchange on this stream. All ranks begin the same exchanges in the
    * same order; the previous one must have ended on this rank.
    */
-  begin(exchange: ExchangeHeader): this {
+  begin(exchange: CallHeader): this {
     const { operation } = exchange;
     if (isCollective(operation) && operation !== this.#collective) {
       // Otherwise the previous collective's scratch would live as long as the stream.

@@ -1,7 +1,7 @@
 /**
  * Hierarchical allreduce for nodes of several ranks each: reduce-scatter within the node,
  * allreduce of each lane between its counterparts on all nodes, allgather within the node
- * (`node-groups.ts` says what lanes are). 2(M−1)/M·N elements pass a node's link each
+ * (`ranks-by-node.ts` says what lanes are). 2(M−1)/M·N elements pass a node's link each
  * way, the minimum for M nodes, however many ranks share it: a ring of all ranks sends
  * 2(P−1)/P·N, and other flat algorithms several times that.
  *
@@ -36,7 +36,7 @@ import type {
   Communicator,
   ExchangeShape,
 } from './collective.ts';
-import { nodeGroups, nodeSeat, onOneNode, type NodeSeat } from './node-groups.ts';
+import { ranksByNode, placeOnNode, onOneNode, type PlaceOnNode } from './ranks-by-node.ts';
 import { part } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 import { combineInOrder } from './reduce-scatter.ts';
@@ -53,7 +53,7 @@ export const hierarchical: CollectiveDefinition = {
   forNodes: true,
   cost: (shape, network) => {
     const { payloadBytes, ranks, valueBytes = 4 } = shape;
-    const { nodes, lanes } = nodeGroups(shape.places ?? onOneNode(ranks));
+    const { nodes, lanes } = ranksByNode(shape.places ?? onOneNode(ranks));
     const most = Math.max(...nodes.map(({ length }) => length));
     const laneBytes = payloadBytes / lanes;
     const summed = most - 1 + (nodes.length - 1) / nodes.length;
@@ -117,7 +117,7 @@ interface Arrival {
 /** One rank's part in one exchange. */
 class HierarchicalAllreduce {
   readonly #communicator: Communicator;
-  readonly #seat: NodeSeat;
+  readonly #position: PlaceOnNode;
   /** The chunks of each lane. */
   readonly #lanes: readonly (readonly Chunk[])[];
   /** The chunks of this rank's lane; none if it has no lane. */
@@ -126,14 +126,14 @@ class HierarchicalAllreduce {
 
   constructor(communicator: Communicator, vector: Vector) {
     const { valueBytes } = communicator;
-    const seat = nodeSeat(communicator);
+    const position = placeOnNode(communicator);
     this.#communicator = communicator;
-    this.#seat = seat;
-    this.#lanes = Array.from({ length: seat.lanes }, (_, lane) => {
-      const elements = part(vector, seat.lanes, lane, valueBytes);
-      return chunksOf(elements, seat.nodes.length, valueBytes);
+    this.#position = position;
+    this.#lanes = Array.from({ length: position.lanes }, (_, lane) => {
+      const elements = part(vector, position.lanes, lane, valueBytes);
+      return chunksOf(elements, position.nodes.length, valueBytes);
     });
-    this.#own = this.#lanes[seat.place] ?? [];
+    this.#own = this.#lanes[position.place] ?? [];
   }
 
   /**
@@ -141,7 +141,7 @@ class HierarchicalAllreduce {
    * are posted in the same order.
    */
   async run(): Promise<void> {
-    const { local, place, node, counterparts } = this.#seat;
+    const { local, place, node, counterparts } = this.#position;
     const own = this.#own;
     const homed = own.filter(({ home }) => home === node);
     const contributions = this.#arrivals(local, place, own);
@@ -163,7 +163,7 @@ class HierarchicalAllreduce {
     contributions: readonly Arrival[],
     sums: readonly Arrival[],
   ): Promise<void> {
-    const { local, place, node, counterparts } = this.#seat;
+    const { local, place, node, counterparts } = this.#position;
     const own = this.#own;
     for (const [index, { vector, home }] of own.entries()) {
       await this.#combine(vector, place, contributions[index]!);
@@ -204,7 +204,7 @@ class HierarchicalAllreduce {
 
   /** Sends this rank's elements of all other lanes to their owners on its node. */
   #sendContributions(): void {
-    const { local, place } = this.#seat;
+    const { local, place } = this.#position;
     const most = Math.max(...this.#lanes.map(({ length }) => length));
     for (let index = 0; index < most; index++) {
       // Each rank begins with a different peer, so that none is contacted by all at once.
@@ -273,7 +273,7 @@ class HierarchicalAllreduce {
 /** Bytes that one rank sends, framing excluded: exact. */
 export function hierarchicalBytesSent(rank: number, shape: ExchangeShape): number {
   const { ranks, payloadBytes, places = onOneNode(ranks), valueBytes = 4 } = shape;
-  const { lanes, nodes, node, local, place, counterparts } = nodeSeat({ places, rank });
+  const { lanes, nodes, node, local, place, counterparts } = placeOnNode({ places, rank });
   const vector = { offset: 0, length: payloadBytes / valueBytes };
   let elements = 0;
   for (let lane = 0; lane < lanes; lane++) {

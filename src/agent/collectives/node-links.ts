@@ -14,7 +14,7 @@ import {
 } from '../../shared/cost-model/network-cost.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 import { foldedRanks, rounds } from './folding.ts';
-import { nodeGroups } from './node-groups.ts';
+import { ranksByNode } from './ranks-by-node.ts';
 
 type Costs = Pick<CollectiveDefinition, 'cost' | 'wireBytes' | 'crossing' | 'forNodes'>;
 
@@ -55,7 +55,7 @@ const isSpread = (places: readonly number[]): boolean =>
 /** Bytes that leave the busiest node if every rank sends this many, evenly, to all others. */
 function evenlySpread(bytes: number, places: readonly number[]): number {
   const ranks = places.length;
-  const leaving = nodeGroups(places).nodes.map(
+  const leaving = ranksByNode(places).nodes.map(
     ({ length }) => (length * (ranks - length)) / (ranks - 1),
   );
   return bytes * Math.max(...leaving);

@@ -18,9 +18,9 @@ import type { Communicator } from './collective.ts';
 import { blockRounds, blockRoundSeconds } from './doubling-blocks.ts';
 import { partRange, partRanges } from './partition.ts';
 import {
-  opened,
-  sealed,
-  sealedBytes,
+  unframed,
+  framed,
+  framedBytes,
   streamCapacity,
   STREAM_HEADER_BYTES,
   type Stream,
@@ -69,10 +69,10 @@ async function gatherDirectly(
       streamCapacity(range.length, valueBytes),
       (bytes) => ({ offset, bytes }),
     );
-    return communicator.reduce(() => opened(communicator, region, range, owner));
+    return communicator.reduce(() => unframed(communicator, region, range, owner));
   });
   const send = async (): Promise<void> => {
-    const region = sealed(communicator, await own);
+    const region = framed(communicator, await own);
     const sends = Array.from({ length: size - 1 }, (_, step) =>
       communicator.send((rank + step + 1) % size, region),
     );
@@ -102,7 +102,7 @@ async function gatherInRounds(
     parts[index] = stream;
     ends.push(ends.at(-1)! + bytes);
   };
-  const { offset, bytes } = sealed(communicator, own);
+  const { offset, bytes } = framed(communicator, own);
   arena.u8(scratch.offset, bytes).set(arena.u8(offset, bytes));
   append(rank, { ...own, offset: scratch.offset + STREAM_HEADER_BYTES }, bytes);
   const sends: Promise<void>[] = [];
@@ -122,8 +122,8 @@ async function gatherInRounds(
       let left = region;
       for (const [place, index] of received.entries()) {
         const more = place < received.length - 1;
-        const stream = opened(communicator, left, rangeOf(index), from, more);
-        const used = sealedBytes(stream, valueBytes);
+        const stream = unframed(communicator, left, rangeOf(index), from, more);
+        const used = framedBytes(stream, valueBytes);
         append(index, stream, used);
         left = { offset: left.offset + used, bytes: left.bytes - used };
       }

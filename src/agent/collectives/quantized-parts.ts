@@ -64,7 +64,7 @@ export function dequantizePart(
       next: 'Only finite values can be quantised. Without quantisation, the sum would show the NaN or infinity.',
     });
   }
-  const quantizer = { levels: levelsOf(quantization), bucket: quantization.bucket };
+  const quantizer = { levels: levelsOf(quantization), runLength: quantization.bucket };
   kernels.quantization.dequantize(out, quantizer, scales, codes, add);
 }
 
@@ -119,7 +119,7 @@ function quantize(
   const { scales, codes } = sections(out, x.length, quantization);
   kernels.quantization.quantize(
     x,
-    { levels: levelsOf(quantization), bucket },
+    { levels: levelsOf(quantization), runLength: bucket },
     scale,
     communicator.noise(purpose),
     scales,

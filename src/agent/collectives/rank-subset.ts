@@ -6,7 +6,7 @@
  * memory are the subset's own.
  */
 import type { Communicator } from './collective.ts';
-import { onOneNode } from './node-groups.ts';
+import { onOneNode } from './ranks-by-node.ts';
 
 /**
  * @param members ranks of `whole`, this one among them

@@ -12,7 +12,7 @@ import type { ValueType } from '../memory/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
 import { dsarSplitAllgather } from './dsar-split-allgather.ts';
 import { hierarchical } from './hierarchical.ts';
-import { spansNodes } from './node-groups.ts';
+import { spansNodes } from './ranks-by-node.ts';
 import { okTopk } from './ok-topk.ts';
 import { parameterServer } from './parameter-server.ts';
 import { rabenseifner } from './rabenseifner.ts';

@@ -5,7 +5,7 @@
  * pure function of numbers that all ranks know.
  */
 import { inputError } from '../../shared/errors.ts';
-import { nodeGroups } from './node-groups.ts';
+import { ranksByNode } from './ranks-by-node.ts';
 
 /** The default: one central server. */
 export const DEFAULT_SERVERS = 1;
@@ -20,7 +20,7 @@ export function serverRanks(
   servers: number,
 ): readonly number[] {
   assertServers(servers, places.length);
-  const { nodes } = nodeGroups(places);
+  const { nodes } = ranksByNode(places);
   const turns = Math.max(...nodes.map(({ length }) => length));
   const inTurns = Array.from({ length: turns }, (_, turn) =>
     nodes.flatMap((members) => members.slice(turn, turn + 1)),

@@ -29,8 +29,8 @@ import { partRange, partRanges } from './partition.ts';
 import {
   assembled,
   merged,
-  opened,
-  sealed,
+  unframed,
+  framed,
   split,
   streamCapacity,
   STREAM_HEADER_BYTES,
@@ -107,7 +107,7 @@ async function runSparseRing(
   const slots = new StreamSlots(communicator, partRange(length, size, size - 1).length);
   let stream = own[rank]!;
   for (let step = 1; step < size; step++) {
-    const sent = communicator.send(next, sealed(communicator, stream));
+    const sent = communicator.send(next, framed(communicator, stream));
     const index = at(rank - step);
     const range = partRange(length, size, index);
     const region = await communicator.receiveSized(
@@ -118,7 +118,7 @@ async function runSparseRing(
     // The merge may reuse the slot of what was sent.
     await sent;
     stream = communicator.reduce(() => {
-      const partial = opened(communicator, region, range, previous);
+      const partial = unframed(communicator, region, range, previous);
       const mine = own[index]!;
       return merged(communicator, partial, mine, slots.free(partial, mine).offset);
     });
@@ -157,12 +157,12 @@ async function relay(
     }));
     return { index, range, region };
   });
-  const sends = [communicator.send(next, sealed(communicator, own))];
+  const sends = [communicator.send(next, framed(communicator, own))];
   for (const [step, { index, range, region: arriving }] of arrivals.entries()) {
     const region = await arriving;
     if (step < size - 2) sends.push(communicator.send(next, region));
     parts[index] = communicator.reduce(() =>
-      opened(communicator, region, range, previous),
+      unframed(communicator, region, range, previous),
     );
   }
   await Promise.all(sends);

@@ -13,8 +13,8 @@ import {
   assembled,
   merged,
   mergedBytes,
-  opened,
-  sealed,
+  unframed,
+  framed,
   split,
   streamCapacity,
   type Stream,
@@ -64,7 +64,7 @@ export function sparseShards(
   };
   return {
     travels: () => true,
-    contribution: (shard) => sealed(communicator, parts[shard]!),
+    contribution: (shard) => framed(communicator, parts[shard]!),
     receive: (peer) => {
       // The sum starts in the place of the first one.
       const key = peer === 0 ? 'first contribution' : slotKeys[peer % slots]!;
@@ -74,13 +74,13 @@ export function sparseShards(
       const stream =
         peer === rank
           ? parts[own]!
-          : opened(communicator, contributions[peer]!, ranges[own]!, peer);
+          : unframed(communicator, contributions[peer]!, ranges[own]!, peer);
       const sum = ownSum === undefined ? stream : mergedInTurns(ownSum, stream);
       // A dense contribution becomes the sum in place, and keeps its slot: at most once.
       if (sum === stream && peer > 0) slotKeys[peer % slots] = 'spare contribution';
       ownSum = sum;
     },
-    sum: () => sealed(communicator, ownSum!),
+    sum: () => framed(communicator, ownSum!),
     receiveSum: (shard) => {
       const server = servers[shard]!;
       const key = `sum of ${server}`;
@@ -91,7 +91,7 @@ export function sparseShards(
         const streams = ranges.map((range, shard) =>
           shard === own
             ? ownSum!
-            : opened(communicator, sums[shard]!, range, servers[shard]!),
+            : unframed(communicator, sums[shard]!, range, servers[shard]!),
         );
         const [only] = streams;
         return streams.length === 1

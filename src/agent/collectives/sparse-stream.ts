@@ -56,7 +56,7 @@ export const streamCapacity = (length: number, valueBytes: ValueBytes): number =
   STREAM_HEADER_BYTES + valueBytes * length;
 
 /** Bytes of the stream, its header included. */
-export function sealedBytes(stream: Stream, valueBytes: ValueBytes): number {
+export function framedBytes(stream: Stream, valueBytes: ValueBytes): number {
   const { form, length } = stream;
   const body =
     form === 'sparse' ? sparseBytes(stream.count, valueBytes) : valueBytes * length;
@@ -64,12 +64,12 @@ export function sealedBytes(stream: Stream, valueBytes: ValueBytes): number {
 }
 
 /** Writes the stream's header and returns the bytes to send. */
-export function sealed(communicator: Communicator, stream: Stream): Region {
+export function framed(communicator: Communicator, stream: Stream): Region {
   const { form, offset, length } = stream;
   const start = offset - STREAM_HEADER_BYTES;
   const entries = form === 'sparse' ? stream.count : length;
   communicator.arena.u32(start, 2).set([form === 'sparse' ? SPARSE : DENSE, entries]);
-  return { offset: start, bytes: sealedBytes(stream, communicator.valueBytes) };
+  return { offset: start, bytes: framedBytes(stream, communicator.valueBytes) };
 }
 
 /**
@@ -77,7 +77,7 @@ export function sealed(communicator: Communicator, stream: Stream): Region {
  * it; with `trailing`, others may follow it.
  * @throws GradwireError `PAYLOAD_INVALID`
  */
-export function opened(
+export function unframed(
   communicator: Communicator,
   region: Region,
   range: ElementRange,

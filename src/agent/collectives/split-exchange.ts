@@ -10,7 +10,13 @@
 import type { Payload } from '../memory/payload.ts';
 import type { Communicator } from './collective.ts';
 import { partRanges, type ElementRange } from './partition.ts';
-import { opened, sealed, split, streamCapacity, type Stream } from './sparse-stream.ts';
+import {
+  unframed,
+  framed,
+  split,
+  streamCapacity,
+  type Stream,
+} from './sparse-stream.ts';
 
 /**
  * All ranks' contributions to this rank's part, in rank order.
@@ -30,12 +36,12 @@ export async function exchangeParts(
     const region = await communicator.receiveSized(peer, maximum, (bytes) =>
       communicator.scratch(`part of ${peer}`, bytes),
     );
-    return communicator.reduce(() => opened(communicator, region, range, peer));
+    return communicator.reduce(() => unframed(communicator, region, range, peer));
   });
   // Each rank begins with a different peer, so that none is contacted by all at once.
   const sends = Array.from({ length: size - 1 }, (_, step) => {
     const peer = (rank + step + 1) % size;
-    return communicator.send(peer, sealed(communicator, parts[peer]!));
+    return communicator.send(peer, framed(communicator, parts[peer]!));
   });
   const [streams] = await Promise.all([Promise.all(arrivals), Promise.all(sends)]);
   return streams;

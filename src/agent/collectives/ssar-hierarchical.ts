@@ -1,6 +1,6 @@
 /**
  * Hierarchical sparse allreduce for nodes of several ranks each: the ranks of a node
- * split the range of indices into lanes (`node-groups.ts`) and merge them, each lane's
+ * split the range of indices into lanes (`ranks-by-node.ts`) and merge them, each lane's
  * stream is swapped and merged by recursive doubling between its counterparts on all
  * nodes, and the node's lanes are gathered within it. One stream of a node's union passes
  * its link, whereas flat algorithms send each rank's own stream, or its partners' unions
@@ -40,14 +40,14 @@ import {
   unitedPerRound,
 } from './fill-in.ts';
 import { foldedRanks } from './folding.ts';
-import { nodeGroups, nodeSeat, onOneNode } from './node-groups.ts';
+import { ranksByNode, placeOnNode, onOneNode } from './ranks-by-node.ts';
 import { partRanges, type ElementRange } from './partition.ts';
 import { rankSubset } from './rank-subset.ts';
 import {
   assembled,
   mergedTree,
-  opened,
-  sealed,
+  unframed,
+  framed,
   streamBytes,
   streamCapacity,
   type Stream,
@@ -103,7 +103,7 @@ export const ssarHierarchical: CollectiveDefinition = {
     if (communicator.size === 1 && payload.kind === 'sparse') {
       return { form: 'sparse', count: payload.count, data: payload.data };
     }
-    const { lanes, local, place, counterparts } = nodeSeat(communicator);
+    const { lanes, local, place, counterparts } = placeOnNode(communicator);
     const ranges = partRanges(payload.length, lanes);
     // Ranks beyond the lanes have an empty range at the end.
     const shares = local.map(
@@ -141,12 +141,12 @@ async function receiveLane(
     streamCapacity(range.length, node.valueBytes),
     (bytes) => node.scratch(`lane of ${owner}`, bytes),
   );
-  return node.reduce(() => opened(node, region, range, owner));
+  return node.reduce(() => unframed(node, region, range, owner));
 }
 
 async function sendToAll(node: Communicator, stream: Stream): Promise<void> {
   const { rank, size } = node;
-  const region = sealed(node, stream);
+  const region = framed(node, stream);
   const sends = Array.from({ length: size - 1 }, (_, step) =>
     node.send((rank + step + 1) % size, region),
   );
@@ -168,7 +168,7 @@ interface Steps {
 
 function stepsOf(shape: ExchangeShape): Steps {
   const { ranks, length, places = onOneNode(ranks), valueBytes } = shape;
-  const { lanes, nodes } = nodeGroups(places);
+  const { lanes, nodes } = ranksByNode(places);
   const each = ranks / nodes.length;
   const count = nodes.length;
   return {

@@ -25,8 +25,8 @@ import { partRanges } from './partition.ts';
 import {
   asCombined,
   merged,
-  opened,
-  sealed,
+  unframed,
+  framed,
   split,
   streamCapacity,
   type Stream,
@@ -102,7 +102,7 @@ export async function mergeByDoubling(
       () => slots.free(beside),
     );
     return communicator.reduce(() =>
-      opened(communicator, region, { start, length }, from),
+      unframed(communicator, region, { start, length }, from),
     );
   };
   const merge = (lower: Stream, upper: Stream): Stream =>
@@ -113,7 +113,7 @@ export async function mergeByDoubling(
   const folded = foldedRanks(size);
   if (rank < 2 * folded && rank % 2 === 0) {
     // This rank sends its stream to its neighbour, which returns the result.
-    await communicator.send(rank + 1, sealed(communicator, stream));
+    await communicator.send(rank + 1, framed(communicator, stream));
     return await receive(rank + 1, stream);
   }
   if (rank < 2 * folded) stream = merge(await receive(rank - 1, stream), stream);
@@ -124,14 +124,14 @@ export async function mergeByDoubling(
     const partner =
       partnerPlace < folded ? 2 * partnerPlace + 1 : partnerPlace + folded;
     const arrival = receive(partner, stream);
-    const sent = communicator.send(partner, sealed(communicator, stream));
+    const sent = communicator.send(partner, framed(communicator, stream));
     // Merging consumes the stream, so its send must have completed.
     const [theirs] = await Promise.all([arrival, sent]);
     const [lower, upper] = place < partnerPlace ? [stream, theirs] : [theirs, stream];
     stream = merge(lower, upper);
   }
   if (rank < 2 * folded) {
-    await communicator.send(rank - 1, sealed(communicator, stream));
+    await communicator.send(rank - 1, framed(communicator, stream));
   }
   return stream;
 }

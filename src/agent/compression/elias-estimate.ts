@@ -43,9 +43,9 @@ interface Likely {
 /** The two possible levels of an element, for each of the sampled magnitudes. */
 function likelyLevels(
   n: number,
-  { bucket, levels, scale }: EliasStream,
+  { levels, runLength, scale }: EliasStream,
 ): readonly Likely[] {
-  const run = Math.max(1, Math.min(n, bucket));
+  const run = Math.max(1, Math.min(n, runLength));
   const unit =
     scale === 'l2' ? Math.sqrt(run) : normalQuantile(MEAN_OF_LARGEST / (2 * run));
   return Array.from({ length: SAMPLES }, (_, sample) => {

@@ -102,7 +102,7 @@ export const onebit: MethodDefinition<typeof parameters> = {
 };
 
 function signsOf({ bucket }: Pick<Parameters, 'bucket'>): SignCoding {
-  return { kind: 'signs', bucket };
+  return { kind: 'signs', runLength: bucket };
 }
 
 /**

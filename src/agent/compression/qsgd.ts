@@ -106,7 +106,7 @@ function codingOf(parameters: Parameters): LevelCoding {
   return {
     kind: 'levels',
     levels: levelsOf(parameters),
-    bucket: bucketOf(parameters),
+    runLength: bucketOf(parameters),
     scale,
     coding: coding === 'packed' ? 'packed' : form,
   };

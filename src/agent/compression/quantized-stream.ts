@@ -1,7 +1,7 @@
 /** Reads a payload of `work/quantized-entries.ts` that arrives as bytes. */
 import type { Quantizer } from '../kernels/quantization.ts';
 import type { Arena, Region } from '../memory/arena.ts';
-import { quantizedBytes, quantizedParts } from '../work/quantized-entries.ts';
+import { quantizedBytes, quantizedFields } from '../work/quantized-entries.ts';
 import { payloadInvalid, requireAscending, requireScales } from './payload-check.ts';
 
 /**
@@ -27,7 +27,7 @@ export function checkQuantized(
   if (data.bytes !== expected) {
     throw payloadInvalid(method, `it has ${data.bytes} bytes instead of ${expected}`);
   }
-  const { indices, scales } = quantizedParts(data.offset, count, quantizer);
+  const { indices, scales } = quantizedFields(data.offset, count, quantizer);
   requireAscending(method, arena.u32(indices.offset, count), length);
   requireScales(method, arena.f32(scales));
   return count;

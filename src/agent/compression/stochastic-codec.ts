@@ -18,17 +18,17 @@ import {
 
 /** Bytes of a section of n elements: exact for packed codes, otherwise expected. */
 export function stochasticBytes(n: number, options: LevelCoding): number {
-  const { bucket, coding, levels, scale } = options;
+  const { runLength, coding, levels, scale } = options;
   const codes =
     coding === 'packed'
       ? packedBytes(n, codeBits(levels))
       : expectedEliasBytes(n, {
           levels,
-          bucket,
+          runLength,
           scale: scale === 'l2' ? 'l2' : 'max',
           form: coding,
         });
-  return 4 * runsOf(n, bucket) + codes;
+  return 4 * runsOf(n, runLength) + codes;
 }
 
 export class StochasticCodec<V> implements SectionCodec {

@@ -61,7 +61,7 @@ function codingOf({ clip }: z.infer<typeof parameters>): LevelCoding {
   return {
     kind: 'levels',
     levels: 1,
-    bucket: WHOLE_TENSOR,
+    runLength: WHOLE_TENSOR,
     scale: { clip },
     coding: 'packed',
   };

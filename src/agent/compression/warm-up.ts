@@ -15,7 +15,7 @@ import type {
   CompressorContext,
   ExchangeStatistics,
 } from './method.ts';
-import { epochsParameter } from './policy/epochs.ts';
+import { passesParameter } from './policy/passes.ts';
 import { startParameter } from './policy/starts.ts';
 
 export const warmUpParameters = {
@@ -25,7 +25,7 @@ export const warmUpParameters = {
     .max(1_000_000_000)
     .default(0)
     .describe('Iterations without compression before the method starts'),
-  warmupEpochs: epochsParameter('warmupIterations'),
+  warmupEpochs: passesParameter('warmupIterations'),
   warmupStart: startParameter('warm-up'),
 };
 

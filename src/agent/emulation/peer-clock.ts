@@ -16,7 +16,7 @@
 /** The largest drift between two clocks: 100 ppm for each quartz. */
 const MOST_DRIFT = 200e-6;
 /** An estimate that is unconfirmed for one to two of these periods is wrong. */
-const BUCKET_MS = 5000;
+const WINDOW_MS = 5000;
 
 export class PeerClock {
   /** The offset to add to the peer's time, as of `#at`. */
@@ -25,7 +25,7 @@ export class PeerClock {
   /** The smallest difference in this period, and in the one before. */
   #least = Infinity;
   #leastBefore = Infinity;
-  #bucketEnds = -Infinity;
+  #windowEnds = -Infinity;
 
   /**
    * Converts to this machine's clock.
@@ -35,10 +35,10 @@ export class PeerClock {
    */
   own(moment: number, putAt: number, arrivedAt: number): number {
     const seen = arrivedAt - putAt;
-    if (arrivedAt >= this.#bucketEnds) {
+    if (arrivedAt >= this.#windowEnds) {
       this.#leastBefore = this.#least;
       this.#least = Infinity;
-      this.#bucketEnds = arrivedAt + BUCKET_MS;
+      this.#windowEnds = arrivedAt + WINDOW_MS;
     }
     this.#least = Math.min(this.#least, seen);
     const risen = this.#offset + MOST_DRIFT * (arrivedAt - this.#at);

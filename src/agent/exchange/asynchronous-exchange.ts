@@ -12,7 +12,7 @@ import {
   ServedWeights,
   type ServedWeightsOptions,
 } from '../asynchronous/served-weights.ts';
-import type { Ask } from '../asynchronous/server-client.ts';
+import type { PullRequest } from '../asynchronous/server-client.ts';
 import { parameterServer } from '../collectives/parameter-server.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import type { PlanSchedule } from '../plan/plan-schedule.ts';
@@ -116,7 +116,7 @@ export class AsynchronousExchange implements Disposable {
    * Asks only for weights: may this iteration begin?
    * @throws the transport's errors
    */
-  async ask(ask: Ask): Promise<Asked> {
+  async ask(ask: PullRequest): Promise<Asked> {
     // After the pushes that came before the request.
     const { answer } = await this.#turns.take(() =>
       Promise.resolve({ answer: this.#open.ask(ask) }),
@@ -174,8 +174,8 @@ export class AsynchronousExchange implements Disposable {
     const drained = this.#drains(iteration) ? site.residual.drain() : 0;
     await site.residual.flush((leftover) => served.pushLeftover(leftover, lr));
     const observed = await observe(iteration, inspects);
-    const wantsFence = wish() !== GO_ON || schedule.hasNews;
-    const end = { iteration, wantsFence };
+    const wantsMeeting = wish() !== GO_ON || schedule.hasNews;
+    const end = { iteration, wantsMeeting };
     const answer =
       asks && served.pushedAndAsk(end, asks).then((reply) => askedFor(asks, reply));
     answer?.catch(awaitedLater);
@@ -210,5 +210,5 @@ export class AsynchronousExchange implements Disposable {
   }
 }
 
-const askedFor = ({ iteration }: Ask, { fence, version }: Reply): Asked =>
-  fence ? { begins: false } : { begins: true, staleness: iteration - version };
+const askedFor = ({ iteration }: PullRequest, { meets, version }: Reply): Asked =>
+  meets ? { begins: false } : { begins: true, staleness: iteration - version };

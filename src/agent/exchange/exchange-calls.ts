@@ -2,7 +2,7 @@
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { Notice } from '../../shared/records.ts';
 import type { AsynchronousSettings } from '../asynchronous/served-weights.ts';
-import type { Ask } from '../asynchronous/server-client.ts';
+import type { PullRequest } from '../asynchronous/server-client.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { Transition } from '../plan/residual-transition.ts';
 import type { LedgerLine } from '../profile/byte-ledger.ts';
@@ -37,9 +37,9 @@ export interface ExchangeRequest {
   readonly beside?: Beside | undefined;
   readonly inspects?: boolean | undefined;
   /** The iteration's number in errors; default: the engine's count. */
-  readonly named?: number | undefined;
+  readonly reportedIteration?: number | undefined;
   /** η by which the average will be applied; where plans may keep updates. */
-  readonly rate?: number | undefined;
+  readonly lr?: number | undefined;
 }
 
 export interface ServeRequest {
@@ -56,7 +56,7 @@ export interface PushRequest {
   /** Its vector in the arena; default: the exchanged gradient's. */
   readonly gradient?: Vector | undefined;
   /** The iteration to begin next, if any. */
-  readonly asks?: Ask | undefined;
+  readonly asks?: PullRequest | undefined;
   readonly inspects?: boolean | undefined;
 }
 
@@ -88,4 +88,4 @@ export interface Fence {
 }
 
 /** The ranks in a summary: all, or those with the same tensors. */
-export type SummaryScope = 'all' | 'replicas';
+export type SummaryScope = 'world' | 'group';

@@ -40,7 +40,7 @@ import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import {
   CONTROL_STREAM,
   OBSERVATION_STREAM,
-  REPLICA_SUMMARY_STREAM,
+  GROUP_SUMMARY_STREAM,
   RESIDUAL_STREAM,
   SUMMARY_STREAM,
   WEIGHTS_STREAM,
@@ -59,7 +59,7 @@ export interface EngineOptions {
    * Ranks with the same tensors, this one among them: they exchange gradients, and all ranks
    * agree on plans. Default: all ranks.
    */
-  readonly replicas?: readonly number[] | undefined;
+  readonly group?: readonly number[] | undefined;
   readonly plan: ExchangePlan;
   readonly switches: readonly PlanSwitch[];
   /** Measured constants, the same on all ranks; default: those of loopback. */
@@ -105,15 +105,15 @@ export class ExchangeEngine implements Disposable {
       ...{ ...options, ledger: this.#ledger },
       epoch: () => this.#schedule.epoch,
     };
-    const { places, replicas, transport } = options;
+    const { places, group, transport } = options;
     this.#world = new CollectiveGroup(common);
     this.#group =
-      replicas === undefined
+      group === undefined
         ? this.#world
         : new CollectiveGroup({
             ...common,
-            transport: transportSubset(transport, replicas),
-            places: places && replicas.map((rank) => places[rank]!),
+            transport: transportSubset(transport, group),
+            places: places && group.map((rank) => places[rank]!),
           });
     const { resume } = options;
     if (resume !== undefined) this.#schedule.restore(resume.schedule);
@@ -218,7 +218,12 @@ export class ExchangeEngine implements Disposable {
    */
   async exchange(
     iteration: number,
-    { beside, inspects = false, named = iteration, rate }: ExchangeRequest = {},
+    {
+      beside,
+      inspects = false,
+      reportedIteration: named = iteration,
+      lr: rate,
+    }: ExchangeRequest = {},
   ): Promise<ExchangeResult> {
     const readiness = new Readiness();
     this.#beside = beside && { iteration, readiness, isExposed: false };
@@ -366,12 +371,12 @@ export class ExchangeEngine implements Disposable {
   summarize(
     values: readonly number[],
     operations: readonly SmallOperation[],
-    among: SummaryScope = 'all',
+    among: SummaryScope = 'world',
   ): Promise<readonly number[]> {
     return this.#aside(() =>
-      among === 'all'
+      among === 'world'
         ? this.#world.summarize(SUMMARY_STREAM, values, operations)
-        : this.#group.summarize(REPLICA_SUMMARY_STREAM, values, operations),
+        : this.#group.summarize(GROUP_SUMMARY_STREAM, values, operations),
     );
   }
 

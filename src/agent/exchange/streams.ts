@@ -10,7 +10,7 @@ export const WEIGHTS_STREAM = 3;
 // 4 to 8: between workers and servers (agent/asynchronous), or between the stages of a pipeline
 // (agent/pipeline): no run has both.
 /** Agreements among ranks with the same layers, if a model is split. */
-export const REPLICA_SUMMARY_STREAM = 9;
+export const GROUP_SUMMARY_STREAM = 9;
 export const OBSERVATION_STREAM = 10;
 const FIRST_BUCKET_STREAM = 16;
 

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { LayerGuidance, MethodDefinition } from '../compression/method.ts';
 import { findMethod, methods, uncompressed } from '../compression/registry.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
-import { countWork, type CountedWork } from '../training/inspect/count-work.ts';
+import { countMultiplyAdds, type MultiplyAdds } from '../training/inspect/count-multiply-adds.ts';
 import { countOwnWork } from '../training/inspect/inspect-model.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import { tensorLength } from '../training/models/model.ts';
@@ -64,7 +64,7 @@ export async function layerRates(raw: ExperimentSpec, id: string): Promise<Layer
   const source = ownSource(workload);
   const work =
     source === undefined
-      ? await countWork(findWorkload(names).model)
+      ? await countMultiplyAdds(findWorkload(names).model)
       : await countOwnWork(source);
   const layers = tensors.map((tensor, index): LayerRate => {
     const elements = tensorLength(tensor);
@@ -125,7 +125,7 @@ export function rateOf(
 function loadOf(
   guidance: LayerGuidance,
   { workload: { batchPerRank } }: ExperimentSpec,
-  { predictions }: CountedWork,
+  { predictions }: MultiplyAdds,
 ): number {
   return predictions === 1
     ? batchPerRank / guidance.samples

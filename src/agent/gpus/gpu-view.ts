@@ -19,7 +19,7 @@ import { importSlot } from './import-slot.ts';
 import {
   machineGpus,
   triedInOrder,
-  type GpuSeat,
+  type RankOnMachine,
   type MachineGpu,
 } from './machine-gpus.ts';
 import { mappedLibrary, readWord, writeWord } from './own-memory.ts';
@@ -56,15 +56,15 @@ let current: GpuView | undefined;
 let bound: Promise<Native> | undefined;
 
 export class GpuView {
-  readonly #seat: GpuSeat;
+  readonly #position: RankOnMachine;
   readonly #native: Native;
   readonly #restore: () => void;
   #gpus: readonly MachineGpu[] = [];
   #chosen: MachineGpu | undefined;
   #failure: string | undefined;
 
-  private constructor(seat: GpuSeat, native: Native, restore: () => void) {
-    this.#seat = seat;
+  private constructor(position: RankOnMachine, native: Native, restore: () => void) {
+    this.#position = position;
     this.#native = native;
     this.#restore = restore;
   }
@@ -75,7 +75,7 @@ export class GpuView {
    * @returns the view, or in words why ranks of this machine cannot each have their own
    * GPU
    */
-  static async open(seat: GpuSeat): Promise<GpuView | string> {
+  static async open(position: RankOnMachine): Promise<GpuView | string> {
     if (process.platform !== 'linux')
       return `Gradwire can tell GPUs apart only on Linux, not on ${process.platform}`;
     const koffi = await import('koffi').catch(() => undefined);
@@ -84,7 +84,7 @@ export class GpuView {
       const native = await (bound ??= bind(koffi));
       const restore = intercept(native);
       if (typeof restore === 'string') return restore;
-      current = new GpuView(seat, native, restore);
+      current = new GpuView(position, native, restore);
       return current;
     } catch (error) {
       bound = undefined;
@@ -143,7 +143,7 @@ export class GpuView {
   /** Handles of 8 bytes each. */
   #visibleOf(instance: number): Buffer {
     const all = this.#native.devices.of(instance);
-    const gpus = machineGpus(all, this.#seat.ranks);
+    const gpus = machineGpus(all, this.#position.ranks);
     // Dawn creates a second instance, with its own software driver if it has one.
     if (this.#gpus.length === 0 && gpus.length > 0) {
       this.#gpus = gpus;
@@ -160,8 +160,8 @@ export class GpuView {
 
   #choose(): MachineGpu | undefined {
     const { claim } = this.#native;
-    const { ranks, share } = this.#seat;
-    const tried = triedInOrder(this.#gpus, this.#seat);
+    const { ranks, share } = this.#position;
+    const tried = triedInOrder(this.#gpus, this.#position);
     // Too few for the ranks: the caller refuses it, and the GPU stays unclaimed.
     if (!share && ranks > this.#gpus.length) return tried[0];
     const free = tried.find(({ id }) => claim(id));

@@ -25,7 +25,7 @@ export interface MachineGpu extends VulkanDevice {
 }
 
 /** A rank's position among those of its machine. */
-export interface GpuSeat {
+export interface RankOnMachine {
   /** 0, 1, …: its position among the ranks of this machine. */
   readonly place: number;
   readonly ranks: number;
@@ -68,7 +68,7 @@ export function machineGpus(
  */
 export function triedInOrder(
   gpus: readonly MachineGpu[],
-  { place, ranks, share }: GpuSeat,
+  { place, ranks, share }: RankOnMachine,
 ): readonly MachineGpu[] {
   if (gpus.length === 0) return [];
   const own = gpus[place % gpus.length]!;

@@ -42,7 +42,7 @@ export interface Quantizer {
   /** s: positive levels, 1 … `MAXIMUM_LEVELS`. */
   readonly levels: number;
   /** d: elements that share a scale, ≥ 1; the last run may be shorter. */
-  readonly bucket: number;
+  readonly runLength: number;
 }
 
 export type ScaleKind = 'max' | 'l2';
@@ -116,7 +116,7 @@ export interface QuantizationKernels {
   eliasDecode(data: Region, count: number, levels: number, codes: Region): number;
 
   /**
-   * Signs and means of each run of `bucket` elements; x ← x − the values that they
+   * Signs and means of each run of `runLength` elements; x ← x − the values that they
    * represent. `means` gets two f32 per run: the mean of its entries ≥ 0 and the mean of
    * its entries < 0 (each 0 if there is none), summed in fixed point, each class in units
    * of its own largest magnitude, and rounded to f32. `signs` gets bit i mod 8 of byte
@@ -125,11 +125,11 @@ export interface QuantizationKernels {
    *
    * Source: 1-bit SGD (Seide et al., Interspeech 2014).
    */
-  quantizeSigns(x: Vector, bucket: number, means: Vector, signs: Region): void;
+  quantizeSigns(x: Vector, runLength: number, means: Vector, signs: Region): void;
   /** out ← out + the values of signs and means, or those values alone. */
   dequantizeSigns(
     out: Vector,
-    bucket: number,
+    runLength: number,
     means: Vector,
     signs: Region,
     add: boolean,
@@ -155,8 +155,9 @@ export function levelUnit(scale: number, levels: number): LevelUnit {
     : { unit: Math.fround(scale / levels), factor: 1 };
 }
 
-/** The number of runs of at most `bucket` elements in n elements. */
-export const runsOf = (n: number, bucket: number): number => Math.ceil(n / bucket);
+/** The number of runs of at most `runLength` elements in n elements. */
+export const runsOf = (n: number, runLength: number): number =>
+  Math.ceil(n / runLength);
 
 /** Bytes of `count` fields of `bits` bits: whole words of 4 bytes. */
 export const packedBytes = (count: number, bits: number): number =>

@@ -107,7 +107,7 @@ export function validateLaunch(
     ...{ tensors, momentum, pushes, ranks: replicas },
     isPipeline: pipelineOf(parsed) !== undefined,
     // Methods count exchanges.
-    iterationsPerEpoch: checked.iterationsPerEpoch / (local?.every ?? 1),
+    iterationsPerPass: checked.iterationsPerPass / (local?.every ?? 1),
     ownMomentum: local === undefined ? (pushes ? SERVERS : checked.ownMomentum) : OUTER,
     // With local steps the decay is part of their move.
     weightDecay: local === undefined ? checked.weightDecay : 0,

@@ -28,7 +28,7 @@ import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
 import { refuseIdle } from '../compression/idle-parameters.ts';
 import { carriageOf, labelOf, type MethodDefinition } from '../compression/method.ts';
 import { withChanges } from '../compression/nested-parameters.ts';
-import { inIterations } from '../compression/policy/epochs.ts';
+import { inIterations } from '../compression/policy/passes.ts';
 import { withoutFences, withStarts } from '../compression/policy/starts.ts';
 import { fitsName } from '../compression/policy/name-pattern.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
@@ -53,7 +53,7 @@ export interface PlanSetting {
   /** Names of the model's tensors; a pattern must match one of them. */
   readonly tensors?: readonly string[] | undefined;
   /** For `warmupEpochs` and similar parameters. */
-  readonly iterationsPerEpoch?: number | undefined;
+  readonly iterationsPerPass?: number | undefined;
   /** The optimiser's momentum, for methods that apply it themselves. */
   readonly momentum?: number | undefined;
   /** An optimiser that cannot leave its momentum to the method. */
@@ -348,7 +348,7 @@ function resolveParameters(
   base: JsonObject | undefined,
   old: JsonObject | undefined,
   given: Readonly<Record<string, unknown>>,
-  { epoch, iterationsPerEpoch, momentum, ownMomentum, weightDecay = 0 }: PlanSetting,
+  { epoch, iterationsPerPass, momentum, ownMomentum, weightDecay = 0 }: PlanSetting,
 ): JsonObject {
   if (method.movesPart === true && weightDecay > 0) {
     throw inputError(
@@ -378,7 +378,7 @@ function resolveParameters(
   const own = replacesMomentum !== undefined && momentum !== undefined;
   const resolved = {
     ...(own ? { [replacesMomentum]: momentum } : {}),
-    ...inIterations(valid, given, iterationsPerEpoch, schedules),
+    ...inIterations(valid, given, iterationsPerPass, schedules),
   };
   return withStarts(resolved, { schedules, given, base, old, epoch });
 }

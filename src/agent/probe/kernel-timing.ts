@@ -20,7 +20,7 @@ const ENTRIES = ELEMENTS / 64;
 const BATCHES = 3;
 const BATCH_MS = 15;
 const MOST_CALLS = 1000;
-const QUANTIZER = { levels: 7, bucket: 512 } as const;
+const QUANTIZER = { levels: 7, runLength: 512 } as const;
 
 /** @param meet a barrier, so that all ranks compute at the same time */
 export async function timeKernels(
@@ -39,7 +39,7 @@ export async function timeKernels(
   const a = randomStream(arena, 0);
   const b = randomStream(arena, 1);
   const room = arena.allocate(sparseBytes(2 * ENTRIES));
-  const scales = arena.allocateVector(runsOf(ELEMENTS, QUANTIZER.bucket));
+  const scales = arena.allocateVector(runsOf(ELEMENTS, QUANTIZER.runLength));
   const codes = arena.allocate(packedBytes(ELEMENTS, codeBits(QUANTIZER.levels)));
   try {
     await meet();

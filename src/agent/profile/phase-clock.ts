@@ -9,15 +9,15 @@ import { zeroPhases, type Phase } from '../../shared/phases.ts';
 import type { TransportObserver } from '../transport/transport.ts';
 
 /** Times of an exchange, ms. */
-export interface PhaseTimes {
+export interface ExchangeTimes {
   readonly phases: Record<Phase, number>;
   /** The part of `wait` spent on each awaited rank. */
   readonly waitedFor: Record<number, number>;
 }
 
-export interface ExchangeProfile extends PhaseTimes {
+export interface ExchangeProfile extends ExchangeTimes {
   /** The part of these before `hideUntil`, while the trainer computed. */
-  readonly hidden?: PhaseTimes | undefined;
+  readonly hidden?: ExchangeTimes | undefined;
   /** Time of compress, reduce and decompress, not hidden, while bytes were in flight, ms. */
   readonly overlapped: number;
   readonly wall: number;
@@ -38,7 +38,7 @@ export class PhaseClock implements TransportObserver {
   #phases = zeroPhases();
   #waitedFor: Record<number, number> = {};
   #overlapped = 0;
-  #hidden: PhaseTimes | undefined;
+  #hidden: ExchangeTimes | undefined;
   /** The timeline of this exchange, in order, if part of it may be hidden. */
   #spans: { phase: Phase; rank: number | undefined; elapsed: number }[] = [];
   #keepsSpans = false;

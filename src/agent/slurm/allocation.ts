@@ -17,7 +17,7 @@ import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { AllocatedRecord, QueuedRecord } from '../../shared/records.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import { nodeShare } from '../../shared/slurm-share.ts';
-import type { RankSeats } from '../world/rank-seats.ts';
+import type { RankPlacement } from '../world/rank-placement.ts';
 import { holderScript } from './holder-script.ts';
 import { jobOptions } from './job-options.ts';
 import { explainStep, rankStep } from './rank-step.ts';
@@ -68,7 +68,7 @@ export interface AllocationOptions {
 export interface AllocationListener {
   /** The job waits; called again when its status changes. */
   queued(record: QueuedRecord): void;
-  /** `seats` are available from now on. */
+  /** `placement` are available from now on. */
   allocated(record: AllocatedRecord): void;
   /** Slurm is about to take the nodes back. */
   ending(error: ErrorData): void;
@@ -98,8 +98,8 @@ export class SlurmAllocation {
   }
 
   /** The currently allocated nodes. */
-  get seats(): RankSeats | undefined {
-    return this.#job?.seats;
+  get placement(): RankPlacement | undefined {
+    return this.#job?.placement;
   }
 
   /**
@@ -159,7 +159,7 @@ class Job {
   readonly #listener: AllocationListener;
   readonly #heartbeat: string;
   #id: string | undefined;
-  #seats: RankSeats | undefined;
+  #placement: RankPlacement | undefined;
   #told: string | undefined;
   #released = false;
   #beats = 0;
@@ -176,8 +176,8 @@ class Job {
     this.#heartbeat = path.join(options.folder, name);
   }
 
-  get seats(): RankSeats | undefined {
-    return this.#seats;
+  get placement(): RankPlacement | undefined {
+    return this.#placement;
   }
 
   async submit(): Promise<void> {
@@ -215,7 +215,7 @@ class Job {
 
   release(): void {
     this.#released = true;
-    this.#seats = undefined;
+    this.#placement = undefined;
     clearInterval(this.#beat);
     clearTimeout(this.#look);
     clearTimeout(this.#ending);
@@ -261,9 +261,9 @@ class Job {
       return false;
     }
     if (status.state === 'RUNNING') {
-      if (this.#seats === undefined) await this.#take(status);
+      if (this.#placement === undefined) await this.#take(status);
       this.#awaitEnd(status);
-    } else if (this.#seats === undefined) this.#tell(status);
+    } else if (this.#placement === undefined) this.#tell(status);
     return true;
   }
 
@@ -290,7 +290,7 @@ class Job {
     const nodes = found.slice(0, ranks);
     const addresses = await Promise.all(nodes.map((one) => addressOf(one, nodes)));
     if (this.#released) return;
-    this.#seats = this.#makeSeats(nodes, addresses, status.cores / found.length);
+    this.#placement = this.#makePlacement(nodes, addresses, status.cores / found.length);
     this.#listener.allocated({
       type: 'allocated',
       at: Date.now(),
@@ -301,11 +301,11 @@ class Job {
     });
   }
 
-  #makeSeats(
+  #makePlacement(
     nodes: readonly ComputeNode[],
     addresses: readonly string[],
     cores: number,
-  ): RankSeats {
+  ): RankPlacement {
     const { ranks, settings } = this.#options;
     const shares = assignRanks(ranks, nodes);
     const places = placesOf(shares);

@@ -5,7 +5,7 @@ import { exchangeFrom } from '../../shared/parallelism.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { assertReached } from '../launch/validate-launch.ts';
 import { resolvePlan, type PlanSetting } from '../plan/resolve-plan.ts';
-import { PlanForecast } from './plan-forecast.ts';
+import { PlanInEffect } from './plan-in-effect.ts';
 
 export interface PlannedSwitchesOptions {
   readonly spec: ExperimentSpec;
@@ -17,7 +17,7 @@ export interface PlannedSwitchesOptions {
 
 export class PlannedSwitches {
   readonly #options: PlannedSwitchesOptions;
-  readonly #forecast: PlanForecast;
+  readonly #forecast: PlanInEffect;
   /** By epoch: requested here during the run, or planned on another node. */
   readonly #later = new Map<number, PlanSwitch>();
   /** By epoch, if rank 0 is here and reports them. */
@@ -27,7 +27,7 @@ export class PlannedSwitches {
 
   constructor(options: PlannedSwitchesOptions) {
     this.#options = options;
-    this.#forecast = new PlanForecast(options.plan, options.switches);
+    this.#forecast = new PlanInEffect(options.plan, options.switches);
     this.#epoch = options.switches.length;
   }
 

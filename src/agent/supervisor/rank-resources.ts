@@ -1,6 +1,6 @@
 /** How each rank uses a machine's cores. */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { RankSeats } from '../world/rank-seats.ts';
+import type { RankPlacement } from '../world/rank-placement.ts';
 
 export interface RankResources {
   /** Threads that autodiff may use. */
@@ -26,10 +26,10 @@ const byCores = (coresPerRank: number): 'thread' | 'inline' =>
 
 /** The spec for its ranks: between machines they encrypt by default. */
 export function specOn(
-  seats: Pick<RankSeats, 'places'> | undefined,
+  placement: Pick<RankPlacement, 'places'> | undefined,
   spec: ExperimentSpec,
 ): ExperimentSpec {
-  if (seats === undefined) return spec;
-  const encrypt = spec.encrypt ?? seats.places.some((place) => place > 0);
+  if (placement === undefined) return spec;
+  const encrypt = spec.encrypt ?? placement.places.some((place) => place > 0);
   return { ...spec, encrypt };
 }

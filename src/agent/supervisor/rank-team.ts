@@ -22,7 +22,7 @@ import {
   type ProcessBroken,
   type ProcessExit,
 } from '../world/rank-process.ts';
-import type { RankSeats } from '../world/rank-seats.ts';
+import type { RankPlacement } from '../world/rank-placement.ts';
 import { PrintedLog } from './printed-log.ts';
 import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
 import { stoppedEarly } from './run-words.ts';
@@ -47,7 +47,7 @@ export interface TeamOptions {
   /** How long ranks wait for each other. */
   readonly patienceSeconds: number;
   /** The ranks' machines, if not this one. */
-  readonly seats?: RankSeats | undefined;
+  readonly placement?: RankPlacement | undefined;
 }
 
 export interface TeamListener {
@@ -93,14 +93,14 @@ export class RankTeam {
     this.#options = options;
     this.#listener = listener;
     this.#prepared.promise.catch(() => undefined);
-    const { configuration, seats } = options;
-    this.#deadline(seats?.startMs ?? PREPARE_MS, () =>
-      seats === undefined ? neverBegun() : this.#notStarted(),
+    const { configuration, placement } = options;
+    this.#deadline(placement?.startMs ?? PREPARE_MS, () =>
+      placement === undefined ? neverBegun() : this.#notStarted(),
     );
     const entry = bundledFile(WORKER, import.meta.dirname);
     for (const rank of options.ranks) {
       const args = [configuration.run, String(rank)];
-      const command = { entry, args, ...seats?.commandOf(rank, entry) };
+      const command = { entry, args, ...placement?.commandOf(rank, entry) };
       const log = new PrintedLog(rank, {
         iteration: () => listener.underWay(rank),
         write: (lines) => {
@@ -120,7 +120,7 @@ export class RankTeam {
       const { listen } = configuration;
       worker.send({
         ...{ type: 'configure', rank, ...configuration },
-        listen: seats?.listenOf(rank) ?? listen,
+        listen: placement?.listenOf(rank) ?? listen,
       });
     }
   }
@@ -255,18 +255,18 @@ export class RankTeam {
   /** For ranks that others start. */
   #notStarted(): GradwireError {
     const rank = this.#options.ranks.find((one) => !this.#addresses.has(one)) ?? 0;
-    return notStarted(rank, this.#nodeOf(rank), this.#options.seats!.startMs);
+    return notStarted(rank, this.#nodeOf(rank), this.#options.placement!.startMs);
   }
 
   #nodeOf(rank: number): string {
-    const { node, seats } = this.#options;
-    return seats?.nodeOf(rank) ?? node;
+    const { node, placement } = this.#options;
+    return placement?.nodeOf(rank) ?? node;
   }
 
   #exited(rank: number, exit: ProcessExit): void {
     this.#logs.get(rank)?.close();
     if (!this.#leaving.has(rank) && !this.#failing) {
-      const known = this.#options.seats?.explain(rank, exit);
+      const known = this.#options.placement?.explain(rank, exit);
       if (known !== undefined) this.abort(known);
       else
         this.#report({ kind: 'death', error: deathOf(rank, exit, this.#nodeOf(rank)) });

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { SupervisedRun as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
 import { endsJournal, type RunRecord } from '../../shared/records.ts';
 import type { Journal } from './journal.ts';
 

@@ -28,7 +28,7 @@ import {
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
 import type {
-  SupervisedRun as SupervisedRunState,
+  RunStatus as SupervisedRunState,
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
 import type { RunRecord } from '../../shared/records.ts';

@@ -17,7 +17,7 @@ import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import type {
   RankAddress,
   RunPhase,
-  SupervisedRun as SupervisedRunState,
+  RunStatus as SupervisedRunState,
   SwitchRequest,
 } from '../../shared/protocol/supervisor.ts';
 import {
@@ -244,17 +244,17 @@ export class SupervisedRun {
   }): RankTeam {
     const { run, plan, ranks, node } = this.#options;
     const { secret, listen, ports, network, places } = this.#setting;
-    const seats = this.#allocation?.seats;
-    const spec = specOn(seats, this.#options.spec);
-    const cores = seats?.coresPerRank ?? this.#options.coresPerRank;
+    const placement = this.#allocation?.placement;
+    const spec = specOn(placement, this.#options.spec);
+    const cores = placement?.coresPerRank ?? this.#options.coresPerRank;
     const resources = rankResources(spec, cores);
     this.#resumed = from?.iteration;
     return new RankTeam(
       {
-        ...{ ranks, node, patienceSeconds: spec.patienceSeconds, seats },
+        ...{ ranks, node, patienceSeconds: spec.patienceSeconds, placement },
         configuration: {
           ...{ run, spec, plan, secret, listen, ports, network, ...resources },
-          places: seats?.places ?? places,
+          places: placement?.places ?? places,
           switches: from?.switches ?? this.#options.switches,
           checkpoints: this.#checkpoints.directory,
           resume: from?.iteration,
@@ -428,7 +428,7 @@ export class SupervisedRun {
 
   #restartHere(): void {
     if (this.#phase !== 'interrupted' || this.#team !== undefined) return;
-    if (this.#allocation !== undefined && this.#allocation.seats === undefined) {
+    if (this.#allocation !== undefined && this.#allocation.placement === undefined) {
       this.#allocation.ask();
       return;
     }
@@ -446,10 +446,10 @@ export class SupervisedRun {
     void team.prepared.then(
       (addresses) => {
         const ranks = [...addresses].toSorted(([a], [b]) => a - b);
-        const { seats } = this.#allocation ?? {};
-        const isSpread = new Set(seats?.places).size > 1;
+        const { placement } = this.#allocation ?? {};
+        const isSpread = new Set(placement?.places).size > 1;
         const named = ranks.map(([rank, address]) =>
-          isSpread ? { ...address, node: seats!.nodeOf(rank) } : address,
+          isSpread ? { ...address, node: placement!.nodeOf(rank) } : address,
         );
         if (this.#team === team) this.begin(named);
       },

@@ -22,7 +22,7 @@ export interface ParameterArena {
   allocate(length: number): Promise<Vector>;
 }
 
-export interface ArenaParametersParts {
+export interface ArenaParametersOptions {
   readonly jax: Jax;
   readonly optimizer: Optimizer;
   readonly settings: OptimizerSettings;
@@ -41,7 +41,7 @@ interface Place {
 }
 
 export class ArenaParameters implements ParameterMemory {
-  readonly #parts: ArenaParametersParts;
+  readonly #parts: ArenaParametersOptions;
   readonly #places: readonly Place[];
   #onDevice: JaxArray[];
   #plain: readonly boolean[];
@@ -49,7 +49,7 @@ export class ArenaParameters implements ParameterMemory {
   /** Takes over from the current storage of the parameters, which is closed. */
   static async takeOver(
     from: ParameterMemory,
-    parts: ArenaParametersParts,
+    parts: ArenaParametersOptions,
   ): Promise<ArenaParameters> {
     const { memory, optimizer, settings, tensors } = parts;
     const vectors = optimizer.stateVectors(settings);
@@ -84,7 +84,7 @@ export class ArenaParameters implements ParameterMemory {
     return new ArenaParameters(parts, places);
   }
 
-  private constructor(parts: ArenaParametersParts, places: readonly Place[]) {
+  private constructor(parts: ArenaParametersOptions, places: readonly Place[]) {
     this.#parts = parts;
     this.#places = places;
     this.#plain = places.map(() => false);

@@ -9,7 +9,7 @@ import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { ParameterTensor } from './trainer.ts';
 
-export interface DeviceParametersParts {
+export interface DeviceParametersOptions {
   readonly runtime: Pick<JaxRuntime, 'jax' | 'backend'>;
   readonly optimizer: Optimizer;
   readonly settings: OptimizerSettings;
@@ -20,7 +20,7 @@ export interface DeviceParametersParts {
 }
 
 export class DeviceParameters implements ParameterMemory {
-  readonly #parts: DeviceParametersParts;
+  readonly #parts: DeviceParametersOptions;
   readonly #jax: Jax;
   #weights: JaxArray[];
   /** Once per state vector of the optimiser. */
@@ -29,7 +29,7 @@ export class DeviceParameters implements ParameterMemory {
   #update: CompiledUpdate;
   readonly #updates = new Map<string, CompiledUpdate>();
 
-  constructor(parts: DeviceParametersParts) {
+  constructor(parts: DeviceParametersOptions) {
     const { first, optimizer, runtime, settings, tensors } = parts;
     this.#parts = parts;
     this.#jax = runtime.jax;

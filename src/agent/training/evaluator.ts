@@ -23,7 +23,7 @@ const BLOCK = 250;
  */
 const STATISTICS_SAMPLES = 1024;
 
-export interface EvaluatorParts {
+export interface EvaluatorOptions {
   readonly jax: Jax;
   readonly model: Model;
   readonly functions: CompiledFunctions;
@@ -41,13 +41,13 @@ export interface EvaluatorParts {
 }
 
 export class Evaluator {
-  readonly #parts: EvaluatorParts;
+  readonly #parts: EvaluatorOptions;
   readonly #test: BatchLoader;
   /** Training batches for the statistics; undefined for a model without. */
   readonly #train: BatchLoader | undefined;
   readonly #sampler: BatchSampler | undefined;
 
-  constructor(parts: EvaluatorParts) {
+  constructor(parts: EvaluatorOptions) {
     this.#parts = parts;
     const { model, shard, fields, options } = parts;
     const { batchPerRank: batch, seed, rank } = options;

@@ -22,7 +22,7 @@ import { GpuTensors } from './gpu-tensors.ts';
 import { copyOut } from './runtime/copy-out.ts';
 import type { JaxArray } from './runtime/jax-runtime.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
-import { ParameterTrainer, type ParameterTrainerParts } from './parameter-trainer.ts';
+import { ParameterTrainer, type ParameterTrainerOptions } from './parameter-trainer.ts';
 import type {
   EvaluationSums,
   GradientMemory,
@@ -31,7 +31,7 @@ import type {
   TrainerOptions,
 } from './trainer.ts';
 
-export interface JaxTrainerParts extends ParameterTrainerParts {
+export interface JaxTrainerOptions extends ParameterTrainerOptions {
   /** Test samples evaluated at once; default: a number that is fast. */
   readonly evaluationBlock?: number | undefined;
 }
@@ -44,7 +44,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   /** The flat gradient and the tensors on the GPU, if requested. */
   #onGpu: { readonly gradient: GpuGradient; readonly tensors: GpuTensors } | undefined;
 
-  constructor(parts: JaxTrainerParts) {
+  constructor(parts: JaxTrainerOptions) {
     const { model, options, runtime, shard } = parts;
     super(parts, model);
     this.#options = options;

@@ -16,7 +16,7 @@ import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { ParameterTensor, TrainerOptions } from './trainer.ts';
 
-export interface ModelParametersParts {
+export interface ModelParametersOptions {
   readonly runtime: JaxRuntime;
   readonly tensors: readonly ModelTensor[];
   /** Initial values, flat. */
@@ -33,7 +33,7 @@ export class ModelParameters {
   readonly stateLength: number;
   readonly tables: LookupTables;
 
-  readonly #parts: ModelParametersParts;
+  readonly #parts: ModelParametersOptions;
   readonly #jax: Jax;
   /** Of the whole tensors. */
   #memory: ParameterMemory;
@@ -42,7 +42,7 @@ export class ModelParameters {
   /** Whether a tensor takes plain steps, by its index. */
   #plain: readonly boolean[];
 
-  constructor(parts: ModelParametersParts) {
+  constructor(parts: ModelParametersOptions) {
     const { first, optimizer, options, runtime, tensors } = parts;
     this.#parts = parts;
     this.#jax = runtime.jax;

@@ -15,7 +15,7 @@ import type {
   TrainerOptions,
 } from './trainer.ts';
 
-export interface ParameterTrainerParts {
+export interface ParameterTrainerOptions {
   readonly runtime: JaxRuntime;
   readonly model: Model;
   readonly optimizer: Optimizer;
@@ -47,7 +47,7 @@ export abstract class ParameterTrainer {
   readonly #runtime: JaxRuntime;
   readonly #model: Model;
 
-  constructor(parts: ParameterTrainerParts, { places, tensors }: OwnTensors) {
+  constructor(parts: ParameterTrainerOptions, { places, tensors }: OwnTensors) {
     const { model, optimizer, options, runtime, shard } = parts;
     this.#runtime = runtime;
     this.#model = model;

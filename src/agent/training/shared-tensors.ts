@@ -11,7 +11,7 @@ import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import { borrowedBy } from './stage-functions.ts';
 import type { StageLinks } from './stage-links.ts';
 
-export interface SharedTensorsParts {
+export interface SharedTensorsOptions {
   readonly jax: Jax;
   readonly stage: ModelStage;
   /** Those that the stage owns. */
@@ -21,11 +21,11 @@ export interface SharedTensorsParts {
 }
 
 export class SharedTensors {
-  readonly #parts: SharedTensorsParts;
+  readonly #parts: SharedTensorsOptions;
   /** Tensors of other stages, in the order of `borrowedBy`. */
   borrowed: JaxArray[] = [];
 
-  constructor(parts: SharedTensorsParts) {
+  constructor(parts: SharedTensorsOptions) {
     this.#parts = parts;
   }
 

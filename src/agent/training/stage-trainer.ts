@@ -15,7 +15,7 @@ import type { LayerOutput } from './models/layered.ts';
 import type { JaxBatch } from './models/mean-loss.ts';
 import { tensorLength } from './models/model.ts';
 import type { ModelStage } from './models/split-model.ts';
-import { ParameterTrainer, type ParameterTrainerParts } from './parameter-trainer.ts';
+import { ParameterTrainer, type ParameterTrainerOptions } from './parameter-trainer.ts';
 import { PassClock } from './pass-clock.ts';
 import type { JaxArray } from './runtime/jax-runtime.ts';
 import { arrayOf, SharedTensors } from './shared-tensors.ts';
@@ -34,7 +34,7 @@ import type {
 } from './trainer.ts';
 
 /** `rank` and `world` of the options count pipelines: all stages of one see the same samples. */
-export interface StageTrainerParts extends ParameterTrainerParts {
+export interface StageTrainerOptions extends ParameterTrainerOptions {
   readonly stage: ModelStage;
   readonly microBatches: number;
 }
@@ -53,7 +53,7 @@ interface MicroBatch {
 }
 
 export class StageTrainer extends ParameterTrainer implements Trainer {
-  readonly #parts: StageTrainerParts;
+  readonly #parts: StageTrainerOptions;
   readonly #functions: StageFunctions;
   readonly #order: Uint32Array;
   readonly #microBatches: readonly MicroBatch[];
@@ -64,7 +64,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   /** Of the loaded batch. */
   #iteration = 0;
 
-  constructor(parts: StageTrainerParts) {
+  constructor(parts: StageTrainerOptions) {
     const { microBatches, model, options, runtime, shard, stage } = parts;
     super(parts, {
       tensors: stage.tensors.map(({ tensor }) => tensor),

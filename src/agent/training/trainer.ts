@@ -5,7 +5,7 @@
  */
 import type { SyntheticSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
-import type { GpuSeat } from '../gpus/machine-gpus.ts';
+import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
@@ -149,14 +149,14 @@ export interface TrainerOptions {
   readonly backend: 'auto' | 'wasm' | 'webgpu';
   readonly threads: number;
   /** The rank among those of its machine; default: it is the only one. */
-  readonly gpuSeat?: GpuSeat | undefined;
+  readonly rankOnMachine?: RankOnMachine | undefined;
   readonly optimizer: OptimizerSettings & ScheduleSettings & { readonly kind: string };
   readonly iterations: number;
   /** Which stage of the model to train; default: the whole. `rank` counts pipelines then. */
-  readonly pipeline?: PipelineSeat | undefined;
+  readonly pipeline?: PipelineStage | undefined;
 }
 
-export interface PipelineSeat {
+export interface PipelineStage {
   /** Layers after which the model is split. */
   readonly splitAfter: readonly string[];
   readonly microBatches: number;

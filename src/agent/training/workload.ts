@@ -84,7 +84,7 @@ export function layerFacts({ layers }: ModelFacts): readonly LayerFacts[] | unde
   return layers?.map(({ name, tensors }) => ({ name, tensors }));
 }
 
-export interface WorkloadParts<M extends ModelFacts = Model> {
+export interface WorkloadOptions<M extends ModelFacts = Model> {
   readonly model: M | Model;
   readonly dataset: Dataset;
   readonly optimizer: Optimizer;
@@ -102,7 +102,7 @@ export interface WorkloadParts<M extends ModelFacts = Model> {
 export function findWorkload<M extends ModelFacts = Model>(
   names: WorkloadNames,
   own?: M,
-): WorkloadParts<M> {
+): WorkloadOptions<M> {
   const known = own ?? models.get(names.model);
   if (known === undefined) {
     throw unknown('MODEL', 'workload.model', names.model, models);
@@ -300,7 +300,7 @@ export function factsOfData({
 
 function sizeOf(
   { columns, data }: DataQuestion,
-  parts: Pick<WorkloadParts<ModelFacts>, 'dataset' | 'features' | 'model'>,
+  parts: Pick<WorkloadOptions<ModelFacts>, 'dataset' | 'features' | 'model'>,
 ): DataFacts {
   const { dataset, features, model } = parts;
   const { inputs } = model;
@@ -326,7 +326,7 @@ export interface CheckedWorkload extends DataFacts {
    * Iterations in which every rank sees its whole shard once; generally not a whole
    * number.
    */
-  readonly iterationsPerEpoch: number;
+  readonly iterationsPerPass: number;
 }
 
 /**
@@ -360,7 +360,7 @@ export function checkWorkload(
     ...facts,
     tensors: model.tensors.map(({ name }) => name),
     layers: layerFacts(model),
-    iterationsPerEpoch: count / workload.batchPerRank,
+    iterationsPerPass: count / workload.batchPerRank,
     weightDecay: optimizer.weightDecay ?? rule.defaultWeightDecay,
     ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),
     ...(movesByRate ? {} : { movesOtherwise: id }),
@@ -371,7 +371,7 @@ export function checkWorkload(
 function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
   const { layers } = syntheticWorkload(workload);
   return {
-    ...{ train: 0, test: 0, iterationsPerEpoch: 1 },
+    ...{ train: 0, test: 0, iterationsPerPass: 1 },
     tensors: layers.flatMap(({ tensors }) => tensors.map(({ name }) => name)),
   };
 }

@@ -32,24 +32,27 @@ export interface EntryCoder<V> {
   addTo(out: V, data: Region, count: number): void;
 }
 
-export interface QuantizedParts {
+export interface QuantizedFields {
   readonly indices: Vector;
   readonly scales: Vector;
   readonly codes: Region;
 }
 
-export function quantizedBytes(count: number, { levels, bucket }: Quantizer): number {
-  const scales = 4 * runsOf(count, bucket);
+export function quantizedBytes(
+  count: number,
+  { levels, runLength }: Quantizer,
+): number {
+  const scales = 4 * runsOf(count, runLength);
   return 4 + 4 * count + scales + packedBytes(count, codeBits(levels));
 }
 
 /** Positions of the parts of a payload of this many entries. */
-export function quantizedParts(
+export function quantizedFields(
   offset: number,
   count: number,
-  { levels, bucket }: Quantizer,
-): QuantizedParts {
-  const runs = runsOf(count, bucket);
+  { levels, runLength }: Quantizer,
+): QuantizedFields {
+  const runs = runsOf(count, runLength);
   const scales = { offset: offset + 4 + 4 * count, length: runs };
   return {
     indices: { offset: offset + 4, length: count },

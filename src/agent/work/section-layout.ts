@@ -48,7 +48,7 @@ export function codingOf<C extends SectionCoding>(
     throw new Error(`internal: columns of ${coding.kind}`);
   }
   // A run has an element at least, also in a matrix that has none.
-  return { ...coding, bucket: Math.max(1, length / columns) };
+  return { ...coding, runLength: Math.max(1, length / columns) };
 }
 
 /** Most bytes of a payload. */
@@ -62,9 +62,9 @@ export function payloadCapacity(
 /** Scales, or means. */
 export function numbersOf(
   n: number,
-  { kind, bucket }: LevelCoding | SignCoding,
+  { kind, runLength }: LevelCoding | SignCoding,
 ): number {
-  return (kind === 'levels' ? 1 : 2) * runsOf(n, bucket);
+  return (kind === 'levels' ? 1 : 2) * runsOf(n, runLength);
 }
 
 /** Bytes of packed codes, or of signs. */

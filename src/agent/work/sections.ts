@@ -39,7 +39,7 @@ export interface LevelCoding extends Quantizer {
 export interface SignCoding {
   readonly kind: 'signs';
   /** Elements of a run, where a section has no columns. */
-  readonly bucket: number;
+  readonly runLength: number;
 }
 
 /** A coding without kernels, written by the host for any backend. */

@@ -19,10 +19,10 @@ export interface ReplicasOptions {
   readonly finite: FiniteMeasures;
   readonly report: (record: RunRecord) => void;
   /** Set if the model is split. */
-  readonly seat?: StageSeat | undefined;
+  readonly position?: StagePosition | undefined;
 }
 
-export interface StageSeat {
+export interface StagePosition {
   readonly stage: number;
   readonly stages: number;
   readonly replica: number;
@@ -177,12 +177,12 @@ export class Replicas {
         ...words.map(() => 'min' as const),
         ...words.map(() => 'max' as const),
       ],
-      among: 'replicas',
+      among: 'group',
     });
     const consistent = words.every((_, i) => values[i] === values[words.length + i]);
-    const { seat } = this.#options;
-    if (seat === undefined) return { weights: digest.toString('hex'), consistent };
-    return await this.#digestOfStages(words, consistent, seat);
+    const { position } = this.#options;
+    if (position === undefined) return { weights: digest.toString('hex'), consistent };
+    return await this.#digestOfStages(words, consistent, position);
   }
 
   /**
@@ -191,7 +191,7 @@ export class Replicas {
   async #digestOfStages(
     words: readonly number[],
     consistent: boolean,
-    { replica, stage, stages }: StageSeat,
+    { replica, stage, stages }: StagePosition,
   ): Promise<{ readonly weights: string; readonly consistent: boolean }> {
     const all = Array.from({ length: stages }, (_, other) =>
       other === stage && replica === 0 ? words : words.map(() => 0),

@@ -13,8 +13,8 @@ import {
   asynchronousOf,
   exchangeFrom,
   replicaCount,
-  replicasOf,
-  seatIn,
+  groupOf,
+  pipelinePosition,
 } from '../../shared/parallelism.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type {
@@ -28,7 +28,7 @@ import {
   type CheckpointOwner,
   type RankCheckpoint,
 } from '../checkpoint/rank-checkpoint.ts';
-import type { GpuSeat } from '../gpus/machine-gpus.ts';
+import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { Arena } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
@@ -147,7 +147,7 @@ export class WorkerSession {
     const { spec, rank, threads, engine: byCores } = configuration;
     const place = enginePlace({ spec, byCores, mayHaveGpu });
     const early = place === undefined ? undefined : this.#openEngine(place);
-    const seat = seatIn(spec, rank);
+    const position = pipelinePosition(spec, rank);
     // The model is built while the other ranks start and addresses are exchanged.
     const { trainerThreads = 1 } = asynchronousOf(spec) ?? {};
     const several = trainerThreads > 1;
@@ -160,16 +160,16 @@ export class WorkerSession {
       columns: spec.workload.columns,
       dataDirectory: spec.workload.data,
       batchPerRank: spec.workload.batchPerRank,
-      rank: seat?.replica ?? rank,
+      rank: position?.replica ?? rank,
       world: replicaCount(spec.world.ranks, spec),
       seed: spec.seed,
       // A GPU computes one gradient after another.
       backend: several ? 'wasm' : spec.backend,
       threads,
-      gpuSeat: gpuSeat(configuration),
+      rankOnMachine: gpuSeat(configuration),
       optimizer: spec.optimizer,
       iterations: spec.iterations,
-      pipeline: seat,
+      pipeline: position,
     };
     const trainer = createTrainer(options);
     this.#trainer = trainer;
@@ -322,7 +322,7 @@ export class WorkerSession {
       switches: configuration.switches.map((one) => this.#counted(one)),
       network: configuration.network,
       places: configuration.places,
-      replicas: replicasOf(spec, rank),
+      group: groupOf(spec, rank),
       resume: resume && {
         iteration: exchangeFrom(resume.iteration, spec),
         state: resume.engine,
@@ -383,7 +383,7 @@ export class WorkerSession {
 }
 
 /** The rank among those of its machine. */
-function gpuSeat({ places, rank, spec }: Configuration): GpuSeat {
+function gpuSeat({ places, rank, spec }: Configuration): RankOnMachine {
   const { ranks, shareGpu: share = false } = spec.world;
   if (places === undefined) return { place: rank, ranks, share };
   const here = places.flatMap((place, other) => (place === places[rank] ? other : []));

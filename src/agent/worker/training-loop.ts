@@ -6,7 +6,7 @@
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
-import { seatIn } from '../../shared/parallelism.ts';
+import { pipelinePosition } from '../../shared/parallelism.ts';
 import type { Notice } from '../../shared/records.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';
 import {
@@ -76,8 +76,8 @@ export class TrainingLoop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    const seat = seatIn(options.spec, options.rank);
-    this.#replicas = new Replicas({ ...options, finite: this.#finite, seat });
+    const position = pipelinePosition(options.spec, options.rank);
+    this.#replicas = new Replicas({ ...options, finite: this.#finite, position });
     this.#comparison = new GradientComparison(options.engine, options.arena);
     const { rank, trainer } = options;
     this.#steps = options.openSteps({

@@ -19,7 +19,7 @@ import {
 import {
   LOOPBACK,
   type NetworkCost,
-  type NodeLink,
+  type LinkCost,
 } from '../../shared/cost-model/network-cost.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
@@ -216,7 +216,7 @@ async function findMeasured(
 
 function originOf(
   names: readonly string[],
-  links: NodeLink | undefined,
+  links: LinkCost | undefined,
   within: string,
 ): string {
   if (names.length === 1) return within;

@@ -25,7 +25,7 @@ import type {
   NodeEdit,
   NodeStatus,
 } from '../../shared/node-status.ts';
-import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { Inventory } from '../cluster/inventory.ts';
 import type { RemoteNode } from '../cluster/remote-node.ts';
 import { foundRuns } from '../runs/found-runs.ts';
@@ -45,7 +45,7 @@ export interface NodeDeskOptions {
    */
   readonly reached: (node: string) => Promise<void>;
   /** The runs that a connected machine has; undefined if it is not connected. */
-  readonly runsOn: (node: string) => Promise<readonly SupervisedRun[] | undefined>;
+  readonly runsOn: (node: string) => Promise<readonly RunStatus[] | undefined>;
   /** Closes that connection. */
   readonly release: (node: string) => Promise<void>;
   /** Called when the result of `list` changes. */

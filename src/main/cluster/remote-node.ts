@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { failure, GradwireError, inputError } from '../../shared/errors.ts';
-import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type {
@@ -164,7 +164,7 @@ export class RemoteNode implements NodeAccess {
    * The runs that its supervisor has, whoever started them; undefined if none runs there.
    * Starts nothing, and keeps no connection to the supervisor.
    */
-  async runs(options?: ConnectOptions): Promise<readonly SupervisedRun[] | undefined> {
+  async runs(options?: ConnectOptions): Promise<readonly RunStatus[] | undefined> {
     return await this.#once(options, async (supervisor) => {
       const { runs } = await supervisor.request('runs', {});
       return runs;
@@ -355,10 +355,10 @@ export class RemoteNode implements NodeAccess {
 
 /** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
 function namedRun(
-  runs: readonly SupervisedRun[],
+  runs: readonly RunStatus[],
   wanted: string,
   node: string,
-): SupervisedRun {
+): RunStatus {
   const going = runs.filter(({ phase }) => phase !== 'ended');
   const [found, ...others] = going.filter(({ run }) => run.startsWith(wanted));
   if (found !== undefined && others.length === 0) return found;

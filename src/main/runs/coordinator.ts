@@ -22,7 +22,7 @@ import {
 import type { NodeConnection } from '../../shared/node-status.ts';
 import type {
   PushMessage,
-  SupervisedRun,
+  RunStatus,
   SwitchRequest,
 } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
@@ -188,7 +188,7 @@ export class RunCoordinator {
   }
 
   /** The runs that a connected node has, whoever started them; undefined if it is not connected. */
-  async runsOn(node: string): Promise<readonly SupervisedRun[] | undefined> {
+  async runsOn(node: string): Promise<readonly RunStatus[] | undefined> {
     return (await this.#nodes.made(node)?.connection?.request('runs', {}))?.runs;
   }
 

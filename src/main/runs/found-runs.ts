@@ -3,14 +3,14 @@
  * lost are corrected; it follows them again.
  */
 import type { FoundRun } from '../../shared/found-run.ts';
-import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 /** @param supervised all runs that the machine's supervisor has */
 export function foundRuns(
   store: RunStore,
-  supervised: readonly SupervisedRun[],
+  supervised: readonly RunStatus[],
 ): readonly FoundRun[] {
   const going = supervised.filter(({ phase }) => phase !== 'ended');
   return going.flatMap(({ run: id, spec, createdAt, ranks }) => {

@@ -9,7 +9,7 @@ import {
   LOOPBACK,
   messageSeconds,
   type NetworkCost,
-  type NodeLink as LinkCost,
+  type LinkCost as LinkCost,
 } from '../../shared/cost-model/network-cost.ts';
 import {
   networkCostOf,

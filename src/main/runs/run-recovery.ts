@@ -10,7 +10,7 @@ import {
   type ErrorData,
 } from '../../shared/errors.ts';
 import { nodesOf } from '../../shared/experiment-spec.ts';
-import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { NodeSet } from '../cluster/node-set.ts';
@@ -173,7 +173,7 @@ export class RunRecovery {
   }
 
   /** Follows a supervisor's run, and adds its row if missing. */
-  async takeIn(link: NodeLink, supervised: SupervisedRun): Promise<void> {
+  async takeIn(link: NodeLink, supervised: RunStatus): Promise<void> {
     const { run, spec, createdAt, phase, lastSequence } = supervised;
     if (!this.#store.has(run)) {
       // It belongs to another computer's app, which has the journals of its other

@@ -6,7 +6,7 @@
  */
 import { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { SupervisedRun } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 
 export interface RunRestartsOptions {
@@ -18,7 +18,7 @@ export interface RunRestartsOptions {
 /** The iteration from which all ranks of a run resume. */
 export type ResumePoint = {
   readonly iteration: number;
-  readonly schedule: NonNullable<SupervisedRun['schedule']>;
+  readonly schedule: NonNullable<RunStatus['schedule']>;
 };
 
 const RETRY_MS = 3000;
@@ -83,7 +83,7 @@ export class RunRestarts {
  * @returns undefined unless all of them are interrupted
  */
 export function resumePoint(
-  states: readonly (SupervisedRun | undefined)[],
+  states: readonly (RunStatus | undefined)[],
 ): ResumePoint | undefined {
   if (!states.every((state) => state?.phase === 'interrupted')) return undefined;
   const [lead, ...others] = states.map((state) => state!.resumable ?? [0]);

@@ -17,7 +17,7 @@ import {
   asynchronousOf,
   localStepsOf,
   pipelineOf,
-  seatIn,
+  pipelinePosition,
 } from '../../shared/parallelism.ts';
 import { phasesOf, type Phase } from '../../shared/phases.ts';
 import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
@@ -334,8 +334,8 @@ export class RunFeed {
 
   /** `stage 1 of 2`; undefined if every rank has the whole model. */
   stageTitle(rank: number): string | undefined {
-    const seat = seatIn(this.#detail?.spec ?? {}, rank);
-    return seat && `stage ${seat.stage + 1} of ${seat.stages}`;
+    const position = pipelinePosition(this.#detail?.spec ?? {}, rank);
+    return position && `stage ${position.stage + 1} of ${position.stages}`;
   }
 
   *#fences(): Generator<[FenceBounds, number]> {

@@ -8,7 +8,7 @@ import {
   mergeSeconds,
   scatterSeconds,
   type NetworkCost,
-  type NodeLink,
+  type LinkCost,
 } from './network-cost.ts';
 
 /** Seconds. */
@@ -25,7 +25,7 @@ export function costTerms(
   cost: (network: NetworkCost) => number,
   network: NetworkCost,
 ): CostTerms {
-  const free: NodeLink = { ...network.between, alpha: 0, beta: 0 };
+  const free: LinkCost = { ...network.between, alpha: 0, beta: 0 };
   const nothing = {
     ...{ alpha: 0, overhead: 0, beta: 0, gamma: 0, merge: 0, scatter: 0 },
     between: free,

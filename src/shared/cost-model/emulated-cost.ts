@@ -6,7 +6,7 @@
  */
 import { secondsPerByte, type EmulatedLink } from '../emulated-network.ts';
 import type { SlowestLinks } from '../emulated-links.ts';
-import { LOOPBACK, type NetworkCost, type NodeLink } from './network-cost.ts';
+import { LOOPBACK, type NetworkCost, type LinkCost } from './network-cost.ts';
 
 /**
  * For ranks on one node or several. Every rank has its own emulated links, to other nodes
@@ -20,7 +20,7 @@ export function emulatedCosts(
   const cost = within === undefined ? beneath : emulatedCost(within, beneath);
   if (between === undefined) return cost;
   // A real link that was not measured is assumed to be fast enough.
-  const { alpha, beta }: NodeLink = beneath.between ?? beneath;
+  const { alpha, beta }: LinkCost = beneath.between ?? beneath;
   return {
     ...cost,
     timed: undefined,

@@ -24,9 +24,9 @@ export interface NetworkCost {
   /** o: s per further message sent at once; default: α. */
   readonly overhead?: number | undefined;
   /** β by the bytes of a message, ascending; default: the same at any size. */
-  readonly rates?: readonly MessageRate[] | undefined;
+  readonly rates?: readonly MessageCost[] | undefined;
   /** The same between nodes; default: `BETWEEN_NODES`. */
-  readonly between?: NodeLink | undefined;
+  readonly between?: LinkCost | undefined;
   /** Collectives that were timed in such a world; default: none. */
   readonly timed?: TimedCollectives | undefined;
   /** s per entry that goes into a merge of two sparse streams; default: MERGE_COST·γ. */
@@ -36,7 +36,7 @@ export interface NetworkCost {
 }
 
 /** The cost of messages to other nodes, over one link that the ranks of a node share. */
-export interface NodeLink {
+export interface LinkCost {
   readonly alpha: number;
   readonly beta: number;
   /** Whether each rank has its own link, as emulated ranks do; default: they share one. */
@@ -50,7 +50,7 @@ export interface TimedCollectives {
 }
 
 /** The time of a byte in messages of this size. */
-export interface MessageRate {
+export interface MessageCost {
   readonly bytes: number;
   /** s per byte. */
   readonly beta: number;
@@ -122,7 +122,7 @@ export const LOOPBACK: NetworkCost = {
  * somewhat above that within a node. This is the slowest link that clusters have: on a
  * faster one, a plan that spares it is still no slower.
  */
-export const BETWEEN_NODES: NodeLink = { alpha: 100e-6, beta: 8.5e-9 };
+export const BETWEEN_NODES: LinkCost = { alpha: 100e-6, beta: 8.5e-9 };
 
 /** The constants for messages to other nodes, one rank at a time on the link. */
 export const betweenNodes = ({

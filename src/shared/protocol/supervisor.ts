@@ -79,7 +79,7 @@ export interface RankAddress {
 /** `interrupted`: something was lost; the run resumes from a checkpoint when it can. */
 export type RunPhase = 'preparing' | 'running' | 'interrupted' | 'ended';
 
-export interface SupervisedRun {
+export interface RunStatus {
   readonly run: string;
   readonly phase: RunPhase;
   readonly spec: ExperimentSpec;
@@ -221,7 +221,7 @@ export interface SupervisorRequests {
   ping: { request: Record<string, never>; reply: Record<string, never> };
   runs: {
     request: Record<string, never>;
-    reply: { runs: readonly SupervisedRun[] };
+    reply: { runs: readonly RunStatus[] };
   };
 }
 
@@ -248,6 +248,6 @@ export type PushMessage =
       readonly run: string;
       readonly entries: readonly JournalEntry[];
     }
-  | { readonly type: 'run'; readonly run: SupervisedRun };
+  | { readonly type: 'run'; readonly run: RunStatus };
 
 export type FromSupervisor = SupervisorHello | ReplyMessage | PushMessage;

@@ -59,7 +59,7 @@ async function train(
         const values = arena.f32(gradient);
         const factor = inputs === 'update' ? rate : 1;
         for (let i = 0; i < N; i++) values[i] = factor * gradientAt(rank, t, i);
-        await engine.exchange(t, { rate: inputs === 'update' ? 1 : rate });
+        await engine.exchange(t, { lr: inputs === 'update' ? 1 : rate });
       }),
     );
     const { arena, gradient } = ranks[0]!;

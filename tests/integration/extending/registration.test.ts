@@ -97,7 +97,7 @@ describe('a method from outside', () => {
       drift: ({ often }) => ({ measureEvery: 0, resyncEvery: Number(often) }),
     };
     registerMethod(drifting);
-    const setting = { iterationsPerEpoch: 25 };
+    const setting = { iterationsPerPass: 25 };
     const plan = resolvePlan({ method: 'drifting', calmEpochs: 2 }, undefined, setting);
     expect(plan.parameters).toEqual({ often: 7, calmIterations: 50, calmEpochs: 0 });
     expect(driftOf(plan, [{ name: 'w', length: 10 }])).toEqual({

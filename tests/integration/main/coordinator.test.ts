@@ -10,7 +10,7 @@ import { fixedNodes, localNode } from '../../../src/main/cluster/local-node.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
-import type { SupervisedRun } from '../../../src/shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../../src/shared/protocol/supervisor.ts';
 import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
@@ -59,7 +59,7 @@ async function play(script: Script, scope: 'all' | 'own' = 'own'): Promise<void>
 const spec = sampleSpec({ iterations: 50 });
 const run = wholeRun(50);
 
-function supervised(id: string, overrides: Partial<SupervisedRun> = {}): SupervisedRun {
+function supervised(id: string, overrides: Partial<RunStatus> = {}): RunStatus {
   return {
     run: id,
     phase: 'running',

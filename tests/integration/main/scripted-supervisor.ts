@@ -11,7 +11,7 @@ import {
   PROTOCOL_VERSION,
   type FromSupervisor,
   type RequestMessage,
-  type SupervisedRun,
+  type RunStatus,
   type SupervisorHello,
 } from '../../../src/shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../../src/shared/records.ts';
@@ -19,7 +19,7 @@ import type { JournalEntry } from '../../../src/shared/records.ts';
 export interface Script {
   readonly hello?: Partial<SupervisorHello>;
   /** What the supervisor knows, as `runs` answers it. */
-  runs?: readonly SupervisedRun[];
+  runs?: readonly RunStatus[];
   /** Answers a request; undefined leaves it without an answer. */
   answer?: (request: RequestMessage, client: ScriptedClient) => unknown;
 }

@@ -16,9 +16,9 @@ const orders: readonly Order[] = [
     ...{ bytes: 2 ** 33, lr: 0.1 },
   })),
   { kind: 'leftover', lr: 1e-9 },
-  { kind: 'pushed', iteration: 7, wantsFence: true, asks: 2 ** 40 },
-  { kind: 'pushed', iteration: 0, wantsFence: false, asks: 0 },
-  { kind: 'pushed', iteration: 3, wantsFence: false },
+  { kind: 'pushed', iteration: 7, wantsMeeting: true, asks: 2 ** 40 },
+  { kind: 'pushed', iteration: 0, wantsMeeting: false, asks: 0 },
+  { kind: 'pushed', iteration: 3, wantsMeeting: false },
   { kind: 'ask', iteration: 2 ** 40 },
   { kind: 'meet' },
 ];
@@ -30,8 +30,8 @@ it.each(orders)('an order is read as it was written: %j', (order) => {
 });
 
 it.each([
-  { fence: true, version: 5 },
-  { fence: false, version: 2 ** 40 },
+  { meets: true, version: 5 },
+  { meets: false, version: 2 ** 40 },
 ])('so is a reply: %j', (reply) => {
   const bytes = encodeReply(reply);
   expect(bytes).toHaveLength(REPLY_BYTES);

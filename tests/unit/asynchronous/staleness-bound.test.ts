@@ -1,4 +1,4 @@
-/** The bound and the fences, in every order in which workers can come. */
+/** The bound and the meetings, in every order in which workers can come. */
 import { describe, expect, it } from 'vitest';
 import { StalenessBound } from '../../../src/agent/asynchronous/staleness-bound.ts';
 
@@ -11,7 +11,7 @@ interface Walk {
   readonly wantsAfter?: number;
 }
 
-/** What a worker is at: it computes this iteration, or it has been told of a fence before it. */
+/** What a worker is at: it computes this iteration, or it has been told of a meeting before it. */
 interface Seat {
   iteration: number;
   waits: boolean;
@@ -57,7 +57,7 @@ function follow(
   const ask = (seat: Seat): void => {
     const answer = bound.ask(seat.iteration);
     seat.waits = answer === 'wait';
-    seat.meets = answer === 'fence';
+    seat.meets = answer === 'meet';
     if (answer !== 'begin') return;
     // By what the workers themselves have done, not by what the bound has counted.
     const slowest = Math.min(...seats.map(({ iteration }) => iteration));
@@ -73,7 +73,7 @@ function follow(
     bound.pushed(seats.indexOf(seat), seat.iteration);
     seat.iteration++;
     pushes++;
-    if (pushes === wantsAfter) bound.wantFence();
+    if (pushes === wantsAfter) bound.wantMeeting();
     if (seat.iteration === end) seat.meets = true;
     for (const one of seats) if (one === seat ? !one.meets : one.waits) ask(one);
   }
@@ -129,8 +129,8 @@ describe('the bound on staleness', () => {
     expect(bound.ask(8)).toBe('begin');
     bound.pushed(0, 8);
     expect(bound.ask(9)).toBe('wait');
-    bound.wantFence();
-    expect(bound.ask(9)).toBe('fence');
+    bound.wantMeeting();
+    expect(bound.ask(9)).toBe('meet');
     bound.pushed(1, 7);
     expect(bound.ask(8)).toBe('begin');
     bound.meet(9);
@@ -171,7 +171,7 @@ describe('the bound on staleness', () => {
   it('meets behind what workers have begun at once', () => {
     const bound = new StalenessBound(2, 4);
     bound.meet(10, 3);
-    bound.wantFence();
-    expect(bound.ask(13)).toBe('fence');
+    bound.wantMeeting();
+    expect(bound.ask(13)).toBe('meet');
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeGpus, describePlaces } from '../../../src/cli/text/rank-places.ts';
-import type { RankProcess } from '../../../src/shared/rank-places.ts';
+import type { StartedProcess } from '../../../src/shared/rank-places.ts';
 
 const on = (node: string, ...ranks: number[]) =>
   ranks.map((rank) => ({ rank, node, pid: 1 }));
@@ -15,7 +15,7 @@ test.each([
 });
 
 test('GPUs are named with their ranks, if any is known', () => {
-  const [first, second] = on('a', 0, 1) as [RankProcess, RankProcess];
+  const [first, second] = on('a', 0, 1) as [StartedProcess, StartedProcess];
   const [bus, other] = ['00000000:3B:00.0', '00000000:5E:00.0'];
   expect(describeGpus([first, second])).toBeUndefined();
   expect(describeGpus([{ ...second, bus: other }, first])).toBe(

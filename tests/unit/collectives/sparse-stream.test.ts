@@ -8,8 +8,8 @@ import {
   inOneStream,
   merged,
   mergedTree,
-  opened,
-  sealed,
+  unframed,
+  framed,
   split,
   streamBytes,
   type Stream,
@@ -70,7 +70,7 @@ const shapes = fc
     ),
   );
 
-test('what is split, sent, opened and put together is what it was', () => {
+test('what is split, sent, unframed and put together is what it was', () => {
   fc.assert(
     fc.property(shapes, ([length, ranges, unordered]) => {
       const indices = length === 0 ? [] : unordered.toSorted((a, b) => a - b);
@@ -82,13 +82,13 @@ test('what is split, sent, opened and put together is what it was', () => {
       expect(streams.flatMap(pairsOf)).toEqual(indices.map((i) => [i, i + 1]));
       const arrived = streams.map((stream, index) => {
         const range = partRange(length, ranges, index);
-        const region = sealed(communicator, stream);
+        const region = framed(communicator, stream);
         const count = pairsOf(stream).length;
         expect(stream.form).toBe(
           range.length > 0 && count >= range.length / 2 ? 'dense' : 'sparse',
         );
         expect(region.bytes).toBe(streamBytes(count, range.length));
-        return opened(communicator, region, range, 1);
+        return unframed(communicator, region, range, 1);
       });
       expect(arrived).toEqual(streams);
       const parts = assembled(communicator, arrived);
@@ -185,19 +185,19 @@ describe('a stream that nobody would send is refused', () => {
     ['a dense body of another length', [1, 19, ...Array<number>(19).fill(0)]],
     ['an absurd count', [0, 0xffffffff, 0, 0]],
   ])('%s', (_, values) => {
-    expect(() => opened(communicator, words(...values), range, 3)).toThrow(
+    expect(() => unframed(communicator, words(...values), range, 3)).toThrow(
       expect.objectContaining({ code: 'PAYLOAD_INVALID', rank: 3 }),
     );
   });
 
   test('but these are not', () => {
-    expect(opened(communicator, words(0, 0), range, 3)).toMatchObject({ count: 0 });
-    expect(opened(communicator, words(0, 1, 29, 0), range, 3)).toMatchObject({
+    expect(unframed(communicator, words(0, 0), range, 3)).toMatchObject({ count: 0 });
+    expect(unframed(communicator, words(0, 1, 29, 0), range, 3)).toMatchObject({
       count: 1,
     });
     const dense = words(1, 20, ...Array<number>(20).fill(0));
-    expect(opened(communicator, dense, range, 3)).toMatchObject({ form: 'dense' });
+    expect(unframed(communicator, dense, range, 3)).toMatchObject({ form: 'dense' });
     const longer = words(0, 0, 1, 1);
-    expect(opened(communicator, longer, range, 3, true)).toMatchObject({ count: 0 });
+    expect(unframed(communicator, longer, range, 3, true)).toMatchObject({ count: 0 });
   });
 });

@@ -1,7 +1,7 @@
 /** The ratio's schedule, patterns of names, epochs, and the dense warm-up of every method that has one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inIterations } from '../../../src/agent/compression/policy/epochs.ts';
+import { inIterations } from '../../../src/agent/compression/policy/passes.ts';
 import { fitsName } from '../../../src/agent/compression/policy/name-pattern.ts';
 import {
   largestRatio,

@@ -8,7 +8,7 @@ import { scalecom } from '../../../src/agent/compression/scalecom.ts';
 import { fitsName } from '../../../src/agent/compression/policy/name-pattern.ts';
 import { layerPatterns } from '../../../src/agent/forecast/layer-patterns.ts';
 import { rateOf } from '../../../src/agent/forecast/layer-rates.ts';
-import { countWork } from '../../../src/agent/training/inspect/count-work.ts';
+import { countMultiplyAdds } from '../../../src/agent/training/inspect/count-multiply-adds.ts';
 import { classifier } from '../../../src/agent/training/models/classifier.ts';
 import { dlrmSmall } from '../../../src/agent/training/models/dlrm.ts';
 import { fnn3 } from '../../../src/agent/training/models/fnn3.ts';
@@ -21,7 +21,7 @@ const guidance = scalecom.ratesByLayer!;
 
 /** Multiply-adds by tensor; those with none are left out. */
 async function workOf(model: Model): Promise<Readonly<Record<string, number>>> {
-  const { byTensor } = await countWork(model);
+  const { byTensor } = await countMultiplyAdds(model);
   return Object.fromEntries(
     model.tensors
       .map(({ name }, index) => [name, byTensor[index]!] as const)
@@ -70,7 +70,7 @@ describe('multiply-adds of one sample’s forward pass', () => {
 
   it('of attention: its weights’ by token, scores and sums of values belong to none', async () => {
     const [tokens, width, layers] = [64, 128, 2];
-    const { others } = await countWork(transformerSmall);
+    const { others } = await countMultiplyAdds(transformerSmall);
     expect(others).toBe(layers * 2 * tokens * tokens * width);
     const work = await workOf(transformerSmall);
     expect(work['layer1.attention.query.weight']).toBe(tokens * width * width);

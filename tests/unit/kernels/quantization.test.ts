@@ -24,20 +24,20 @@ const NOISE = { seed: 3, rank: 1, bucket: 2, iteration: 4, purpose: 5 };
 /** Every width; runs within tiles, across them, and longer than everything. */
 const QUANTIZERS: readonly {
   levels: number;
-  bucket: number;
+  runLength: number;
   scale: ScaleKind;
 }[] = [
-  { levels: 7, bucket: 512, scale: 'max' },
-  { levels: 1, bucket: 128, scale: 'max' },
-  { levels: 127, bucket: 512, scale: 'l2' },
-  { levels: 1, bucket: 1 << 24, scale: 'l2' },
-  { levels: 5, bucket: 100, scale: 'max' },
-  { levels: 3, bucket: 31, scale: 'l2' },
-  { levels: 15, bucket: 1, scale: 'max' },
-  { levels: 31, bucket: 7, scale: 'max' },
-  { levels: 63, bucket: 33, scale: 'l2' },
-  { levels: 1000, bucket: 1 << 24, scale: 'l2' },
-  { levels: MAXIMUM_LEVELS, bucket: 64, scale: 'max' },
+  { levels: 7, runLength: 512, scale: 'max' },
+  { levels: 1, runLength: 128, scale: 'max' },
+  { levels: 127, runLength: 512, scale: 'l2' },
+  { levels: 1, runLength: 1 << 24, scale: 'l2' },
+  { levels: 5, runLength: 100, scale: 'max' },
+  { levels: 3, runLength: 31, scale: 'l2' },
+  { levels: 15, runLength: 1, scale: 'max' },
+  { levels: 31, runLength: 7, scale: 'max' },
+  { levels: 63, runLength: 33, scale: 'l2' },
+  { levels: 1000, runLength: 1 << 24, scale: 'l2' },
+  { levels: MAXIMUM_LEVELS, runLength: 64, scale: 'max' },
 ];
 
 function sameBytes(work: (backend: Backend) => readonly Uint8Array[]): void {
@@ -72,16 +72,16 @@ describe.each(SIZES)('n = %i', (n) => {
     const x = INPUTS[name]!(n);
 
     it.each(quantizers.filter((_, index) => isTried(n, name, index)))(
-      'codes of s = $levels, d = $bucket, $scale have the same bytes',
-      ({ levels, bucket, scale }) => {
+      'codes of s = $levels, d = $runLength, $scale have the same bytes',
+      ({ levels, runLength, scale }) => {
         sameBytes((backend) => {
           const { quantization } = backend.kernels;
-          const scales = backend.arena.allocateVector(runsOf(n, bucket));
+          const scales = backend.arena.allocateVector(runsOf(n, runLength));
           const size = packedBytes(n, codeBits(levels));
           const codes = backend.arena.allocate(size);
           const vector = backend.put(x);
-          const quantizer = { levels, bucket };
-          const exact = { ...scales, length: runsOf(n, bucket) };
+          const quantizer = { levels, runLength };
+          const exact = { ...scales, length: runsOf(n, runLength) };
           quantization.quantize(vector, quantizer, scale, NOISE, exact, codes);
           const given = backend.arena.allocate(size);
           quantization.quantize(vector, quantizer, 'given', NOISE, exact, given);
@@ -104,18 +104,18 @@ describe.each(SIZES)('n = %i', (n) => {
 
     it('signs and means have the same bytes, as has what they leave', () => {
       sameBytes((backend) =>
-        [512, 1, 31, 100, 1 << 24].slice(0, n > 1e5 ? 1 : 5).flatMap((bucket) => {
+        [512, 1, 31, 100, 1 << 24].slice(0, n > 1e5 ? 1 : 5).flatMap((runLength) => {
           const { quantization } = backend.kernels;
           const vector = backend.put(x);
-          const means = backend.arena.allocateVector(2 * runsOf(n, bucket));
+          const means = backend.arena.allocateVector(2 * runsOf(n, runLength));
           const signs = backend.arena.allocate(packedBytes(n, 1));
-          quantization.quantizeSigns(vector, bucket, means, signs);
+          quantization.quantizeSigns(vector, runLength, means, signs);
           const out = backend.put(x);
-          quantization.dequantizeSigns(out, bucket, means, signs, true);
+          quantization.dequantizeSigns(out, runLength, means, signs, true);
           const fresh = backend.put(x);
-          quantization.dequantizeSigns(fresh, bucket, means, signs, false);
+          quantization.dequantizeSigns(fresh, runLength, means, signs, false);
           return [
-            f32Bytes(backend.get({ ...means, length: 2 * runsOf(n, bucket) })),
+            f32Bytes(backend.get({ ...means, length: 2 * runsOf(n, runLength) })),
             backend.arena.u8(signs.offset, packedBytes(n, 1)).slice(),
             ...[vector, out, fresh].map((v) => f32Bytes(backend.get(v))),
           ];
@@ -146,7 +146,7 @@ describe('packed codes', () => {
     backend.arena.u8(codes.offset, codes.bytes).fill(255);
     backend.kernels.quantization.quantize(
       backend.put(x.map((value) => value * 0.5)),
-      { levels, bucket: 11 },
+      { levels, runLength: 11 },
       'max',
       NOISE,
       scales,
@@ -178,7 +178,7 @@ describe('packed codes', () => {
         const codes = backend.arena.allocate(packedBytes(n, 2));
         backend.kernels.quantization.quantize(
           backend.put(x),
-          { levels: 1, bucket: n },
+          { levels: 1, runLength: n },
           'given',
           NOISE,
           { ...scales, length: 1 },
@@ -187,7 +187,7 @@ describe('packed codes', () => {
         const out = backend.arena.allocateVector(n);
         backend.kernels.quantization.dequantize(
           { ...out, length: n },
-          { levels: 1, bucket: n },
+          { levels: 1, runLength: n },
           { ...scales, length: 1 },
           codes,
           false,
@@ -220,7 +220,7 @@ describe('values of codes', () => {
         const x = Float32Array.from({ length: 2 * count }, (_, i) =>
           i < count ? i : count - i,
         );
-        const quantizer = { levels, bucket: 2 * count };
+        const quantizer = { levels, runLength: 2 * count };
         const codes = backend.arena.allocate(packedBytes(x.length, codeBits(levels)));
         const vector = backend.put(x);
         quantization.quantize(vector, quantizer, 'given', NOISE, scales, codes);
@@ -283,7 +283,7 @@ describe('Elias ω', () => {
           const scales = backend.put(Float32Array.of(levels));
           quantization.quantize(
             backend.put(x),
-            { levels, bucket: Math.max(1, x.length) },
+            { levels, runLength: Math.max(1, x.length) },
             'given',
             NOISE,
             scales,

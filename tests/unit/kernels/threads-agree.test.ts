@@ -197,14 +197,14 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
         [7, 65_521, 'max'],
       ] as const)(
         'codes of %i levels, runs of %i, scale %s',
-        (levels, bucket, scale) => {
+        (levels, runLength, scale) => {
           expectSameBits((desk) => {
             const { quantization } = desk.kernels;
             const vector = desk.put(x);
-            const scales = desk.vector(Math.ceil(n / bucket));
+            const scales = desk.vector(Math.ceil(n / runLength));
             desk.arena.f32(scales).fill(0.75);
             const codes = desk.take(4 * Math.ceil(n / 4));
-            const quantizer = { levels, bucket };
+            const quantizer = { levels, runLength };
             const noise = {
               seed: 5,
               rank: 1,
@@ -238,15 +238,15 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
         });
       });
 
-      it.each([512, 77, 2 ** 30])('signs of runs of %i', (bucket) => {
+      it.each([512, 77, 2 ** 30])('signs of runs of %i', (runLength) => {
         expectSameBits((desk) => {
           const { quantization } = desk.kernels;
           const vector = desk.put(x);
-          const means = desk.vector(2 * Math.ceil(n / bucket));
+          const means = desk.vector(2 * Math.ceil(n / runLength));
           const signs = desk.take(4 * Math.ceil(n / 32));
-          quantization.quantizeSigns(vector, bucket, means, signs);
+          quantization.quantizeSigns(vector, runLength, means, signs);
           const seen = [desk.get(vector), desk.get(means), desk.bytes(signs)];
-          quantization.dequantizeSigns(vector, bucket, means, signs, true);
+          quantization.dequantizeSigns(vector, runLength, means, signs, true);
           return [...seen, desk.get(vector)];
         });
       });

@@ -14,7 +14,7 @@ import type { KernelPool } from '../../../src/agent/kernels/wasm/kernel-pool.ts'
 
 interface Numbers {
   readonly bits: Of<'bits'>;
-  readonly bucket: Of<'bucket'>;
+  readonly runLength: Of<'runLength'>;
   readonly first: Of<'first'>;
   readonly tiles: Of<'tiles'>;
 }
@@ -63,17 +63,17 @@ export function quantisation(
   { offset: out, length: n }: Elements<'out'>,
   { offset: scales }: At<'scales'>,
   { offset: codes }: At<'codes'>,
-  { bits, bucket, tiles }: Numbers,
+  { bits, runLength, tiles }: Numbers,
 ): void {
-  run.dequantize(out, n, 7, bits, bucket, scales, codes, 0, tiles);
+  run.dequantize(out, n, 7, bits, runLength, scales, codes, 0, tiles);
   // @ts-expect-error scales come before codes
-  run.dequantize(out, n, 7, bits, bucket, codes, scales, 0, tiles);
-  // @ts-expect-error bits come before the bucket
-  run.dequantize(out, n, 7, bucket, bits, scales, codes, 0, tiles);
+  run.dequantize(out, n, 7, bits, runLength, codes, scales, 0, tiles);
+  // @ts-expect-error bits come before the run's length
+  run.dequantize(out, n, 7, runLength, bits, scales, codes, 0, tiles);
   // @ts-expect-error levels come before bits
-  run.dequantize(out, n, bits, 7, bucket, scales, codes, 0, tiles);
+  run.dequantize(out, n, bits, 7, runLength, scales, codes, 0, tiles);
   // @ts-expect-error tiles are memory of the thread's, not of the vector
-  run.dequantize(out, n, 7, bits, bucket, scales, codes, 0, codes);
+  run.dequantize(out, n, 7, bits, runLength, scales, codes, 0, codes);
 }
 
 export function selection(
@@ -81,17 +81,17 @@ export function selection(
   { offset: x, length: n }: Elements<'x'>,
   indices: Of<'indices'>,
   values: Of<'values'>,
-  record: Of<'record'>,
+  tally: Of<'tally'>,
   { first }: Numbers,
 ): void {
-  run.compactSlice(x, n, 5, first, record, indices, values);
+  run.compactSlice(x, n, 5, first, tally, indices, values);
   // @ts-expect-error the threshold comes before the first index
-  run.compactSlice(x, n, first, 5, record, indices, values);
+  run.compactSlice(x, n, first, 5, tally, indices, values);
   // @ts-expect-error indices come before values
-  run.compactSlice(x, n, 5, first, record, values, indices);
-  run.placeSlices(record, n, indices, values);
+  run.compactSlice(x, n, 5, first, tally, values, indices);
+  run.placeSlices(tally, n, indices, values);
   // @ts-expect-error records are what is cut
-  run.placeSlices(indices, n, record, values);
+  run.placeSlices(indices, n, tally, values);
 }
 
 export function streams(

@@ -74,7 +74,7 @@ describe('a parameter that does nothing beside another', () => {
       'Give selection=chunk, or chunk=0.',
     ],
   ])('is refused: %s %j', (method, given, parameter, beside, next) => {
-    const setting = { iterationsPerEpoch: 10 };
+    const setting = { iterationsPerPass: 10 };
     const { code, kind, message, ...more } = errorOf({ method, ...given }, setting);
     expect({ code, kind }).toEqual({ code: 'METHOD_PARAMETER_IDLE', kind: 'input' });
     expect(message).toContain(`"${parameter}" is `);
@@ -453,7 +453,7 @@ describe('resolving an exchange plan', () => {
       { method: 'topk', warmupIterations: 9, rampEpochs: 2 },
       undefined,
       {
-        iterationsPerEpoch: 10,
+        iterationsPerPass: 10,
       },
     );
     const startsAfter = (
@@ -551,7 +551,7 @@ describe('resolving an exchange plan', () => {
 
   it('counts epochs by the run', () => {
     const change = { warmupEpochs: 2, layers: [{ match: 'w', rampEpochs: 1 }] };
-    const plan = resolvePlan(change, base, { iterationsPerEpoch: 12.5 });
+    const plan = resolvePlan(change, base, { iterationsPerPass: 12.5 });
     expect(plan.parameters).toMatchObject({ warmupIterations: 25, warmupEpochs: 0 });
     expect(plan.layers![0]!.parameters).toMatchObject({
       warmupIterations: 25,

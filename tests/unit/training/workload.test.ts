@@ -64,7 +64,7 @@ test('a sound workload passes and tells its sizes', () => {
       name: `layer${n}`,
       tensors: [`layer${n}.weight`, `layer${n}.bias`],
     })),
-    iterationsPerEpoch: 62.5,
+    iterationsPerPass: 62.5,
   });
 });
 
@@ -119,7 +119,7 @@ test.each([
 
 test('a text is cut into the windows that the model takes', () => {
   expect(check({ model: 'lstm-small', dataset: 'sentences' })).toMatchObject({
-    ...{ train: 11_249, test: 1249, iterationsPerEpoch: 2812 / 32 },
+    ...{ train: 11_249, test: 1249, iterationsPerPass: 2812 / 32 },
   });
 });
 

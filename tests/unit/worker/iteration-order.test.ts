@@ -28,7 +28,7 @@ function follow(walk: Walk, choices: readonly number[]): number[] {
     const next = order.next();
     if (next === undefined) return false;
     if (next >= fence) {
-      order.fence(next);
+      order.meetBefore(next);
       return true;
     }
     const missing = Array.from({ length: next - first }, (_, i) => first + i).find(

@@ -6,7 +6,7 @@
  * Source of the ramp: Deep Gradient Compression (Lin et al., ICLR 2018), section 3.3.
  */
 import { z } from 'zod';
-import { epochsParameter } from './epochs.ts';
+import { passesParameter } from './passes.ts';
 import { startParameter } from './starts.ts';
 import { power } from '../../../shared/portable-math.ts';
 
@@ -28,7 +28,7 @@ export const rampParameters = {
     .describe(
       'Iterations over which the ratio falls exponentially to its value; 0: none',
     ),
-  rampEpochs: epochsParameter('rampIterations'),
+  rampEpochs: passesParameter('rampIterations'),
   rampStart: startParameter('ramp'),
   rampFrom: z
     .number()

@@ -1,6 +1,6 @@
 /**
  * A stretch of iterations among a method's parameters: a warm-up, a ramp. A method's
- * definition lists them, so that a plan can convert lengths in epochs and knows where each
+ * definition lists them, so that a plan can convert lengths in passes and knows where each
  * begins.
  */
 

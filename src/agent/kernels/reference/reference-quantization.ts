@@ -35,24 +35,24 @@ export class ReferenceQuantization implements QuantizationKernels {
 
   quantize(
     x: Vector,
-    { levels, bucket }: Quantizer,
+    { levels, runLength }: Quantizer,
     kind: ScaleKind | 'given',
     noise: StreamName,
     scales: Vector,
     codes: Region,
   ): void {
-    requireElements(scales, runsOf(x.length, bucket));
+    requireElements(scales, runsOf(x.length, runLength));
     const values = this.#arena.f32(x);
     const scaleOf = this.#arena.f32(scales);
     const random = new CounterRandom(noise);
     const packed: Code[] = [];
-    for (let run = 0; run * bucket < x.length; run++) {
-      const elements = values.subarray(run * bucket, (run + 1) * bucket);
+    for (let run = 0; run * runLength < x.length; run++) {
+      const elements = values.subarray(run * runLength, (run + 1) * runLength);
       if (kind !== 'given') scaleOf[run] = scaleOfRun(elements, kind);
       const scale = scaleOf[run]!;
       elements.forEach((value, place) => {
         const y = inFractions(value, scale, levels);
-        const level = roundUp(y, random, run * bucket + place);
+        const level = roundUp(y, random, run * runLength + place);
         packed.push({ level, negative: value < 0 });
       });
     }
@@ -61,17 +61,20 @@ export class ReferenceQuantization implements QuantizationKernels {
 
   dequantize(
     out: Vector,
-    { levels, bucket }: Quantizer,
+    { levels, runLength }: Quantizer,
     scales: Vector,
     codes: Region,
     add: boolean,
   ): void {
-    requireElements(scales, runsOf(out.length, bucket));
+    requireElements(scales, runsOf(out.length, runLength));
     const scaleOf = this.#arena.f32(scales);
     const unpacked = this.#unpack(codes, out.length, codeBits(levels));
     this.#write(out, add, (index) => {
       const { level, negative } = unpacked[index]!;
-      const { unit, factor } = levelUnit(scaleOf[Math.floor(index / bucket)]!, levels);
+      const { unit, factor } = levelUnit(
+        scaleOf[Math.floor(index / runLength)]!,
+        levels,
+      );
       return fround(fround((negative ? -level : level) * unit) * factor);
     });
   }
@@ -117,13 +120,13 @@ export class ReferenceQuantization implements QuantizationKernels {
     return read.bytes;
   }
 
-  quantizeSigns(x: Vector, bucket: number, means: Vector, signs: Region): void {
-    requireElements(means, 2 * runsOf(x.length, bucket));
+  quantizeSigns(x: Vector, runLength: number, means: Vector, signs: Region): void {
+    requireElements(means, 2 * runsOf(x.length, runLength));
     const values = this.#arena.f32(x);
     const written = this.#arena.f32(means);
     const negatives = Array.from(values, (value) => Number(value < 0));
-    for (let run = 0; run * bucket < x.length; run++) {
-      const elements = values.subarray(run * bucket, (run + 1) * bucket);
+    for (let run = 0; run * runLength < x.length; run++) {
+      const elements = values.subarray(run * runLength, (run + 1) * runLength);
       written[2 * run] = roundedMeanOf(
         fixedSumsOf(elements.filter((value) => value >= 0)),
       );
@@ -139,18 +142,18 @@ export class ReferenceQuantization implements QuantizationKernels {
 
   dequantizeSigns(
     out: Vector,
-    bucket: number,
+    runLength: number,
     means: Vector,
     signs: Region,
     add: boolean,
   ): void {
-    requireElements(means, 2 * runsOf(out.length, bucket));
+    requireElements(means, 2 * runsOf(out.length, runLength));
     const values = this.#arena.f32(means);
     const negatives = this.#unpackFields(signs, out.length, 1);
     this.#write(
       out,
       add,
-      (index) => values[2 * Math.floor(index / bucket) + negatives[index]!]!,
+      (index) => values[2 * Math.floor(index / runLength) + negatives[index]!]!,
     );
   }
 

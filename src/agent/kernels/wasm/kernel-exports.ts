@@ -31,7 +31,7 @@ type Address =
   | 'bytes'
   | 'matrix'
   /** A slice's result for the next step. */
-  | 'record'
+  | 'tally'
   | 'sums'
   /** The thread's own memory. */
   | 'bins'
@@ -49,7 +49,7 @@ type Count =
   /** The index of the first element. */
   | 'first'
   | 'bits'
-  | 'bucket'
+  | 'runLength'
   | 'run'
   | 'k'
   | 'stride'
@@ -80,7 +80,7 @@ export type Gives = 'nothing' | 'sum' | 'largest' | 'first';
 
 /** Where a vector may be cut into slices. */
 export type Cut =
-  'elements' | 'runs' | 'scaled runs' | 'tiled runs' | 'sample' | 'records';
+  'elements' | 'runs' | 'scaled runs' | 'tiled runs' | 'sample' | 'tallies';
 
 /** The kinds that a string names; `never` if a word is not a kind. */
 type KindsOf<S extends string> = S extends ''
@@ -138,18 +138,18 @@ export const EXPORTS = {
 
   // quantisation
   quantize: sliced(
-    'x n fixed bits bucket fixed scales codes tiles first fixed fixed fixed fixed fixed',
+    'x n fixed bits runLength fixed scales codes tiles first fixed fixed fixed fixed fixed',
     'nothing',
     'tiled runs',
   ),
   dequantize: sliced(
-    'out n fixed bits bucket scales codes fixed tiles',
+    'out n fixed bits runLength scales codes fixed tiles',
     'nothing',
     'tiled runs',
   ),
   largestLevel: sliced('codes n bits tiles', 'largest'),
-  quantizeSigns: sliced('out n bucket means signs', 'nothing', 'scaled runs'),
-  dequantizeSigns: sliced('out n bucket means signs fixed', 'nothing', 'tiled runs'),
+  quantizeSigns: sliced('out n runLength means signs', 'nothing', 'scaled runs'),
+  dequantizeSigns: sliced('out n runLength means signs fixed', 'nothing', 'tiled runs'),
   eliasEncode: whole('codes n bits fixed bytes scratch', 'number'),
   eliasDecode: whole('bytes fixed n fixed bits codes scratch', 'number'),
 
@@ -174,10 +174,10 @@ export const EXPORTS = {
   descend: whole('bins fixed fixed', 'number'),
   sampleStride: whole('n n', 'number'),
   takeSample: sliced('strided n stride out', 'nothing', 'sample'),
-  countAtLeast: sliced('x n fixed record'),
-  compactSlice: sliced('x n fixed first record indices values'),
-  collectSlice: sliced('x n fixed first record cursor scratch capacity room room'),
-  placeSlices: sliced('record n indices values', 'nothing', 'records'),
+  countAtLeast: sliced('x n fixed tally'),
+  compactSlice: sliced('x n fixed first tally indices values'),
+  collectSlice: sliced('x n fixed first tally cursor scratch capacity room room'),
+  placeSlices: sliced('tally n indices values', 'nothing', 'tallies'),
   nameCandidates: whole('indices k stream'),
 
   // entries

@@ -22,8 +22,8 @@ import { THREAD_BYTES } from './thread-scratch.ts';
 /** Codes of a tile fill whole words, whatever their width. */
 const TILE = 32;
 const SAMPLE_SLICE = 4096;
-/** Bytes of a slice's record, whose content `assembly/sliced-selection.ts` defines. */
-export const RECORD_BYTES = 16;
+/** Bytes of a slice's tally, whose content `assembly/sliced-selection.ts` defines. */
+export const TALLY_BYTES = 16;
 /** Two sums and a count, or a sum and two parts of another, in 64 bits each. */
 const SUMS_BYTES = 24;
 
@@ -89,10 +89,10 @@ const CUTS: Record<Cut, (length: number, given: Given) => number> = {
   runs: (length, given) => wholeRuns(given('run')!, length),
   // A single run has its scale already, and can be cut anywhere.
   'tiled runs': (length, given) =>
-    given('bucket')! >= length ? SLICE : wholeTiles(given('bucket')!, length),
-  'scaled runs': (length, given) => wholeTiles(given('bucket')!, length),
+    given('runLength')! >= length ? SLICE : wholeTiles(given('runLength')!, length),
+  'scaled runs': (length, given) => wholeTiles(given('runLength')!, length),
   sample: () => SAMPLE_SLICE,
-  records: () => 1,
+  tallies: () => 1,
 };
 
 function wholeRuns(run: number, length: number): number {
@@ -101,9 +101,9 @@ function wholeRuns(run: number, length: number): number {
 }
 
 /** Whole runs whose codes begin and end at whole words. */
-function wholeTiles(bucket: number, length: number): number {
-  const common = Math.min(bucket & -bucket, TILE);
-  return wholeRuns(bucket * (TILE / common), length);
+function wholeTiles(runLength: number, length: number): number {
+  const common = Math.min(runLength & -runLength, TILE);
+  return wholeRuns(runLength * (TILE / common), length);
 }
 
 /** An argument's increment per slice; default: 0. */
@@ -118,7 +118,7 @@ const PER_SLICE: Partial<Record<Kind, (slice: number, given: Given) => number>> 
   signs: (slice) => slice / 8,
   indices: (slice, given) => 4 * entriesOf(slice, given),
   values: (slice, given) => 4 * entriesOf(slice, given),
-  record: () => RECORD_BYTES,
+  tally: () => TALLY_BYTES,
   sums: () => SUMS_BYTES,
 };
 
@@ -132,7 +132,7 @@ const PER_THREAD: Partial<Record<Kind, (given: Given) => number>> = {
 
 /** Runs of a slice; 0 if all slices belong to one. */
 const bucketsOf = (slice: number, given: Given): number =>
-  given('bucket')! >= given('n')! ? 0 : slice / given('bucket')!;
+  given('runLength')! >= given('n')! ? 0 : slice / given('runLength')!;
 
 /** Entries that are selected from a slice's runs; 0 if there are none. */
 function entriesOf(slice: number, given: Given): number {

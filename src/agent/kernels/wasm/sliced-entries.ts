@@ -8,12 +8,12 @@ import { SLICE } from './job-board.ts';
 import type { Elements, Of } from './kernel-exports.ts';
 import type { KernelPool } from './kernel-pool.ts';
 import { Scratch } from './scratch.ts';
-import { RECORD_BYTES } from './shared-calls.ts';
+import { TALLY_BYTES } from './shared-calls.ts';
 import { THREAD_BYTES } from './thread-scratch.ts';
 
 type X = Elements<'x'>;
 
-const RECORD_WORDS = RECORD_BYTES / 4;
+const TALLY_WORDS = TALLY_BYTES / 4;
 
 /** The destination: the addresses of the first index and the first value. */
 export interface EntryPlace {
@@ -24,13 +24,13 @@ export interface EntryPlace {
 export class SlicedEntries {
   readonly #arena: Arena;
   readonly #pool: KernelPool;
-  readonly #records: Scratch;
+  readonly #tallies: Scratch;
   readonly #rooms: Scratch;
 
   constructor(arena: Arena, pool: KernelPool) {
     this.#arena = arena;
     this.#pool = pool;
-    this.#records = new Scratch(arena);
+    this.#tallies = new Scratch(arena);
     this.#rooms = new Scratch(arena);
   }
 
@@ -47,21 +47,21 @@ export class SlicedEntries {
     { indices, values }: EntryPlace,
   ): number {
     const { sliced } = this.#pool;
-    const record = this.#reserveRecords(length);
-    sliced.countAtLeast(offset, length, magnitude, record);
-    const records = this.#recordsOf(record, length);
+    const tally = this.#reserveTallies(length);
+    sliced.countAtLeast(offset, length, magnitude, tally);
+    const tallies = this.#talliesOf(tally, length);
     let place = 0;
     let tiesLeft = ties;
-    for (let at = 0; at < records.length; at += RECORD_WORDS) {
-      const equal = Math.min(tiesLeft, records[at + 1]!);
-      const count = Math.min(limit - place, records[at]! + equal);
+    for (let at = 0; at < tallies.length; at += TALLY_WORDS) {
+      const equal = Math.min(tiesLeft, tallies[at + 1]!);
+      const count = Math.min(limit - place, tallies[at]! + equal);
       tiesLeft -= equal;
-      records[at] = place;
-      records[at + 1] = count;
-      records[at + 2] = equal;
+      tallies[at] = place;
+      tallies[at + 1] = count;
+      tallies[at + 2] = equal;
       place += count;
     }
-    sliced.compactSlice(offset, length, magnitude, first, record, indices, values);
+    sliced.compactSlice(offset, length, magnitude, first, tally, indices, values);
     return place;
   }
 
@@ -87,7 +87,7 @@ export class SlicedEntries {
       length,
       magnitude,
       first,
-      this.#reserveRecords(length),
+      this.#reserveTallies(length),
       cursor,
       total,
       capacity as Of<'capacity'>,
@@ -103,19 +103,19 @@ export class SlicedEntries {
    * Returns undefined, and does nothing, if entries before the last of them were skipped.
    */
   place(n: number, limit: number, { indices, values }: EntryPlace): number | undefined {
-    const record = this.#reserveRecords(n);
-    const records = this.#recordsOf(record, n);
+    const tally = this.#reserveTallies(n);
+    const tallies = this.#talliesOf(tally, n);
     let place = 0;
-    for (let at = 0; at < records.length; at += RECORD_WORDS) {
-      const count = Math.min(limit - place, records[at + 1]!);
-      const incomplete = records[at] === 1;
-      records[at] = place;
-      records[at + 1] = count;
+    for (let at = 0; at < tallies.length; at += TALLY_WORDS) {
+      const count = Math.min(limit - place, tallies[at + 1]!);
+      const incomplete = tallies[at] === 1;
+      tallies[at] = place;
+      tallies[at + 1] = count;
       place += count;
       if (incomplete && place < limit) return undefined;
     }
     const slices = Math.ceil(n / SLICE) as Of<'n'>;
-    this.#pool.sliced.placeSlices(record, slices, indices, values);
+    this.#pool.sliced.placeSlices(tally, slices, indices, values);
     return place;
   }
 
@@ -123,11 +123,11 @@ export class SlicedEntries {
     this.#arena.u32(offset, 1)[0] = value;
   }
 
-  #reserveRecords(n: number): Of<'record'> {
-    return this.#records.reserve(RECORD_BYTES * Math.ceil(n / SLICE)) as Of<'record'>;
+  #reserveTallies(n: number): Of<'tally'> {
+    return this.#tallies.reserve(TALLY_BYTES * Math.ceil(n / SLICE)) as Of<'tally'>;
   }
 
-  #recordsOf(record: number, n: number): Uint32Array {
-    return this.#arena.u32(record, RECORD_WORDS * Math.ceil(n / SLICE));
+  #talliesOf(tally: number, n: number): Uint32Array {
+    return this.#arena.u32(tally, TALLY_WORDS * Math.ceil(n / SLICE));
   }
 }

@@ -36,7 +36,7 @@ type Means = Vector & At<'means'>;
 type Codes = Region & At<'codes'>;
 type Signs = Region & At<'signs'>;
 type Bytes = Region & At<'bytes'>;
-type Buckets = Quantizer & { readonly bucket: Of<'bucket'> };
+type Runs = Quantizer & { readonly runLength: Of<'runLength'> };
 
 /** As assembly/quantize.ts numbers them. */
 const SCALES = { max: 0, l2: 1, given: 2 } as const;
@@ -59,7 +59,7 @@ export class WasmQuantization implements QuantizationKernels {
 
   quantize(
     x: X,
-    { levels, bucket }: Buckets,
+    { levels, runLength }: Runs,
     scale: ScaleKind | 'given',
     { seed, rank = 0, bucket: of = 0, iteration = 0, purpose = 0 }: StreamName,
     scales: Scales,
@@ -67,10 +67,10 @@ export class WasmQuantization implements QuantizationKernels {
   ): void {
     const n = x.length;
     const bits = codeBits(levels) as Of<'bits'>;
-    requireElements(scales, runsOf(n, bucket));
+    requireElements(scales, runsOf(n, runLength));
     requireCapacity(codes, packedBytes(n, bits));
     let kind = scale;
-    if (kind !== 'given' && bucket >= n && this.#pool.shares(n)) {
+    if (kind !== 'given' && runLength >= n && this.#pool.shares(n)) {
       this.#arena.f32(scales)[0] =
         kind === 'max' ? this.#maximum(x) : roundedNormOf(this.fixedSums(x));
       kind = 'given';
@@ -82,7 +82,7 @@ export class WasmQuantization implements QuantizationKernels {
         n,
         levels,
         bits,
-        bucket,
+        runLength,
         SCALES[kind],
         scales.offset,
         codes.offset,
@@ -98,13 +98,13 @@ export class WasmQuantization implements QuantizationKernels {
 
   dequantize(
     { offset, length }: Out,
-    { levels, bucket }: Buckets,
+    { levels, runLength }: Runs,
     scales: Scales,
     codes: Codes,
     add: boolean,
   ): void {
     const bits = codeBits(levels) as Of<'bits'>;
-    requireElements(scales, runsOf(length, bucket));
+    requireElements(scales, runsOf(length, runLength));
     requireCapacity(codes, packedBytes(length, bits));
     this.#pool
       .over(length)
@@ -113,7 +113,7 @@ export class WasmQuantization implements QuantizationKernels {
         length,
         levels,
         bits,
-        bucket,
+        runLength,
         scales.offset,
         codes.offset,
         Number(add),
@@ -188,25 +188,25 @@ export class WasmQuantization implements QuantizationKernels {
     );
   }
 
-  quantizeSigns(x: Out, bucket: Of<'bucket'>, means: Means, signs: Signs): void {
-    requireElements(means, 2 * runsOf(x.length, bucket));
+  quantizeSigns(x: Out, runLength: Of<'runLength'>, means: Means, signs: Signs): void {
+    requireElements(means, 2 * runsOf(x.length, runLength));
     requireCapacity(signs, packedBytes(x.length, 1));
     const run = this.#pool.over(x.length);
-    run.quantizeSigns(x.offset, x.length, bucket, means.offset, signs.offset);
+    run.quantizeSigns(x.offset, x.length, runLength, means.offset, signs.offset);
   }
 
   dequantizeSigns(
     { offset, length }: Out,
-    bucket: Of<'bucket'>,
+    runLength: Of<'runLength'>,
     means: Means,
     signs: Signs,
     add: boolean,
   ): void {
-    requireElements(means, 2 * runsOf(length, bucket));
+    requireElements(means, 2 * runsOf(length, runLength));
     requireCapacity(signs, packedBytes(length, 1));
     const run = this.#pool.over(length);
     const from = signs.offset;
-    run.dequantizeSigns(offset, length, bucket, means.offset, from, Number(add));
+    run.dequantizeSigns(offset, length, runLength, means.offset, from, Number(add));
   }
 
   #maximum({ offset, length }: X): number {

@@ -6,7 +6,7 @@
  * Parameters of dispatches are in slots of one uniform buffer, written together before
  * the submission that reads them. When all slots are used, the commands are flushed.
  */
-import type { GpuPart } from './gpu-vector.ts';
+import type { BufferRange } from './gpu-vector.ts';
 import type { KernelSource } from '../wgsl/kernel-source.ts';
 import { fieldsOf, SLOT_WORDS, type PipelineCache } from './pipeline-cache.ts';
 
@@ -38,7 +38,7 @@ export class CommandStream {
   dispatch<P extends string, B extends string>(
     kernel: KernelSource<P, B>,
     workgroups: number,
-    bindings: Readonly<Record<B, GpuPart>>,
+    bindings: Readonly<Record<B, BufferRange>>,
     parameters: Readonly<Record<P, number>>,
   ): void {
     if (workgroups === 0) return;
@@ -78,14 +78,14 @@ export class CommandStream {
   }
 
   /** Between different buffers; offsets and bytes are multiples of 4. */
-  copy(from: GpuPart, to: GPUBuffer, toOffset: number): void {
+  copy(from: BufferRange, to: GPUBuffer, toOffset: number): void {
     if (from.length === 0) return;
     const { buffer, offset, length } = from;
     this.#openEncoder().copyBufferToBuffer(buffer, offset, to, toOffset, 4 * length);
   }
 
   /** Zeros. */
-  clear({ buffer, offset, length }: GpuPart): void {
+  clear({ buffer, offset, length }: BufferRange): void {
     if (length > 0) this.#openEncoder().clearBuffer(buffer, offset, 4 * length);
   }
 

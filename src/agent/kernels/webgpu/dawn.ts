@@ -6,7 +6,7 @@
 import type * as Dawn from 'webgpu';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
 import { GpuView } from '../../gpus/gpu-view.ts';
-import type { GpuSeat } from '../../gpus/machine-gpus.ts';
+import type { RankOnMachine } from '../../gpus/machine-gpus.ts';
 import { pacePolling } from './paced-polling.ts';
 import { provideVulkanLoader } from './vulkan-loader.ts';
 
@@ -62,12 +62,12 @@ export async function findAdapter(
 /** As `findAdapter`, for a rank: its own GPU, if the machine has enough of them. */
 export async function findRankAdapter(
   acceptSoftware: boolean,
-  seat: GpuSeat,
+  position: RankOnMachine,
 ): Promise<RankAdapter | GpusTaken | string> {
   const dawn = await loadDawn();
   if (typeof dawn === 'string') return dawn;
   await provideVulkanLoader();
-  const view = await GpuView.open(seat);
+  const view = await GpuView.open(position);
   if (typeof view === 'string') return await anyAdapter(dawn, acceptSoftware, view);
   const found = await requestAdapter(dawn, acceptSoftware, VULKAN).finally(() => {
     view.close();
@@ -82,7 +82,7 @@ export async function findRankAdapter(
   if (chosen === undefined) return found;
   const why = `${found}: Dawn does not accept ${chosen.name} (${chosen.id})`;
   // A lone rank may use any other adapter.
-  return seat.ranks > 1 ? why : await anyAdapter(dawn, acceptSoftware, why);
+  return position.ranks > 1 ? why : await anyAdapter(dawn, acceptSoftware, why);
 }
 
 /** The adapter that Dawn chooses, the same for all ranks of the machine. */

@@ -13,7 +13,7 @@ import {
   valueFound,
 } from '../wgsl/elementwise.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { windowsOf, wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { windowsOf, wholeOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 
 const NOTHING_FOUND = 0xffff_ffff;
 
@@ -47,7 +47,7 @@ export class DeviceElementwise implements Disposable {
   /** out ← x, in separate memory. */
   copy(out: GpuVector, x: GpuVector): void {
     for (const { parts } of windowsOf([x, out])) {
-      const [from, to] = parts as unknown as [GpuPart, GpuPart];
+      const [from, to] = parts as unknown as [BufferRange, BufferRange];
       this.#gpu.commands.copy(from, to.buffer, to.offset);
     }
   }
@@ -55,7 +55,7 @@ export class DeviceElementwise implements Disposable {
   /** out ← out + x */
   add(out: GpuVector, x: GpuVector): void {
     for (const { length, parts } of windowsOf([out, x])) {
-      const [to, from] = parts as unknown as [GpuPart, GpuPart];
+      const [to, from] = parts as unknown as [BufferRange, BufferRange];
       this.#gpu.commands.dispatch(
         add,
         tilesOf(length),
@@ -83,7 +83,7 @@ export class DeviceElementwise implements Disposable {
   blend(out: GpuVector, outFactor: number, x: GpuVector, xFactor: number): void {
     const parameters = { outFactor: bitsOf(outFactor), xFactor: bitsOf(xFactor) };
     for (const { length, parts } of windowsOf([out, x])) {
-      const [to, from] = parts as unknown as [GpuPart, GpuPart];
+      const [to, from] = parts as unknown as [BufferRange, BufferRange];
       this.#gpu.commands.dispatch(
         blend,
         tilesOf(length),
@@ -198,7 +198,7 @@ export class DeviceElementwise implements Disposable {
 const CHUNK = 2 ** 23;
 
 /** Splits `count` words into pieces for one dispatch each. */
-function* chunksOf(count: number): Generator<Pick<GpuPart, 'offset' | 'length'>> {
+function* chunksOf(count: number): Generator<Pick<BufferRange, 'offset' | 'length'>> {
   for (let at = 0; at < count; at += CHUNK) {
     yield { offset: 4 * at, length: Math.min(CHUNK, count - at) };
   }

@@ -8,7 +8,7 @@ import {
   eliasWrite,
 } from '../wgsl/elias.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { wholeOf, type GpuPart } from './gpu-vector.ts';
+import { wholeOf, type BufferRange } from './gpu-vector.ts';
 
 /** The most bits of a stream that can be counted. */
 const MOST_BITS = 2 ** 32 - 1;
@@ -32,12 +32,12 @@ export class DeviceElias implements Disposable {
    * @param stream `STREAM_WORDS` words that will hold its length
    */
   encode(
-    packed: GpuPart,
+    packed: BufferRange,
     n: number,
     bits: number,
     form: EliasForm,
-    out: GpuPart,
-    stream: GpuPart,
+    out: BufferRange,
+    stream: BufferRange,
   ): void {
     const { commands } = this.#gpu;
     const count = Math.ceil(n / ELIAS_BLOCK);

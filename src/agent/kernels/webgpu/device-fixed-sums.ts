@@ -22,7 +22,7 @@ import {
   sliceOf,
   windowsOf,
   wholeOf,
-  type GpuPart,
+  type BufferRange,
   type GpuVector,
 } from './gpu-vector.ts';
 
@@ -84,26 +84,26 @@ export class DeviceFixedSums implements Disposable {
   }
 
   /** Enqueues the largest magnitudes of the runs of x. `maxima`: a word for each. */
-  maxima(x: GpuVector, bucket: number, maxima: GpuPart): void {
+  maxima(x: GpuVector, runLength: number, maxima: BufferRange): void {
     const { commands } = this.#gpu;
-    commands.clear({ ...maxima, length: runsOf(x.length, bucket) });
+    commands.clear({ ...maxima, length: runsOf(x.length, runLength) });
     for (const { first, length, parts } of windowsOf([x])) {
       commands.dispatch(
         raiseScales,
         Math.ceil(length / ROWS_TILE),
         { x: parts[0], scales: maxima },
-        { length, first, bucket },
+        { length, first, runLength },
       );
     }
   }
 
   /** Enqueues the norms of the runs of x. `norms`: a word for each. */
-  norms(x: GpuVector, bucket: number, norms: GpuPart): void {
-    for (const { piece, run } of piecesOf(x, bucket)) {
-      const runs = runsOf(piece.length, bucket);
+  norms(x: GpuVector, runLength: number, norms: BufferRange): void {
+    for (const { piece, run } of piecesOf(x, runLength)) {
+      const runs = runsOf(piece.length, runLength);
       const largest = this.#clear('largest', runs);
-      this.maxima(piece, bucket, largest);
-      const squares = this.#addSquares(piece, bucket, largest);
+      this.maxima(piece, runLength, largest);
+      const squares = this.#addSquares(piece, runLength, largest);
       this.#gpu.commands.dispatch(
         runNorms,
         Math.ceil(runs / ROWS_TILE),
@@ -114,24 +114,24 @@ export class DeviceFixedSums implements Disposable {
   }
 
   /** Enqueues the means by sign of the runs of x. `means`: two words for each. */
-  signMeans(x: GpuVector, bucket: number, means: GpuPart): void {
-    for (const { piece, run } of piecesOf(x, bucket)) {
-      const runs = runsOf(piece.length, bucket);
+  signMeans(x: GpuVector, runLength: number, means: BufferRange): void {
+    for (const { piece, run } of piecesOf(x, runLength)) {
+      const runs = runsOf(piece.length, runLength);
       const largest = this.#clear('largest', 2 * runs);
       for (const { first, length, parts } of windowsOf([piece])) {
         this.#gpu.commands.dispatch(
           runClassMaxima,
-          workgroupsOf(length, bucket),
+          workgroupsOf(length, runLength),
           { x: parts[0], largest },
-          { length, first, bucket, each: elementsEach(bucket) },
+          { length, first, runLength, each: elementsEach(runLength) },
         );
       }
-      const sums = this.#addClasses(piece, bucket, largest, 2);
+      const sums = this.#addClasses(piece, runLength, largest, 2);
       this.#gpu.commands.dispatch(
         runMeans,
         Math.ceil(runs / ROWS_TILE),
         { largest, sums, means: wordsOf(means, 2 * run, 2 * runs) },
-        { length: runs, bucket, total: piece.length },
+        { length: runs, runLength, total: piece.length },
       );
     }
   }
@@ -140,34 +140,39 @@ export class DeviceFixedSums implements Disposable {
     this.#gpu.destroy(this.#largest, this.#squares, this.#classes, this.#answers);
   }
 
-  #addSquares(x: GpuVector, bucket: number, largest: GpuPart): GpuPart {
-    const squares = this.#clear('squares', SQUARE_WORDS * runsOf(x.length, bucket));
+  #addSquares(x: GpuVector, runLength: number, largest: BufferRange): BufferRange {
+    const squares = this.#clear('squares', SQUARE_WORDS * runsOf(x.length, runLength));
     for (const { first, length, parts } of windowsOf([x])) {
       this.#gpu.commands.dispatch(
         runSquares,
-        workgroupsOf(length, bucket),
+        workgroupsOf(length, runLength),
         { x: parts[0], largest, squares },
-        { length, first, bucket, each: elementsEach(bucket) },
+        { length, first, runLength, each: elementsEach(runLength) },
       );
     }
     return squares;
   }
 
-  #addClasses(x: GpuVector, bucket: number, largest: GpuPart, stride: 1 | 2): GpuPart {
-    const sums = this.#clear('classes', CLASS_WORDS * runsOf(x.length, bucket));
+  #addClasses(
+    x: GpuVector,
+    runLength: number,
+    largest: BufferRange,
+    stride: 1 | 2,
+  ): BufferRange {
+    const sums = this.#clear('classes', CLASS_WORDS * runsOf(x.length, runLength));
     for (const { first, length, parts } of windowsOf([x])) {
       this.#gpu.commands.dispatch(
         runClassSums,
-        workgroupsOf(length, bucket),
+        workgroupsOf(length, runLength),
         { x: parts[0], largest, sums },
-        { length, first, bucket, each: elementsEach(bucket), stride },
+        { length, first, runLength, each: elementsEach(runLength), stride },
       );
     }
     return sums;
   }
 
   /** This many words of a buffer, at least one, as zeros. */
-  #clear(name: 'largest' | 'squares' | 'classes', words: number): GpuPart {
+  #clear(name: 'largest' | 'squares' | 'classes', words: number): BufferRange {
     const length = Math.max(1, words);
     let buffer: GPUBuffer;
     switch (name) {
@@ -200,21 +205,25 @@ export class DeviceFixedSums implements Disposable {
  */
 function* piecesOf(
   x: GpuVector,
-  bucket: number,
+  runLength: number,
 ): Generator<{ readonly piece: GpuVector; readonly run: number }> {
-  const elements = bucket * PIECE_RUNS;
+  const elements = runLength * PIECE_RUNS;
   for (let start = 0; start < x.length; start += elements) {
     const piece = sliceOf(x, start, Math.min(elements, x.length - start));
-    yield { piece, run: start / bucket };
+    yield { piece, run: start / runLength };
   }
 }
 
-function wordsOf({ buffer, offset }: GpuPart, first: number, length: number): GpuPart {
+function wordsOf(
+  { buffer, offset }: BufferRange,
+  first: number,
+  length: number,
+): BufferRange {
   return { buffer, offset: offset + 4 * first, length };
 }
 
-const workgroupsOf = (length: number, bucket: number): number =>
-  Math.ceil(length / (256 * elementsEach(bucket)));
+const workgroupsOf = (length: number, runLength: number): number =>
+  Math.ceil(length / (256 * elementsEach(runLength)));
 
 /** Words, the lowest first. */
 function integerOf(words: Uint32Array): bigint {

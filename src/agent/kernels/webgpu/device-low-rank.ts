@@ -11,7 +11,7 @@ import {
   timesFactor,
 } from '../wgsl/low-rank.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { windowsOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 import { WholeRuns } from './whole-runs.ts';
 
 /** rows · columns elements, row-major. */
@@ -34,7 +34,7 @@ export class DeviceLowRank implements Disposable {
   }
 
   /** left ← M · right. `left`: r·rows elements, `right`: r·columns. */
-  timesFactor(matrix: GpuMatrix, right: GpuPart, left: GpuPart): void {
+  timesFactor(matrix: GpuMatrix, right: BufferRange, left: BufferRange): void {
     const { elements, rows, columns } = matrix;
     const rank = right.length / columns;
     for (const { first, part } of this.#rows.of(elements, columns)) {
@@ -50,7 +50,7 @@ export class DeviceLowRank implements Disposable {
   }
 
   /** right ← Mᵀ · left, rows added in order. */
-  transposedTimesFactor(matrix: GpuMatrix, left: GpuPart, right: GpuPart): void {
+  transposedTimesFactor(matrix: GpuMatrix, left: BufferRange, right: BufferRange): void {
     const { elements, rows, columns } = matrix;
     const { commands } = this.#gpu;
     commands.clear(right);
@@ -65,7 +65,7 @@ export class DeviceLowRank implements Disposable {
   }
 
   /** M ← M + factor · left · rightᵀ, columns of the factors added in order. */
-  addProduct(matrix: GpuMatrix, left: GpuPart, right: GpuPart, factor: number): void {
+  addProduct(matrix: GpuMatrix, left: BufferRange, right: BufferRange, factor: number): void {
     const { elements, rows, columns } = matrix;
     const rank = right.length / columns;
     for (const { first, length, parts } of windowsOf([elements])) {

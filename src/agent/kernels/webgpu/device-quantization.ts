@@ -20,7 +20,7 @@ import {
 } from '../wgsl/quantization.ts';
 import type { DeviceFixedSums } from './device-fixed-sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { sliceOf, windowsOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 
 /**
  * Elements whose codes are read, or written, at a time: a multiple of 512, so that their
@@ -46,13 +46,13 @@ export class DeviceQuantization {
     x: GpuVector,
     quantizer: Quantizer,
     kind: ScaleKind | 'given',
-    scales: GpuPart,
-    factors: GpuPart,
+    scales: BufferRange,
+    factors: BufferRange,
   ): void {
-    const { levels, bucket } = quantizer;
-    const runs = runsOf(x.length, bucket);
-    if (kind === 'max') this.#sums.maxima(x, bucket, scales);
-    else if (kind === 'l2') this.#sums.norms(x, bucket, scales);
+    const { levels, runLength } = quantizer;
+    const runs = runsOf(x.length, runLength);
+    if (kind === 'max') this.#sums.maxima(x, runLength, scales);
+    else if (kind === 'l2') this.#sums.norms(x, runLength, scales);
     this.#gpu.commands.dispatch(
       divideFactors,
       Math.ceil(runs / ROWS_TILE),
@@ -71,11 +71,11 @@ export class DeviceQuantization {
     first: number,
     quantizer: Quantizer,
     noise: StreamName,
-    scales: GpuPart,
-    factors: GpuPart,
-    codes: GpuPart,
+    scales: BufferRange,
+    factors: BufferRange,
+    codes: BufferRange,
   ): number {
-    const { levels, bucket } = quantizer;
+    const { levels, runLength } = quantizer;
     const bits = codeBits(levels);
     const group = groupOf(bits);
     const stretch = sliceOf(x, first, Math.min(STRETCH, x.length - first));
@@ -90,7 +90,7 @@ export class DeviceQuantization {
         {
           length,
           first: from,
-          bucket,
+          runLength,
           levels,
           bits,
           group,
@@ -117,8 +117,8 @@ export class DeviceQuantization {
     first: number,
     length: number,
     quantizer: Quantizer,
-    units: GpuPart,
-    codes: GpuPart,
+    units: BufferRange,
+    codes: BufferRange,
     keep: boolean,
   ): void {
     const bits = codeBits(quantizer.levels);
@@ -130,11 +130,11 @@ export class DeviceQuantization {
         {
           length: window.length,
           first: first + window.first,
-          bucket: quantizer.bucket,
+          runLength: quantizer.runLength,
           bits,
           keep: Number(keep),
           codesFrom: packedBytes(first, bits) / 4,
-          unitsFrom: Math.floor(first / quantizer.bucket),
+          unitsFrom: Math.floor(first / quantizer.runLength),
         },
       );
     }

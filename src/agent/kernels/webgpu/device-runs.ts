@@ -8,7 +8,7 @@ import { LONGEST_RUN, runsTogether, selectFromRuns } from '../wgsl/runs.ts';
 import type { GpuStream } from './device-elementwise.ts';
 import type { DeviceSelection } from './device-selection.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { sliceOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { sliceOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 import { WholeRuns } from './whole-runs.ts';
 
 export class DeviceRuns implements Disposable {
@@ -67,7 +67,7 @@ export class DeviceRuns implements Disposable {
   /**
    * Selects from whole runs that begin with entry `first`, and writes from pair `at` on.
    */
-  #dispatch(x: GpuPart, run: number, k: number, first: number, at: number): void {
+  #dispatch(x: BufferRange, run: number, k: number, first: number, at: number): void {
     const runs = x.length / run;
     const together = runsTogether(run);
     const { indices, values } = this.#selection.stream(0);

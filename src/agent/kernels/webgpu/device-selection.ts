@@ -19,7 +19,7 @@ import {
 } from '../wgsl/selection.ts';
 import type { GpuStream } from './device-elementwise.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { windowsOf, wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { windowsOf, wholeOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 
 /** The digits of a magnitude, from the top. */
 const DIGITS = [
@@ -243,7 +243,7 @@ export class DeviceSelection implements Disposable {
     }
   }
 
-  #state(slot: number): GpuPart {
+  #state(slot: number): BufferRange {
     const offset = 4 * STATE_WORDS * slot;
     return { buffer: this.#states, offset, length: STATE_WORDS };
   }

@@ -3,7 +3,7 @@ import { ROWS_TILE } from '../wgsl/elementwise.ts';
 import { addSigns, takeSigns } from '../wgsl/signs.ts';
 import type { DeviceFixedSums } from './device-fixed-sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { sliceOf, windowsOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 
 export class DeviceSigns {
   readonly #gpu: GpuDevice;
@@ -19,14 +19,14 @@ export class DeviceSigns {
    * @param means two words for each run
    * @param signs a bit for each element, in words that are zeros
    */
-  take(x: GpuVector, bucket: number, means: GpuPart, signs: GpuPart): void {
-    this.#sums.signMeans(x, bucket, means);
+  take(x: GpuVector, runLength: number, means: BufferRange, signs: BufferRange): void {
+    this.#sums.signMeans(x, runLength, means);
     for (const { first, length, parts } of windowsOf([x])) {
       this.#gpu.commands.dispatch(
         takeSigns,
         Math.ceil(length / ROWS_TILE),
         { x: parts[0], means, signs },
-        { length, first, bucket },
+        { length, first, runLength },
       );
     }
   }
@@ -42,9 +42,9 @@ export class DeviceSigns {
     out: GpuVector,
     first: number,
     length: number,
-    bucket: number,
-    means: GpuPart,
-    signs: GpuPart,
+    runLength: number,
+    means: BufferRange,
+    signs: BufferRange,
     keep: boolean,
   ): void {
     for (const window of windowsOf([sliceOf(out, first, length)])) {
@@ -55,9 +55,9 @@ export class DeviceSigns {
         {
           length: window.length,
           first: first + window.first,
-          bucket,
+          runLength,
           keep: Number(keep),
-          meansFrom: Math.floor(first / bucket),
+          meansFrom: Math.floor(first / runLength),
           signsFrom: first / 32,
         },
       );

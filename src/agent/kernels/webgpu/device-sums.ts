@@ -6,7 +6,7 @@ import { bitsOf } from '../float-bits.ts';
 import type { Moments, TwoMeans } from '../kernels.ts';
 import { SUM_TILE, SUM_WORDS, tileSquares, tileSums } from '../wgsl/sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { wholeOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { wholeOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 
 /** Sums of the entries of one sign. */
 interface ClassSum {
@@ -102,7 +102,7 @@ export class DeviceSums implements Disposable {
   /** Dispatches for each part of each vector; each tile's sums have their own place. */
   #enqueue(
     vectors: readonly GpuVector[],
-    dispatch: (x: GpuPart, tile: number) => void,
+    dispatch: (x: BufferRange, tile: number) => void,
   ): TileRun[] {
     const runs: TileRun[] = [];
     let used = 0;

@@ -10,7 +10,7 @@
 import { failure } from '../../../shared/errors.ts';
 import { CommandStream } from './command-stream.ts';
 import { findAdapter, gpuUnavailable } from './dawn.ts';
-import type { GpuPart, GpuVector } from './gpu-vector.ts';
+import type { BufferRange, GpuVector } from './gpu-vector.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 import { StagingRing } from './staging-ring.ts';
 
@@ -110,7 +110,7 @@ export class GpuDevice implements Disposable {
 
   /** A vector of zeros, in as many buffers as it needs. Released by `release`. */
   allocateVector(length: number): GpuVector {
-    const parts: GpuPart[] = [];
+    const parts: BufferRange[] = [];
     for (let first = 0; first < length; first += this.partElements) {
       const elements = Math.min(this.partElements, length - first);
       parts.push({ buffer: this.allocate(4 * elements), offset: 0, length: elements });
@@ -123,7 +123,7 @@ export class GpuDevice implements Disposable {
     if (buffer.size < 4 * length) {
       throw new Error(`internal: ${length} elements in a buffer of ${buffer.size}`);
     }
-    const parts: GpuPart[] = [];
+    const parts: BufferRange[] = [];
     for (let first = 0; first < length; first += this.partElements) {
       const elements = Math.min(this.partElements, length - first);
       parts.push({ buffer, offset: 4 * first, length: elements });

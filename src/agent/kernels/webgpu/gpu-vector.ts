@@ -5,7 +5,7 @@
  */
 
 /** `length` f32 elements that start at byte `offset` of a buffer. */
-export interface GpuPart {
+export interface BufferRange {
   readonly buffer: GPUBuffer;
   readonly offset: number;
   readonly length: number;
@@ -14,7 +14,7 @@ export interface GpuPart {
 export interface GpuVector {
   readonly length: number;
   /** In the order of elements; none is empty. */
-  readonly parts: readonly GpuPart[];
+  readonly parts: readonly BufferRange[];
 }
 
 /** A stretch of some vectors: `first` is its first element in them. */
@@ -22,14 +22,14 @@ export interface GpuWindow {
   readonly first: number;
   readonly length: number;
   /** The stretch in each of the vectors, in the order in which they were given. */
-  readonly parts: readonly [GpuPart, ...GpuPart[]];
+  readonly parts: readonly [BufferRange, ...BufferRange[]];
 }
 
 export function sliceOf(vector: GpuVector, start: number, length: number): GpuVector {
   if (start < 0 || length < 0 || start + length > vector.length) {
     throw new Error(`internal: ${start} + ${length} of ${vector.length} elements`);
   }
-  const parts: GpuPart[] = [];
+  const parts: BufferRange[] = [];
   let first = 0;
   for (const part of vector.parts) {
     const from = Math.max(start, first);
@@ -69,13 +69,13 @@ export function* windowsOf(
       places[i] =
         size === rests[i] ? { part: part + 1, used: 0 } : { part, used: used + size };
       return { buffer, offset: offset + 4 * used, length: size };
-    }) as [GpuPart, ...GpuPart[]];
+    }) as [BufferRange, ...BufferRange[]];
     yield { first, length: size, parts };
     first += size;
   }
 }
 
 /** A whole buffer. */
-export function wholeOf(buffer: GPUBuffer): GpuPart {
+export function wholeOf(buffer: GPUBuffer): BufferRange {
   return { buffer, offset: 0, length: buffer.size / 4 };
 }

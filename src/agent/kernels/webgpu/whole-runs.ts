@@ -4,12 +4,12 @@
  * into one buffer, one at a time.
  */
 import type { GpuDevice } from './gpu-device.ts';
-import { sliceOf, windowsOf, type GpuPart, type GpuVector } from './gpu-vector.ts';
+import { sliceOf, windowsOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 
 /** Whole runs in one part; the first of them begins at element `first`. */
 export interface RunStretch {
   readonly first: number;
-  readonly part: GpuPart;
+  readonly part: BufferRange;
 }
 
 export class WholeRuns implements Disposable {
@@ -49,7 +49,7 @@ export class WholeRuns implements Disposable {
     this.#gpu.destroy(this.#together);
   }
 
-  #gather(x: GpuVector): GpuPart {
+  #gather(x: GpuVector): BufferRange {
     const { commands } = this.#gpu;
     for (const { first, parts } of windowsOf([x])) {
       commands.copy(parts[0], this.#together, 4 * first);

@@ -21,8 +21,8 @@ const SLOTS = 264;
  * Consecutive elements of an invocation: fewer if runs are so short that slots would run
  * out.
  */
-export function elementsEach(bucket: number): number {
-  return bucket < 8 ? 1 : 8;
+export function elementsEach(runLength: number): number {
+  return runLength < 8 ? 1 : 8;
 }
 
 const fixedUnits = /* wgsl */ `
@@ -73,8 +73,8 @@ fn main(
   let tile = 256u * parameters.each;
   let start = group.x * tile;
   let end = min(start + tile, parameters.length);
-  let first_run = (parameters.first + start) / parameters.bucket;
-  let runs = (parameters.first + end - 1u) / parameters.bucket - first_run + 1u;
+  let first_run = (parameters.first + start) / parameters.runLength;
+  let runs = (parameters.first + end - 1u) / parameters.runLength - first_run + 1u;
   for (var cell = lane; cell < runs * ${code.cells}u; cell += 256u) {
     atomicStore(&cells[cell], 0u);
   }
@@ -82,8 +82,8 @@ fn main(
   let begin = start + parameters.each * lane;
   let stop = min(begin + parameters.each, end);
   if begin < stop {
-    var run = (parameters.first + begin) / parameters.bucket;
-    var until = (run + 1u) * parameters.bucket - parameters.first;
+    var run = (parameters.first + begin) / parameters.runLength;
+    var until = (run + 1u) * parameters.runLength - parameters.first;
     ${code.declare}
     ${code.load}
     for (var i = begin; i < stop; i++) {
@@ -91,7 +91,7 @@ fn main(
         let slot = (run - first_run) * ${code.cells}u;
         ${code.give}
         run += 1u;
-        until += parameters.bucket;
+        until += parameters.runLength;
         ${code.load}
       }
       let bits = x[parameters.xAt + i];
@@ -121,8 +121,8 @@ fn add_words(at: u32, low: u32, middle: u32, high: u32) {
 }
 `;
 
-type RunParameters = 'length' | 'first' | 'bucket' | 'each';
-const RUN_PARAMETERS = ['length', 'first', 'bucket', 'each'] as const;
+type RunParameters = 'length' | 'first' | 'runLength' | 'each';
+const RUN_PARAMETERS = ['length', 'first', 'runLength', 'each'] as const;
 
 /** Σ units² of each run of a window, to words that begin as zeros. */
 export const runSquares: KernelSource<RunParameters, 'x' | 'largest' | 'squares'> = {
@@ -306,11 +306,11 @@ export const runClassSums: KernelSource<
 
 /** The two means of each of `length` runs of `total` elements, two words each. */
 export const runMeans: KernelSource<
-  'length' | 'bucket' | 'total',
+  'length' | 'runLength' | 'total',
   'largest' | 'sums' | 'means'
 > = {
   name: 'means of runs by sign',
-  parameters: ['length', 'bucket', 'total'],
+  parameters: ['length', 'runLength', 'total'],
   bindings: { largest: 'read', sums: 'read', means: 'write' },
   code: () =>
     fixedUnits +
@@ -341,7 +341,7 @@ fn mean_of(high: u32, low: u32, count: u32, exponent: i32) -> u32 {
     eachElement(/* wgsl */ `
       let at = parameters.sumsAt + ${CLASS_WORDS}u * i;
       let below = sums[at + 4u];
-      let n = min(parameters.bucket, parameters.total - parameters.bucket * i);
+      let n = min(parameters.runLength, parameters.total - parameters.runLength * i);
       let sizes = parameters.largestAt + 2u * i;
       let out = parameters.meansAt + 2u * i;
       means[out] = mean_of(

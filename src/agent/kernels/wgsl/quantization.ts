@@ -17,12 +17,14 @@ import { exactQuotient, exactSumAndProduct } from './exact.ts';
 import { philox } from './philox.ts';
 
 /** Raises `scales[run]` to the largest |x| of the run, by bits; they begin as zeros. */
-export const raiseScales: KernelSource<'length' | 'first' | 'bucket', 'x' | 'scales'> =
-  {
-    name: 'largest magnitudes of runs',
-    parameters: ['length', 'first', 'bucket'],
-    bindings: { x: 'read', scales: 'atomic' },
-    code: () => /* wgsl */ `
+export const raiseScales: KernelSource<
+  'length' | 'first' | 'runLength',
+  'x' | 'scales'
+> = {
+  name: 'largest magnitudes of runs',
+  parameters: ['length', 'first', 'runLength'],
+  bindings: { x: 'read', scales: 'atomic' },
+  code: () => /* wgsl */ `
 var<workgroup> own: array<atomic<u32>, ${ROWS_TILE}>;
 
 @compute @workgroup_size(256)
@@ -32,21 +34,21 @@ fn main(
 ) {
   let start = group.x * ${ROWS_TILE}u;
   let end = min(start + ${ROWS_TILE}u, parameters.length);
-  let first_run = (parameters.first + start) / parameters.bucket;
-  let runs = (parameters.first + end - 1u) / parameters.bucket - first_run + 1u;
+  let first_run = (parameters.first + start) / parameters.runLength;
+  let runs = (parameters.first + end - 1u) / parameters.runLength - first_run + 1u;
   for (var run = lane; run < runs; run += 256u) { atomicStore(&own[run], 0u); }
   workgroupBarrier();
   let begin = start + 8u * lane;
   if begin < end {
-    var run = (parameters.first + begin) / parameters.bucket;
+    var run = (parameters.first + begin) / parameters.runLength;
     // The window's element at which the run ends.
-    var until = (run + 1u) * parameters.bucket - parameters.first;
+    var until = (run + 1u) * parameters.runLength - parameters.first;
     var most = 0u;
     for (var i = begin; i < min(begin + 8u, end); i++) {
       if i == until {
         atomicMax(&own[run - first_run], most);
         run += 1u;
-        until += parameters.bucket;
+        until += parameters.runLength;
         most = 0u;
       }
       most = max(most, x[parameters.xAt + i] & 0x7fffffffu);
@@ -59,7 +61,7 @@ fn main(
   }
 }
 `,
-  };
+};
 
 /** factors[run] = 65536·s / (scale · lift), 0 where the scale is 0; of `length` runs. */
 export const divideFactors: KernelSource<'length' | 'levels', 'scales' | 'factors'> = {
@@ -91,7 +93,7 @@ export const divideFactors: KernelSource<'length' | 'levels', 'scales' | 'factor
 export const roundToCodes: KernelSource<
   | 'length'
   | 'first'
-  | 'bucket'
+  | 'runLength'
   | 'levels'
   | 'bits'
   | 'group'
@@ -107,7 +109,7 @@ export const roundToCodes: KernelSource<
   parameters: [
     'length',
     'first',
-    'bucket',
+    'runLength',
     'levels',
     'bits',
     'group',
@@ -166,8 +168,8 @@ fn main(
   var word = start / 32u * bits + (start % 32u) * bits / 32u;
   var filled = 0u;
   var codes_word = 0u;
-  var run = start / parameters.bucket;
-  var until = (run + 1u) * parameters.bucket;
+  var run = start / parameters.runLength;
+  var until = (run + 1u) * parameters.runLength;
   var scale = scales[parameters.scalesAt + run];
   var factor = factors[parameters.factorsAt + run];
   var random = vec4(0u);
@@ -175,7 +177,7 @@ fn main(
     if element % 8u == 0u { random = random_block(element / 8u); }
     if element == until {
       run += 1u;
-      until += parameters.bucket;
+      until += parameters.runLength;
       scale = scales[parameters.scalesAt + run];
       factor = factors[parameters.factorsAt + run];
     }
@@ -206,11 +208,19 @@ fn main(
  * `codesFrom` and `unitsFrom` on.
  */
 export const addCodes: KernelSource<
-  'length' | 'first' | 'bucket' | 'bits' | 'keep' | 'codesFrom' | 'unitsFrom',
+  'length' | 'first' | 'runLength' | 'bits' | 'keep' | 'codesFrom' | 'unitsFrom',
   'codes' | 'units' | 'out'
 > = {
   name: 'values of codes',
-  parameters: ['length', 'first', 'bucket', 'bits', 'keep', 'codesFrom', 'unitsFrom'],
+  parameters: [
+    'length',
+    'first',
+    'runLength',
+    'bits',
+    'keep',
+    'codesFrom',
+    'unitsFrom',
+  ],
   bindings: { codes: 'read', units: 'read', out: 'write' },
   code: () =>
     exactSumAndProduct +
@@ -233,7 +243,7 @@ fn value_of(level: u32, unit: u32) -> u32 {
       var code = codes[word] >> shift;
       if shift + bits > 32u { code |= codes[word + 1u] << (32u - shift); }
       let sign = 1u << (bits - 1u);
-      let unit = units[parameters.unitsAt + element / parameters.bucket - parameters.unitsFrom];
+      let unit = units[parameters.unitsAt + element / parameters.runLength - parameters.unitsFrom];
       let size = value_of(code & (sign - 1u), unit);
       let value = size | select(0u, SIGN, (code & sign) != 0u);
       let at = parameters.outAt + i;

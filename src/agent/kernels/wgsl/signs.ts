@@ -10,11 +10,11 @@ import { exactSumAndProduct } from './exact.ts';
 
 /** x ← x − the mean of its sign; its sign goes to `signs`. Means are the whole section's. */
 export const takeSigns: KernelSource<
-  'length' | 'first' | 'bucket',
+  'length' | 'first' | 'runLength',
   'x' | 'means' | 'signs'
 > = {
   name: 'take signs',
-  parameters: ['length', 'first', 'bucket'],
+  parameters: ['length', 'first', 'runLength'],
   bindings: { x: 'write', means: 'read', signs: 'atomic' },
   code: () =>
     exactSumAndProduct +
@@ -38,7 +38,7 @@ fn main(
       let value = x[parameters.xAt + i];
       let below = select(0u, 1u, is_negative(value));
       if below == 1u { atomicOr(&words[element / 32u - first_word], 1u << (element % 32u)); }
-      let mean = means[parameters.meansAt + 2u * (element / parameters.bucket) + below];
+      let mean = means[parameters.meansAt + 2u * (element / parameters.runLength) + below];
       x[parameters.xAt + i] = sum(value, mean ^ SIGN);
     }
   }
@@ -56,11 +56,11 @@ fn main(
  * those of the section from the run of `meansFrom` and the word of `signsFrom` on.
  */
 export const addSigns: KernelSource<
-  'length' | 'first' | 'bucket' | 'keep' | 'meansFrom' | 'signsFrom',
+  'length' | 'first' | 'runLength' | 'keep' | 'meansFrom' | 'signsFrom',
   'means' | 'signs' | 'out'
 > = {
   name: 'values of signs',
-  parameters: ['length', 'first', 'bucket', 'keep', 'meansFrom', 'signsFrom'],
+  parameters: ['length', 'first', 'runLength', 'keep', 'meansFrom', 'signsFrom'],
   bindings: { means: 'read', signs: 'read', out: 'write' },
   code: () =>
     exactSumAndProduct +
@@ -68,7 +68,7 @@ export const addSigns: KernelSource<
       let element = parameters.first + i;
       let word = signs[parameters.signsAt + element / 32u - parameters.signsFrom];
       let below = (word >> (element % 32u)) & 1u;
-      let run = element / parameters.bucket - parameters.meansFrom;
+      let run = element / parameters.runLength - parameters.meansFrom;
       let at = parameters.outAt + i;
       out[at] = sum(
         select(0u, out[at], parameters.keep == 1u),

@@ -1,10 +1,10 @@
 /**
  * Which samples of a rank's shard make up iteration t's batch: a pure function of
- * (seed, rank, t). Each epoch is a fresh shuffle of the whole shard; batches follow one
- * another through the epochs without a gap, so a batch may end one and begin the next,
+ * (seed, rank, t). Each pass is a fresh shuffle of the whole shard; batches follow one
+ * another through the passes without a gap, so a batch may end one and begin the next,
  * and every sample is seen equally often.
  */
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 
 export class BatchSampler {
   readonly batch: number;
@@ -12,8 +12,8 @@ export class BatchSampler {
   readonly #seed: number;
   readonly #rank: number;
   readonly #order: Uint32Array;
-  readonly #random = new RandomStream({ seed: 0 });
-  #epoch = -1;
+  readonly #random = new RandomSequence({ seed: 0 });
+  #pass = -1;
 
   /** Batches of `batch` out of `count` samples. */
   constructor(options: {
@@ -33,27 +33,27 @@ export class BatchSampler {
   /** Writes iteration t's `batch` places in the shard. O(batch), plus the shuffles. */
   fill(iteration: number, out: Uint32Array): void {
     const first = iteration * this.batch;
-    let epoch = Math.floor(first / this.#count);
-    let place = first - epoch * this.#count;
-    this.#shuffle(epoch);
+    let pass = Math.floor(first / this.#count);
+    let place = first - pass * this.#count;
+    this.#shuffle(pass);
     for (let i = 0; i < this.batch; i++) {
       if (place === this.#count) {
         place = 0;
-        this.#shuffle(++epoch);
+        this.#shuffle(++pass);
       }
       out[i] = this.#order[place++]!;
     }
   }
 
-  /** Fisher–Yates from the identity, so that an epoch's order has no history. */
-  #shuffle(epoch: number): void {
-    if (epoch === this.#epoch) return;
+  /** Fisher–Yates from the identity, so that a pass's order has no history. */
+  #shuffle(pass: number): void {
+    if (pass === this.#pass) return;
     const order = this.#order;
     for (let i = 0; i < order.length; i++) order[i] = i;
     this.#random.rename({
       seed: this.#seed,
       rank: this.#rank,
-      iteration: epoch % 2 ** 32,
+      iteration: pass % 2 ** 32,
       purpose: purposes.shuffle,
     });
     for (let i = order.length - 1; i > 0; i--) {
@@ -62,6 +62,6 @@ export class BatchSampler {
       order[i] = order[j]!;
       order[j] = swapped;
     }
-    this.#epoch = epoch;
+    this.#pass = pass;
   }
 }

@@ -6,7 +6,7 @@
  * a linear model cannot express: it can only use the 13 numbers, three of which matter.
  */
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import {
   categoryRow,
   clickFields,
@@ -47,7 +47,7 @@ export const clicks: Dataset = {
       ),
     );
     const tastes = hiddenTastes();
-    const random = new RandomStream({ seed: 1, purpose: purposes.clickSample });
+    const random = new RandomSequence({ seed: 1, purpose: purposes.clickSample });
     const dense = new Float32Array(DENSE_COLUMNS);
     const categories = new Int32Array(CATEGORY_COLUMNS);
     for (let n = 0; n < SAMPLES; n++) {
@@ -79,7 +79,7 @@ export const clicks: Dataset = {
 
 /** The taste of each category, by column. */
 function hiddenTastes(): readonly (readonly number[])[] {
-  const random = new RandomStream({ seed: 1, purpose: purposes.clickTaste });
+  const random = new RandomSequence({ seed: 1, purpose: purposes.clickTaste });
   return Array.from({ length: CATEGORY_COLUMNS }, () =>
     Array.from({ length: CATEGORIES }, () => random.bell()),
   );

@@ -25,8 +25,8 @@ import {
   malformed,
   quoted,
   requireFile,
-  withTestPart,
-  type FilesOfParts,
+  withTestFile,
+  type SplitFiles,
 } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { log1p } from '../../../shared/portable-math.ts';
@@ -93,11 +93,11 @@ export const criteo: Dataset = {
   },
 };
 
-const filesOf = (place: string | undefined): FilesOfParts =>
-  withTestPart(requireFile(place, 'a file of Criteo’s click logs', 'clicks'));
+const filesOf = (place: string | undefined): SplitFiles =>
+  withTestFile(requireFile(place, 'a file of Criteo’s click logs', 'clicks'));
 
 /** @throws GradwireError `DATA_MISMATCH` where all training samples are of one class */
-function sizesOf({ train, test }: FilesOfParts): DatasetSize {
+function sizesOf({ train, test }: SplitFiles): DatasetSize {
   const { samples, clicks } = contents.of(train);
   if (clicks === 0 || clicks === samples) {
     const all = samples === 0 ? 'has no samples' : `has only the label ${clicks && 1}`;

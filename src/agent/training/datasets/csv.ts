@@ -26,8 +26,8 @@ import {
   malformed,
   quoted,
   requireFile,
-  withTestPart,
-  type FilesOfParts,
+  withTestFile,
+  type SplitFiles,
 } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { log1p } from '../../../shared/portable-math.ts';
@@ -149,11 +149,11 @@ export const csv: Dataset = {
   },
 };
 
-const filesOf = (place: string | undefined): FilesOfParts =>
-  withTestPart(requireFile(place, 'a CSV file', 'clicks'));
+const filesOf = (place: string | undefined): SplitFiles =>
+  withTestFile(requireFile(place, 'a CSV file', 'clicks'));
 
 function sizesOf(
-  { train, test }: FilesOfParts,
+  { train, test }: SplitFiles,
   columns: ColumnNames | undefined,
 ): DatasetSize {
   const { categorical, labels, numeric } = layoutOf(train, columns);

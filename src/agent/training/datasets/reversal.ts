@@ -3,7 +3,7 @@
  * reversed, between two marks. 10,000 pairs, generated on demand, the same in every run and on
  * every machine.
  */
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import type { BatchValues } from '../batches/batch.ts';
 import type { Dataset, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
@@ -40,7 +40,7 @@ class Pairs implements Samples {
   readonly count: number;
   readonly #first: number;
   readonly #shard: Shard;
-  readonly #random = new RandomStream({ seed: 1, purpose: purposes.reversal });
+  readonly #random = new RandomSequence({ seed: 1, purpose: purposes.reversal });
 
   /** @param first number of the part's first pair among all */
   constructor(first: number, shard: Shard) {

@@ -150,12 +150,12 @@ export const quoted = (text: string): string =>
   JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
 
 /** A file, and the test part beside it (NAME.t), where there is one. */
-export interface FilesOfParts {
+export interface SplitFiles {
   readonly train: string;
   readonly test?: string | undefined;
 }
 
-export function withTestPart(train: string): FilesOfParts {
+export function withTestFile(train: string): SplitFiles {
   const test = `${train}.t`;
   const isThere = statSync(test, { throwIfNoEntry: false })?.isFile() === true;
   return { train, test: isThere ? test : undefined };

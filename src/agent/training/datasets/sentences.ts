@@ -4,7 +4,7 @@
  * learnt (spelling, agreement of verbs, who does what), and some cannot, so the perplexity
  * falls far but stays above 1.
  */
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import type { Dataset } from './dataset.ts';
 import {
   cutLengths,
@@ -45,7 +45,7 @@ export const sentences: Dataset = {
 };
 
 export function writeSentences(): Uint8Array {
-  const random = new RandomStream({ seed: 1, purpose: purposes.sentences });
+  const random = new RandomSequence({ seed: 1, purpose: purposes.sentences });
   const one = <T>(choices: readonly T[]): T => choices[random.below(choices.length)]!;
   const named = (
     names: readonly string[],

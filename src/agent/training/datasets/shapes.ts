@@ -4,7 +4,7 @@
  * them in some hundred iterations; a linear model does not. The same images in every run and on
  * every machine: the run's seed shuffles them, it does not draw others.
  */
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import { byteDataset, type ByteSamples } from './byte-dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
@@ -65,7 +65,7 @@ function drawShard(shard: Shard, origin: number): ByteSamples {
   const length = SIDE * SIDE * COLOURS;
   const values = new Uint8Array(shard.count * length);
   const labels = new Uint8Array(shard.count);
-  const random = new RandomStream({ seed: SEED });
+  const random = new RandomSequence({ seed: SEED });
   const noise = new Uint32Array(length / 2);
   for (let j = 0; j < shard.count; j++) {
     const sample = origin + shard.sampleAt(j);
@@ -79,7 +79,7 @@ function drawShard(shard: Shard, origin: number): ByteSamples {
 
 function draw(
   figure: Figure,
-  random: RandomStream,
+  random: RandomSequence,
   noise: Uint32Array,
   out: Uint8Array,
 ): void {

@@ -4,7 +4,7 @@
  * and most are rare. Each feature has a hidden weight. In nine samples of ten
  * the class is the sign of the sum of the sample's weights.
  */
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields } from './sparse-samples.ts';
@@ -25,8 +25,8 @@ export const sparse: Dataset = {
   inspect: () => splitSizes(SAMPLES),
   open: ({ features = FEATURES, rank, world }) => {
     const collector = new ShardCollector(splitSizes(SAMPLES), rank, world);
-    const random = new RandomStream({ seed: 1, purpose: purposes.sparseSample });
-    const hidden = new RandomStream({ seed: 1, purpose: purposes.sparseWeight });
+    const random = new RandomSequence({ seed: 1, purpose: purposes.sparseSample });
+    const hidden = new RandomSequence({ seed: 1, purpose: purposes.sparseWeight });
     for (let n = 0; n < SAMPLES; n++) {
       const samples = collector.ofSplit(n);
       if (samples === undefined) continue;

@@ -14,8 +14,8 @@ import {
   malformed,
   quoted,
   requireFile,
-  withTestPart,
-  type FilesOfParts,
+  withTestFile,
+  type SplitFiles,
 } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
@@ -87,10 +87,10 @@ export const svmlight: Dataset = {
   },
 };
 
-const filesOf = (place: string | undefined): FilesOfParts =>
-  withTestPart(requireFile(place, 'a file in the format of SVMlight', 'sparse'));
+const filesOf = (place: string | undefined): SplitFiles =>
+  withTestFile(requireFile(place, 'a file in the format of SVMlight', 'sparse'));
 
-function sizesOf({ train, test }: FilesOfParts): DatasetSize {
+function sizesOf({ train, test }: SplitFiles): DatasetSize {
   const { samples } = contents.of(train);
   if (test !== undefined) return { train: samples, test: contents.of(test).samples };
   return {

@@ -13,7 +13,7 @@ const TRAIN_SHARE = 0.9;
 
 export type Tokens = Uint8Array | Int32Array;
 
-export interface TextParts {
+export interface SplitText {
   readonly train: Tokens;
   readonly test: Tokens;
 }
@@ -24,7 +24,7 @@ export interface PartLengths {
   readonly test: number;
 }
 
-export function cutText(tokens: Tokens): TextParts {
+export function cutText(tokens: Tokens): SplitText {
   const { train } = cutLengths(tokens.length);
   return { train: tokens.subarray(0, train), test: tokens.subarray(train) };
 }
@@ -60,7 +60,7 @@ export function windowCounts(
 }
 
 export function windowShards(
-  { train, test }: TextParts,
+  { train, test }: SplitText,
   window: number,
   { rank, world }: { readonly rank: number; readonly world: number },
 ): RankShard {

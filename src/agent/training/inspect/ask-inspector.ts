@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { ModelSource } from '../models/model-file.ts';
-import type { CountedWork } from './count-work.ts';
+import type { MultiplyAdds } from './count-multiply-adds.ts';
 import type { DataFacts, DataQuestion, ModelFacts } from '../workload.ts';
 
 /** Requests to the inspector, and its answers. */
@@ -11,7 +11,7 @@ export interface Inspections {
   /** A model from a file, which is an arbitrary program. */
   model: { readonly question: ModelSource; readonly answer: ModelFacts };
   /** The work of such a model's forward pass. */
-  work: { readonly question: ModelSource; readonly answer: CountedWork };
+  work: { readonly question: ModelSource; readonly answer: MultiplyAdds };
   /** A data set whose files have to be read whole. */
   data: {
     readonly question: {

@@ -7,7 +7,7 @@ import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { invalidModelFile, ownSource, type ModelSource } from '../models/model-file.ts';
 import type { ModelFacts } from '../workload.ts';
 import { askInspector } from './ask-inspector.ts';
-import type { CountedWork } from './count-work.ts';
+import type { MultiplyAdds } from './count-multiply-adds.ts';
 
 const LIMIT_SECONDS = 20;
 const MOST_KEPT = 20;
@@ -29,7 +29,7 @@ export async function inspectOwnModel({
  * The work of the forward pass of a model from a file.
  * @throws GradwireError as `inspectOwnModel`
  */
-export function countOwnWork(source: ModelSource): Promise<CountedWork> {
+export function countOwnWork(source: ModelSource): Promise<MultiplyAdds> {
   return askInspector('work', source, {
     limitSeconds: LIMIT_SECONDS,
     died: (why) => invalidModelFile(source.name, why),

@@ -7,7 +7,7 @@ import { toErrorData } from '../../../shared/errors.ts';
 import { loadModelFile, type ModelSource } from '../models/model-file.ts';
 import { factsOfData, layerFacts, type ModelFacts } from '../workload.ts';
 import type { InspectorReply, InspectorRequest } from './ask-inspector.ts';
-import { countWork } from './count-work.ts';
+import { countMultiplyAdds } from './count-multiply-adds.ts';
 import { rehearseModel } from './rehearse-model.ts';
 
 async function inspect(request: InspectorRequest): Promise<InspectorReply> {
@@ -23,7 +23,7 @@ async function answerTo({ kind, question }: InspectorRequest): Promise<unknown> 
     case 'model':
       return await factsOfModel(question);
     case 'work':
-      return await countWork(await loadModelFile(question));
+      return await countMultiplyAdds(await loadModelFile(question));
     case 'data':
       return factsOfData(question);
   }

@@ -2,7 +2,7 @@
  * Initial weights of a model, a function of seed and tensor: all ranks start with the same bits
  * without an exchange.
  */
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import { parameterCount, tensorLength, type Initializer, type Model } from './model.ts';
 
 /**
@@ -21,7 +21,7 @@ export function initialWeights(
     initialize(
       tensor.initialize,
       weights.subarray(start, start + length),
-      new RandomStream({
+      new RandomSequence({
         ...{ seed, purpose: purposes.weights },
         bucket: places?.[place] ?? place,
       }),
@@ -31,7 +31,7 @@ export function initialWeights(
   return weights;
 }
 
-function initialize(how: Initializer, out: Float32Array, random: RandomStream): void {
+function initialize(how: Initializer, out: Float32Array, random: RandomSequence): void {
   if (how === 'zeros') out.fill(0);
   else if (how === 'ones') out.fill(1);
   else if (typeof how === 'function') how(out, random);

@@ -7,7 +7,7 @@
 import { rowLength, type ModelFields } from '../batches/batch.ts';
 import type { Metric } from '../metrics/metric.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
-import type { RandomStream } from '../runtime/random-stream.ts';
+import type { RandomSequence } from '../runtime/random-sequence.ts';
 
 export interface ModelTensor {
   readonly name: string;
@@ -31,7 +31,7 @@ export type Initializer =
   | 'ones'
   | { readonly normal: number }
   | { readonly uniform: number }
-  | ((out: Float32Array, random: RandomStream) => void);
+  | ((out: Float32Array, random: RandomSequence) => void);
 
 /**
  * A statistic of many training samples that the model uses when it is evaluated

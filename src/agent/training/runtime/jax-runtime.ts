@@ -10,7 +10,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
-import type { GpuSeat } from '../../gpus/machine-gpus.ts';
+import type { RankOnMachine } from '../../gpus/machine-gpus.ts';
 import { findRankAdapter, gpuUnavailable } from '../../kernels/webgpu/dawn.ts';
 import { chooseBackend, type Backend } from './backend-choice.ts';
 import { keepKernels } from './kernel-cache.ts';
@@ -23,7 +23,7 @@ export interface RuntimeOptions {
   /** Most threads that the library may start. */
   readonly threads: number;
   /** The rank among those of its machine; default: it is the only one. */
-  readonly gpuSeat?: GpuSeat | undefined;
+  readonly gpuSeat?: RankOnMachine | undefined;
 }
 
 export interface JaxRuntime {
@@ -42,7 +42,7 @@ export interface JaxRuntime {
   release(): void;
 }
 
-const ALONE: GpuSeat = { place: 0, ranks: 1, share: false };
+const ALONE: RankOnMachine = { place: 0, ranks: 1, share: false };
 
 let opening: Promise<JaxRuntime> | undefined;
 let uses = 0;

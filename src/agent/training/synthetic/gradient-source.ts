@@ -5,7 +5,7 @@
  * begin elsewhere each time.
  */
 import type { SyntheticSpec } from '../../../shared/experiment-spec.ts';
-import { purposes, RandomStream } from '../runtime/random-stream.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import { log } from '../../../shared/portable-math.ts';
 
 const BANK = 1 << 20;
@@ -42,7 +42,7 @@ export class GradientSource {
    */
   fill(part: Float32Array, start: number, iteration: number): void {
     const name = { seed: this.#seed, purpose: purposes.syntheticBlock };
-    const random = new RandomStream(name);
+    const random = new RandomSequence(name);
     for (let done = 0; done < part.length; done += BLOCK) {
       // By the position in the gradient, the same for all ranks and all parts.
       const block = start + done;
@@ -64,7 +64,7 @@ function bank(
   seed: number,
   rank: number,
 ): Float32Array {
-  const random = new RandomStream({ seed, rank, purpose: purposes.syntheticValue });
+  const random = new RandomSequence({ seed, rank, purpose: purposes.syntheticValue });
   const values = new Float32Array(BANK);
   if (distribution === 'normal') {
     random.bells(values, DEVIATION);

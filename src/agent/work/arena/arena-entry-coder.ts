@@ -6,7 +6,7 @@ import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import { sparseBytes } from '../../memory/entries.ts';
 import {
   quantizedBytes,
-  quantizedParts,
+  quantizedFields,
   type EntryCoder,
 } from '../quantized-entries.ts';
 import type { Entries } from '../selection.ts';
@@ -41,7 +41,7 @@ export class ArenaEntryCoder implements EntryCoder<Vector> {
     const { offset } = this.#region;
     const quantizer = this.#quantizer;
     const { quantization } = this.#kernels;
-    const { indices, scales, codes } = quantizedParts(offset, count, quantizer);
+    const { indices, scales, codes } = quantizedFields(offset, count, quantizer);
     const values = entries.values();
     this.#arena.u32(offset, 1)[0] = count;
     this.#kernels.copy(indices, { offset: entries.indices().offset, length: count });
@@ -53,7 +53,7 @@ export class ArenaEntryCoder implements EntryCoder<Vector> {
   addTo(out: Vector, data: Region, count: number): void {
     const quantizer = this.#quantizer;
     const { offset } = this.#received;
-    const parts = quantizedParts(data.offset, count, quantizer);
+    const parts = quantizedFields(data.offset, count, quantizer);
     const values = { offset: offset + 4 * count, length: count };
     this.#kernels.copy({ offset, length: count }, parts.indices);
     const { scales, codes } = parts;

@@ -98,13 +98,13 @@ export class ArenaSections implements SectionCoder<Vector> {
     const bytes = 4 * numbers.length + packedCodeBytes(x.length, coding);
     const { columns } = section;
     if (!inColumnOrder(columns)) {
-      quantization.quantizeSigns(x, coding.bucket, numbers, codes);
+      quantization.quantizeSigns(x, coding.runLength, numbers, codes);
       return bytes;
     }
     const rows = x.length / columns;
     const ordered = { offset: this.#columnwise.offset, length: x.length };
     this.#kernels.transpose({ offset: x.offset, rows, columns }, ordered, false);
-    quantization.quantizeSigns(ordered, coding.bucket, numbers, codes);
+    quantization.quantizeSigns(ordered, coding.runLength, numbers, codes);
     const { offset } = ordered;
     this.#kernels.transpose({ offset, rows: columns, columns: rows }, x, false);
     return bytes;
@@ -157,13 +157,13 @@ export class ArenaSections implements SectionCoder<Vector> {
   ): void {
     const { quantization } = this.#kernels;
     const { length } = out;
-    const { bucket } = codingOf({ length, columns }, shared);
+    const { runLength } = codingOf({ length, columns }, shared);
     if (!inColumnOrder(columns)) {
-      quantization.dequantizeSigns(out, bucket, numbers, codes, add);
+      quantization.dequantizeSigns(out, runLength, numbers, codes, add);
       return;
     }
     const { offset } = this.#columnwise;
-    quantization.dequantizeSigns({ offset, length }, bucket, numbers, codes, false);
+    quantization.dequantizeSigns({ offset, length }, runLength, numbers, codes, false);
     const ordered = { offset, rows: columns, columns: length / columns };
     this.#kernels.transpose(ordered, out, add);
   }

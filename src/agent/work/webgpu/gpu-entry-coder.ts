@@ -12,22 +12,22 @@ import type { StreamName } from '../../kernels/random.ts';
 import type { GpuStream } from '../../kernels/webgpu/device-elementwise.ts';
 import {
   wholeOf,
-  type GpuPart,
+  type BufferRange,
   type GpuVector,
 } from '../../kernels/webgpu/gpu-vector.ts';
 import { unitWords } from '../../kernels/wgsl/quantization.ts';
 import type { Region, Vector } from '../../memory/arena.ts';
 import {
   quantizedBytes,
-  quantizedParts,
+  quantizedFields,
   type EntryCoder,
 } from '../quantized-entries.ts';
 import type { Entries } from '../selection.ts';
 import { GpuEntries } from './gpu-entries.ts';
-import type { GpuParts } from './gpu-parts.ts';
+import type { GpuTools } from './gpu-tools.ts';
 
 export class GpuEntryCoder implements EntryCoder<GpuVector> {
-  readonly #work: GpuParts;
+  readonly #work: GpuTools;
   readonly #quantizer: Quantizer;
   readonly #region: Region;
   readonly #scales: GPUBuffer;
@@ -39,9 +39,9 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
   readonly #values: GPUBuffer;
 
   /** @throws BeyondDevice where a binding cannot hold the indices */
-  constructor(work: GpuParts, capacity: number, quantizer: Quantizer) {
+  constructor(work: GpuTools, capacity: number, quantizer: Quantizer) {
     work.requireBindable(capacity);
-    const scaleBytes = 4 * runsOf(capacity, quantizer.bucket);
+    const scaleBytes = 4 * runsOf(capacity, quantizer.runLength);
     this.#work = work;
     this.#quantizer = quantizer;
     this.#region = work.region(quantizedBytes(capacity, quantizer));
@@ -62,7 +62,7 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
     const { arena, device } = this.#work;
     const { ring } = device.gpu;
     const { offset } = this.#region;
-    const { indices, scales, codes } = quantizedParts(offset, count, this.#quantizer);
+    const { indices, scales, codes } = quantizedFields(offset, count, this.#quantizer);
     this.#round(stream, noise);
     arena.u32(offset, 1)[0] = count;
     await Promise.all([
@@ -77,7 +77,7 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
   addTo(out: GpuVector, data: Region, count: number): void {
     const { arena, device } = this.#work;
     const { commands } = device.gpu;
-    const parts = quantizedParts(data.offset, count, this.#quantizer);
+    const parts = quantizedFields(data.offset, count, this.#quantizer);
     const { indices, scales, codes } = parts;
     commands.write(this.#indices, 0, arena.u32(indices.offset, count));
     commands.write(this.#codes, 0, arena.u32(codes.offset, codes.bytes / 4));
@@ -91,7 +91,7 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
     const { gpu, quantization } = this.#work.device;
     const quantizer = this.#quantizer;
     const x = gpu.vectorIn(values, count);
-    const runs = runsOf(count, quantizer.bucket);
+    const runs = runsOf(count, quantizer.runLength);
     const scales = partOf(this.#scales, runs);
     const factors = partOf(this.#factors, runs);
     const words = packedBytes(count, codeBits(quantizer.levels)) / 4;
@@ -128,7 +128,7 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
   }
 }
 
-const partOf = (buffer: GPUBuffer, length: number): GpuPart => ({
+const partOf = (buffer: GPUBuffer, length: number): BufferRange => ({
   ...wholeOf(buffer),
   length,
 });

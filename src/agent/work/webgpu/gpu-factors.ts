@@ -6,7 +6,7 @@ import { DeviceLowRank, type GpuMatrix } from '../../kernels/webgpu/device-low-r
 import type { GpuDevice } from '../../kernels/webgpu/gpu-device.ts';
 import {
   windowsOf,
-  type GpuPart,
+  type BufferRange,
   type GpuVector,
 } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Arena, Vector } from '../../memory/arena.ts';
@@ -95,7 +95,7 @@ export class GpuFactors implements Factors<GpuVector>, Disposable {
     await this.#gpu.ring.read(buffer, 0, this.#arena.u8(offset, 4 * length));
   }
 
-  #of({ left, right, rank, rows, columns }: FactoredShape): [GpuPart, GpuPart] {
+  #of({ left, right, rank, rows, columns }: FactoredShape): [BufferRange, BufferRange] {
     return [
       { buffer: this.#lefts, offset: 4 * left, length: rank * rows },
       { buffer: this.#rights, offset: 4 * right, length: rank * columns },

@@ -13,18 +13,18 @@ import type {
   SectionCoder,
 } from '../sections.ts';
 import type { Mirror } from '../work.ts';
-import type { GpuParts } from './gpu-parts.ts';
+import type { GpuTools } from './gpu-tools.ts';
 import { GpuReceivedSections } from './gpu-received-sections.ts';
 
 export class GpuHostSections implements SectionCoder<GpuVector> {
-  readonly #work: GpuParts;
+  readonly #work: GpuTools;
   readonly #sections: readonly Section[];
   readonly #coding: HostCoding;
   readonly #received: GpuReceivedSections;
   readonly #region: Region;
   readonly #mirror: Mirror<GpuVector>;
 
-  constructor(work: GpuParts, sections: readonly Section[], coding: HostCoding) {
+  constructor(work: GpuTools, sections: readonly Section[], coding: HostCoding) {
     this.#work = work;
     this.#sections = sections;
     this.#coding = coding;

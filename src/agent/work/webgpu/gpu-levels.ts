@@ -13,7 +13,7 @@ import { takesStream } from '../../kernels/webgpu/device-elias.ts';
 import { STRETCH } from '../../kernels/webgpu/device-quantization.ts';
 import {
   wholeOf,
-  type GpuPart,
+  type BufferRange,
   type GpuVector,
 } from '../../kernels/webgpu/gpu-vector.ts';
 import { STREAM_WORDS } from '../../kernels/wgsl/elias.ts';
@@ -25,11 +25,11 @@ import {
   type LevelCoding,
   type Section,
 } from '../sections.ts';
-import type { GpuParts } from './gpu-parts.ts';
+import type { GpuTools } from './gpu-tools.ts';
 import type { GpuSectionCodec, SectionTask } from './gpu-section-codec.ts';
 
 export class GpuLevels implements GpuSectionCodec {
-  readonly #work: GpuParts;
+  readonly #work: GpuTools;
   readonly #coding: LevelCoding;
   readonly #scales: GPUBuffer;
   readonly #factors: GPUBuffer;
@@ -47,8 +47,8 @@ export class GpuLevels implements GpuSectionCodec {
   sizes?: (tasks: readonly SectionTask[]) => Promise<readonly number[]>;
 
   /** @throws BeyondDevice where a binding cannot hold a section, or a stream is too long */
-  constructor(work: GpuParts, sections: readonly Section[], coding: LevelCoding) {
-    const { bucket, levels, coding: form, scale } = coding;
+  constructor(work: GpuTools, sections: readonly Section[], coding: LevelCoding) {
+    const { runLength, levels, coding: form, scale } = coding;
     const bits = codeBits(levels);
     const longest = longestCoded(sections);
     work.requireBindable(packedBytes(longest, bits) / 4);
@@ -57,11 +57,11 @@ export class GpuLevels implements GpuSectionCodec {
     }
     this.#work = work;
     this.#coding = coding;
-    this.#scales = work.buffer(4 * runsOf(longest, bucket));
-    this.#factors = work.buffer(4 * runsOf(longest, bucket));
+    this.#scales = work.buffer(4 * runsOf(longest, runLength));
+    this.#factors = work.buffer(4 * runsOf(longest, runLength));
     const stretch = Math.min(longest, STRETCH);
     this.#codes = work.buffer(packedBytes(stretch, bits));
-    this.#units = work.buffer(4 * (runsOf(stretch, bucket) + 1));
+    this.#units = work.buffer(4 * (runsOf(stretch, runLength) + 1));
     if (form !== 'packed') {
       this.#packed = work.buffer(packedBytes(longest, bits));
       this.#streams = work.buffer(4 * STREAM_WORDS * sections.length);
@@ -76,7 +76,7 @@ export class GpuLevels implements GpuSectionCodec {
     const { elias, gpu, quantization } = this.#work.device;
     const { commands } = gpu;
     const coding = this.#coding;
-    const runs = runsOf(x.length, coding.bucket);
+    const runs = runsOf(x.length, coding.runLength);
     const scales = { ...wholeOf(this.#scales), length: runs };
     const factors = { ...wholeOf(this.#factors), length: runs };
     const limit = this.#limits.get(index);
@@ -118,12 +118,12 @@ export class GpuLevels implements GpuSectionCodec {
   decode({ numbers, codes }: CodedSection, out: GpuVector, add: boolean): void {
     const { arena, device } = this.#work;
     const { commands } = device.gpu;
-    const { levels, bucket } = this.#coding;
+    const { levels, runLength } = this.#coding;
     const bits = codeBits(levels);
     for (let first = 0; first < out.length; first += STRETCH) {
       const length = Math.min(STRETCH, out.length - first);
-      const firstRun = Math.floor(first / bucket);
-      const endRun = runsOf(first + length, bucket);
+      const firstRun = Math.floor(first / runLength);
+      const endRun = runsOf(first + length, runLength);
       const own = arena.f32(numbers).slice(firstRun, endRun);
       commands.write(this.#units, 0, unitWords(own, levels));
       const words = packedBytes(length, bits) / 4;
@@ -158,12 +158,12 @@ export class GpuLevels implements GpuSectionCodec {
     const { ring } = this.#work.device.gpu;
     await ring.read(this.#streams!, 0, new Uint8Array(words.buffer));
     return tasks.map(({ x, index }) => {
-      const scales = 4 * runsOf(x.length, this.#coding.bucket);
+      const scales = 4 * runsOf(x.length, this.#coding.runLength);
       return scales + packedBytes(words[STREAM_WORDS * index]!, 1);
     });
   }
 
-  #streamOf(index: number): GpuPart {
+  #streamOf(index: number): BufferRange {
     const offset = 4 * STREAM_WORDS * index;
     return { buffer: this.#streams!, offset, length: STREAM_WORDS };
   }

@@ -1,14 +1,14 @@
 /** Received sections of plain values, which need no coding, on a GPU. */
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { CodedSection, ReceivedSection, Section } from '../sections.ts';
-import type { GpuParts } from './gpu-parts.ts';
+import type { GpuTools } from './gpu-tools.ts';
 
 export class GpuReceivedSections {
-  readonly #work: GpuParts;
+  readonly #work: GpuTools;
   /** Incoming values of a dense section. */
   readonly #dense: GpuVector;
 
-  constructor(work: GpuParts, sections: readonly Section[]) {
+  constructor(work: GpuTools, sections: readonly Section[]) {
     const dense = sections.filter((section) => section.dense);
     this.#work = work;
     this.#dense = work.vector(Math.max(0, ...dense.map(({ length }) => length)));

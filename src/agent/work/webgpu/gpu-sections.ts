@@ -17,7 +17,7 @@ import {
 } from '../sections.ts';
 import { GpuHostSections } from './gpu-host-sections.ts';
 import { GpuLevels } from './gpu-levels.ts';
-import type { GpuParts } from './gpu-parts.ts';
+import type { GpuTools } from './gpu-tools.ts';
 import { GpuReceivedSections } from './gpu-received-sections.ts';
 import type { GpuSectionCodec, SectionTask } from './gpu-section-codec.ts';
 import { GpuSigns } from './gpu-signs.ts';
@@ -34,7 +34,7 @@ interface PlacedSection extends Section {
 
 /** @throws BeyondDevice where a binding cannot hold the payload, or a section's codes */
 export function gpuSections(
-  work: GpuParts,
+  work: GpuTools,
   sections: readonly Section[],
   coding: SectionCoding,
 ): SectionCoder<GpuVector> {
@@ -44,7 +44,7 @@ export function gpuSections(
 }
 
 class GpuSections implements SectionCoder<GpuVector> {
-  readonly #work: GpuParts;
+  readonly #work: GpuTools;
   readonly #codec: GpuSectionCodec;
   readonly #received: GpuReceivedSections;
   readonly #sections: readonly PlacedSection[];
@@ -52,7 +52,7 @@ class GpuSections implements SectionCoder<GpuVector> {
   readonly #payload: GPUBuffer;
 
   constructor(
-    work: GpuParts,
+    work: GpuTools,
     sections: readonly Section[],
     coding: Exclude<SectionCoding, HostCoding>,
   ) {

@@ -12,11 +12,11 @@ import {
   type Section,
   type SignCoding,
 } from '../sections.ts';
-import type { GpuParts } from './gpu-parts.ts';
+import type { GpuTools } from './gpu-tools.ts';
 import type { GpuSectionCodec, SectionTask } from './gpu-section-codec.ts';
 
 export class GpuSigns implements GpuSectionCodec {
-  readonly #work: GpuParts;
+  readonly #work: GpuTools;
   readonly #coding: SignCoding;
   readonly #means: GPUBuffer;
   /** Incoming means and signs of a stretch. */
@@ -25,7 +25,7 @@ export class GpuSigns implements GpuSectionCodec {
   /** A section in the order of its columns. */
   readonly #columnwise: GpuVector;
 
-  constructor(work: GpuParts, sections: readonly Section[], coding: SignCoding) {
+  constructor(work: GpuTools, sections: readonly Section[], coding: SignCoding) {
     const stretch = Math.min(longestCoded(sections), STRETCH);
     const coded = sections.filter(({ dense }) => !dense);
     const most = (numbers: (section: Section) => number): number =>
@@ -36,7 +36,7 @@ export class GpuSigns implements GpuSectionCodec {
       4 * most((section) => numbersOf(section.length, codingOf(section, coding))),
     );
     this.#receivedMeans = work.buffer(
-      8 * most((section) => runsOf(stretch, codingOf(section, coding).bucket) + 1),
+      8 * most((section) => runsOf(stretch, codingOf(section, coding).runLength) + 1),
     );
     this.#receivedSigns = work.buffer(packedBytes(stretch, 1));
     this.#columnwise = work.vector(longestOfColumns(sections));
@@ -54,12 +54,12 @@ export class GpuSigns implements GpuSectionCodec {
       length: packedBytes(length, 1) / 4,
     };
     if (!inColumnOrder(columns)) {
-      signs.take(x, coding.bucket, means, codes);
+      signs.take(x, coding.runLength, means, codes);
     } else {
       const rows = length / columns;
       const elements = sliceOf(this.#columnwise, 0, length);
       enqueueTranspose(gpu, { elements: x, rows, columns }, elements, false);
-      signs.take(elements, coding.bucket, means, codes);
+      signs.take(elements, coding.runLength, means, codes);
       enqueueTranspose(gpu, { elements, rows: columns, columns: rows }, x, false);
     }
     gpu.commands.copy(means, payload, offset);
@@ -69,20 +69,20 @@ export class GpuSigns implements GpuSectionCodec {
   decode(section: CodedSection, out: GpuVector, add: boolean): void {
     const { columns } = section;
     const { length } = out;
-    const { bucket } = codingOf({ length, columns }, this.#coding);
+    const { runLength } = codingOf({ length, columns }, this.#coding);
     if (!inColumnOrder(columns)) {
-      this.#decode(section, bucket, out, add);
+      this.#decode(section, runLength, out, add);
       return;
     }
     const elements = sliceOf(this.#columnwise, 0, length);
-    this.#decode(section, bucket, elements, false);
+    this.#decode(section, runLength, elements, false);
     const ordered = { elements, rows: columns, columns: length / columns };
     enqueueTranspose(this.#work.device.gpu, ordered, out, add);
   }
 
   #decode(
     { numbers, codes }: CodedSection,
-    bucket: number,
+    runLength: number,
     out: GpuVector,
     add: boolean,
   ): void {
@@ -90,8 +90,8 @@ export class GpuSigns implements GpuSectionCodec {
     const { commands } = device.gpu;
     for (let first = 0; first < out.length; first += STRETCH) {
       const length = Math.min(STRETCH, out.length - first);
-      const firstRun = Math.floor(first / bucket);
-      const means = 2 * (runsOf(first + length, bucket) - firstRun);
+      const firstRun = Math.floor(first / runLength);
+      const means = 2 * (runsOf(first + length, runLength) - firstRun);
       const words = packedBytes(length, 1) / 4;
       const meansAt = numbers.offset + 8 * firstRun;
       commands.write(this.#receivedMeans, 0, arena.u32(meansAt, means));
@@ -104,7 +104,7 @@ export class GpuSigns implements GpuSectionCodec {
         out,
         first,
         length,
-        bucket,
+        runLength,
         { ...wholeOf(this.#receivedMeans), length: means },
         { ...wholeOf(this.#receivedSigns), length: words },
         add,

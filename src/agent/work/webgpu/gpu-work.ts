@@ -21,7 +21,7 @@ import { GpuEntryRoom, type EntryPlace } from './gpu-entries.ts';
 import { GpuEntryCoder } from './gpu-entry-coder.ts';
 import { GpuFactors } from './gpu-factors.ts';
 import { GpuLayers, mostOf } from './gpu-layers.ts';
-import type { GpuParts } from './gpu-parts.ts';
+import type { GpuTools } from './gpu-tools.ts';
 import { gpuSections } from './gpu-sections.ts';
 import { GpuSelector } from './gpu-selector.ts';
 import { StreamUpload } from './stream-upload.ts';
@@ -29,7 +29,7 @@ import { StreamUpload } from './stream-upload.ts';
 /** More than the relative errors of the sums on the device and on a CPU together. */
 const UNSURE = 2 ** -35;
 
-export class GpuWork implements Work<GpuVector>, GpuParts {
+export class GpuWork implements Work<GpuVector>, GpuTools {
   readonly arena: Arena;
   readonly kernels: Kernels;
   readonly #gpu: GpuDevice;

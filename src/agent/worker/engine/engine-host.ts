@@ -155,7 +155,7 @@ export class EngineHost {
         switches: request.switches,
         network: request.network,
         places: request.places,
-        replicas: request.replicas,
+        group: request.group,
         emulated: request.emulated !== undefined,
         resume: request.resume?.state,
       });

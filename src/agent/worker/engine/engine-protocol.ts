@@ -12,7 +12,7 @@ import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import type { PassedBytes, StageSetting } from '../../../shared/stage-setting.ts';
 import type { PortRange } from '../../../shared/port-range.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
-import type { Ask } from '../../asynchronous/server-client.ts';
+import type { PullRequest } from '../../asynchronous/server-client.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../../plan/buckets.ts';
 import type { EngineState } from '../../exchange/engine-state.ts';
@@ -71,7 +71,7 @@ export interface EngineCalls {
       /** The node of each rank; default: all are on one. */
       places?: readonly number[] | undefined;
       /** Ranks with the same tensors; default: all. */
-      replicas?: readonly number[] | undefined;
+      group?: readonly number[] | undefined;
       /** State to resume from; default: the run begins. */
       resume?: { iteration: number; state: EngineState } | undefined;
     };
@@ -107,7 +107,7 @@ export interface EngineCalls {
     request: { iteration: number } & PushRequest;
     reply: { result: PushResult };
   };
-  ask: { request: Ask; reply: Asked };
+  ask: { request: PullRequest; reply: Asked };
   /** All ranks meet before this iteration; returns its fences. */
   meet: {
     request: { iteration: number };

@@ -146,7 +146,7 @@ export class AsynchronousRound {
     if (asked?.begun !== undefined) {
       this.#begins(asked.iteration);
     } else if (asked !== undefined) {
-      this.#order.fence(asked.iteration);
+      this.#order.meetBefore(asked.iteration);
       this.#wake();
     }
     this.#tell();

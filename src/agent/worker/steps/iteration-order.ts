@@ -57,7 +57,7 @@ export class IterationOrder {
   /**
    * Servers have announced a meeting before this iteration, which therefore does not begin.
    */
-  fence(iteration: number): void {
+  meetBefore(iteration: number): void {
     this.#meeting = Math.min(this.#meeting ?? iteration, iteration);
   }
 }

@@ -93,7 +93,7 @@ export class LocalSteps implements Steps {
     const since = this.since(iteration);
     const exchange = await engine.call('exchange', {
       iteration: since / settings.every,
-      named: iteration,
+      reportedIteration: iteration,
       inspects: rank === 0 && isDue(spec.inspectEvery, { since, iteration }),
     });
     const exchanged = performance.now();

@@ -124,7 +124,7 @@ export class SynchronousSteps implements Steps {
     const due = isDue(spec.inspectEvery, { since: iteration, iteration });
     const inspects = rank === 0 && due;
     const rate = trainer.learningRate(iteration);
-    const exchange = engine.call('exchange', { iteration, beside, inspects, rate });
+    const exchange = engine.call('exchange', { iteration, beside, inspects, lr: rate });
     exchange.catch(awaitedLater);
     return exchange;
   }

@@ -69,7 +69,7 @@ export class VarianceReducedSteps implements Steps {
     if (compares) await comparison.keep(gradient);
     const exchange = await engine.call('exchange', {
       iteration,
-      rate: trainer.learningRate(iteration),
+      lr: trainer.learningRate(iteration),
       inspects: rank === 0 && isDue(spec.inspectEvery, { since: iteration, iteration }),
     });
     requireFinite(computed.step, iteration);

@@ -22,11 +22,11 @@ trainer.then(() => {
   post({ type: 'ready' });
 }, fail);
 
-let seat: { readonly arena: Arena; readonly vectors: ThreadVectors } | undefined;
+let shared: { readonly arena: Arena; readonly vectors: ThreadVectors } | undefined;
 
 async function compute(iteration: number): Promise<void> {
-  if (seat === undefined) throw new Error('internal: no arena to compute in');
-  const { arena, vectors } = seat;
+  if (shared === undefined) throw new Error('internal: no arena to compute in');
+  const { arena, vectors } = shared;
   const { weights } = vectors;
   const gradient = arena.f32(vectors.gradient);
   const computed = await computeFrom(
@@ -42,7 +42,7 @@ port.on('message', (message: ToThread) => {
   switch (message.type) {
     case 'attach': {
       const { gradient, memory, weights } = message;
-      seat = { arena: new Arena(memory), vectors: { gradient, weights } };
+      shared = { arena: new Arena(memory), vectors: { gradient, weights } };
       return;
     }
     case 'compute':

@@ -5,7 +5,7 @@ import { isOnlyAuthority, serverNames } from '../host-keys/known-hosts.ts';
 import { isRevocationList } from '../host-keys/revoked-keys.ts';
 import type { SshTarget } from '../target.ts';
 import type { ConfigValues } from './own-parser.ts';
-import type { HopNeeds } from './transport-choice.ts';
+import type { HopNeeds } from './ssh-client-choice.ts';
 
 /** @param values of its configuration @param command its ProxyCommand, if it is used */
 export function needsOf(

@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { failure } from '../../../shared/errors.ts';
 import type {
-  ChosenTransport,
+  ChosenSshClient,
   TransportChoice,
 } from '../../../shared/ssh-transport.ts';
 import {
@@ -24,7 +24,7 @@ import { expandPath, expandTokens, type ExpansionContext } from './expansion.ts'
 import { isYes, needsOf } from './hop-needs.ts';
 import { askOpenssh } from './openssh-client.ts';
 import { configOf, hostNamesOf, type ConfigValues } from './own-parser.ts';
-import { chooseTransport, type HopNeeds } from './transport-choice.ts';
+import { chooseSshClient, type HopNeeds } from './ssh-client-choice.ts';
 
 export interface ResolveOptions {
   /** Read instead of the user's and the system's file, as with `ssh -F`. */
@@ -43,7 +43,7 @@ export interface ResolveOptions {
 
 export interface ResolvedTarget {
   readonly target: SshTarget;
-  readonly transport: ChosenTransport;
+  readonly transport: ChosenSshClient;
   /** Parts of the configuration that were ignored. */
   readonly notices: readonly string[];
 }
@@ -80,7 +80,7 @@ export async function resolveTarget(
   const resolving: Resolving = { options, notices: new Set(), hops: [] };
   const target = await resolveHost(parseDestination(destination), resolving, []);
   const { hops, notices } = resolving;
-  const transport = chooseTransport({
+  const transport = chooseSshClient({
     asked,
     hops: hops.map(({ needs }) => needs),
     client:

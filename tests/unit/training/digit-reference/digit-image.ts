@@ -4,8 +4,8 @@
  */
 import {
   purposes,
-  RandomStream,
-} from '../../../../src/agent/training/runtime/random-stream.ts';
+  RandomSequence,
+} from '../../../../src/agent/training/runtime/random-sequence.ts';
 import {
   digitGlyphs,
   type Stroke,
@@ -50,13 +50,13 @@ const variation = {
 /** The class of a sample, uniform over the digits. */
 export function digitLabel(seed: number, index: number): number {
   const name = { seed, iteration: index, purpose: purposes.digitLabel };
-  return new RandomStream(name).below(digitClasses);
+  return new RandomSequence(name).below(digitClasses);
 }
 
 /** Draws images one after another with the same scratch memory. */
 export class DigitRenderer {
   readonly #raster = new Rasterizer(digitWidth, digitWidth);
-  readonly #random = new RandomStream({ seed: 0 });
+  readonly #random = new RandomSequence({ seed: 0 });
   readonly #word = (): number => this.#random.word();
   /** Control points of the current stroke in pixels, x and y in turn. */
   readonly #points = new Float64Array(2 * 32);

@@ -69,7 +69,7 @@ export function quantize(
   n: u32,
   levels: u32,
   bits: u32,
-  bucket: u32,
+  runLength: u32,
   kind: u32,
   scales: usize,
   codes: usize,
@@ -95,7 +95,7 @@ export function quantize(
     const random = scratch + (<usize>(start & TILE) << 1);
     if ((start & TILE) == 0) drawEightBlocks((first + start) >>> 3, random);
     if (start == runEnd) {
-      const length = min(bucket, n - runEnd);
+      const length = min(runLength, n - runEnd);
       const scale = runScale(x, length, kind, scales);
       scales += 4;
       runEnd += length;
@@ -107,7 +107,7 @@ export function quantize(
     } else {
       for (let i: u32 = 0; i < count; i++) {
         if (start + i == runEnd) {
-          const length = min(bucket, n - runEnd);
+          const length = min(runLength, n - runEnd);
           const scale = runScale(x + ((<usize>i) << 2), length, kind, scales);
           scales += 4;
           runEnd += length;
@@ -224,7 +224,7 @@ export function dequantize(
   n: u32,
   levels: u32,
   bits: u32,
-  bucket: u32,
+  runLength: u32,
   scales: usize,
   codes: usize,
   add: bool,
@@ -245,7 +245,7 @@ export function dequantize(
       isTiny = scale < 1 / TWO_64;
       if (isTiny) unit = (scale * TWO_64) / <f32>levels;
       scales += 4;
-      runEnd += min(bucket, n - runEnd);
+      runEnd += min(runLength, n - runEnd);
     }
     if (count == TILE && runEnd - start >= TILE && !isTiny) {
       dequantizeTile(out, tile, bits, unit, add);
@@ -257,7 +257,7 @@ export function dequantize(
           isTiny = scale < 1 / TWO_64;
           if (isTiny) unit = (scale * TWO_64) / <f32>levels;
           scales += 4;
-          runEnd += min(bucket, n - runEnd);
+          runEnd += min(runLength, n - runEnd);
         }
         const code = <u32>load<u16>(tile + ((<usize>i) << 1));
         let value = <f32>(code & levelsOf(bits)) * unit;

@@ -8,13 +8,13 @@ import { runMinus, runPlus, signMeans } from './fixed-point';
 export function quantizeSigns(
   x: usize,
   n: u32,
-  bucket: u32,
+  runLength: u32,
   means: usize,
   signs: usize,
 ): void {
   memory.fill(signs, 0, <usize>(((n + 31) >>> 5) << 2));
   for (let start: u32 = 0; start < n;) {
-    const end = start + min(bucket, n - start);
+    const end = start + min(runLength, n - start);
     signMeans(x + ((<usize>start) << 2), end - start);
     const plus = runPlus();
     const minus = runMinus();
@@ -59,13 +59,13 @@ function takeSign(x: usize, signs: usize, i: u32, plus: f32, minus: f32): void {
 export function dequantizeSigns(
   out: usize,
   n: u32,
-  bucket: u32,
+  runLength: u32,
   means: usize,
   signs: usize,
   add: bool,
 ): void {
   for (let start: u32 = 0; start < n;) {
-    const end = start + min(bucket, n - start);
+    const end = start + min(runLength, n - start);
     const plus = load<f32>(means);
     const minus = load<f32>(means, 4);
     means += 8;

@@ -1,6 +1,6 @@
 /**
  * Steps of a selection that several threads perform slice by slice. Each slice's result
- * and the destination of its entries are in a record of four words, so that any thread
+ * and the destination of its entries are in a tally of four words, so that any thread
  * can perform the slice's next step. Two ways to write entries in order:
  *
  * * count, then compact: `countAtLeast`, places by the caller, `compactSlice`. Reads the
@@ -13,8 +13,8 @@ import { compact } from './selection';
 
 const MAGNITUDE: u32 = 0x7fffffff;
 
-/** Record ← entries above `threshold`, entries at it. */
-export function countAtLeast(x: usize, n: u32, threshold: u32, record: usize): void {
+/** Tally ← entries above `threshold`, entries at it. */
+export function countAtLeast(x: usize, n: u32, threshold: u32, tally: usize): void {
   const thresholds = i32x4.splat(threshold);
   const mask = held(MAGNITUDE);
   let aboves = i32x4.splat(0);
@@ -34,8 +34,8 @@ export function countAtLeast(x: usize, n: u32, threshold: u32, record: usize): v
     equal += u32(magnitude == threshold);
     x += 4;
   }
-  store<u32>(record, above);
-  store<u32>(record, equal, 4);
+  store<u32>(tally, above);
+  store<u32>(tally, equal, 4);
 }
 
 function lanesSum(v: v128): u32 {
@@ -48,27 +48,27 @@ function lanesSum(v: v128): u32 {
 }
 
 /**
- * Record: position of the first entry, how many entries, how many of those at threshold.
+ * Tally: position of the first entry, how many entries, how many of those at threshold.
  */
 export function compactSlice(
   x: usize,
   n: u32,
   threshold: u32,
   first: u32,
-  record: usize,
+  tally: usize,
   indices: usize,
   values: usize,
 ): void {
-  const place = (<usize>load<u32>(record)) << 2;
-  const limit = load<u32>(record, 4);
-  const equal = load<u32>(record, 8);
+  const place = (<usize>load<u32>(tally)) << 2;
+  const limit = load<u32>(tally, 4);
+  const equal = load<u32>(tally, 8);
   if (limit == 0) return;
   compact(x, n, threshold, equal, limit, first, indices + place, values + place);
 }
 
 /**
  * Appends the slice's entries ≥ threshold to the thread's room of `capacity` pairs;
- * `cursor` counts its pairs, and `total` those of all threads. Record ← whether anything
+ * `cursor` counts its pairs, and `total` those of all threads. Tally ← whether anything
  * may be missing, entries, address of their indices, address of their values. Once there
  * are `capacity` entries in total, slices are skipped.
  */
@@ -77,15 +77,15 @@ export function collectSlice(
   n: u32,
   threshold: u32,
   first: u32,
-  record: usize,
+  tally: usize,
   cursor: usize,
   total: usize,
   capacity: u32,
   indices: usize,
   values: usize,
 ): void {
-  store<u32>(record, 1);
-  store<u32>(record, 0, 4);
+  store<u32>(tally, 1);
+  store<u32>(tally, 0, 4);
   if (atomic.load<u32>(total) >= capacity) return;
   const held = load<u32>(cursor);
   const from = (<usize>held) << 2;
@@ -93,19 +93,19 @@ export function collectSlice(
   const count = compact(x, n, threshold, n, room, first, indices + from, values + from);
   atomic.add<u32>(total, count);
   store<u32>(cursor, held + count);
-  store<u32>(record, u32(count == room));
-  store<u32>(record, count, 4);
-  store<u32>(record, <u32>(indices + from), 8);
-  store<u32>(record, <u32>(values + from), 12);
+  store<u32>(tally, u32(count == room));
+  store<u32>(tally, count, 4);
+  store<u32>(tally, <u32>(indices + from), 8);
+  store<u32>(tally, <u32>(values + from), 12);
 }
 
-/** Copies the entries of n records to their places. */
-export function placeSlices(record: usize, n: u32, indices: usize, values: usize): void {
+/** Copies the entries of n tallies to their places. */
+export function placeSlices(tally: usize, n: u32, indices: usize, values: usize): void {
   for (let i: u32 = 0; i < n; i++) {
-    const place = (<usize>load<u32>(record)) << 2;
-    const bytes = (<usize>load<u32>(record, 4)) << 2;
-    memory.copy(indices + place, <usize>load<u32>(record, 8), bytes);
-    memory.copy(values + place, <usize>load<u32>(record, 12), bytes);
-    record += 16;
+    const place = (<usize>load<u32>(tally)) << 2;
+    const bytes = (<usize>load<u32>(tally, 4)) << 2;
+    memory.copy(indices + place, <usize>load<u32>(tally, 8), bytes);
+    memory.copy(values + place, <usize>load<u32>(tally, 12), bytes);
+    tally += 16;
   }
 }

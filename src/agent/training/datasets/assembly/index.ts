@@ -23,7 +23,7 @@ import {
 } from './random-words';
 import { clear, erase, PIXELS, segment, WIDTH, write } from './raster';
 
-/** `purposes` of runtime/random-stream.ts. */
+/** `purposes` of runtime/random-sequence.ts. */
 const LABEL_PURPOSE: u32 = 0x7401;
 const IMAGE_PURPOSE: u32 = 0x7402;
 

@@ -1,5 +1,5 @@
 /**
- * `runtime/random-stream.ts` in WebAssembly: a named stream read in order, word by word.
+ * `runtime/random-sequence.ts` in WebAssembly: a named sequence read in order, word by word.
  */
 import {
   drawEightBlocks,

@@ -2,11 +2,11 @@
  * Chooses the SSH client for a machine. `auto` takes the built-in client unless the
  * configuration names something that it lacks. Settings that many distributions enable
  * everywhere, such as GSSAPIAuthentication, count only if there is no other way to log
- * in. Pure policy; its truth table is tests/unit/ssh/transport-choice.test.ts.
+ * in. Pure policy; its truth table is tests/unit/ssh/ssh-client-choice.test.ts.
  */
 import { failure } from '../../../shared/errors.ts';
 import type {
-  ChosenTransport,
+  ChosenSshClient,
   TransportChoice,
 } from '../../../shared/ssh-transport.ts';
 
@@ -36,11 +36,11 @@ export interface TransportCase {
 }
 
 /** @throws GradwireError `SSH_PROXY_COMMAND`, `SSH_REVOCATION_LIST`, `SSH_CLIENT_MISSING` */
-export function chooseTransport({
+export function chooseSshClient({
   asked,
   hops,
   client,
-}: TransportCase): ChosenTransport {
+}: TransportCase): ChosenSshClient {
   const needs = hops.flatMap((hop) => {
     const need = needOf(hop);
     return need === undefined ? [] : [hops.length > 1 ? `${hop.name}: ${need}` : need];

@@ -1,9 +1,9 @@
 /** Who speaks SSH: a truth table over what a configuration can say. */
 import { describe, expect, it } from 'vitest';
 import {
-  chooseTransport,
+  chooseSshClient,
   type HopNeeds,
-} from '../../../src/main/ssh/config/transport-choice.ts';
+} from '../../../src/main/ssh/config/ssh-client-choice.ts';
 
 const PLAIN: HopNeeds = {
   name: 'box',
@@ -33,14 +33,14 @@ describe('auto', () => {
     ['GSSAPI alone', { gssapi: true, keys: [] }, 'system'],
   ])('%s', (_, given, kind) => {
     const hops = [{ ...PLAIN, ...given }];
-    expect(chooseTransport({ asked: 'auto', hops, client: true })).toMatchObject({
+    expect(chooseSshClient({ asked: 'auto', hops, client: true })).toMatchObject({
       kind,
     });
   });
 
   it('takes the whole way by the system where one hop needs it, and names it', () => {
     const gate = { ...PLAIN, name: 'gate', proxyCommand: 'tunnel' };
-    const { kind, reason } = chooseTransport({
+    const { kind, reason } = chooseSshClient({
       ...{ asked: 'auto', hops: [gate, PLAIN], client: true },
     });
     expect({ kind, reason }).toEqual({
@@ -50,7 +50,7 @@ describe('auto', () => {
 
   it('tries the built-in client where there is no other', () => {
     const hops = [{ ...PLAIN, certificates: ['x-cert.pub'] }];
-    expect(chooseTransport({ asked: 'auto', hops, client: false }).kind).toBe(
+    expect(chooseSshClient({ asked: 'auto', hops, client: false }).kind).toBe(
       'builtin',
     );
   });
@@ -58,11 +58,11 @@ describe('auto', () => {
 
 it('follows an explicit choice', () => {
   const given = { hops: [PLAIN], client: true };
-  expect(chooseTransport({ asked: 'system', ...given })).toEqual({
+  expect(chooseSshClient({ asked: 'system', ...given })).toEqual({
     ...{ kind: 'system', reason: 'as you chose' },
   });
   const certified = [{ ...PLAIN, certificates: ['x-cert.pub'] }];
-  expect(chooseTransport({ asked: 'builtin', hops: certified, client: true })).toEqual({
+  expect(chooseSshClient({ asked: 'builtin', hops: certified, client: true })).toEqual({
     ...{ kind: 'builtin', reason: 'as you chose' },
   });
 });
@@ -70,7 +70,7 @@ it('follows an explicit choice', () => {
 it('says what is in the way', () => {
   const tunnel = [{ ...PLAIN, proxyCommand: 'nc %h %p' }];
   const choose = (asked: 'auto' | 'builtin' | 'system', client: boolean) => () =>
-    chooseTransport({ asked, hops: tunnel, client });
+    chooseSshClient({ asked, hops: tunnel, client });
   expect(choose('system', false)).toThrowError(
     expect.objectContaining({ code: 'SSH_CLIENT_MISSING', place: 'box' }),
   );

@@ -25,7 +25,7 @@ export const purposes = {
 const WORD = 2 ** -32;
 const ROOT_3 = Math.sqrt(3);
 
-export class RandomStream {
+export class RandomSequence {
   readonly #key: [number, number] = [0, 0];
   readonly #counter = new Uint32Array(4);
   readonly #words = new Uint32Array(4);

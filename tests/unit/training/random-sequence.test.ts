@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import {
   purposes,
-  RandomStream,
-} from '../../../src/agent/training/runtime/random-stream.ts';
+  RandomSequence,
+} from '../../../src/agent/training/runtime/random-sequence.ts';
 
 const name = { seed: 7, rank: 3, bucket: 1, iteration: 9, purpose: 5 };
 
 test('a stream reads the project’s generator in order', () => {
-  const stream = new RandomStream(name);
+  const stream = new RandomSequence(name);
   const counter = new CounterRandom(name);
   for (let index = 0; index < 50; index++) {
     expect(stream.word()).toBe(counter.bits(index));
@@ -16,10 +16,10 @@ test('a stream reads the project’s generator in order', () => {
 });
 
 test('renaming begins another stream, whatever was drawn before', () => {
-  const stream = new RandomStream({ seed: 1 });
+  const stream = new RandomSequence({ seed: 1 });
   stream.word();
   stream.rename(name);
-  expect(stream.word()).toBe(new RandomStream(name).word());
+  expect(stream.word()).toBe(new RandomSequence(name).word());
 });
 
 test('every part of the name and every purpose gives other numbers', () => {
@@ -31,12 +31,12 @@ test('every part of the name and every purpose gives other numbers', () => {
     { ...name, iteration: 10 },
     ...Object.values(purposes).map((purpose) => ({ ...name, purpose })),
   ];
-  const first = names.map((each) => new RandomStream(each).word());
+  const first = names.map((each) => new RandomSequence(each).word());
   expect(new Set(first).size).toBe(names.length);
 });
 
 test('bell has mean 0 and deviation 1 within five standard errors, and is bounded', () => {
-  const stream = new RandomStream({ seed: 3 });
+  const stream = new RandomSequence({ seed: 3 });
   const count = 100_000;
   let sum = 0;
   let squares = 0;
@@ -54,13 +54,13 @@ test('bell has mean 0 and deviation 1 within five standard errors, and is bounde
 });
 
 test('below yields every whole number under n, and none else', () => {
-  const stream = new RandomStream({ seed: 4 });
+  const stream = new RandomSequence({ seed: 4 });
   const seen = new Set(Array.from({ length: 500 }, () => stream.below(7)));
   expect([...seen].sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
 });
 
 test.each([0, 1, 3])('bells are one bell after another, from word %i on', (words) => {
-  const [together, apart] = [1, 2].map(() => new RandomStream({ seed: 5, bucket: 1 }));
+  const [together, apart] = [1, 2].map(() => new RandomSequence({ seed: 5, bucket: 1 }));
   for (let i = 0; i < words; i++) expect(together!.word()).toBe(apart!.word());
   const out = new Float32Array(9);
   together!.bells(out, 0.3);

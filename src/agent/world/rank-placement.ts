@@ -2,7 +2,7 @@
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ProcessExit, RankCommand } from './rank-process.ts';
 
-export interface RankSeats {
+export interface RankPlacement {
   /** A number for the machine of each rank, by rank. */
   readonly places: readonly number[];
   /** Cores per rank; less than 1 if they share one. */

@@ -13,7 +13,7 @@ interface Expected {
   readonly plan: ExchangePlan;
 }
 
-export class PlanForecast {
+export class PlanInEffect {
   readonly #initial: ExchangePlan;
   /** In the order in which they take effect. */
   #expected: Expected[] = [];

@@ -11,7 +11,7 @@
 import { inputError } from '../../shared/errors.ts';
 import type { Communicator } from './collective.ts';
 
-export interface NodeGroups {
+export interface RanksByNode {
   /** M: the ranks of each node. */
   readonly nodes: readonly (readonly number[])[];
   /** Lanes: ranks of the smallest node. */
@@ -19,7 +19,7 @@ export interface NodeGroups {
 }
 
 /** A rank's view of them. */
-export interface NodeSeat extends NodeGroups {
+export interface PlaceOnNode extends RanksByNode {
   /** Index of this rank's node. */
   readonly node: number;
   /** The ranks of this node, this one included. */
@@ -33,18 +33,18 @@ export interface NodeSeat extends NodeGroups {
 /**
  * @param places a number for the node of each rank, by rank; equal numbers, one node
  */
-export function nodeGroups(places: readonly number[]): NodeGroups {
+export function ranksByNode(places: readonly number[]): RanksByNode {
   const byPlace = Map.groupBy(places.keys(), (rank) => places[rank]!);
   const nodes = [...byPlace.values()];
   return { nodes, lanes: Math.min(...nodes.map(({ length }) => length)) };
 }
 
-/** This rank's seat, according to the places in its communicator. */
-export function nodeSeat({
+/** This rank's position, according to the places in its communicator. */
+export function placeOnNode({
   places,
   rank,
-}: Pick<Communicator, 'places' | 'rank'>): NodeSeat {
-  const groups = nodeGroups(places);
+}: Pick<Communicator, 'places' | 'rank'>): PlaceOnNode {
+  const groups = ranksByNode(places);
   const { nodes, lanes } = groups;
   const node = nodes.findIndex((members) => members.includes(rank));
   const local = nodes[node]!;
@@ -60,7 +60,7 @@ export const onOneNode = (ranks: number): readonly number[] =>
 /** Whether there are several nodes, and several ranks on one of them. */
 export function spansNodes(places: readonly number[] | undefined): boolean {
   if (places === undefined) return false;
-  const { length } = nodeGroups(places).nodes;
+  const { length } = ranksByNode(places).nodes;
   return length > 1 && length < places.length;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Lengths in passes over the data, for parameters that also exist in iterations. A
- * method counts iterations only: epochs are converted where a plan is resolved, which
+ * method counts iterations only: passes are converted where a plan is resolved, which
  * knows the run.
  */
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../shared/json.ts';
 import type { Schedule } from './schedule.ts';
 
 /** The parameter in passes, beside the one in iterations. */
-export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
+export function passesParameter(instead: string): z.ZodDefault<z.ZodNumber> {
   return z
     .number()
     .min(0)
@@ -21,14 +21,14 @@ export function epochsParameter(instead: string): z.ZodDefault<z.ZodNumber> {
 /**
  * Parameters with every length in iterations, rounded to whole ones.
  * @param given the parameters as written, to detect that both were given
- * @param iterationsPerEpoch undefined if the run has no epochs
+ * @param iterationsPerPass undefined if the run has no passes over data
  * @param schedules the method's
  * @throws GradwireError `METHOD_PARAMETER_INVALID`
  */
 export function inIterations(
   parameters: JsonObject,
   given: Readonly<Record<string, unknown>>,
-  iterationsPerEpoch: number | undefined,
+  iterationsPerPass: number | undefined,
   schedules: readonly Schedule[] | undefined = [],
 ): JsonObject {
   const result = { ...parameters };
@@ -43,14 +43,14 @@ export function inIterations(
         { next: 'Use only one of them.' },
       );
     }
-    if (iterationsPerEpoch === undefined) {
+    if (iterationsPerPass === undefined) {
       throw inputError(
         'METHOD_PARAMETER_INVALID',
         `"${epochs}" is ${length}, but without a data set there are no passes over the data`,
         { next: `Give "${iterations}".` },
       );
     }
-    result[iterations] = Math.round(length * iterationsPerEpoch);
+    result[iterations] = Math.round(length * iterationsPerPass);
     result[epochs] = 0;
   }
   return result;

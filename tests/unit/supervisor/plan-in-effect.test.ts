@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PlanForecast } from '../../../src/agent/supervisor/plan-forecast.ts';
+import { PlanInEffect } from '../../../src/agent/supervisor/plan-in-effect.ts';
 import type { ExchangePlan, PlanSwitch } from '../../../src/shared/exchange-plan.ts';
 
 const plan = (method: string): ExchangePlan => ({
@@ -17,7 +17,7 @@ const to = (method: string, epoch: number, notBefore = 0): PlanSwitch => ({
 
 describe('the plan that a switch changes', () => {
   it('is the spec’s while a scheduled switch lies ahead, then the scheduled one', () => {
-    const forecast = new PlanForecast(plan('none'), [to('topk', 1, 100)]);
+    const forecast = new PlanInEffect(plan('none'), [to('topk', 1, 100)]);
     forecast.reached(10);
     expect(forecast.before(0).method).toBe('none');
     expect(forecast.before(99).method).toBe('none');
@@ -27,14 +27,14 @@ describe('the plan that a switch changes', () => {
   });
 
   it('is the newest of those requested at once, even before a rank has adopted it', () => {
-    const forecast = new PlanForecast(plan('none'));
+    const forecast = new PlanInEffect(plan('none'));
     forecast.add(to('topk', 1));
     forecast.add(to('a2sgd', 2));
     expect(forecast.before(0).method).toBe('a2sgd');
   });
 
   it('gives way to a scheduled switch that comes after it', () => {
-    const forecast = new PlanForecast(plan('none'), [to('topk', 1, 100)]);
+    const forecast = new PlanInEffect(plan('none'), [to('topk', 1, 100)]);
     forecast.reached(10);
     forecast.add(to('a2sgd', 2));
     expect(forecast.before(50).method).toBe('a2sgd');
@@ -42,14 +42,14 @@ describe('the plan that a switch changes', () => {
   });
 
   it('stays with a switch requested after the scheduled one', () => {
-    const forecast = new PlanForecast(plan('none'), [to('topk', 1, 100)]);
+    const forecast = new PlanInEffect(plan('none'), [to('topk', 1, 100)]);
     forecast.reached(150);
     forecast.add(to('a2sgd', 2));
     expect(forecast.before(0).method).toBe('a2sgd');
   });
 
   it('has the iterations of fences that the ranks have passed', () => {
-    const forecast = new PlanForecast(plan('none'));
+    const forecast = new PlanInEffect(plan('none'));
     const parameters = { rampStart: { fence: 1 } };
     forecast.add({ ...to('topk', 1), plan: { ...plan('topk'), parameters } });
     expect(forecast.before(0).parameters).toEqual(parameters);

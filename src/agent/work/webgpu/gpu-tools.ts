@@ -7,7 +7,7 @@ import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Arena, Region } from '../../memory/arena.ts';
 import type { Work } from '../work.ts';
 
-export interface GpuParts extends Pick<
+export interface GpuTools extends Pick<
   Work<GpuVector>,
   'clear' | 'scatterAdd' | 'mirror'
 > {

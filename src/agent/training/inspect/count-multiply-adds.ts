@@ -41,7 +41,7 @@ const MOVES = new Set([
   ...['neg', 'cast', 'stop_gradient'],
 ]);
 
-export interface CountedWork {
+export interface MultiplyAdds {
   /** Multiply-adds for one sample, by tensor, in the model's order. */
   readonly byTensor: readonly number[];
   /** Those of products that belong to no tensor. */
@@ -54,7 +54,7 @@ export interface CountedWork {
  * @param model one that takes no field of `any` length
  * @throws what the model's functions throw
  */
-export async function countWork(model: Model): Promise<CountedWork> {
+export async function countMultiplyAdds(model: Model): Promise<MultiplyAdds> {
   const trace = await traceForward(model);
   const { inBinders, eqns } = trace.jaxpr.flatten();
   const first = inBinders.slice(trace.consts.length);
