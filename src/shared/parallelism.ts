@@ -165,7 +165,10 @@ type Ranked = Shared & { readonly world: { readonly ranks: number } };
  * Which stage of which pipeline a rank trains: the stages of a pipeline are consecutive ranks.
  * Undefined if every rank has the whole model.
  */
-export function pipelinePosition(spec: Shared, rank: number): PipelinePosition | undefined {
+export function pipelinePosition(
+  spec: Shared,
+  rank: number,
+): PipelinePosition | undefined {
   const pipeline = pipelineOf(spec);
   if (pipeline === undefined) return undefined;
   const { stages } = pipeline;

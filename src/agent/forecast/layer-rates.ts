@@ -11,7 +11,10 @@ import type { JsonObject } from '../../shared/json.ts';
 import type { LayerGuidance, MethodDefinition } from '../compression/method.ts';
 import { findMethod, methods, uncompressed } from '../compression/registry.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
-import { countMultiplyAdds, type MultiplyAdds } from '../training/inspect/count-multiply-adds.ts';
+import {
+  countMultiplyAdds,
+  type MultiplyAdds,
+} from '../training/inspect/count-multiply-adds.ts';
 import { countOwnWork } from '../training/inspect/inspect-model.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import { tensorLength } from '../training/models/model.ts';

@@ -3,7 +3,9 @@ import type { StartedProcess } from '../../shared/rank-places.ts';
 import { rankSpans } from '../../shared/rank-spans.ts';
 
 /** `ranks 0–1 on this-computer, 2–3 on box`; undefined if one machine has all ranks. */
-export function describePlaces(processes: readonly StartedProcess[]): string | undefined {
+export function describePlaces(
+  processes: readonly StartedProcess[],
+): string | undefined {
   const ranksOf = new Map<string, number[]>();
   for (const { rank, node } of processes.toSorted((a, b) => a.rank - b.rank)) {
     ranksOf.set(node, [...(ranksOf.get(node) ?? []), rank]);

@@ -354,11 +354,7 @@ export class RemoteNode implements NodeAccess {
 }
 
 /** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
-function namedRun(
-  runs: readonly RunStatus[],
-  wanted: string,
-  node: string,
-): RunStatus {
+function namedRun(runs: readonly RunStatus[], wanted: string, node: string): RunStatus {
   const going = runs.filter(({ phase }) => phase !== 'ended');
   const [found, ...others] = going.filter(({ run }) => run.startsWith(wanted));
   if (found !== undefined && others.length === 0) return found;

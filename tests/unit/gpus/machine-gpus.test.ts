@@ -59,7 +59,10 @@ describe('a rank', () => {
     ['1A', '3B', '86', 'AF'].map((bus) => device('discrete', bus)),
     4,
   );
-  const tried = (seat: Omit<RankOnMachine, 'share'>, share = false): readonly number[] =>
+  const tried = (
+    seat: Omit<RankOnMachine, 'share'>,
+    share = false,
+  ): readonly number[] =>
     triedInOrder(gpus, { ...seat, share }).map((gpu) => gpus.indexOf(gpu));
 
   test('tries its own, then those of no rank of its run, then the others', () => {

@@ -60,7 +60,9 @@ test('below yields every whole number under n, and none else', () => {
 });
 
 test.each([0, 1, 3])('bells are one bell after another, from word %i on', (words) => {
-  const [together, apart] = [1, 2].map(() => new RandomSequence({ seed: 5, bucket: 1 }));
+  const [together, apart] = [1, 2].map(
+    () => new RandomSequence({ seed: 5, bucket: 1 }),
+  );
   for (let i = 0; i < words; i++) expect(together!.word()).toBe(apart!.word());
   const out = new Float32Array(9);
   together!.bells(out, 0.3);

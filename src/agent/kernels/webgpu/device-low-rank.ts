@@ -50,7 +50,11 @@ export class DeviceLowRank implements Disposable {
   }
 
   /** right ← Mᵀ · left, rows added in order. */
-  transposedTimesFactor(matrix: GpuMatrix, left: BufferRange, right: BufferRange): void {
+  transposedTimesFactor(
+    matrix: GpuMatrix,
+    left: BufferRange,
+    right: BufferRange,
+  ): void {
     const { elements, rows, columns } = matrix;
     const { commands } = this.#gpu;
     commands.clear(right);
@@ -65,7 +69,12 @@ export class DeviceLowRank implements Disposable {
   }
 
   /** M ← M + factor · left · rightᵀ, columns of the factors added in order. */
-  addProduct(matrix: GpuMatrix, left: BufferRange, right: BufferRange, factor: number): void {
+  addProduct(
+    matrix: GpuMatrix,
+    left: BufferRange,
+    right: BufferRange,
+    factor: number,
+  ): void {
     const { elements, rows, columns } = matrix;
     const rank = right.length / columns;
     for (const { first, length, parts } of windowsOf([elements])) {
