@@ -15,6 +15,11 @@ const WHY = {
   'only-authority': 'Only a certificate authority is known for this host.',
 } as const;
 
+const ANSWERS = new Map([
+  ['yes', 'accept'],
+  ['no', 'refuse'],
+] as const);
+
 export function terminalQuestions(): SshQuestions | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   return {
@@ -23,12 +28,13 @@ export function terminalQuestions(): SshQuestions | undefined {
         `${WHY[reason]}\n${hostAndPort(host, port)} presents a ${keyType} key with the fingerprint\n` +
           `  ${fingerprint}\nCompare it with what the machine's administrator tells you.\n`,
       );
-      const answer = await ask(
-        'Connect, and remember the key? (yes/no) ',
-        true,
-        signal,
-      );
-      return answer.trim().toLowerCase() === 'yes' ? 'accept' : 'refuse';
+      let prompt = 'Connect, and remember the key? (yes/no) ';
+      for (;;) {
+        const answer = await ask(prompt, true, signal);
+        const known = ANSWERS.get(answer.trim().toLowerCase());
+        if (known !== undefined) return known;
+        prompt = 'Type yes or no: ';
+      }
     },
     secrets: async ({ user, host, title, instruction, prompts }, signal) => {
       for (const text of [title, instruction]) {
@@ -121,7 +127,10 @@ async function firstLine(): Promise<string> {
   }
 }
 
-/** Answers typed without echo are never shown. */
+/**
+ * Answers typed without echo are never shown. Readline removes its own listeners when it is
+ * closed: one that is left would show what is typed at the next prompt.
+ */
 function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<string> {
   const output = new Writable({
     write: (chunk: Buffer, _, done) => {
@@ -131,32 +140,25 @@ function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<strin
   });
   process.stderr.write(prompt);
   const lines = createInterface({ input: process.stdin, output, terminal: true });
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      lines.removeAllListeners('close');
-      lines.close();
-      if (!echo) process.stderr.write('\n');
-    };
-    lines.once('line', (line) => {
-      end();
-      resolve(line);
-    });
-    // Ctrl-D, or a terminal that went away.
-    lines.once('close', () => {
-      if (!echo) process.stderr.write('\n');
-      reject(failure('ABORTED', 'the prompt was not answered'));
-    });
-    lines.once('SIGINT', () => {
-      end();
-      process.kill(process.pid, 'SIGINT');
-    });
-    signal?.addEventListener(
-      'abort',
-      () => {
-        end();
-        reject(signal.reason as Error);
-      },
-      { once: true },
-    );
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const aborted = (): void => {
+    reject(signal!.reason as Error);
+    lines.close();
+  };
+  signal?.addEventListener('abort', aborted);
+  lines.once('line', (line) => {
+    resolve(line);
+    lines.close();
   });
+  lines.once('SIGINT', () => {
+    lines.close();
+    process.kill(process.pid, 'SIGINT');
+  });
+  lines.once('close', () => {
+    signal?.removeEventListener('abort', aborted);
+    if (!echo) process.stderr.write('\n');
+    // Ctrl-D, or a terminal that went away; otherwise it is settled.
+    reject(failure('ABORTED', 'the prompt was not answered'));
+  });
+  return promise;
 }
