@@ -15,10 +15,10 @@ const WHY = {
   'only-authority': 'Only a certificate authority is known for this host.',
 } as const;
 
-const ANSWERS = new Map([
+const ANSWERS = new Map<string, 'accept' | 'refuse'>([
   ['yes', 'accept'],
   ['no', 'refuse'],
-] as const);
+]);
 
 export function terminalQuestions(): SshQuestions | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;

@@ -7,6 +7,7 @@
  *   agents/HASH/     the agent, with its native addons
  *   runtimes/HASH/   Node
  *   incoming/        what is being uploaded, or was when the connection was lost
+ *   cache/           compiled code of the supervisor's Node
  *   nodes/HOSTNAME/  the supervisor's home on that machine: a home may be shared (NFS)
  */
 import path from 'node:path';
@@ -96,18 +97,24 @@ export async function deploy(
   const node = runtime === undefined ? 'node' : nodeOf(runtime.hash);
   const named = [...installed.agents, ...installed.runtimes];
   const isNamed = ({ hash }: PackageArchive): boolean => named.includes(hash);
-  const there = wanted.filter(isNamed);
-  const whole = verify ? await wholeOf(connection, there, node, signal) : there;
-  const missing = wanted.filter((archive) => !whole.includes(archive));
   let uploaded = 0;
-  if (missing.length > 0) {
-    assertFit(connection, await preflight(connection, { signal }));
-    for (const archive of missing) {
-      const options = { damaged: isNamed(archive), signal, progress };
-      uploaded += await upload(connection, archive, options);
-    }
+  let fits = false;
+  const send = async (archive: PackageArchive): Promise<void> => {
+    if (!fits) assertFit(connection, await preflight(connection, { signal }));
+    fits = true;
+    const options = { damaged: isNamed(archive), signal, progress };
+    uploaded += await upload(connection, archive, options);
+  };
+  const there = wanted.filter(isNamed);
+  // Only its own Node can tell whether an agent is whole.
+  const isUnchecked = verify && runtime !== undefined && !isNamed(runtime);
+  if (isUnchecked && there.length > 0) {
+    await send(runtime);
+    there.push(runtime);
   }
-  if (missing.length > 0 || installed.stale) await prune(connection, wanted, signal);
+  const whole = verify ? await wholeOf(connection, there, node, signal) : there;
+  for (const archive of wanted) if (!whole.includes(archive)) await send(archive);
+  if (fits || installed.stale) await prune(connection, wanted, signal);
   return {
     agent: agent.hash,
     node,

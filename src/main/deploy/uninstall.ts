@@ -24,7 +24,10 @@ if [ "$force" != 1 ] && [ -n "$(ls "$own/runs" 2>/dev/null)" ]; then ls "$own/ru
 trap '' TERM HUP PIPE
 rm -rf "$own" || exit 1
 rmdir nodes 2>/dev/null
-if [ -d nodes ]; then ls nodes; else cd "$HOME" && rm -rf .gradwire; fi
+if [ -d nodes ]; then ls nodes; exit 0; fi
+# An app may have its own home in this directory, and a link to it is the user's.
+rm -rf agents runtimes incoming cache || exit 1
+cd "$HOME" && { rmdir .gradwire 2>/dev/null; true; }
 `;
 
 /**
@@ -72,6 +75,6 @@ export async function uninstall(
   if (code === 0) return stdout.split('\n').filter((line) => line !== '');
   throw failure('UNINSTALL_FAILED', stderr.trim() || `it ended with code ${code}`, {
     place: placeOf(connection.target),
-    next: 'Remove ~/.gradwire there by hand.',
+    next: 'Remove agents, runtimes, incoming, cache and nodes in ~/.gradwire there by hand.',
   });
 }

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -200,6 +201,38 @@ describe('deploying', () => {
       expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
       expect((await machine.node.deploy()).uploaded).toBe(0);
       await useAndLeave(machine);
+    },
+  );
+
+  test('an app’s own home in the same directory stays, and so does a link to it', async () => {
+    await using machine = await Machine.start(home());
+    const target = path.join(machine.server.directory, 'elsewhere');
+    mkdirSync(target);
+    symlinkSync(target, machine.base);
+    await machine.node.deploy();
+    await writeFile(path.join(target, 'gradwire.db'), 'runs');
+    expect(await machine.node.uninstall()).toEqual([]);
+    expect(readdirSync(machine.base)).toEqual(['gradwire.db']);
+  });
+
+  test(
+    'an agent whose Node is missing is not sent again',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home(), {
+        shellStart: 'PATH=/nowhere:/usr/bin:/bin',
+      });
+      const { node, uploaded } = await machine.node.deploy();
+      expect(node).toContain('runtimes/');
+      rmSync(path.join(machine.base, 'runtimes'), { recursive: true });
+      const sent = new Set<string | undefined>();
+      const watched = machine.another((_, progress) => {
+        if (progress?.step === 'upload') sent.add(progress.package);
+      });
+      const again = await watched.deploy();
+      expect([...sent]).toEqual(['runtime']);
+      expect(again.uploaded).toBeLessThan(uploaded);
+      expect((await machine.node.deploy()).uploaded).toBe(0);
     },
   );
 
