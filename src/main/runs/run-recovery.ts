@@ -127,13 +127,15 @@ export class RunRecovery {
    * knows the run, and may write nothing afterwards
    */
   async discover(isRepeated: boolean): Promise<boolean> {
-    const strange = this.#store.unended().filter(({ id }) => !this.#followers.has(id));
+    const unended = this.#store.unended();
     let again = false;
-    for (const link of this.#linksTo(strange.flatMap(({ nodes }) => nodes))) {
-      if (isRepeated && link.connection === undefined && link !== this.#nodes.lead) {
+    for (const link of this.#linksTo(unended.flatMap(({ nodes }) => nodes))) {
+      const here = unended.filter((run) => this.#isStrange(run, link));
+      if (here.length === 0) continue;
+      const isUntried = !isRepeated && !here.every(({ id }) => this.#followers.has(id));
+      if (link.connection === undefined && link !== this.#nodes.lead && !isUntried) {
         continue;
       }
-      const here = strange.filter(({ nodes }) => nodes.includes(link.name));
       try {
         await link.connect({ interactive: false });
         again = (await this.#discoverOn(link, here)) || again;
@@ -145,6 +147,15 @@ export class RunRecovery {
       }
     }
     return again;
+  }
+
+  /**
+   * Whether its journal on the node should be followed and is not: supervisors learn of a run
+   * one after the other.
+   */
+  #isStrange({ id, nodes }: UnendedRun, link: NodeLink): boolean {
+    if (!nodes.includes(link.name) || this.#followers.has(id, link)) return false;
+    return !this.#followers.has(id) || this.#isOpenOn(link, id);
   }
 
   /** @returns whether any of them is still being launched */

@@ -20,6 +20,12 @@ export const NODES = ['this-computer', 'box'] as const;
 type Node = (typeof NODES)[number];
 const LOOPBACK: NodeAddresses = { there: '127.0.0.1', here: '127.0.0.1' };
 
+const SILENT = {
+  changed: () => undefined,
+  records: () => undefined,
+  outOfReach: () => undefined,
+};
+
 export class TwoHomes implements AsyncDisposable {
   readonly homes: Readonly<Record<Node, Home>>;
   readonly store: RunStore;
@@ -35,6 +41,7 @@ export class TwoHomes implements AsyncDisposable {
     box: [],
   };
   #coordinator: RunCoordinator | undefined;
+  readonly #others = new AsyncDisposableStack();
 
   readonly #addresses: NodeAddresses;
 
@@ -60,6 +67,21 @@ export class TwoHomes implements AsyncDisposable {
     return this.heard.map(({ record }) => record);
   }
 
+  /** That of another process of the same user. */
+  another(): RunCoordinator {
+    const store = RunStore.open(this.homes['this-computer'].database);
+    const events = {
+      ...SILENT,
+      notice: (error: ErrorData) => this.notices.push(error),
+    };
+    const coordinator = new RunCoordinator({ ...this.#options(), store, events });
+    this.#others.defer(async () => {
+      await coordinator.close();
+      store.close();
+    });
+    return coordinator;
+  }
+
   /** As the app does when it closes: runs go on. */
   async leave(): Promise<void> {
     await this.#coordinator?.close();
@@ -74,6 +96,7 @@ export class TwoHomes implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.leave();
+    await this.#others.disposeAsync();
     this.store.close();
     for (const node of NODES) {
       for (const pid of this.supervisors[node]) {

@@ -61,6 +61,26 @@ test('train together, are switched in the middle, and every record comes once', 
   expect(store.entriesAfter(id, 0).slice(0, 1000)).toEqual(world.heard.slice(0, 1000));
 });
 
+test('a run of another process is followed on each node, whichever is found first', async () => {
+  await using world = await TwoHomes.open();
+  const { coordinator } = world;
+  const other = world.another();
+  const { id } = await other.launch(spec({ iterations: 1_000_000 }));
+  await other.close();
+  // Not connected to yet, box is passed over.
+  await coordinator.discover(true);
+  await coordinator.node('box').connect();
+  await coordinator.discover(true);
+  await until(
+    () => new Set(ofType(world.records, 'iteration').map(({ rank }) => rank)),
+    (ranks) => ranks.size === 3,
+    'records of all ranks',
+  );
+  await coordinator.stop(id);
+  expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
+  expect(world.notices).toEqual([]);
+});
+
 test('a rank that dies on one node ends the run on both, by the name of its node', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
