@@ -36,7 +36,12 @@ import type {
   Communicator,
   ExchangeShape,
 } from './collective.ts';
-import { ranksByNode, placeOnNode, onOneNode, type PlaceOnNode } from './ranks-by-node.ts';
+import {
+  ranksByNode,
+  placeOnNode,
+  onOneNode,
+  type PlaceOnNode,
+} from './ranks-by-node.ts';
 import { part } from './partition.ts';
 import { payloadVector, vectorRegion } from './payload-region.ts';
 import { combineInOrder } from './reduce-scatter.ts';
@@ -47,7 +52,7 @@ export const hierarchical: CollectiveDefinition = {
   code: 11,
   title: 'Hierarchical',
   summary:
-    'Dense sums within each node, then between nodes: fewest bytes between nodes.',
+    'Dense sums within each machine, then between machines: fewest bytes between them.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by nodes',
   takes: ['dense', 'scalars'],
   forNodes: true,
@@ -273,7 +278,10 @@ class HierarchicalAllreduce {
 /** Bytes that one rank sends, framing excluded: exact. */
 export function hierarchicalBytesSent(rank: number, shape: ExchangeShape): number {
   const { ranks, payloadBytes, places = onOneNode(ranks), valueBytes = 4 } = shape;
-  const { lanes, nodes, node, local, place, counterparts } = placeOnNode({ places, rank });
+  const { lanes, nodes, node, local, place, counterparts } = placeOnNode({
+    places,
+    rank,
+  });
   const vector = { offset: 0, length: payloadBytes / valueBytes };
   let elements = 0;
   for (let lane = 0; lane < lanes; lane++) {

@@ -59,7 +59,7 @@ export const ssarHierarchical: CollectiveDefinition = {
   id: 'ssar-hierarchical',
   code: 12,
   title: 'Sparse hierarchical',
-  summary: 'Streams merged within each node, then one stream per node between nodes.',
+  summary: 'Streams merged within each machine, then one per machine between machines.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by nodes',
   takes: ['sparse'],
   forNodes: true,
