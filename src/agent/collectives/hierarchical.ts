@@ -53,7 +53,7 @@ export const hierarchical: CollectiveDefinition = {
   title: 'Hierarchical',
   summary:
     'Dense sums within each machine, then between machines: fewest bytes between them.',
-  source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by nodes',
+  source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by machines',
   takes: ['dense', 'scalars'],
   forNodes: true,
   cost: (shape, network) => {

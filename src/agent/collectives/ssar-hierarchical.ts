@@ -60,7 +60,7 @@ export const ssarHierarchical: CollectiveDefinition = {
   code: 12,
   title: 'Sparse hierarchical',
   summary: 'Streams merged within each machine, then one per machine between machines.',
-  source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by nodes',
+  source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by machines',
   takes: ['sparse'],
   forNodes: true,
   cost: (shape, network) => {
