@@ -194,7 +194,6 @@ export const rooms = {
   ],
   // Threads that compute gradients.
   'agent/worker/trainers': [
-    'agent/exchange',
     'agent/memory',
     'agent/training',
     'agent/worker/engine',

@@ -67,7 +67,7 @@ export interface Outcome {
 }
 
 /** The algorithms of this shape: of sparse vectors, with the dense one that `auto` takes. */
-export function entrants(
+function entrants(
   { length, count }: VectorShape,
   { world, network }: Stage,
 ): readonly string[] {

@@ -4,7 +4,7 @@ import { inputError } from '../../src/shared/errors.ts';
 import { LINK_NAMES, type LinkName } from './links.ts';
 import { TRANSPORT_CHOICES, type TransportChoice } from './rank-transport.ts';
 
-export const SECTIONS = [
+const SECTIONS = [
   'sweep',
   'sparse',
   'grid',

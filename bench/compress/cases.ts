@@ -10,11 +10,11 @@ export interface BenchCase {
   readonly name: string;
   readonly method: string;
   readonly parameters: JsonObject;
-  /** One of its parameters is the magnitude that this share of the entries reaches. */
+  /** One of its parameters is the magnitude that this share of the elements reaches. */
   readonly magnitudeOf?: { readonly parameter: string; readonly ratio: number };
 }
 
-/** Share of the entries that the sparsifiers keep. */
+/** Share of the elements that the sparsifiers keep. */
 export const RATIO = 0.001;
 
 const sparse = (method: string, more: JsonObject = {}): BenchCase => ({
@@ -40,7 +40,7 @@ const chosen: readonly BenchCase[] = [
   sparse('dct'),
   sparse('dgc'),
   sparse('scalecom', { selection: 'chunk' }),
-  { name: 'powersgd rank 2', method: 'powersgd', parameters: { rank: 2 } },
+  { name: 'powersgd r=2', method: 'powersgd', parameters: { rank: 2 } },
   { name: 'qsgd 2 bit', method: 'qsgd', parameters: { bits: 2, minElements: 0 } },
   { name: 'qsgd 4 bit', method: 'qsgd', parameters: { bits: 4, minElements: 0 } },
   { name: 'qsgd 8 bit', method: 'qsgd', parameters: { bits: 8, minElements: 0 } },

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-export const ACTIVATION_METHODS = [
+const ACTIVATION_METHODS = [
   'none',
   'dct-mp',
   'gaussian-sketch',

@@ -1,5 +1,5 @@
 /**
- * What an agent can do: its methods, collectives, models, datasets and backends. The
+ * What an agent can do: its methods, collectives, models, data sets and backends. The
  * agent makes the catalogue from its registries and sends it in its hello, so that the
  * app and the CLI offer exactly what the agent has, whatever its version.
  */

@@ -189,11 +189,11 @@ export function replicaText({ metricKind, replicaMetric }: DoneRecord): string {
   return ` (averaged model; replicas ${formatMetric(replicaMetric, metricKind)})`;
 }
 
-/** `4 ranks`, or `ranks 2, 3 of 4 on box` if this node has only some of them. */
+/** `4 ranks`, or `ranks 2, 3 of 4 on box` if this machine has only some of them. */
 function placesText({ ranks, processes }: StartedRecord): string {
   if (processes.length === ranks) return `${ranks} ranks`;
   const here = processes.map(({ rank }) => rank).join(', ');
-  return `ranks ${here} of ${ranks} at ${processes[0]?.node ?? 'a node'}`;
+  return `ranks ${here} of ${ranks} at ${processes[0]?.node ?? 'a machine'}`;
 }
 
 const sentence = (words: string | undefined): string =>

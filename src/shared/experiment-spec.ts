@@ -1,7 +1,7 @@
 /**
  * The experiment spec: everything a run is made of. One zod schema validates it, names
  * the form's fields and makes the JSON Schema. Structure is checked here; the names of
- * models, datasets, methods and their parameters are checked by the agent that will run
+ * models, data sets, methods and their parameters are checked by the agent that will run
  * them, against its own registries.
  */
 import { z } from 'zod';

@@ -4,15 +4,7 @@ import type { FoundRun } from './found-run.ts';
 import type { NodeEntry } from './node-entry.ts';
 import type { Preflight } from './preflight.ts';
 
-export const DEPLOY_STEPS = [
-  'check',
-  'fetch',
-  'pack',
-  'upload',
-  'verify',
-  'unpack',
-] as const;
-export type DeployStep = (typeof DEPLOY_STEPS)[number];
+export type DeployStep = 'check' | 'fetch' | 'pack' | 'upload' | 'verify' | 'unpack';
 
 export const DEPLOY_STEP_NAMES: Readonly<Record<DeployStep, string>> = {
   check: 'checking the machine',

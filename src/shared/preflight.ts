@@ -67,7 +67,7 @@ export interface Preflight {
   readonly notices?: readonly string[] | undefined;
 }
 
-/** What of a stored report must be as it is now, for it to be shown. */
+/** The fields that a stored report must have to be shown. */
 const readable = z.looseObject({
   ...{ hostname: z.string(), system: z.string(), kernel: z.string() },
   ...{ machine: z.string(), libc: z.string(), home: z.string() },

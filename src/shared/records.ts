@@ -33,7 +33,7 @@ const phasesSchema = z.strictObject({
 });
 
 /** One per rank and iteration. */
-export const iterationRecordSchema = z.strictObject({
+const iterationRecordSchema = z.strictObject({
   type: z.literal('iteration'),
   rank: count,
   iteration: count,
@@ -134,7 +134,7 @@ const stateOutcomeSchema = z.enum(['none', 'kept', 'partly', 'dropped']);
 export type StateOutcome = z.infer<typeof stateOutcomeSchema>;
 
 /** Every rank moved to the next exchange plan before this iteration. Made by rank 0. */
-export const switchRecordSchema = z.strictObject({
+const switchRecordSchema = z.strictObject({
   type: z.literal('switch'),
   at: z.number(),
   /** The first iteration under the new plan. */
@@ -153,7 +153,7 @@ export const switchRecordSchema = z.strictObject({
 });
 export type SwitchRecord = z.infer<typeof switchRecordSchema>;
 
-export const noticeRecordSchema = z.strictObject({
+const noticeRecordSchema = z.strictObject({
   type: z.literal('notice'),
   at: z.number(),
   level: z.enum(['info', 'warning']),
@@ -191,7 +191,7 @@ const processesSchema = z.array(
  * A line that a rank's process printed: a library's warning, the stack of a crash. Made by
  * the supervisor, which reads the line at time `at`.
  */
-export const logRecordSchema = z.strictObject({
+const logRecordSchema = z.strictObject({
   type: z.literal('log'),
   at: z.number(),
   rank: count,
@@ -213,7 +213,7 @@ export type LogRecord = z.infer<typeof logRecordSchema>;
  * A run waits for a job of its cluster's scheduler. Made by the supervisor when the job is
  * submitted, and again whenever its status changes.
  */
-export const queuedRecordSchema = z.strictObject({
+const queuedRecordSchema = z.strictObject({
   type: z.literal('queued'),
   at: z.number(),
   node: z.string(),
@@ -227,7 +227,7 @@ export const queuedRecordSchema = z.strictObject({
 export type QueuedRecord = z.infer<typeof queuedRecordSchema>;
 
 /** The scheduler has started the job: ranks can start on its nodes. */
-export const allocatedRecordSchema = z.strictObject({
+const allocatedRecordSchema = z.strictObject({
   type: z.literal('allocated'),
   at: z.number(),
   node: z.string(),
@@ -247,7 +247,7 @@ const emulatedLink = {
 };
 
 /** The workers are up and the first iteration starts. Made by the supervisor. */
-export const startedRecordSchema = z.strictObject({
+const startedRecordSchema = z.strictObject({
   type: z.literal('started'),
   at: z.number(),
   ranks: count,
@@ -280,7 +280,7 @@ export const startedRecordSchema = z.strictObject({
 export type StartedRecord = z.infer<typeof startedRecordSchema>;
 
 /** All ranks of a node have written a checkpoint. Made by its supervisor. */
-export const checkpointRecordSchema = z.strictObject({
+const checkpointRecordSchema = z.strictObject({
   type: z.literal('checkpoint'),
   at: z.number(),
   node: z.string(),
@@ -294,7 +294,7 @@ export const checkpointRecordSchema = z.strictObject({
 export type CheckpointRecord = z.infer<typeof checkpointRecordSchema>;
 
 /** A node has lost its ranks; the run will resume from a checkpoint. */
-export const interruptedRecordSchema = z.strictObject({
+const interruptedRecordSchema = z.strictObject({
   type: z.literal('interrupted'),
   at: z.number(),
   node: z.string(),
@@ -306,7 +306,7 @@ export type InterruptedRecord = z.infer<typeof interruptedRecordSchema>;
  * The ranks of a node resume. Iterations that were already recorded are repeated, but not
  * recorded again.
  */
-export const restartedRecordSchema = z.strictObject({
+const restartedRecordSchema = z.strictObject({
   type: z.literal('restarted'),
   at: z.number(),
   node: z.string(),
@@ -314,13 +314,12 @@ export const restartedRecordSchema = z.strictObject({
   iteration: count,
   processes: processesSchema,
 });
-export type RestartedRecord = z.infer<typeof restartedRecordSchema>;
 
 /**
  * Records before this one are missing: the node's journal reached its bound while no app stored
  * them, and dropped details. Made by the store, which knows what is missing.
  */
-export const thinnedRecordSchema = z.strictObject({
+const thinnedRecordSchema = z.strictObject({
   type: z.literal('thinned'),
   /** When they were left out. */
   at: z.number(),
@@ -338,7 +337,7 @@ export const thinnedRecordSchema = z.strictObject({
 export type ThinnedRecord = z.infer<typeof thinnedRecordSchema>;
 
 /** The last record of a run that ended normally: all iterations done, or stopped. */
-export const doneRecordSchema = z.strictObject({
+const doneRecordSchema = z.strictObject({
   type: z.literal('done'),
   at: z.number(),
   reason: z.enum(['completed', 'stopped']),
@@ -360,7 +359,7 @@ export const doneRecordSchema = z.strictObject({
 export type DoneRecord = z.infer<typeof doneRecordSchema>;
 
 /** The last record of a run that failed. */
-export const failedRecordSchema = z.strictObject({
+const failedRecordSchema = z.strictObject({
   type: z.literal('failed'),
   at: z.number(),
   error: errorDataSchema,
@@ -371,7 +370,7 @@ export type FailedRecord = z.infer<typeof failedRecordSchema>;
  * The last record of a node without rank 0 whose ranks have all finished. The run's result is
  * in the journal of rank 0's node.
  */
-export const finishedRecordSchema = z.strictObject({
+const finishedRecordSchema = z.strictObject({
   type: z.literal('finished'),
   at: z.number(),
   node: z.string(),

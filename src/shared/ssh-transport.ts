@@ -1,5 +1,5 @@
 /** The SSH client for a machine: the built-in one, or the system's `ssh`. */
-export const SSH_TRANSPORTS = ['builtin', 'system'] as const;
+const SSH_TRANSPORTS = ['builtin', 'system'] as const;
 export type SshTransport = (typeof SSH_TRANSPORTS)[number];
 
 /** `auto`: built-in, unless the configuration needs a feature of the system's `ssh`. */

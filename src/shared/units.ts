@@ -5,7 +5,7 @@
  */
 
 /** Shown where a quantity was not observed. */
-export const ABSENT = '–';
+const ABSENT = '–';
 
 /** Three significant digits, trailing zeros kept so that live figures do not jump. */
 function threeDigits(value: number): string {

@@ -11,6 +11,7 @@ import type { ElementRange } from '../collectives/partition.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { shareOf, type BucketShare } from './bucket-share.ts';
 import {
@@ -136,7 +137,8 @@ export class WeightServer implements Disposable {
         }
       }),
     );
-    this.#loops.catch(awaitedByAll);
+    // Workers that pull or close get the error.
+    this.#loops.catch(awaitedElsewhere);
   }
 
   /** Resolves when every other worker has come to the meeting. */
@@ -334,9 +336,4 @@ export class WeightServer implements Disposable {
     this.#scratch.set(key, region);
     return region;
   }
-}
-
-/** Rejects workers that pull or close. */
-function awaitedByAll(): void {
-  // The server holds the same promise.
 }

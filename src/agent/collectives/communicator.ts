@@ -1,8 +1,9 @@
 /**
- * A group of ranks that exchange one bucket: a transport bound to one stream and, from
- * `begin` to the next `begin`, to one exchange on it. It numbers the exchanges, keeps the
- * scratch and counts what the byte ledger needs. In a world of one nothing may be sent.
+ * A group of ranks that exchange one bucket, over one stream of a transport. `begin` begins
+ * an exchange, which lasts until the next `begin`. The communicator numbers exchanges, keeps
+ * the scratch and counts what the byte ledger needs. In a world of one nothing may be sent.
  */
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { StreamName } from '../kernels/random.ts';
@@ -271,10 +272,6 @@ const isCollective = (operation: number): boolean =>
  * others fail for the same reason, with no caller left to report to.
  */
 function marked<T>(message: Promise<T>): Promise<T> {
-  message.catch(alreadyTold);
+  message.catch(awaitedElsewhere);
   return message;
-}
-
-function alreadyTold(): void {
-  // The caller holds the same promise.
 }

@@ -52,8 +52,8 @@ export const hierarchical: CollectiveDefinition = {
   code: 11,
   title: 'Hierarchical',
   summary:
-    'Dense sums within each node, then between nodes: fewest bytes between nodes.',
-  source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by nodes',
+    'Dense sums within each machine, then between machines: fewest bytes between them.',
+  source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by machines',
   takes: ['dense', 'scalars'],
   forNodes: true,
   cost: (shape, network) => {

@@ -70,9 +70,9 @@ export function assertPlaces(places: readonly number[], ranks: number): void {
   if (places.length === ranks && wrong === undefined) return;
   const what =
     wrong === undefined
-      ? `${places.length} node numbers for ${ranks} ranks`
-      : `${wrong} is not a node number`;
+      ? `${places.length} machine numbers for ${ranks} ranks`
+      : `${wrong} is not a machine number`;
   throw inputError('PLACES_INVALID', what, {
-    next: 'Give the node number of each rank, such as 0,0,1,1.',
+    next: 'Give the machine number of each rank, such as 0,0,1,1.',
   });
 }

@@ -59,8 +59,8 @@ export const ssarHierarchical: CollectiveDefinition = {
   id: 'ssar-hierarchical',
   code: 12,
   title: 'Sparse hierarchical',
-  summary: 'Streams merged within each node, then one stream per node between nodes.',
-  source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by nodes',
+  summary: 'Streams merged within each machine, then one per machine between machines.',
+  source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by machines',
   takes: ['sparse'],
   forNodes: true,
   cost: (shape, network) => {

@@ -1,6 +1,6 @@
 /**
- * A2SGD: two numbers are sent, for any size of the model: the mean μ₊ of the entries ≥ 0
- * and the mean μ₋ of |·| over the entries < 0. Each rank keeps its own deviation from
+ * A2SGD: two numbers are sent, for any size of the model: the mean μ₊ of the elements ≥ 0
+ * and the mean μ₋ of |·| over the elements < 0. Each rank keeps its own deviation from
  * them, ε = g − (±μ), and adds it to the averaged means: ĝ = ε + (±μ̄), signs of the local
  * g. One pass to encode, one to decode, O(1) bytes.
  *
@@ -55,7 +55,7 @@ type Parameters = z.infer<typeof parameters>;
 export const a2sgd: MethodDefinition<typeof parameters> = {
   id: 'a2sgd',
   title: 'A2SGD (two means)',
-  summary: 'The mean of the positive and the mean of the negative entries: 8 bytes.',
+  summary: 'The mean of the positive and the mean of the negative elements: 8 bytes.',
   source: 'A2SGD (Bhattacharya et al., CLUSTER 2021), Algorithm 1',
   parameters,
   payload: 'scalars',

@@ -1,7 +1,7 @@
 /**
  * DCT for data parallelism: each tensor has a threshold that is kept between iterations.
  * At a refresh, every `lifeSpan` iterations, τ becomes the k-th largest magnitude of p; in
- * between, all entries with |p| ≥ τ are sent, in one pass. A stale τ would eventually send
+ * between, all elements with |p| ≥ τ are sent, in one pass. A stale τ would eventually send
  * everything or nothing, so it is refreshed early when the number sent leaves the band
  * [k/band, k·band]. If only ties at τ exceed the band, the lowest indices are sent.
  *
@@ -33,7 +33,7 @@ const parameters = z.strictObject({
     .gt(0)
     .lte(1)
     .default(0.01)
-    .describe('Fraction of each tensor’s entries to send after a refresh, 1 − η'),
+    .describe('Fraction of each tensor’s elements to send after a refresh, 1 − η'),
   lifeSpan: z
     .int()
     .min(1)
@@ -57,7 +57,7 @@ export const dct: MethodDefinition<typeof parameters> = {
   id: 'dct',
   title: 'DCT',
   summary:
-    'The entries above each tensor’s threshold, which is reused for many iterations.',
+    'The elements above each tensor’s threshold, which is reused for many iterations.',
   source: 'Gupta et al., “Training recommender systems at scale”, 2021, algorithm 1',
   label: shareLabel,
   parameters,

@@ -93,7 +93,7 @@ export const dgc: MethodDefinition<typeof parameters> = {
 /** For a rank without an optimiser. */
 const USUAL_MOMENTUM = 0.9;
 
-export const momentumOf = ({ momentum }: Pick<Parameters, 'momentum'>): number =>
+const momentumOf = ({ momentum }: Pick<Parameters, 'momentum'>): number =>
   momentum ?? USUAL_MOMENTUM;
 
 class MomentumCorrection<V> implements Compressor<V> {

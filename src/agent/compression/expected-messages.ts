@@ -1,6 +1,6 @@
 /**
  * The messages that methods expect to send, for use in their definitions. A size that
- * depends on the gradient is an estimate for Gaussian entries of this standard deviation; a
+ * depends on the gradient is an estimate for Gaussian elements of this standard deviation; a
  * run corrects it by what its ranks have sent.
  */
 import { sparseBytes } from '../memory/entries.ts';

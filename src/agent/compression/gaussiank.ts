@@ -1,6 +1,6 @@
 /**
  * Gaussian-k: about k entries without an exact selection. If p were normal with its mean
- * μ and deviation σ, about a share `ratio` of the entries would have |p| ≥ τ = |μ| + σ·z,
+ * μ and deviation σ, about a share `ratio` of the elements would have |p| ≥ τ = |μ| + σ·z,
  * with z the normal quantile of 1 − ratio/2. Of a long vector μ and σ are those of a sample
  * (`vector-sample.ts`), as τ is a first guess: real gradients have heavier tails (ten times
  * as many entries reach τ on Student's t₃ at 0.1 %), so τ is corrected until the count is

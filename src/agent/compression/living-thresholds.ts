@@ -10,7 +10,7 @@ import { entriesSent } from './policy/ratio-schedule.ts';
 import { stateIn } from './saved-state.ts';
 
 export interface LivingParameters {
-  /** Share of a tensor's entries that is sent after a refresh. */
+  /** Share of a tensor's elements that is sent after a refresh. */
   readonly ratio: number;
   readonly lifeSpan: number;
   readonly band: number;
@@ -29,7 +29,7 @@ const NEVER = 0xffff_ffff;
 const METHOD = 'dct';
 
 export class LivingThresholds {
-  /** The number of tensors that have entries. */
+  /** The number of tensors that have elements. */
   readonly layers: readonly ThresholdLayer[];
   /** The thresholds and the phase of their life span. */
   readonly state: KeptState;

@@ -145,7 +145,7 @@ export interface ExpectedBucket {
   readonly world: number;
 }
 
-/** A message that a rank is expected to say in an exchange, before any gradient is known. */
+/** A message that a rank is expected to send in an exchange, before any gradient is known. */
 export interface ExpectedMessage {
   readonly operation: CommunicationRequest['operation'];
   readonly kind: PayloadKind;
@@ -174,7 +174,7 @@ export interface DriftSchedule {
  * counted for one sample's forward pass.
  */
 export interface LayerGuidance {
-  /** The parameter for the share of the entries that is sent. */
+  /** The parameter for the share of the elements that is sent. */
   readonly share: string;
   /** Ascending by their upper bounds of multiply-adds per element; the last is infinite. */
   readonly rates: readonly { readonly upTo: number; readonly rate: number }[];
@@ -224,8 +224,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** Warm-ups and ramps among its parameters. */
   readonly schedules?: readonly Schedule[] | undefined;
   /**
-   * Its parameter that says of how many elements a tensor has at least: smaller ones travel
-   * dense, in buckets of their own.
+   * Name of the parameter for the fewest elements of a tensor to compress: smaller tensors
+   * travel dense, in separate buckets.
    */
   readonly apartBelow?: string | undefined;
   /**
@@ -237,8 +237,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** Whether payloads can be summed by a collective; else they are gathered. */
   readonly reducible: boolean;
   /**
-   * What travels under these parameters, for a method where `payload` and `reducible`
-   * depend on them. Ask `carriageOf`, which knows about its absence.
+   * What travels under these parameters; only for a method whose `payload` and `reducible`
+   * depend on them. Call `carriageOf`, which works for every method.
    */
   carriage?(parameters: z.infer<Schema>): Carriage;
   /**

@@ -1,7 +1,7 @@
 /**
- * Sends the non-zero entries of the gradient, without loss: for models with naturally sparse
+ * Sends the non-zero elements of the gradient, without loss: for models with naturally sparse
  * gradients, such as linear models on sparse samples and embedding look-ups. An exchange
- * costs a pass to find the entries and 8 bytes for each; ranks get the sums that they would
+ * costs a pass to find them and 8 bytes for each; ranks get the sums that they would
  * get without compression.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 8.2.
@@ -30,7 +30,7 @@ const SMALLEST = 2 ** -149;
 export const nonzero: MethodDefinition<typeof parameters> = {
   id: 'nonzero',
   title: 'Non-zeros',
-  summary: 'The exact non-zero entries, for naturally sparse gradients.',
+  summary: 'The exact non-zero elements, for naturally sparse gradients.',
   source: 'SparCML, SC 2019, section 8.2',
   parameters,
   apartBelow: APART_BELOW,

@@ -1,5 +1,5 @@
 /**
- * 1-bit SGD: the sign of every element, and for each run the mean of its entries ≥ 0 and
+ * 1-bit SGD: the sign of every element, and for each run the mean of its elements ≥ 0 and
  * the mean of those < 0, for which the signs stand. Crude, but what is lost stays in the
  * residual and is sent later. Three passes over runs in the cache; 1/32 of the dense
  * bytes and 8 bytes a run.

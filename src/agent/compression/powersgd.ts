@@ -55,7 +55,7 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   summary:
     'Two thin factors of each matrix, r columns each; vectors are sent uncompressed.',
   source: 'PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2',
-  label: ({ rank }) => `rank ${rank}`,
+  label: ({ rank }) => `r=${rank}`,
   parameters,
   schedules: [WARM_UP],
   payload: 'dense',

@@ -1,5 +1,5 @@
 /**
- * Quantised gradient descent: for each tensor, the fewest of its largest entries whose
+ * Quantised gradient descent: for each tensor, the fewest of its largest elements whose
  * magnitudes add up to its norm ‖v‖₂, at most ⌈√n⌉, each sent as its sign and the norm.
  * Biased and without a residual: it is meant for the gradient of all samples on one
  * machine, where it keeps the linear convergence of gradient descent. One pass for the
@@ -45,7 +45,7 @@ export const qgd: MethodDefinition<typeof parameters> = {
   id: 'qgd',
   title: 'Quantised gradient descent',
   summary:
-    'The signs of the largest entries, as few as add up to the tensor’s norm, and the norm.',
+    'The signs of the largest elements, as few as add up to the tensor’s norm, and the norm.',
   source: 'QSGD (Alistarh et al., NIPS 2017), appendix F',
   parameters,
   schedules: [WARM_UP],
@@ -69,7 +69,7 @@ export const qgd: MethodDefinition<typeof parameters> = {
 const mostEntries = (n: number): number => Math.min(n, Math.ceil(Math.sqrt(n)));
 
 /**
- * For Gaussian entries. In units of the deviation, those beyond z add up to 2·n·φ(z) and
+ * For Gaussian elements. In units of the deviation, those beyond z add up to 2·n·φ(z) and
  * the norm is √n. So φ(z) = 1/(2√n), and n·P(|x| > z) entries are beyond.
  */
 function expectedEntries(n: number): number {

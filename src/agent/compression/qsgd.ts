@@ -113,15 +113,12 @@ function codingOf(parameters: Parameters): LevelCoding {
 }
 
 /** s */
-export function levelsOf({
-  bits,
-  levels,
-}: Pick<Parameters, 'bits' | 'levels'>): number {
+function levelsOf({ bits, levels }: Pick<Parameters, 'bits' | 'levels'>): number {
   return levels > 0 ? levels : 2 ** (bits - 1) - 1;
 }
 
 /** d */
-export function bucketOf({
+function bucketOf({
   bits,
   levels,
   bucket,

@@ -79,7 +79,7 @@ export function feedbackOf<V>(
 }
 
 /** Undefined if values are exact. */
-export function valueQuantizer({ quantize }: ValueParameters): Quantizer | undefined {
+function valueQuantizer({ quantize }: ValueParameters): Quantizer | undefined {
   const { bits, bucket } = quantize;
   return bits === 0 ? undefined : { levels: 2 ** (bits - 1) - 1, runLength: bucket };
 }

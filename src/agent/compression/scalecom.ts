@@ -1,5 +1,5 @@
 /**
- * ScaleCom: one rank, the leader t mod P, selects the indices of the largest entries of
+ * ScaleCom: one rank, the leader t mod P, selects the indices of the largest elements of
  * its own p and broadcasts them; every rank sends its values there, which reduce densely:
  * 4·k bytes of indices, 4·k of values, no fill-in for any P. This works because the
  * residuals of the ranks are similar, and a low-pass filter keeps them so: p = m + ∇; m ←
@@ -12,7 +12,7 @@
  *
  * The authors select from each chunk of the vector because that is fast on their GPUs. But
  * a chunk sends its share even if nothing in it matters (a pixel that is always 0), while
- * entries that matter wait; so the default is the bucket's largest.
+ * elements that matter wait; so the default is the bucket's largest.
  *
  * Source: ScaleCom (Chen et al., NeurIPS 2020), algorithm 1 and equation 5.
  */
@@ -58,14 +58,14 @@ const parameters = z.strictObject({
   selection: z
     .enum(['exact', 'chunk'])
     .default('exact')
-    .describe('Select the leader’s largest entries of the bucket, or of each chunk'),
+    .describe('Select the leader’s largest elements of the bucket, or of each chunk'),
   chunk: z
     .int()
     .min(0)
     .max(2 ** 30)
     .default(0)
     .describe(
-      'Entries per chunk; 0: about 1/ratio, so that one entry of each chunk is sent',
+      'Elements per chunk; 0: about 1/ratio, so that one entry of each chunk is sent',
     ),
   diagnosticsEvery: z
     .int()
@@ -82,7 +82,7 @@ type Parameters = z.infer<typeof parameters>;
 export const scalecom: MethodDefinition<typeof parameters> = {
   id: 'scalecom',
   title: 'ScaleCom',
-  summary: 'All ranks’ values at the entries that one rank selects; ranks take turns.',
+  summary: 'All ranks’ values at the indices that one rank selects; ranks take turns.',
   source: 'ScaleCom (Chen et al., NeurIPS 2020), algorithm 1',
   label: shareLabel,
   parameters,
@@ -132,7 +132,7 @@ export const scalecom: MethodDefinition<typeof parameters> = {
 const TOLERANCE = 1 / 20;
 
 /**
- * Entries of a chunk; 0 for one as large as the bucket. Default: the smallest from 1/ratio
+ * Elements of a chunk; 0 for one as large as the bucket. Default: the smallest from 1/ratio
  * up for which a whole number of entries is about the ratio. At ratio 0.7, two of each
  * three.
  */

@@ -21,7 +21,7 @@ const parameters = z.strictObject({
     .gt(0)
     .max(1e30)
     .default(0.001)
-    .describe('Entries of at least this magnitude are sent, residual included'),
+    .describe('Elements of at least this magnitude are sent, residual included'),
   ...smallTensorParameters,
   ...warmUpParameters,
 });
@@ -31,7 +31,7 @@ type Parameters = z.infer<typeof parameters>;
 export const threshold: MethodDefinition<typeof parameters> = {
   id: 'threshold',
   title: 'Threshold',
-  summary: 'The entries that reach a fixed magnitude; the rest stays in a residual.',
+  summary: 'The elements that reach a fixed magnitude; the rest stays in a residual.',
   source: 'Strom, Interspeech 2015, section 4',
   label: ({ threshold: τ }) => `≥ ${τ}`,
   parameters,
@@ -70,7 +70,7 @@ class FixedThreshold<V> implements Selection<V> {
 }
 
 /**
- * The share of the entries sent in an iteration, once the residual has settled, for Gaussian
+ * The share of the elements sent in an iteration, once the residual has settled, for Gaussian
  * gradients and a threshold of `a` deviations. An entry of the residual walks from 0 until it
  * reaches ±τ, after about 1 + 2ρ·a + a² steps (ρ = 0.583, the mean overshoot of a Gaussian
  * walk), and is then sent.

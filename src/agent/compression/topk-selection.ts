@@ -11,15 +11,15 @@ import {
 import type { Selection } from './sparse-feedback.ts';
 
 export interface TopKParameters extends RatioSchedule {
-  /** Entries of each run; 0: the ratio decides. */
+  /** Entries selected from each run; 0: the ratio decides. */
   readonly k: number;
-  /** Entries of a run; 0: one run for all. */
+  /** Elements of a run; 0: one run for all. */
   readonly bucket: number;
 }
 
 type Runs = Pick<TopKParameters, 'k' | 'bucket'> & { readonly ratio: number };
 
-/** Number of entries selected from `length`. */
+/** Number of entries selected from `length` elements. */
 export function topKEntries(length: number, { bucket, ...given }: Runs): number {
   const run = bucket > 0 ? bucket : Math.max(1, length);
   const [k, tailK] = [entriesSent(run, given), entriesSent(length % run, given)];
@@ -33,7 +33,7 @@ export class TopKSelection<V> implements Selection<V> {
   readonly selector: Selector<V>;
   readonly #length: number;
   readonly #parameters: TopKParameters;
-  /** Entries of a run: the whole bucket, if `bucket` is 0. */
+  /** Elements of a run: the whole bucket, if `bucket` is 0. */
   readonly #run: number;
 
   constructor({ length, parameters, work }: CompressorContext<TopKParameters, V>) {

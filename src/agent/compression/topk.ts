@@ -1,7 +1,7 @@
 /**
  * Top-k with error feedback: the k entries of p with the largest |p| are sent. Exactly k;
  * ties go to the lower index. Selected from the whole bucket in about two passes, or from
- * each run of `bucket` entries in one. Values are sent exactly or quantised (`quantize`).
+ * each run of `bucket` elements in one. Values are sent exactly or quantised (`quantize`).
  *
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512.
  */
@@ -40,7 +40,7 @@ const parameters = z.strictObject({
     .max(2 ** 30)
     .default(0)
     .describe(
-      'Select within each run of this many entries; 0: within the whole bucket',
+      'Select within each run of this many elements; 0: within the whole bucket',
     ),
   ...valueParameters,
   ...smallTensorParameters,

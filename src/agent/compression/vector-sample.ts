@@ -1,8 +1,8 @@
 /**
- * Statistics of a vector from a sample of its entries, for estimates that are corrected
+ * Statistics of a vector from a sample of its elements, for estimates that are corrected
  * afterwards. A short vector is summed whole. Of a long one it takes an entry from each of
  * 16,384 equal stretches, at places that do not run along the columns of a matrix and are
- * the same on every backend. A deviation from so many is right to 0.6 % (normal entries), and
+ * the same on every backend. A deviation from so many is right to 0.6 % (normal elements), and
  * costs the same for any length.
  *
  * Cost: 256 KiB of memory; on a GPU 64 KiB are read back.
@@ -37,7 +37,7 @@ export class VectorSample<V> {
     this.#room = { offset: work.region(roomBytes(SAMPLED)).offset, capacity: SAMPLED };
   }
 
-  /** Sums of the sampled entries, or of all. */
+  /** Sums of the sampled elements, or of all. */
   *fixedSums(x: V): Steps<FixedSums> {
     const work = this.#work;
     const entries = this.#entries;
@@ -50,7 +50,7 @@ export class VectorSample<V> {
     return work.kernels.quantization.fixedSums(this.#values);
   }
 
-  /** How many entries are sampled; 0 if vectors are summed whole. */
+  /** How many elements are sampled; 0 if vectors are summed whole. */
   get size(): number {
     return this.#values?.length ?? 0;
   }

@@ -35,7 +35,7 @@ export interface WarmUp {
   readonly warmupStart?: number | undefined;
 }
 
-export function isWarming(
+function isWarming(
   { warmupIterations, warmupStart = 0 }: WarmUp,
   iteration: number,
 ): boolean {

@@ -19,7 +19,7 @@ import type { PlanSchedule } from '../plan/plan-schedule.ts';
 import type { ByteLedger } from '../profile/byte-ledger.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
-import { awaitedLater } from './awaited-later.ts';
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import type {
   Asked,
@@ -178,7 +178,7 @@ export class AsynchronousExchange implements Disposable {
     const end = { iteration, wantsMeeting };
     const answer =
       asks && served.pushedAndAsk(end, asks).then((reply) => askedFor(asks, reply));
-    answer?.catch(awaitedLater);
+    answer?.catch(awaitedElsewhere);
     if (asks === undefined) await served.pushed(end);
     // With several threads another one takes its turn: its gradient need not wait for
     // weights.

@@ -16,7 +16,7 @@ export interface EngineState {
   readonly buckets: readonly Uint8Array[];
   /** The flat residual, of the gradient's length; undefined if no method keeps one. */
   readonly residual: Float32Array | undefined;
-  /** η of the last exchange, where its plan keeps updates; default: it does not. */
+  /** The learning rate of the last exchange, if the residual is a sum of updates. */
   readonly keptAt?: number | undefined;
   /** Of a server of asynchronous training: its range's; default: none. */
   readonly velocities?: readonly Float32Array[] | undefined;

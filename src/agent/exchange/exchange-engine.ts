@@ -13,7 +13,7 @@ import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
-import { awaitedLater } from './awaited-later.ts';
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { ByteLedger } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
@@ -249,7 +249,7 @@ export class ExchangeEngine implements Disposable {
     const { clock, site, transport } = this.#options;
     clock.begin(this.#beside !== undefined);
     const control = this.#agree();
-    control.catch(awaitedLater);
+    control.catch(awaitedElsewhere);
     this.#keepUpdates(rate);
     const statistics = await run();
     await site.residual.flush((leftover) =>
@@ -446,7 +446,7 @@ export class ExchangeEngine implements Disposable {
     const seen = isSplit
       ? this.#group.summarize(OBSERVATION_STREAM, watch.report, watch.operations)
       : undefined;
-    seen?.catch(awaitedLater);
+    seen?.catch(awaitedElsewhere);
     const [epoch, request, ...observed] = await this.#world.summarize(
       CONTROL_STREAM,
       [this.#schedule.knownEpoch, this.#request, ...(isSplit ? [] : watch.report)],

@@ -23,7 +23,7 @@ import type {
 import { NotFiniteInput } from '../work/not-finite-input.ts';
 import type { Answer } from '../work/steps.ts';
 import type { Arena } from '../memory/arena.ts';
-import { awaitedLater } from './awaited-later.ts';
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import {
   stateFor,
@@ -103,11 +103,13 @@ export class PlanExecution implements Disposable {
   readonly watch: ExchangeWatch;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
-  /** By bucket, in the last exchange. */
+  /** What carried each bucket in the last exchange. */
   #carried: Carried[] = [];
-  /** This rank's, by bucket, in the last exchange. */
+  /** The iteration's number in errors. */
   #named = 0;
+  /** Receives the payloads instead of the other ranks. */
   #take: TakePayload | undefined;
+  /** Bytes of this rank's payloads in the last exchange, by bucket. */
   #payloads: number[] = [];
   #statistics: readonly ExchangeStatistics[] = [];
 
@@ -246,7 +248,7 @@ export class PlanExecution implements Disposable {
       if (index > 0) await new Promise(setImmediate);
       await readiness?.reached(exchange.bucket.runs[0]!.flat);
       const exchanged = this.#exchangeBucket(exchange, iteration);
-      exchanged.catch(awaitedLater);
+      exchanged.catch(awaitedElsewhere);
       running.push(exchanged);
     }
     const sums = await Promise.all(running);
@@ -339,7 +341,7 @@ export class PlanExecution implements Disposable {
       return undefined;
     }
     const finite = found.then(require);
-    finite.catch(awaitedLater);
+    finite.catch(awaitedElsewhere);
     return finite;
   }
 

@@ -1,15 +1,13 @@
 /** Runs requested work one after the other, in order of request. */
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
+
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param work its errors go to its caller */
   take<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
-    this.#last = turn.catch(told);
+    this.#last = turn.catch(awaitedElsewhere);
     return turn;
   }
-}
-
-function told(): void {
-  // The caller holds the same promise.
 }

@@ -3,17 +3,17 @@
  * Integers add up to the same sum in any order, so a loop, vectors of four, threads and a
  * GPU agree to the bit, and nothing cancels.
  *
- * Of entries whose largest magnitude lies in [2ᵉ, 2ᵉ⁺¹), or below it for e = −126, an
+ * Of elements whose largest magnitude lies in [2ᵉ, 2ᵉ⁺¹), or below it for e = −126, an
  * entry counts ⌊|v| / 2ᵉ⁻²⁷⌋ units, less than 2²⁸, with its sign if signs matter: exact
- * for the largest entry and for entries up to 16 times smaller. Sums of these, and of
+ * for the largest element and for elements up to 16 times smaller. Sums of these, and of
  * their squares, are exact. A norm is never below the largest magnitude, even rounded,
- * and the mean of equal entries is theirs.
+ * and the mean of equal elements is theirs.
  *
  * This file has what is done once per sum, and the slow version for the reference.
  */
 import { bitsOf } from './float-bits.ts';
 
-/** Sums over `count` entries. */
+/** Sums over `count` elements. */
 export interface FixedSums {
   readonly count: number;
   /** e */
@@ -29,13 +29,13 @@ const LARGEST = (2 - 2 ** -23) * 2 ** 127;
 const SIGNIFICANT = 24;
 const LEAST_EXPONENT = -149;
 
-/** e, of the largest magnitude of some entries. */
+/** e, of the largest magnitude of some elements. */
 export function exponentOf(largest: number): number {
   return Math.max(bitsOf(largest) >>> 23, 1) - 127;
 }
 
 /** The value of one unit. */
-export function unitOf(exponent: number): number {
+function unitOf(exponent: number): number {
   return 2 ** (exponent - 27);
 }
 
@@ -52,7 +52,7 @@ export function fixedSumsOf(values: Float32Array): FixedSums {
   return { count: values.length, exponent, sum, squares };
 }
 
-/** Mean and standard deviation, divided by the count, in f64; 0 without entries. */
+/** Mean and standard deviation, divided by the count, in f64; 0 without elements. */
 export function momentsOf({ count, exponent, sum, squares }: FixedSums): {
   readonly mean: number;
   readonly deviation: number;
@@ -76,7 +76,7 @@ export function roundedNormOf({ exponent, squares }: FixedSums): number {
 }
 
 /**
- * The mean of entries of one sign, rounded to f32, halves away from 0; 0 without entries.
+ * The mean of elements of one sign, rounded to f32, halves away from 0; 0 without elements.
  */
 export function roundedMeanOf({ count, exponent, sum }: FixedSums): number {
   if (count === 0) return 0;

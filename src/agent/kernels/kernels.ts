@@ -16,9 +16,9 @@ import type { ReductionKernels } from './reduction.ts';
 import type { SparsificationKernels } from './sparsification.ts';
 
 export interface TwoMeans {
-  /** Mean of the entries ≥ 0; 0 if there is none. */
+  /** Mean of the elements ≥ 0; 0 if there is none. */
   readonly plus: number;
-  /** Mean of |·| over the entries < 0; 0 if there is none. */
+  /** Mean of |·| over the elements < 0; 0 if there is none. */
   readonly minus: number;
 }
 
@@ -51,7 +51,7 @@ export interface Kernels {
   squaredNorm(x: Vector): number;
   /** ‖x − y‖², accumulated in f64. */
   squaredDistance(x: Vector, y: Vector): number;
-  /** Mean and variance, accumulated in f64 in two passes; both 0 without entries. */
+  /** Mean and variance, accumulated in f64 in two passes; both 0 without elements. */
   moments(x: Vector): Moments;
   /** Index of the first NaN or infinity, −1 if all are finite. */
   firstNonFinite(x: Vector): number;

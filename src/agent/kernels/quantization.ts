@@ -117,8 +117,8 @@ export interface QuantizationKernels {
 
   /**
    * Signs and means of each run of `runLength` elements; x ← x − the values that they
-   * represent. `means` gets two f32 per run: the mean of its entries ≥ 0 and the mean of
-   * its entries < 0 (each 0 if there is none), summed in fixed point, each class in units
+   * represent. `means` gets two f32 per run: the mean of its elements ≥ 0 and the mean of
+   * its elements < 0 (each 0 if there is none), summed in fixed point, each class in units
    * of its own largest magnitude, and rounded to f32. `signs` gets bit i mod 8 of byte
    * ⌊i/8⌋ for element i, 1 where x < 0; zeros up to a multiple of 4 bytes. An element
    * represents the mean of its sign.
@@ -147,7 +147,7 @@ export interface LevelUnit {
 }
 
 /** Below this, a scale is lifted before it is divided by the levels. */
-export const LIFTED_BELOW = 2 ** -64;
+const LIFTED_BELOW = 2 ** -64;
 
 export function levelUnit(scale: number, levels: number): LevelUnit {
   return scale < LIFTED_BELOW

@@ -29,7 +29,7 @@ export interface SparsificationKernels {
   /** The k-th largest |x|, 1 ≤ k ≤ n. x must be finite. */
   kthMagnitude(x: Vector, k: number): number;
   /**
-   * Appends the entries with |x| ≥ threshold (≥ 0), ascending, to the `count` already in
+   * Appends the elements with |x| ≥ threshold (≥ 0), ascending, to the `count` already in
    * `room`, as entries of a vector in which x begins at element `first`; no more than
    * `limit` of them, lowest indices first. Returns the new count.
    */
@@ -42,7 +42,7 @@ export interface SparsificationKernels {
     limit: number,
   ): number;
   /**
-   * The entries with the largest |x| of each run of `run` consecutive entries, exactly
+   * The entries with the largest |x| of each run of `run` consecutive elements, exactly
    * min(k, run) of them, and min(tailK, rest) of the shorter last run; ties by lower
    * index; one stream, ascending. x must be finite.
    */

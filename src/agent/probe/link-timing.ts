@@ -175,7 +175,7 @@ export async function timeLinks(
 }
 
 /** 2, 4, 8, … below the world's size, and the size itself. */
-export function loads(size: number): readonly number[] {
+function loads(size: number): readonly number[] {
   const ranks: number[] = [];
   for (let count = 2; count < size; count *= 2) ranks.push(count);
   return size < 2 ? [] : [...ranks, size];

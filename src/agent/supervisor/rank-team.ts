@@ -25,7 +25,7 @@ import {
 import type { RankPlacement } from '../world/rank-placement.ts';
 import { PrintedLog } from './printed-log.ts';
 import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
-import { stoppedEarly } from './run-words.ts';
+import { stoppedEarly } from './run-errors.ts';
 import { admitError } from './record-admission.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;

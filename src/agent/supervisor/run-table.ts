@@ -39,7 +39,7 @@ import { journalWriteFailed } from './journal-write-error.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { SeenProgress } from './seen-progress.ts';
 import type { RestoredProgress } from './run-options.ts';
-import { stoppedEarly } from './run-words.ts';
+import { stoppedEarly } from './run-errors.ts';
 import { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import type { DataFacts, ModelFacts, SpecFacts } from '../training/workload.ts';

@@ -44,11 +44,11 @@ import type {
 } from './run-options.ts';
 import {
   dataNotice,
-  inVain,
+  restartsExhausted,
   runEnded,
   stoppedEarly,
   stoppedInterrupted,
-} from './run-words.ts';
+} from './run-errors.ts';
 
 export class SupervisedRun {
   readonly #options: RunOptions;
@@ -391,7 +391,7 @@ export class SupervisedRun {
 
   #interrupt(error: ErrorData): void {
     if (!this.#restarts.interrupted()) {
-      this.#end(inVain(error));
+      this.#end(restartsExhausted(error));
       return;
     }
     const resumed = this.#resumed;

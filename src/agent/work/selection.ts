@@ -44,7 +44,7 @@ export interface Selector<V> extends EntryRoom<V> {
   /** Exactly min(k, n) entries with the largest |x|, ties by lower index. x must be finite. */
   topK(x: V, k: number, leave: Leave): Entries<V>;
   /**
-   * Of each run of `run` consecutive entries exactly min(k, run) with the largest |x|, and
+   * Of each run of `run` consecutive elements exactly min(k, run) with the largest |x|, and
    * min(tailK, rest) of the shorter last run; ties by lower index. x must be finite.
    */
   topKPerRun(x: V, run: number, k: number, tailK: number, leave: Leave): Entries<V>;

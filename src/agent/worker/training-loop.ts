@@ -71,7 +71,7 @@ export class TrainingLoop {
   readonly #steps: Steps;
   #comparisonRefused = false;
   #inForce: PlanInForce | undefined;
-  /** The last evaluated accuracy on the test set. */
+  /** The metric of the last evaluation on the test set. */
   #lastMetric: number | undefined;
 
   constructor(options: LoopOptions) {

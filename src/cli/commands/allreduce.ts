@@ -85,7 +85,7 @@ export function addAllreduceCommand(program: Command): void {
     )
     .option(
       '--places <numbers>',
-      'the node of each rank, such as 0,0,1,1; default: one node',
+      'the machine of each rank, such as 0,0,1,1; default: one machine',
       parsePlaces,
     )
     .requiredOption('--in <pattern>', "input files, such as 'in{rank}.f32'")

@@ -17,7 +17,7 @@ import {
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { processorsOf } from '../session/named-machines.ts';
-import { thisDevice } from '../session/this-device.ts';
+import { thisComputer } from '../session/this-computer.ts';
 import { SweepInterruption } from '../session/sweep-interruption.ts';
 import { runSweep } from '../session/sweep.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
@@ -188,7 +188,7 @@ async function reproduceOne(
 ): Promise<number> {
   printer.begin(figure, planned.length);
   const began = performance.now();
-  const device = thisDevice();
+  const device = thisComputer();
   try {
     const end = await runSweep(workspace, figure, planned, interruption, (made) => {
       const { stored, index, milliseconds } = made;

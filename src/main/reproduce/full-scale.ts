@@ -91,7 +91,7 @@ export function atFullScale(
   return onMachines;
 }
 
-export const fullScaleId = ({ id }: Pick<Figure, 'id'>): string => `${id}-full`;
+const fullScaleId = ({ id }: Pick<Figure, 'id'>): string => `${id}-full`;
 
 /**
  * Uses at most as many machines as there are ranks, because idle machines are refused.

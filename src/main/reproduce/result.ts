@@ -13,7 +13,7 @@ import { Sweep, type MeasuredRun } from './sweep.ts';
 const text = z.string();
 const point = z.strictObject({ x: z.number(), y: z.number() });
 
-export const resultSchema = z.strictObject({
+const resultSchema = z.strictObject({
   type: z.literal('result'),
   version: z.literal(1),
   figure: text,

@@ -82,7 +82,7 @@ export class RunRestarts {
  * @param states the run's state on each of its nodes, the leading one first
  * @returns undefined unless all of them are interrupted
  */
-export function resumePoint(
+function resumePoint(
   states: readonly (RunStatus | undefined)[],
 ): ResumePoint | undefined {
   if (!states.every((state) => state?.phase === 'interrupted')) return undefined;

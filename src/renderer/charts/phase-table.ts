@@ -63,7 +63,7 @@ export function describePhases(bins: readonly Bin[], who: string): string {
   const width = bins[0]!.to - bins[0]!.from;
   const bars =
     width === 1 ? 'one bar per iteration' : `each bar the mean of ${width} iterations`;
-  return `${who}, ${bars}: ${formatDuration(wall / iterations)} a step, ${largest.join(', ')}.`;
+  return `${who}, ${bars}: ${formatDuration(wall / iterations)} each, ${largest.join(', ')}.`;
 }
 
 function milliseconds(value: number | undefined): string {

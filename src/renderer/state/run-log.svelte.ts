@@ -9,7 +9,7 @@ import type { AppApi } from '../../shared/rpc.ts';
 import type { Connection } from './connection.ts';
 
 /** Lines kept; `gradwire runs log` has all. */
-export const MOST_LINES = 100_000;
+const MOST_LINES = 100_000;
 /** Lines dropped at once, so that not every new line moves all others. */
 const SLACK = 5000;
 

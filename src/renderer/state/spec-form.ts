@@ -122,7 +122,7 @@ export function withMethod(draft: Draft, method: MethodEntry): Draft {
   return result;
 }
 
-export function accepts(method: MethodEntry, collective: unknown): boolean {
+function accepts(method: MethodEntry, collective: unknown): boolean {
   return (
     isAutomatic(String(collective)) || method.collectives.includes(String(collective))
   );

@@ -13,7 +13,7 @@ import {
 } from './network-cost.ts';
 
 /** A prediction that is off by more than this share is wrong. */
-export const TOLERANCE = 0.2;
+const TOLERANCE = 0.2;
 
 /** Whether what was observed differs from what was expected by more than `TOLERANCE`. */
 export const isOff = (observed: number, expected: number): boolean =>

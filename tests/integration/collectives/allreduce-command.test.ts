@@ -360,9 +360,9 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
     [
       allreduce(2, '--places', '0,1,1'),
       'PLACES_INVALID',
-      /3 node numbers for 2 ranks.*such as 0,0,1,1/,
+      /3 machine numbers for 2 ranks.*such as 0,0,1,1/,
     ],
-    [allreduce(2, '--places', '0,x'), 'PLACES_INVALID', /NaN is not a node number/],
+    [allreduce(2, '--places', '0,x'), 'PLACES_INVALID', /NaN is not a machine number/],
     [allreduce(4), 'VECTOR_SIZE_INVALID', /7 bytes .*in3\.f32/],
     [allreduce(2, '--out', path.join(folder, 'x')), 'PATTERN_INVALID', /\{rank\}/],
     [

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
-import { fixedNodes, localNode } from '../../../src/main/cluster/local-node.ts';
+import { localNode } from '../../../src/main/cluster/local-node.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
@@ -40,9 +40,14 @@ async function play(script: Script, scope: 'all' | 'own' = 'own'): Promise<void>
   heard = [];
   notices = [];
   noticed = Promise.withResolvers();
+  const own = localNode(home);
   coordinator = new RunCoordinator({
     store,
-    nodes: fixedNodes([localNode(home)]),
+    nodes: {
+      lead: own.name,
+      names: () => [own.name],
+      access: (name) => (name === own.name ? own : undefined),
+    },
     scope,
     events: {
       changed: () => undefined,

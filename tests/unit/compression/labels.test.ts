@@ -22,7 +22,7 @@ it.each<[string, JsonObject, string]>([
   ['scalecom', { ratio: 0.0025 }, 'scalecom 0.25 %'],
   ['blockcd', { k: 8 }, 'blockcd k=8'],
   ['threshold', { threshold: 0.5 }, 'threshold ≥ 0.5'],
-  ['powersgd', { rank: 4 }, 'powersgd rank 4'],
+  ['powersgd', { rank: 4 }, 'powersgd r=4'],
   ['qsgd', { bits: 8 }, 'qsgd 8 bit'],
   ['qsgd', { levels: 5 }, 'qsgd s=5'],
   ['onebit', {}, 'onebit'],

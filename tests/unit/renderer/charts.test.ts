@@ -98,7 +98,7 @@ describe('the table of phases', () => {
         'Mean over all ranks',
       ),
     ).toBe(
-      'Mean over all ranks, one bar per iteration: 4.50 ms a step, compute 67 %, wait 33 %.',
+      'Mean over all ranks, one bar per iteration: 4.50 ms each, compute 67 %, wait 33 %.',
     );
     expect(
       describePhases(whole.bins({ from: 0, to: 64, limit: 9 }), 'Rank 1'),

@@ -16,7 +16,7 @@ export const ratioParameters = {
     .gt(0)
     .lte(1)
     .default(0.01)
-    .describe('Fraction of the entries to send, k/N; at least one per bucket'),
+    .describe('Fraction of the elements to send, k/N; at least one per bucket'),
 };
 
 export const rampParameters = {

@@ -1,5 +1,5 @@
 /**
- * The size of the sample with which a selection of k of n entries begins, if one pays:
+ * The size of the sample with which a selection of k of n elements begins, if one pays:
  * see `assembly/selection.ts`. The selection is exact for any sample.
  */
 
@@ -18,7 +18,7 @@ export interface SamplePlan {
 export function samplePlan(n: number, k: number): SamplePlan | undefined {
   if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return undefined;
   const size = Math.min(65_536, n >>> 6);
-  // About k·size/n sampled entries are among the k largest. Four standard deviations more
+  // About k·size/n sampled elements are among the k largest. Four standard deviations more
   // make it almost certain that k entries reach the threshold; another four are the room
   // for those that do.
   const expected = (k * size) / n;

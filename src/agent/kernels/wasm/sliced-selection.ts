@@ -18,7 +18,7 @@ const TOP_BINS = 2048;
 const LOWER_BINS = 1024;
 /** The top bins of a thread, four times over. */
 const TOP_WORDS = 4 * TOP_BINS;
-/** The share of a vector's entries that a thread has room to collect. */
+/** The share of a vector's elements that a thread has room to collect. */
 const ROOM_SHARE = 1 / 8;
 
 /** All methods are for vectors that the pool shares. */

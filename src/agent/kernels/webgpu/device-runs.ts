@@ -1,5 +1,5 @@
 /**
- * The k entries of largest magnitude of each run of consecutive entries, on the GPU. Many
+ * The k entries of largest magnitude of each run of consecutive elements, on the GPU. Many
  * short runs are processed at once; runs longer than a workgroup's memory, one after the
  * other.
  */
@@ -17,7 +17,7 @@ export class DeviceRuns implements Disposable {
   readonly #run: number;
   readonly #runs: WholeRuns;
 
-  /** Selects from runs of `run` entries, to the selection's stream. */
+  /** Selects from runs of `run` elements, to the selection's stream. */
   constructor(gpu: GpuDevice, selection: DeviceSelection, run: number) {
     this.#gpu = gpu;
     this.#selection = selection;

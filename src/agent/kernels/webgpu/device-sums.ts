@@ -8,7 +8,7 @@ import { SUM_TILE, SUM_WORDS, tileSquares, tileSums } from '../wgsl/sums.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { wholeOf, type BufferRange, type GpuVector } from './gpu-vector.ts';
 
-/** Sums of the entries of one sign. */
+/** Sums of the elements of one sign. */
 interface ClassSum {
   sum: number;
   count: number;
@@ -45,7 +45,7 @@ export class DeviceSums implements Disposable {
     }));
   }
 
-  /** Mean and variance (divided by n); both 0 without entries. */
+  /** Mean and variance (divided by n); both 0 without elements. */
   async moments(x: GpuVector): Promise<Moments> {
     const n = x.length;
     if (n === 0) return { mean: 0, variance: 0 };

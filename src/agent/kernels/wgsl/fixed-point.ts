@@ -11,7 +11,7 @@ import { eachElement } from './elementwise.ts';
 
 /** Words of a run's sum of squares. */
 export const SQUARE_WORDS = 3;
-/** Words of a run's sums by sign: Σ of entries ≥ 0, Σ of those < 0, how many are < 0. */
+/** Words of a run's sums by sign: Σ of elements ≥ 0, Σ of those < 0, how many are < 0. */
 export const CLASS_WORDS = 5;
 
 /** Runs that a workgroup can meet. */
@@ -227,7 +227,7 @@ fn root_of(high: u32, low: u32) -> u32 {
 };
 
 /**
- * For each run of a window the largest magnitude of its entries ≥ 0, and of those < 0:
+ * For each run of a window the largest magnitude of its elements ≥ 0, and of those < 0:
  * two words that begin as zeros.
  */
 export const runClassMaxima: KernelSource<RunParameters, 'x' | 'largest'> = {
@@ -255,7 +255,7 @@ export const runClassMaxima: KernelSource<RunParameters, 'x' | 'largest'> = {
 };
 
 /**
- * Σ units of each run's entries ≥ 0 and < 0, and how many are < 0. `stride` words of
+ * Σ units of each run's elements ≥ 0 and < 0, and how many are < 0. `stride` words of
  * `largest` belong to a run: one for both classes, or one for each.
  */
 export const runClassSums: KernelSource<

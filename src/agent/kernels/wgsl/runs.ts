@@ -1,16 +1,16 @@
 /**
- * Selection from runs of consecutive entries in WGSL. A workgroup takes as many whole runs
+ * Selection from runs of consecutive elements in WGSL. A workgroup takes as many whole runs
  * as fit its shared memory. An entry's rank in its run is how many are larger, or as
  * large and before it; it is selected if its rank is below k, and its place is how many
  * of those before it are. So nothing waits for anything but the run: one pass over memory,
  * and for each entry as many comparisons as it takes to find k that are larger: `run` of
  * them at the worst, some 2·k where sizes are in no order.
  *
- * Source: k of each 512 entries, SparCML (Renggli et al., SC 2019), section 8.
+ * Source: k of each 512 elements, SparCML (Renggli et al., SC 2019), section 8.
  */
 import type { KernelSource } from './kernel-source.ts';
 
-/** Entries of shared memory: no run is longer. */
+/** Elements in shared memory: no run is longer. */
 export const LONGEST_RUN = 2048;
 
 /** Whole runs that a workgroup takes. */

@@ -1,10 +1,10 @@
 /**
- * Sums in WGSL that are as good as f64's. A tile's entries of one class are added in fixed
+ * Sums in WGSL that are as good as f64's. A tile's elements of one class are added in fixed
  * point: 64 bits, scaled by the tile's largest magnitude, of which the lowest place is
  * 2⁻⁵¹ of it; so the order does not matter, nothing overflows, and a tile's sum is right
  * to 2⁻³⁸ of itself. The host adds the tiles in f64. One pass over memory.
  *
- * Of each tile, for the entries ≥ 0 and for the entries < 0, by magnitude: the sum in
+ * Of each tile, for the elements ≥ 0 and for the elements < 0, by magnitude: the sum in
  * three limbs of 22 bits (the highest has what is left), the exponent that scales it and
  * the count.
  */

@@ -24,7 +24,7 @@ const TRAIN_FILES = [1, 2, 3, 4, 5].map((number) => `data_batch_${number}.bin`);
 const TEST_FILES = ['test_batch.bin'];
 const FOLDER = 'cifar-10-batches-bin';
 
-const NEXT = `Set workload.data to the directory of its binary version (${FOLDER}; \`gradwire data fetch cifar-10\` downloads it), or use the dataset "shapes".`;
+const NEXT = `Set workload.data to the directory of its binary version (${FOLDER}; \`gradwire data fetch cifar-10\` downloads it), or use the data set "shapes".`;
 
 export const cifar10 = byteDataset({
   id: 'cifar-10',

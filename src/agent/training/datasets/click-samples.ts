@@ -31,7 +31,7 @@ export interface ClickSample {
 }
 
 /** Takes 160 bytes a sample. */
-export class ClickSamples implements Samples {
+class ClickSamples implements Samples {
   readonly #dense: Float32Array;
   readonly #categories: Int32Array;
   readonly #labels: Int32Array;

@@ -164,7 +164,7 @@ function findFiles(directory: string | undefined): Found {
   if (directory === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', 'mnist needs a data directory', {
       place: 'workload.data',
-      next: `Set workload.data to the directory that holds its IDX files (${FETCH}), or use the dataset "digits".`,
+      next: `Set workload.data to the directory that holds its IDX files (${FETCH}), or use the data set "digits".`,
     });
   }
   const names = listDirectory(directory);

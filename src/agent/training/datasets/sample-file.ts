@@ -13,7 +13,7 @@ export function requireFile(
   what: string,
   instead: string,
 ): string {
-  const next = `Set workload.data to ${what}. Or use the dataset "${instead}".`;
+  const next = `Set workload.data to ${what}. Or use the data set "${instead}".`;
   if (file === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', `the data set needs ${what}`, {
       ...{ place: 'workload.data', next },

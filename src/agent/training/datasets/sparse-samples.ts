@@ -20,7 +20,7 @@ export interface SparseSample {
   readonly values: ArrayLike<number>;
 }
 
-export class SparseSamples implements Samples {
+class SparseSamples implements Samples {
   /** Features of the sample that has most, at least 1. */
   longest = 1;
   readonly #labels: number[] = [];

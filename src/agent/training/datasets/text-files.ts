@@ -31,7 +31,7 @@ export function readingText<T>(
   if (place === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', 'text needs a file', {
       place: 'workload.data',
-      next: `${NEXT} Or use the dataset "sentences".`,
+      next: `${NEXT} Or use the data set "sentences".`,
     });
   }
   try {

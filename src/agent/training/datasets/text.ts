@@ -10,7 +10,7 @@ import {
   windowShards,
 } from './token-windows.ts';
 
-export const BYTES = 256;
+const BYTES = 256;
 /** Every rank reads all of it. */
 const MOST_BYTES = 1_000_000_000;
 

@@ -40,7 +40,7 @@ export function windowLength({ tokens }: ModelFields): number {
 }
 
 /** Whole windows in a text of this length. */
-export function windowsIn(tokens: number, window: number): number {
+function windowsIn(tokens: number, window: number): number {
   return Math.max(0, Math.floor((tokens - 1) / (window - 1)));
 }
 

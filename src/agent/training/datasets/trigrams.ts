@@ -11,7 +11,7 @@ import { FileCache, linesOf, malformed, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
 
-export const TRIGRAM_FEATURES = 2 ** 24;
+const TRIGRAM_FEATURES = 2 ** 24;
 const TAB = 9;
 
 interface Contents {

@@ -127,7 +127,7 @@ const tooMany = ({ noun }: TokenKind): GradwireError =>
   inputError(
     'DATA_TOO_LARGE',
     `the text has more than ${MOST_TOKENS} different ${noun}`,
-    { place: 'workload.data', next: 'Use a part of it, or the dataset "text".' },
+    { place: 'workload.data', next: 'Use a part of it, or the data set "text".' },
   );
 
 /** @throws GradwireError `DATA_MISMATCH` */
@@ -137,7 +137,7 @@ function readText(file: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw inputError('DATA_MISMATCH', `${file} is not UTF-8 text`, {
-      ...{ place: file, next: 'Convert it, or use the dataset "text", byte by byte.' },
+      ...{ place: file, next: 'Convert it, or use the data set "text", byte by byte.' },
     });
   }
 }
@@ -154,6 +154,6 @@ const overflow = (
       `one, but the model knows ${most}`,
     {
       place,
-      next: 'Use a model with a larger vocabulary, or the dataset "text", byte by byte.',
+      next: 'Use a model with a larger vocabulary, or the data set "text", byte by byte.',
     },
   );

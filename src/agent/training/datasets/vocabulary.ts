@@ -4,7 +4,7 @@
  */
 
 /** The number of all unknown tokens. */
-export const UNKNOWN = 0;
+const UNKNOWN = 0;
 
 /** How often each token occurs. */
 export type TokenCounts = ReadonlyMap<string, number>;

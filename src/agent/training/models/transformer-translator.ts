@@ -22,7 +22,7 @@ import {
 } from './transformer.ts';
 
 /** Behind the end of a sequence. */
-export const PADDING = 0;
+const PADDING = 0;
 
 export interface TranslatorShape extends TransformerShape {
   /** Tokens of a source and of a target, padding among them. */

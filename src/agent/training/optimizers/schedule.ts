@@ -15,8 +15,8 @@ export type ScheduleSettings = Pick<ExperimentSpec['optimizer'], 'lr' | 'schedul
     >
   >;
 
-export const DECAY_FACTOR = 0.1;
-export const POWER = 2;
+const DECAY_FACTOR = 0.1;
+const POWER = 2;
 
 /** How long a run is, and on how many ranks. */
 export interface ScheduleLength {

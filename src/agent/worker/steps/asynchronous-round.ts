@@ -3,7 +3,7 @@
  * computes a gradient, has it pushed, asks for weights and continues, independently of the
  * others; then the rank meets the others.
  */
-import { awaitedLater } from '../../exchange/awaited-later.ts';
+import { awaitedElsewhere } from '../../../shared/awaited-elsewhere.ts';
 import type { Asked, PushResult } from '../../exchange/exchange-calls.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 import { zeroPhases } from '../../../shared/phases.ts';
@@ -161,7 +161,7 @@ export class AsynchronousRound {
     if (iteration === undefined) return undefined;
     const request = { iteration, into: thread.weights };
     const reply = this.#options.engine.call('ask', request);
-    reply.catch(awaitedLater);
+    reply.catch(awaitedElsewhere);
     return { iteration, reply };
   }
 

@@ -38,21 +38,21 @@ export interface TakenStep extends ComputedGradient {
   /** Whether the whole residual was sent along; default: false. */
   readonly drained?: boolean | undefined;
   /**
-   * Milliseconds by which the iteration was longer than this call (negative: shorter): time
-   * counts for the iteration whose batch it served.
+   * Milliseconds to add to this call's time to get the iteration's. Work counts for the
+   * iteration whose batch it serves, so this is negative if the call served another one.
    */
   readonly elsewhere: number;
 }
 
 export interface Steps {
-  /** The vector that is exchanged, and then its average; undefined on a GPU. */
+  /** The exchanged vector, which its average then replaces; undefined on a GPU. */
   readonly exchanged: Float32Array | undefined;
   /**
    * Vectors of the weights' length that a checkpoint needs besides the trainer's state.
    * They are averaged together with drifting replicas.
    */
   readonly state: readonly Float32Array[];
-  /** The first iteration after the last exchange before this one's. */
+  /** The first of the iterations that share this one's exchange. */
   since(iteration: number): number;
   /** Whether ranks exchange in this iteration. */
   exchangesIn(iteration: number): boolean;

@@ -3,7 +3,7 @@
  * The exchange follows the gradient, begins while it is being computed (`overlap`), or runs
  * during the next one (`doubleBuffer`).
  */
-import { awaitedLater } from '../../exchange/awaited-later.ts';
+import { awaitedElsewhere } from '../../../shared/awaited-elsewhere.ts';
 import type { Beside } from '../../exchange/exchange-calls.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
@@ -125,7 +125,7 @@ export class SynchronousSteps implements Steps {
     const inspects = rank === 0 && due;
     const rate = trainer.learningRate(iteration);
     const exchange = engine.call('exchange', { iteration, beside, inspects, lr: rate });
-    exchange.catch(awaitedLater);
+    exchange.catch(awaitedElsewhere);
     return exchange;
   }
 

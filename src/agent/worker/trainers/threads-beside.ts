@@ -1,7 +1,7 @@
 /** The trainer threads of a rank that has several; none of them is the worker's own. */
 import { Worker } from 'node:worker_threads';
 import { failure, GradwireError } from '../../../shared/errors.ts';
-import { awaitedLater } from '../../exchange/awaited-later.ts';
+import { awaitedElsewhere } from '../../../shared/awaited-elsewhere.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { TrainerOptions } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
@@ -96,7 +96,7 @@ export class ThreadsBeside {
       (_, index) => new ThreadBeside(file, options, index),
     );
     // The caller of `ready` reports it; this keeps an early failure from being unhandled.
-    for (const { ready } of this.#threads) ready.catch(awaitedLater);
+    for (const { ready } of this.#threads) ready.catch(awaitedElsewhere);
   }
 
   /** Resolves when all can be attached. @throws as `createTrainer` */

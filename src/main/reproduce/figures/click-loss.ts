@@ -13,7 +13,7 @@ import { CRITEO_FILE, CRITEO_SAMPLES } from './brought-data.ts';
 
 /** The case of uncompressed training, and its test loss in all of the paper's tables. */
 export const BASELINE = 'baseline';
-export const BASELINE_THEIRS = 0.4538;
+const BASELINE_THEIRS = 0.4538;
 
 /** A row of one of these tables. */
 export interface Compressed {
@@ -90,7 +90,7 @@ export const clickLoss: Figure['measure'] = (records) => {
 /** The records that `clickLoss` looks at. */
 export const isClickLoss = ({ type }: RunRecord): boolean => type === 'evaluation';
 
-export const lossOf = (sweep: Sweep, id: string): readonly number[] =>
+const lossOf = (sweep: Sweep, id: string): readonly number[] =>
   sweep.values(id, 'loss');
 
 export const losesNothing = (sweep: Sweep, { at, id }: Compressed): Finding => ({

@@ -104,7 +104,7 @@ function circumstances(result: Result): string {
   const { device, full, measuredAt, seconds, gradwire } = result;
   const entries: readonly (readonly [string, string])[] = [
     [
-      'Device',
+      'Computer',
       `${device.processor}, ${device.cores} logical processors, ${device.system}`,
     ],
     ...(device.load === undefined

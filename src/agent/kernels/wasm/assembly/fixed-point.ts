@@ -70,12 +70,12 @@ let belowZero: u32 = 0;
 let plus: f32 = 0;
 let minus: f32 = 0;
 
-/** The mean of the entries ≥ 0 of the last run. */
+/** The mean of the elements ≥ 0 of the last run. */
 export function runPlus(): f32 {
   return plus;
 }
 
-/** The mean of the entries < 0. */
+/** The mean of the elements < 0. */
 export function runMinus(): f32 {
   return minus;
 }

@@ -1,7 +1,7 @@
 /**
  * Constants that stay in a register. V8 builds a constant vector anew at each use, with three
  * instructions, inside loops too (seen in the machine code of V8 13.6): Philox took 1.7 times as
- * long, a scan for large entries up to twice.
+ * long, a scan for large elements up to twice.
  */
 
 /** Always 0. As the host could change an exported global, no compiler takes it for a constant. */

@@ -10,7 +10,7 @@ export const TILE: u32 = 32;
 export const TILE_BYTES: usize = 64;
 
 /** Writes 4·bits bytes. Codes are below 2^bits. */
-export function packTile(codes: usize, bits: u32, out: usize): void {
+function packTile(codes: usize, bits: u32, out: usize): void {
   if (bits == 4 || bits == 8 || bits == 2) {
     const low = i8x16.narrow_i16x8_u(v128.load(codes), v128.load(codes, 16));
     const high = i8x16.narrow_i16x8_u(v128.load(codes, 32), v128.load(codes, 48));
@@ -52,7 +52,7 @@ function gatherCrumbs(codes: v128): v128 {
 }
 
 /** Reads 4·bits bytes. */
-export function unpackTile(packed: usize, bits: u32, codes: usize): void {
+function unpackTile(packed: usize, bits: u32, codes: usize): void {
   if (bits == 4) {
     const bytes = v128.load(packed);
     const even = v128.and(bytes, i8x16.splat(15));

@@ -204,7 +204,7 @@ export function minusMean(): f64 {
   return minus;
 }
 
-/** Means of the entries ≥ 0 and of |·| over the entries < 0; 0 for an empty class. */
+/** Means of the elements ≥ 0 and of |·| over the elements < 0; 0 for an empty class. */
 export function twoMeans(x: usize, n: u32): void {
   let plusTotal: f64 = 0;
   let minusTotal: f64 = 0;

@@ -92,7 +92,7 @@ export function addBins(bins: usize, from: usize, count: u32): void {
 }
 
 /**
- * Adds to a histogram the 10 bits at `shift` of those entries whose bits above them are
+ * Adds to a histogram the 10 bits at `shift` of those elements whose bits above them are
  * `prefix`.
  */
 export function countBelow(
@@ -224,7 +224,7 @@ export function compact(
   return count;
 }
 
-/** All n entries, as a stream. */
+/** All n elements, as a stream. */
 export function selectAll(x: usize, n: u32, out: usize): void {
   const values = out + ((<usize>n) << 2);
   for (let i: u32 = 0; i < n; i++) store<u32>(out + ((<usize>i) << 2), i);
@@ -245,7 +245,7 @@ export function selectByRadix(
 
 /**
  * Selects from the candidates that reach the `sampleRank`-th largest magnitude of a
- * sample of `sampleSize` entries. `scratch`: 32 KiB, then the sample, then `capacity`
+ * sample of `sampleSize` elements. `scratch`: 32 KiB, then the sample, then `capacity`
  * pairs. Returns false, with nothing selected, if the sample was misleading.
  */
 export function selectBySample(

@@ -25,8 +25,8 @@ export function stoppedInterrupted(): ErrorData {
   ).toData();
 }
 
-/** Restarts are exhausted. */
-export function inVain(error: ErrorData): ErrorData {
+/** The last failure of a run that has no restarts left. */
+export function restartsExhausted(error: ErrorData): ErrorData {
   const message = `${error.message} (after ${MOST_RESTARTS} restarts without a new checkpoint)`;
   return { ...error, message };
 }

@@ -1,8 +1,8 @@
-/** What results say of the computer that they were measured on. */
+/** Describes the computer on which results were measured. */
 import { availableParallelism, cpus, loadavg, platform, release } from 'node:os';
 import type { Result } from '../../main/reproduce/result.ts';
 
-export function thisDevice(): Result['device'] {
+export function thisComputer(): Result['device'] {
   const processor = cpus()[0]?.model.replace(/\s+/g, ' ').trim();
   return {
     // Some systems do not say.
