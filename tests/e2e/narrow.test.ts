@@ -1,4 +1,5 @@
 /** The app on a screen of 420 pixels: nothing is cut off, and no page scrolls sideways. */
+import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
@@ -6,7 +7,7 @@ import { RunStore } from '../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../src/shared/records.ts';
 import { AppPage } from '../harness/app-page.ts';
 import { succeeded, type GradwireHome } from '../harness/gradwire.ts';
-import { SshServer } from '../harness/sshd.ts';
+import { makeKey, SshServer } from '../harness/sshd.ts';
 import {
   done,
   entries,
@@ -34,10 +35,14 @@ afterAll(async () => {
   await machine?.[Symbol.asyncDispose]();
 });
 
-/** A run that has ended, and a machine whose key is not known. */
+/** A run that has ended; a machine whose key is not known, and a locked key to it. */
 async function prepare(home: GradwireHome): Promise<void> {
+  const key = makeKey(path.join(machine.directory, 'k'.repeat(80)), {
+    passphrase: 'correct horse',
+  });
+  machine.authorize(key);
   const at = ['--host', '127.0.0.1', '--port', String(machine.port)];
-  succeeded(await home.run(['nodes', 'add', 'box', ...at, '--identity', machine.key]));
+  succeeded(await home.run(['nodes', 'add', 'box', ...at, '--identity', key]));
   const { database } = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
   const store = RunStore.open(database);
   const records: RunRecord[] = [started];
@@ -117,7 +122,7 @@ test('the log has its texts, and keeps its place when the screen turns', async (
   await expect.poll(place).toEqual(narrow);
 });
 
-test('the question about a host’s key is whole, and so is the form of a machine', async () => {
+test('questions of a connection are whole, and so is the form of a machine', async () => {
   await go('cluster', part('node-box'));
   for (const width of [WIDTH, 360]) {
     await page.setViewportSize({ width, height: 860 });
@@ -135,6 +140,13 @@ test('the question about a host’s key is whole, and so is the form of a machin
     await page.keyboard.press('Escape');
     await part('node-dialog').waitFor({ state: 'detached' });
   }
+  await part('node-box').getByTestId('node-check').click();
+  await part('question-accept').click();
+  await part('secret-0').waitFor();
+  expect(await part('question-dialog').innerText()).toContain('kkkk');
+  expect(await cutOf(part('question-dialog'))).toBe(0);
+  await page.keyboard.press('Escape');
+  await part('question-dialog').waitFor({ state: 'detached' });
   await page.setViewportSize({ width: WIDTH, height: 860 });
 });
 
