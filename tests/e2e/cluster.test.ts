@@ -165,6 +165,8 @@ test('the agent is deployed with one click', async () => {
 
 test('a run has ranks on both machines, live, and is switched in the middle', async () => {
   await page.keyboard.press('n');
+  for (const text of [/^\d+ cores?$/, /^\d+ cores?, ready$/])
+    await page.getByText(text).waitFor();
   await part('field-world.nodes-box').check();
   await part('field-iterations').fill('1000000');
   await part('field-iterations').press('Tab');

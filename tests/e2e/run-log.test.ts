@@ -96,6 +96,12 @@ test('is filtered by rank and text; a line leads the charts to its iteration', a
     .waitFor();
   await part('log-rank').selectOption('all');
 
+  // Nothing moves, not even back to where it was.
+  await part('log-goal').fill('99999999');
+  await part('log-goal').press('Enter');
+  expect(await part('log-absent').innerText()).toBe('The run’s last iteration is 9.');
+  expect(await part('log-whole').innerText()).toBe('line 77777');
+  expect(await follows()).toBe('true');
   await part('log-goal').fill('3');
   await part('log-goal').press('Enter');
   await line(`line ${Math.ceil((3 * LINES) / 10)}`)
@@ -105,6 +111,7 @@ test('is filtered by rank and text; a line leads the charts to its iteration', a
   expect(await part('log-whole').innerText()).toBe(
     `line ${Math.ceil((3 * LINES) / 10) + 1}`,
   );
+  expect(await part('log-absent').count()).toBe(0);
   expect(await app.obstacles()).toEqual([]);
 });
 

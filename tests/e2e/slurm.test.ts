@@ -87,6 +87,7 @@ describe.skipIf(slurmMissing() !== undefined)(
 
     test('a network that cannot be emulated there is refused in the form', async () => {
       await page.keyboard.press('n');
+      await page.getByText('Slurm cluster, partition main, ready').waitFor();
       await part('field-world.nodes-hpc').check();
       await part('field-world.nodes-this-computer').uncheck();
       await part('field-world.ranks').fill('2');

@@ -115,12 +115,19 @@ export function progressText({ done, pairs, nodes }: LinkCheckProgress): string 
   return `Measuring ${nodes.join(' – ')}, ${done + 1} of ${pairs}`;
 }
 
-/** Why pairs were skipped: the runs in progress there. */
-export function passedOverText({ nodes, runs }: PairOutcome): string {
-  const where = [...new Set(runs.map(({ node }) => node))].join(' and ');
-  return (
-    `${nodes.join(' – ')} was skipped: a run is in progress on ${where}, and measuring would ` +
-    'disturb it. Measure again when it has ended.'
+/** Why pairs were skipped: the runs in progress there. Each reason once, with its pairs. */
+export function passedOverTexts(outcomes: readonly PairOutcome[]): readonly string[] {
+  const pairsBy = new Map<string, string[]>();
+  for (const { nodes, runs } of outcomes) {
+    const where = [...new Set(runs.map(({ node }) => node))].join(' and ');
+    const pairs = pairsBy.get(where) ?? [];
+    pairs.push(nodes.join(' – '));
+    pairsBy.set(where, pairs);
+  }
+  return [...pairsBy].map(
+    ([where, pairs]) =>
+      `${pairs.join(', ')} ${pairs.length === 1 ? 'was' : 'were'} skipped: a run is in ` +
+      `progress on ${where}, and measuring would disturb it. Measure again when it has ended.`,
   );
 }
 

@@ -50,7 +50,7 @@ export function slurmFacts(settings: SlurmSettings): readonly Fact[] {
   return factsOf([
     ['partition', partition],
     ['account', account],
-    ['time limit', time],
+    ['time limit', time && timeLimitText(time)],
     ['nodes', nodes?.toString()],
     [
       'ranks per node',
@@ -62,6 +62,10 @@ export function slurmFacts(settings: SlurmSettings): readonly Fact[] {
     ['sbatch', options.join(' ') || undefined],
   ]);
 }
+
+/** Slurm takes a mere number as minutes. */
+const timeLimitText = (time: string): string =>
+  /^\d+$/.test(time) ? counted(Number(time), 'minute') : time;
 
 /** A preflight's facts, hardware first; unknown facts are omitted. */
 export function machineFacts(seen: Preflight): readonly Fact[] {
@@ -98,6 +102,50 @@ export function gpuText({ name, memoryMiB, bus, othersProcesses }: GpuReport): s
     .filter((part) => part !== undefined)
     .join(', ');
 }
+
+/**
+ * What matters of a machine when machines are chosen for a run: `32 cores, 2 × NVIDIA H200,
+ * ready`. A login node's own hardware does not: no rank runs there.
+ * @param cores of this computer, which has some without a check
+ */
+export function machineSummary(node: NodeStatus, cores?: number): string {
+  const { entry, preflight } = node;
+  const own = preflight?.cores ?? (entry === undefined ? cores : undefined);
+  const hardware =
+    entry?.slurm === undefined
+      ? [own && counted(own, 'core'), gpusText(preflight?.gpus ?? [])]
+      : [
+          'Slurm cluster',
+          entry.slurm.partition && `partition ${entry.slurm.partition}`,
+        ];
+  return [...hardware, entry && readinessText(node)].filter(Boolean).join(', ');
+}
+
+/** `2 × NVIDIA H200`; empty if there are none. */
+function gpusText(gpus: readonly GpuReport[]): string {
+  const names = [...new Set(gpus.map(({ name }) => name))];
+  return names
+    .map((name) => ({ name, count: gpus.filter((gpu) => gpu.name === name).length }))
+    .map(({ name, count }) => (count === 1 ? name : `${count} × ${name}`))
+    .join(', ');
+}
+
+/** Whether it can take ranks, as far as is known. */
+function readinessText(node: NodeStatus): string {
+  const { connection, error, preflight } = node;
+  if (isReady(node)) return 'ready';
+  if (connection !== 'idle' && connection !== 'connected')
+    return connectionText(node).word;
+  if (error !== undefined) return `last attempt failed (${error.code})`;
+  if (preflight === undefined) return 'not checked yet';
+  const errors = preflight.findings.filter(({ level }) => level === 'error').length;
+  return errors > 0
+    ? counted(errors, 'error')
+    : counted(preflight.findings.length, 'warning');
+}
+
+const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function othersText(processes: number | undefined): string | undefined {
   if (processes === undefined) return 'whether others use it is not known';

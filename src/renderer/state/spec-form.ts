@@ -21,7 +21,7 @@ export type FieldKind =
 export interface FormChoice {
   readonly value: string;
   readonly label: string;
-  /** Shown under the field while chosen. */
+  /** Shown under the field while chosen; if several can be chosen, with each. */
   readonly hint?: string | undefined;
 }
 
@@ -194,12 +194,12 @@ function pairsField(): FormField {
 
 /**
  * The form for a draft; the fields depend on its current choices.
- * @param nodes names of the available machines
+ * @param machines that are available
  */
 export function formSections(
   catalogue: Catalogue,
   draft: Draft,
-  nodes: readonly string[] = [LOCAL_NODE],
+  machines: readonly FormChoice[] = [{ value: LOCAL_NODE, label: LOCAL_NODE }],
 ): FormSection[] {
   const dataset = catalogue.datasets.find(
     (entry) => entry.id === valueAt(draft, 'workload.dataset'),
@@ -249,14 +249,10 @@ export function formSections(
     {
       title: 'World',
       fields: [
-        field('world.ranks', 'integer', 'Ranks'),
-        ...(nodes.length > 1
-          ? [
-              field('world.nodes', 'several', 'Machines', [
-                ...nodes.map((name) => ({ value: name, label: name })),
-              ]),
-            ]
+        ...(machines.length > 1
+          ? [field('world.nodes', 'several', 'Machines', machines)]
           : []),
+        field('world.ranks', 'integer', 'Ranks'),
         field('backend', 'choice', 'Backend', plainChoices(schemaAt('backend').enum)),
       ],
       more: [field('world.ports', 'text', 'Ports')],
@@ -268,7 +264,7 @@ export function formSections(
         field('network.bandwidth', 'text', 'Bandwidth'),
         field('network.latency', 'text', 'Latency'),
       ],
-      ...(nodes.length > 1 || valueAt(draft, 'network.pairs') !== undefined
+      ...(machines.length > 1 || valueAt(draft, 'network.pairs') !== undefined
         ? { more: [pairsField()] }
         : {}),
     },

@@ -3,10 +3,10 @@ import {
   linkFailures,
   linkRows,
   measuredSpan,
-  passedOverText,
+  passedOverTexts,
   progressText,
 } from '../../../src/renderer/state/link-map.ts';
-import type { LinkStatus } from '../../../src/shared/link-status.ts';
+import type { LinkStatus, PairOutcome } from '../../../src/shared/link-status.ts';
 
 const link = (from: string, to: string, rate: number, measuredAt = 1): LinkStatus => ({
   ...{ from, to },
@@ -78,11 +78,15 @@ test('when, how far, and why not', () => {
   expect(progressText({ done: 1, pairs: 3, nodes: ['a', 'b'] })).toBe(
     'Measuring a – b, 2 of 3',
   );
-  const runs = [
-    { node: 'a', run: 'x' },
-    { node: 'b', run: 'x' },
-  ];
-  expect(passedOverText({ nodes: ['a', 'b'], links: [] as never, runs })).toMatch(
-    /^a – b was skipped: a run is in progress on a and b/,
-  );
+  const skipped = (pair: string, ...busy: string[]): PairOutcome => ({
+    nodes: pair.split(' ') as [string, string],
+    links: [] as never,
+    runs: busy.map((node) => ({ node, run: 'x' })),
+  });
+  const outcomes = [skipped('a b', 'a', 'b'), skipped('a c', 'a'), skipped('a d', 'a')];
+  const tail = 'and measuring would disturb it. Measure again when it has ended.';
+  expect(passedOverTexts(outcomes)).toEqual([
+    `a – b was skipped: a run is in progress on a and b, ${tail}`,
+    `a – c, a – d were skipped: a run is in progress on a, ${tail}`,
+  ]);
 });

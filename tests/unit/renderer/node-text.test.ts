@@ -7,6 +7,7 @@ import {
   gpuText,
   isReady,
   machineFacts,
+  machineSummary,
   nameOf,
   slurmFacts,
 } from '../../../src/renderer/state/node-text.ts';
@@ -195,6 +196,61 @@ describe('ranks on machines', () => {
     expect(rankNodes([started('here', 0, 1, 2, 3)]).size).toBe(0);
     expect(rankNodes([]).size).toBe(0);
   });
+});
+
+describe('a machine that is chosen for a run', () => {
+  const preflight = parsePreflight('system=Linux\nmachine=x86_64\nlibc=glibc', 0);
+  const gpu = { name: 'NVIDIA H200' };
+
+  test('has its cores and GPUs, and whether it is ready', () => {
+    const seen = { ...preflight, cores: 32, gpus: [gpu, { name: 'L4' }, gpu] };
+    expect(machineSummary(status({ preflight: seen }))).toBe(
+      '32 cores, 2 × NVIDIA H200, L4, ready',
+    );
+    expect(machineSummary(status({ entry: undefined }), 1)).toBe('1 core');
+  });
+
+  test('says what is known against it', () => {
+    const finding = (level: 'error' | 'warning') => ({
+      level,
+      code: 'C',
+      message: 'm',
+    });
+    const found = [finding('error'), finding('warning'), finding('warning')];
+    const error = { code: 'SSH_UNREACHABLE', kind: 'failure', message: 'm' } as const;
+    expect(machineSummary(status())).toBe('not checked yet');
+    expect(machineSummary(status({ error }))).toBe(
+      'last attempt failed (SSH_UNREACHABLE)',
+    );
+    expect(machineSummary(status({ connection: 'unreachable', preflight }))).toBe(
+      'unreachable',
+    );
+    for (const [findings, text] of [
+      [found, '1 error'],
+      [found.slice(1), '2 warnings'],
+    ] as const)
+      expect(machineSummary(status({ preflight: { ...preflight, findings } }))).toBe(
+        text,
+      );
+  });
+
+  test('is a cluster, whose login node’s own hardware does not matter', () => {
+    const slurm = slurmSettingsSchema.parse({ partition: 'gpu' });
+    const seen = { ...preflight, cores: 8, gpus: [gpu] };
+    const login = status({ entry: { ...entry, slurm }, preflight: seen });
+    expect(machineSummary(login)).toBe('Slurm cluster, partition gpu, ready');
+  });
+});
+
+test.each([
+  ['1', '1 minute'],
+  ['90', '90 minutes'],
+  ['30:00', '30:00'],
+  ['1-12', '1-12'],
+])('a time limit of %s is shown as %s', (time, value) => {
+  expect(slurmFacts(slurmSettingsSchema.parse({ time }))).toEqual([
+    { name: 'time limit', value },
+  ]);
 });
 
 test('shows the Slurm settings that were given', () => {

@@ -75,6 +75,8 @@ const catalogue: Catalogue = {
   backends: ['wasm'],
 };
 
+const machines = ['this-computer', 'box'].map((name) => ({ value: name, label: name }));
+
 const draft = experimentSpecSchema.parse({
   workload: { model: 'fnn3', dataset: 'digits' },
   exchange: { method: 'none', collective: 'ring' },
@@ -124,7 +126,7 @@ describe('folded fields', () => {
     const pairs = [{ between: ['a', 'b'], bandwidth: '1 Gbit/s' }];
     const emulated: Draft = { network: { bandwidth: '1 Gbit/s', pairs } };
     for (const sections of [
-      formSections(catalogue, {}, ['this-computer', 'box']),
+      formSections(catalogue, {}, machines),
       formSections(catalogue, emulated),
     ]) {
       const more = sections.flatMap((section) => section.more ?? []);

@@ -1,0 +1,180 @@
+/** The app on a screen of 420 pixels: nothing is cut off, and no page scrolls sideways. */
+import path from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHome, resolveHome } from '../../src/main/home/home.ts';
+import { RunStore } from '../../src/main/store/run-store.ts';
+import type { RunRecord } from '../../src/shared/records.ts';
+import { AppPage } from '../harness/app-page.ts';
+import { succeeded, type GradwireHome } from '../harness/gradwire.ts';
+import { makeKey, SshServer } from '../harness/sshd.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+} from '../unit/main/sample-records.ts';
+
+const WIDTH = 420;
+const TABS = 5;
+
+let app: AppPage;
+let machine: SshServer;
+let page: Page;
+
+beforeAll(async () => {
+  machine = await SshServer.start();
+  app = await AppPage.open({ prepare });
+  ({ page } = app);
+  await page.setViewportSize({ width: WIDTH, height: 860 });
+});
+
+afterAll(async () => {
+  await app?.[Symbol.asyncDispose]();
+  await machine?.[Symbol.asyncDispose]();
+});
+
+/** A run that has ended; a machine whose key is not known, and a locked key to it. */
+async function prepare(home: GradwireHome): Promise<void> {
+  const key = makeKey(path.join(machine.directory, 'k'.repeat(80)), {
+    passphrase: 'correct horse',
+  });
+  machine.authorize(key);
+  const at = ['--host', '127.0.0.1', '--port', String(machine.port)];
+  succeeded(await home.run(['nodes', 'add', 'box', ...at, '--identity', key]));
+  const { database } = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
+  const store = RunStore.open(database);
+  const records: RunRecord[] = [started];
+  for (let iteration = 0; iteration < 10; iteration++) {
+    records.push(iterationRecord(iteration, 0), iterationRecord(iteration, 1));
+    for (let line = 0; line < 20; line++) {
+      const text = `iteration ${iteration}, line ${line}`;
+      const at = 1_700_000_000_001 + iteration;
+      records.push({ type: 'log', at, rank: 0, stream: 'stderr', iteration, text });
+    }
+  }
+  store.create({ id: 'run', spec: sampleSpec(), switches: [], createdAt: 1 });
+  store.append('run', entries([...records, done]));
+  store.close();
+}
+
+const part = (testId: string) => app.part(testId);
+
+async function go(place: string, shown: Locator): Promise<void> {
+  await page.evaluate((hash) => (location.hash = hash), `#/${place}`);
+  await shown.first().waitFor();
+}
+
+/** Pixels of the document that are out of sight at the side. */
+const hidden = (): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+
+/** Pixels of an element that are out of sight at the side. */
+const cutOf = (element: Locator): Promise<number> =>
+  element.evaluate(
+    (box: { scrollWidth: number; clientWidth: number }) =>
+      box.scrollWidth - box.clientWidth,
+  );
+
+test('no page is wider than the screen', async () => {
+  for (const [place, shown] of [
+    ['start', part('recent-runs')],
+    ['new', part('field-world.nodes-box')],
+    ['runs', part('runs-table')],
+    ['cluster', part('node-box')],
+    ['run/run', part('log-line')],
+  ] as const) {
+    await go(place, shown);
+    expect([place, await hidden(), await cutOf(page.locator('main'))]).toEqual([
+      ...[place, 0, 0],
+    ]);
+  }
+});
+
+test('all that a run’s row says of it is in sight', async () => {
+  await go('runs', part('runs-table'));
+  expect(await part('runs-table').innerText()).toMatch(/10\s+iterations\s+97.0 %/);
+  const table = part('runs-table').locator('..');
+  expect(await cutOf(table)).toBe(0);
+  expect(await part('scroll-hint').count()).toBe(0);
+  expect(await app.obstacles()).toEqual([]);
+});
+
+test('the log has its texts, and keeps its place when the screen turns', async () => {
+  await go('run/run', part('log-line'));
+  await part('log-goal').fill('5');
+  await part('log-goal').press('Enter');
+  const line = part('log-line').filter({ hasText: 'iteration 5, line 0' });
+  await line.waitFor();
+  expect((await line.locator('.text').boundingBox())!.width).toBeGreaterThan(WIDTH / 2);
+  /** Pixels from the top of the list to the line, and its height. */
+  const place = async (): Promise<readonly number[]> => {
+    const list = (await part('log-lines').boundingBox())!;
+    const { y, height } = (await line.boundingBox()) ?? { y: Infinity, height: 0 };
+    return [Math.round((y - list.y) / 10), height];
+  };
+  const narrow = await place();
+  expect(narrow).toEqual([0, 42]);
+  await page.setViewportSize({ width: 860, height: WIDTH });
+  await expect.poll(place).toEqual([0, 22]);
+  await page.setViewportSize({ width: WIDTH, height: 860 });
+  await expect.poll(place).toEqual(narrow);
+});
+
+test('questions of a connection are whole, and so is the form of a machine', async () => {
+  await go('cluster', part('node-box'));
+  for (const width of [WIDTH, 360]) {
+    await page.setViewportSize({ width, height: 860 });
+    await part('node-box').getByTestId('node-check').click();
+    expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
+    expect(await cutOf(part('question-dialog'))).toBe(0);
+    const { x, width: wide } = (await part('question-accept').boundingBox())!;
+    expect(x).toBeGreaterThan(0);
+    expect(x + wide).toBeLessThan(width);
+    await part('question-refuse').click();
+    await part('question-dialog').waitFor({ state: 'detached' });
+    await part('add-node').click();
+    await part('node-slurm-login').check();
+    expect(await cutOf(part('node-dialog'))).toBe(0);
+    await page.keyboard.press('Escape');
+    await part('node-dialog').waitFor({ state: 'detached' });
+  }
+  await part('node-box').getByTestId('node-check').click();
+  await part('question-accept').click();
+  await part('secret-0').waitFor();
+  expect(await part('question-dialog').innerText()).toContain('kkkk');
+  expect(await cutOf(part('question-dialog'))).toBe(0);
+  await page.keyboard.press('Escape');
+  await part('question-dialog').waitFor({ state: 'detached' });
+  await page.setViewportSize({ width: WIDTH, height: 860 });
+});
+
+test('a machine’s address is on one line', async () => {
+  const address = part('node-box').getByTestId('node-address');
+  expect((await address.innerText()).trim()).toBe(`127.0.0.1:${machine.port}`);
+  expect((await address.boundingBox())!.height).toBeLessThan(24);
+});
+
+test('tabs of terminals scroll in their place, the current one in sight', async () => {
+  await part('node-this-computer').getByTestId('node-terminal').click();
+  for (let tab = 1; tab < TABS; tab++) await part('terminal-new').click();
+  const current = part('terminal-tab').nth(TABS - 1);
+  const isInSight = async () => {
+    const { x, width } = (await current.boundingBox())!;
+    return x >= 0 && x + width <= page.viewportSize()!.width;
+  };
+  await expect.poll(isInSight).toBe(true);
+  expect(await hidden()).toBe(0);
+  await page.setViewportSize({ width: 360, height: 860 });
+  await expect.poll(isInSight).toBe(true);
+  expect(await hidden()).toBe(0);
+  for (let tab = 0; tab < TABS; tab++) await part('terminal-close').click();
+  await part('terminals').waitFor({ state: 'detached' });
+  expect(app.errors).toEqual([]);
+});
+
+/** Of the page, where functions of `evaluate` run. */
+declare const location: { hash: string };
+declare const document: { readonly documentElement: { readonly scrollWidth: number } };
+declare const window: { readonly innerWidth: number };
