@@ -112,6 +112,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outOfReach: (node, error) => {
         outbox.notice(atMachine(node, error));
       },
+      silent: (node, error) => {
+        // Its card shows it for as long as it lasts.
+        if (error === undefined) return;
+        const message = `${node} does not answer: ${error.message}`;
+        outbox.notice({ ...error, message });
+      },
       caughtUp: (catchUp) => {
         outbox.caughtUp(catchUp);
       },

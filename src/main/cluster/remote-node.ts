@@ -29,13 +29,19 @@ import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
 import type { PortForwarding } from './port-forwarding.ts';
 import { stopDeadline } from './stop-deadline.ts';
-import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
+import {
+  ControlConnection,
+  HELLO_DEADLINE_MS,
+  type ConnectionHandlers,
+} from './control-connection.ts';
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
 const EXIT_NONE_RUNS = 3;
 /** How much a login shell may print before the agent's first output. */
 const MOST_NOISE_BYTES = 2 ** 20;
 const ATTACH_MS = 90_000;
+/** How long a greeting may take once the way to the supervisor is open. */
+const LEAST_GREETING_MS = 10_000;
 /** Log-in errors with which another client may succeed. */
 const NOT_LET_IN = new Set(['SSH_AUTH_FAILED', 'SSH_KEY_UNSUPPORTED']);
 
@@ -265,12 +271,15 @@ export class RemoteNode implements NodeAccess {
         ...options,
       ].join(' ');
       const stream = await lease.connection.stream(command);
+      const end = performance.now() + HELLO_DEADLINE_MS;
       if (!(await skipTo(marker, stream, this.name))) return undefined;
       used = true;
       stream.once('close', () => {
         lease[Symbol.dispose]();
       });
-      return await ControlConnection.open(stream, handlers, this.name);
+      // Where nothing greets, `attach` has waited for it before.
+      const patience = Math.max(end - performance.now(), LEAST_GREETING_MS);
+      return await ControlConnection.open(stream, handlers, this.name, patience);
     } finally {
       if (!used) lease[Symbol.dispose]();
     }
@@ -354,11 +363,7 @@ export class RemoteNode implements NodeAccess {
 }
 
 /** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
-function namedRun(
-  runs: readonly RunStatus[],
-  wanted: string,
-  node: string,
-): RunStatus {
+function namedRun(runs: readonly RunStatus[], wanted: string, node: string): RunStatus {
   const going = runs.filter(({ phase }) => phase !== 'ended');
   const [found, ...others] = going.filter(({ run }) => run.startsWith(wanted));
   if (found !== undefined && others.length === 0) return found;
