@@ -78,6 +78,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   });
   const inventory = new Inventory({
     ...{ home, entries: store.nodes, questions },
+    // Runs that it launches later go over the same connections.
+    deploysUnasked: true,
     facts: {
       note: (node, news) => {
         store.facts.note(node, news);

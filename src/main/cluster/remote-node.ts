@@ -53,6 +53,11 @@ export interface RemoteNodeOptions {
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
   readonly progress?: DeployListener | undefined;
+  /**
+   * Whether connections that no action of the user needs deploy the agent; default: they use
+   * the installed one, of whatever version.
+   */
+  readonly deploysUnasked?: boolean | undefined;
   /** Receives what is found out about the machine. */
   readonly learned?: ((news: NodeFacts) => void) | undefined;
 }
@@ -241,11 +246,20 @@ export class RemoteNode implements NodeAccess {
     options?: ConnectOptions,
   ): Promise<ControlConnection> {
     const lease = await this.#lease(options);
-    const connection = await this.#attach(lease, [], handlers, () =>
-      this.#bring(lease.connection, { signal: options?.signal }),
+    const signal = options?.signal;
+    const isAsked = options?.interactive !== false;
+    const mayDeploy = isAsked || this.#options.deploysUnasked === true;
+    const connection = await this.#attach(lease, [], handlers, async () =>
+      mayDeploy
+        ? this.#bring(lease.connection, { signal })
+        : newestAgent(await findInstalled(lease.connection, signal)),
     );
     if (connection !== undefined) return connection;
-    throw attachFailed(this.name, 'its supervisor ended at once');
+    if (mayDeploy) throw attachFailed(this.name, 'its supervisor ended at once');
+    throw failure('AGENT_MISSING', 'Gradwire’s agent is not installed there any more', {
+      place: this.name,
+      next: `Deploy it: gradwire nodes deploy ${this.name}.`,
+    });
   }
 
   /**
