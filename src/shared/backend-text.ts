@@ -2,7 +2,7 @@
 import type { StartedRecord } from './records.ts';
 
 /**
- * `webgpu (NVIDIA H200)`, `webgpu (2 × NVIDIA H200)` where ranks have several, `wasm (this
+ * `webgpu (NVIDIA H200)`, `webgpu (2 × NVIDIA H200)` where ranks have several, `wasm (the
  * machine has no GPU)`, `wasm`.
  */
 export function backendText({

@@ -19,6 +19,7 @@ import type {
 } from './measure-records.ts';
 import type { DoneRecord, RunEvent, StartedRecord } from './records.ts';
 import { describeAllocated, reasonText } from './queue-text.ts';
+import { HERE } from './rank-places.ts';
 import { describeState } from './switched-state.ts';
 import { describeThinned } from './thinned-text.ts';
 
@@ -37,17 +38,21 @@ const RESIDUALS = {
   dropped: ' Residual dropped.',
 } as const;
 
-/** @param rankName names a rank; default: its number */
+/**
+ * @param rankName names a rank; default: its number
+ * @param machine names a machine; default: as records have it, and not where one has all ranks
+ */
 export function eventText(
   event: RunEvent,
   rankName: (rank: number) => string = (rank) => `rank ${rank}`,
+  machine?: (node: string) => string,
 ): EventText {
   switch (event.type) {
     case 'started':
       return {
         tone: 'plain',
         title: 'Started',
-        text: `${placesText(event)} on ${backendText(event)}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}${network(event)}`,
+        text: `${placesText(event, machine)} on ${backendText(event)}, ${formatCount(event.parameters)} parameters, ${describePlan(event.plan)}${network(event)}`,
       };
     case 'switch':
       return {
@@ -139,7 +144,11 @@ export function eventText(
         tone: 'good',
         title: 'Restarted',
         iteration: event.iteration,
-        text: `the ranks on ${event.node} resume from iteration ${event.iteration}`,
+        text:
+          `the ranks on ${machine?.(event.node) ?? event.node} ` +
+          (event.iteration === 0
+            ? 'start again from the beginning'
+            : `resume from iteration ${event.iteration}`),
       };
     case 'thinned':
       return {
@@ -189,11 +198,22 @@ export function replicaText({ metricKind, replicaMetric }: DoneRecord): string {
   return ` (averaged model; replicas ${formatMetric(replicaMetric, metricKind)})`;
 }
 
-/** `4 ranks`, or `ranks 2, 3 of 4 on box` if this machine has only some of them. */
-function placesText({ ranks, processes }: StartedRecord): string {
-  if (processes.length === ranks) return `${ranks} ranks`;
+/**
+ * `4 ranks`, `4 ranks at box`, or `ranks 2, 3 of 4 at box` if this record has only some of
+ * them.
+ */
+function placesText(
+  { ranks, processes }: StartedRecord,
+  machine?: (node: string) => string,
+): string {
+  const names = processes.map(({ node }) => machine?.(node) ?? node);
+  const places = [...new Set(names)].join(', ') || 'a machine';
+  if (processes.length === ranks) {
+    const isKnown = machine !== undefined && places !== HERE;
+    return `${ranks} ranks${isKnown ? ` at ${places}` : ''}`;
+  }
   const here = processes.map(({ rank }) => rank).join(', ');
-  return `ranks ${here} of ${ranks} at ${processes[0]?.node ?? 'a machine'}`;
+  return `ranks ${here} of ${ranks} at ${places}`;
 }
 
 const sentence = (words: string | undefined): string =>

@@ -81,7 +81,10 @@ function causeOf(losses: readonly InterruptedRecord[]): PastRestart['cause'] {
 /** `restarted 2026-03-01 12:00 from the checkpoint at iteration 300, after 7 s: box: …` */
 export function describeRestart({ at, lostAt, iteration, cause }: PastRestart): string {
   return (
-    `restarted ${formatDateTime(at)} from the checkpoint at iteration ${iteration}, ` +
+    `restarted ${formatDateTime(at)} from ` +
+    (iteration === 0
+      ? 'the beginning, '
+      : `the checkpoint at iteration ${iteration}, `) +
     `after ${formatElapsed(at - lostAt)}` +
     (cause === undefined ? '' : `: ${describeInterruption(cause)}`)
   );

@@ -23,11 +23,17 @@ const LEVELS = {
   bad: 'error',
 } as const;
 
-/** Undefined for iterations, which the log leaves out. */
-export function logLine({ sequence, record }: JournalEntry): LogLine | undefined {
+/**
+ * Undefined for iterations, which the log leaves out.
+ * @param machine names a machine; default: as records have it
+ */
+export function logLine(
+  { sequence, record }: JournalEntry,
+  machine?: (node: string) => string,
+): LogLine | undefined {
   if (record.type === 'iteration') return undefined;
   if (record.type === 'log') return printedLine(sequence, record);
-  const { tone, title, text, iteration } = eventText(record);
+  const { tone, title, text, iteration } = eventText(record, undefined, machine);
   return {
     ...{ sequence, at: record.at, rank: rankOf(record), iteration },
     level: LEVELS[tone],

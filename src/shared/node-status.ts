@@ -39,11 +39,11 @@ export interface NodeFacts {
   readonly agent?: string | undefined;
 }
 
-/** A lost connection. */
+/** A lost or silent connection. */
 export interface NodeLoss {
   /** ms since 1970 */
   readonly since: number;
-  /** Why the last attempt to make it again failed; undefined before the first has. */
+  /** Why it is silent, or why the last attempt to make it again failed: undefined before one has. */
   readonly error?: ErrorData | undefined;
 }
 
@@ -61,6 +61,8 @@ export interface NodeConnection {
   readonly attempt?: { readonly number: number; readonly last?: number } | undefined;
   /** While it reconnects, and when it has given up. */
   readonly loss?: NodeLoss | undefined;
+  /** A connected machine gives no sign of life; what is followed there goes on. */
+  readonly silence?: NodeLoss | undefined;
   /** The version of the supervisor there, if it differs from the app's. */
   readonly otherVersion?: string | undefined;
 }
@@ -86,7 +88,7 @@ export interface NodeStatus extends NodeConnection, NodeFacts {
   /** Undefined for this computer. */
   readonly entry?: NodeEntry | undefined;
   readonly activity?: NodeActivity | undefined;
-  /** Why the last action there failed. */
+  /** Why the last action there failed, or why it gives no sign of life. */
   readonly error?: ErrorData | undefined;
   /** Runs that have ranks there and have not ended. */
   readonly runs: readonly { readonly id: string; readonly name: string }[];

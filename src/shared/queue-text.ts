@@ -36,9 +36,25 @@ export function someNames(names: readonly string[]): string {
  * undefined for all others.
  */
 export function reasonMeaning(reason: string): string | undefined {
+  const never = valueOf(NEVER, reason);
+  if (never !== undefined) return `${never.why}: it will never start`;
   return (
-    (Object.hasOwn(MEANINGS, reason) ? MEANINGS[reason] : undefined) ??
+    valueOf(MEANINGS, reason) ??
     LIMITS.find(([beginning]) => reason.startsWith(beginning))?.[1]
+  );
+}
+
+/** Why a job will never start, and what to do; undefined for any other job. */
+export function queueAdvice({
+  job,
+  node,
+  reason,
+}: Pick<QueuedRecord, 'job' | 'node' | 'reason'>): string | undefined {
+  const never = reason === undefined ? undefined : valueOf(NEVER, reason);
+  if (never === undefined) return undefined;
+  return (
+    `job ${job} will never start: ${never.why} (${reason}). Stop the run, and change ` +
+    `what its jobs ask for: gradwire nodes edit ${node} ${never.options}.`
   );
 }
 
@@ -48,15 +64,36 @@ export function reasonText(reason: string): string {
   return meaning === undefined ? reason : `${reason} (${meaning})`;
 }
 
+const valueOf = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** Reasons of jobs that never start as they are, and the options of `nodes edit` to change. */
+const NEVER: Readonly<
+  Record<string, { readonly why: string; readonly options: string }>
+> = {
+  PartitionTimeLimit: {
+    why: 'its time limit exceeds the partition’s',
+    options: '--time LIMIT',
+  },
+  PartitionNodeLimit: {
+    why: 'it asks for more nodes than the partition allows',
+    options: '--nodes N',
+  },
+  PartitionConfig: {
+    why: 'it asks for what the partition does not offer',
+    options: '--partition NAME, --time LIMIT or --nodes N',
+  },
+  BadConstraints: {
+    why: 'no node meets its requirements',
+    options: '--cpus-per-node N, --gpus-per-node N or --sbatch=OPTION',
+  },
+};
+
 const MEANINGS: Readonly<Record<string, string>> = {
   Resources: 'too few nodes are free',
   Priority: 'jobs of higher priority come first',
-  PartitionTimeLimit: 'its time limit exceeds the partition’s: it will never start',
-  PartitionNodeLimit:
-    'it asks for more nodes than the partition allows: it will never start',
   PartitionDown: 'the partition is not accepting jobs',
   PartitionInactive: 'the partition is not accepting jobs',
-  BadConstraints: 'no node meets its requirements: it will never start',
   ReqNodeNotAvail: 'a node that it needs is down or reserved',
   JobHeldUser: 'held by its owner until scontrol release',
   JobHeldAdmin: 'held by an administrator',

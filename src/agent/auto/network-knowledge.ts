@@ -27,12 +27,19 @@ export class NetworkKnowledge {
   /**
    * @param emulated whether the constants are those of an emulated network
    * @param places the node of each rank; default: all are on one
+   * @param allocated whether its nodes are others in every run, so that their links cannot be
+   * measured
    */
-  constructor(known?: NetworkCost, emulated = false, places?: readonly number[]) {
+  constructor(
+    known?: NetworkCost,
+    emulated = false,
+    places?: readonly number[],
+    allocated = false,
+  ) {
     this.constants = known ?? LOOPBACK;
     this.origin = emulated
       ? 'using the emulated network’s bandwidth and latency'
-      : originOf(known, new Set(places).size > 1);
+      : originOf(known, new Set(places).size > 1, allocated);
   }
 
   /** Corrections learnt since the launch. */
@@ -59,7 +66,11 @@ export class NetworkKnowledge {
   }
 }
 
-function originOf(known: NetworkCost | undefined, spread: boolean): string {
+function originOf(
+  known: NetworkCost | undefined,
+  spread: boolean,
+  allocated: boolean,
+): string {
   if (spread && known?.between !== undefined) {
     const { alpha, beta } = known.between;
     const within = known.beta === LOOPBACK.beta && known.alpha === LOOPBACK.alpha;
@@ -70,10 +81,11 @@ function originOf(known: NetworkCost | undefined, spread: boolean): string {
     );
   }
   if (known !== undefined) return 'using the measured network profile';
+  const unmeasured = allocated
+    ? 'links between nodes that Slurm allocates cannot be measured'
+    : 'not all links between them have been measured (run gradwire nodes network)';
   return (
     `using loopback constants${spread ? ', and those of Gigabit Ethernet between machines' : ''}, because ` +
-    (spread
-      ? 'not all links between them have been measured (run gradwire nodes network)'
-      : 'no network profile has been measured')
+    (spread ? unmeasured : 'no network profile has been measured')
   );
 }

@@ -66,6 +66,8 @@ export interface EngineOptions {
   readonly network?: NetworkCost | undefined;
   /** The node of each rank, the same on all ranks; default: all are on one. */
   readonly places?: readonly number[] | undefined;
+  /** Whether its nodes are others in every run. */
+  readonly allocated?: boolean | undefined;
   /** Whether that network is emulated. */
   readonly emulated?: boolean | undefined;
   /** Saved state of an engine of this rank; default: the run begins. */
@@ -100,6 +102,7 @@ export class ExchangeEngine implements Disposable {
       options.network,
       options.emulated,
       options.places,
+      options.allocated,
     );
     const common = {
       ...{ ...options, ledger: this.#ledger },

@@ -7,17 +7,31 @@ import { failure, GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunStatus as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
 import { endsJournal, type RunRecord } from '../../shared/records.ts';
+import { rankSpans } from '../../shared/rank-spans.ts';
 import type { Journal } from './journal.ts';
+
+/** The run's ranks here, and its name for this machine; older versions did not store them. */
+export interface RestoredRanks {
+  readonly ranks: readonly number[];
+  /** Default: this is the user's own computer, whose host name records have. */
+  readonly node?: string | undefined;
+}
 
 export class RestoredRun {
   readonly state: SupervisedRunState;
   readonly journal: Journal;
   readonly ended = Promise.resolve(undefined);
 
-  constructor(run: string, spec: ExperimentSpec, createdAt: number, journal: Journal) {
+  constructor(
+    run: string,
+    spec: ExperimentSpec,
+    createdAt: number,
+    journal: Journal,
+    here?: RestoredRanks,
+  ) {
     const last = journal.lastRecord;
     if (last === undefined || !endsJournal(last)) {
-      const error = lossOf(journal).toData();
+      const error = lossOf(journal, here).toData();
       appendLast(journal, { type: 'failed', at: Date.now(), error });
     }
     this.journal = journal;
@@ -65,13 +79,15 @@ export class RestoredRun {
 }
 
 /** Why the run of a dead supervisor ended. */
-export function lossOf({ damage, file }: Journal): GradwireError {
+export function lossOf({ damage, file }: Journal, here?: RestoredRanks): GradwireError {
   if (damage === undefined) {
+    const whose = here === undefined ? 'this run' : ranksText(here.ranks);
+    const workers = here === undefined ? 'its workers' : 'them';
     return failure(
       'SUPERVISOR_LOST',
-      'the supervisor of this run died together with its workers',
+      `the supervisor of ${whose} died together with ${workers}`,
       {
-        place: hostname(),
+        place: here?.node ?? hostname(),
         next: 'Everything up to the last record is stored. Launch the run again.',
       },
     );
@@ -81,6 +97,9 @@ export function lossOf({ damage, file }: Journal): GradwireError {
     next: 'Everything before the damage is stored. Launch the run again.',
   });
 }
+
+const ranksText = (ranks: readonly number[]): string =>
+  `${ranks.length === 1 ? 'rank' : 'ranks'} ${rankSpans(ranks)}`;
 
 /** A disk that is still full must not keep the supervisor from starting. */
 function appendLast(journal: Journal, record: RunRecord): void {

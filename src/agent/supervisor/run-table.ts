@@ -125,12 +125,16 @@ export class RunTable {
     const journal = Journal.reopen(journalFile, note, launch?.node);
     const mayGoOn = spec.onFailure === 'restart' && seen.mayGoOn;
     if (!mayGoOn || journal.damage !== undefined || launch === undefined) {
-      return new RestoredRun(id, spec, createdAt, journal);
+      return new RestoredRun(id, spec, createdAt, journal, launch);
     }
     const secret = randomBytes(SECRET_BYTES);
     const request = { run: id, spec, secret, ...launch };
     return this.#make(request, meta, journal, {
-      ...{ createdAt, later: meta.later ?? [], error: lossOf(journal).toData() },
+      ...{
+        createdAt,
+        later: meta.later ?? [],
+        error: lossOf(journal, launch).toData(),
+      },
       ...seen.progress,
     });
   }

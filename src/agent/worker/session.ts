@@ -322,6 +322,8 @@ export class WorkerSession {
       switches: configuration.switches.map((one) => this.#counted(one)),
       network: configuration.network,
       places: configuration.places,
+      // Ranks of one machine are on several nodes only where that is a cluster.
+      allocated: spec.world.nodes.length === 1,
       group: groupOf(spec, rank),
       resume: resume && {
         iteration: exchangeFrom(resume.iteration, spec),

@@ -30,6 +30,11 @@ export function addNodesLogCommand(nodes: Command): void {
         connectOptions(flags),
       );
       if (lines === undefined) process.stderr.write(`${name} has no log at ${file}\n`);
+      else if (lines.length === 0) {
+        process.stderr.write(
+          `the log of ${name} is empty: its supervisor has reported no trouble (${file})\n`,
+        );
+      }
       for (const line of lines ?? []) process.stdout.write(`${line}\n`);
     });
 }

@@ -34,7 +34,10 @@ export function addNodesNetworkCommand(nodes: Command): void {
           'would see them. The result is stored; runs over several machines and gradwire ' +
           'plan use it to choose collectives.',
       )
-      .argument('[names...]', 'machines; default: all, and this computer'),
+      .argument(
+        '[names...]',
+        'machines; default: this computer and all others but Slurm clusters',
+      ),
   )
     .option(
       '--while-running',
@@ -77,7 +80,7 @@ async function measure(
   const outcomes: PairOutcome[] = [];
   await withWorkspace(
     async ({ store, inventory, coordinator }) => {
-      const names = asked.length === 0 ? inventory.names() : [...new Set(asked)];
+      const names = asked.length === 0 ? inventory.linked() : [...new Set(asked)];
       const links = names.map((name) => coordinator.node(name));
       if (names.length < 2) {
         throw inputError(

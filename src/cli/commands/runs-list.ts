@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { describeMetric } from '../../shared/metric.ts';
-import { describeQueued } from '../../shared/queue-text.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { describeQueued, queueAdvice } from '../../shared/queue-text.ts';
+import { machineName } from '../../shared/rank-places.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { date, loss } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
@@ -40,12 +42,26 @@ function parseLimit(text: string): number {
 async function list(options: ListOptions): Promise<void> {
   await withWorkspace(async ({ store, coordinator }) => {
     await coordinator.recover();
+    const asked = new Set(store.unended().flatMap(({ nodes }) => nodes));
+    for (const node of asked) {
+      if (coordinator.nodeConnection(node).connection === 'connected') continue;
+      process.stderr.write(
+        `gradwire: ${node} was not reached: its runs are listed as they were last known ` +
+          `here. Check it: gradwire nodes check ${node}.\n`,
+      );
+    }
     const runs = store.list(options);
     if (options.json) {
       for (const run of runs) process.stdout.write(`${JSON.stringify(run)}\n`);
     } else if (runs.length === 0) {
       process.stdout.write('no runs yet; start one with: gradwire run quickstart\n');
-    } else process.stdout.write(`${textTable([HEADINGS, ...runs.map(row)], ALIGN)}\n`);
+    } else {
+      process.stdout.write(`${textTable([HEADINGS, ...runs.map(row)], ALIGN)}\n`);
+      for (const { id, queue } of runs) {
+        const advice = queue && queueAdvice(queue);
+        if (advice !== undefined) process.stdout.write(`${id}: ${advice}\n`);
+      }
+    }
   });
 }
 
@@ -55,6 +71,7 @@ const HEADINGS = [
   'state',
   'iterations',
   'ranks',
+  'machines',
   'loss',
   'metric',
   'methods',
@@ -67,6 +84,7 @@ const ALIGN = [
   'left',
   'right',
   'right',
+  'left',
   'right',
   'right',
   'left',
@@ -81,10 +99,17 @@ function row(run: RunSummary): string[] {
     run.queue === undefined ? run.state : describeQueued(run.queue),
     `${run.iterations}/${run.iterationsPlanned}`,
     String(run.ranks),
+    machinesText(run),
     run.loss === undefined ? '–' : loss(run.loss),
     run.metric === undefined ? '–' : describeMetric(run.metric, run.metricKind),
     run.methods.join(' → '),
     run.emulated ?? '',
     run.name,
   ];
+}
+
+/** Empty for this computer alone. */
+function machinesText({ nodes }: RunSummary): string {
+  const isHere = nodes.every((node) => node === LOCAL_NODE);
+  return isHere ? '' : nodes.map((node) => machineName(node, nodes)).join(', ');
 }

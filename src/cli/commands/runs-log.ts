@@ -47,7 +47,7 @@ export function addRunsLogCommand(runs: Command): void {
           const id = resolveRun(store, name);
           requireRank(store, id, flags.rank);
           const printer = new LogPrinter(process.stdout, filter, flags.json);
-          printer.records(byTime(store, id));
+          printer.records(byTime(store, id), store.summary(id));
           return 0;
         }
         const id = resolveRun(store, name);

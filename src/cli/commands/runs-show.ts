@@ -10,7 +10,11 @@ import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import { describeMetric } from '../../shared/metric.ts';
-import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
+import {
+  describeAllocated,
+  describeQueued,
+  queueAdvice,
+} from '../../shared/queue-text.ts';
 import { rankProcesses } from '../../shared/rank-places.ts';
 import type { RunDetail } from '../../shared/rpc.ts';
 import { describeThinned } from '../../shared/thinned-text.ts';
@@ -58,9 +62,11 @@ function describe(
         ? ''
         : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
   ];
+  const advice = run.queue && queueAdvice(run.queue);
+  if (advice !== undefined) lines.push(advice);
   const started = run.events.find((event) => event.type === 'started');
   const processes = rankProcesses(run.events);
-  for (const line of [describePlaces(processes), describeGpus(processes)]) {
+  for (const line of [describePlaces(processes, run.nodes), describeGpus(processes)]) {
     if (line !== undefined) lines.push(line);
   }
   const emulated = started?.emulated;

@@ -66,6 +66,13 @@ export async function withWorkspace<T>(
       caughtUp: (catchUp) => {
         process.stderr.write(`gradwire: ${describeCatchUp(catchUp)}\n`);
       },
+      silent: (node, error) => {
+        const news =
+          error === undefined
+            ? `${node} answers again`
+            : `${node} does not answer: ${formatError(error)}`;
+        process.stderr.write(`gradwire: ${news}\n`);
+      },
       outOfReach: sayOnce((node, error) => `${node} cannot be reached: ${error}`),
     };
     const coordinator = new RunCoordinator({
@@ -85,6 +92,9 @@ export async function withWorkspace<T>(
         },
         outOfReach: (node, error) => {
           events.outOfReach(node, error);
+        },
+        silent: (node, error) => {
+          events.silent?.(node, error);
         },
         caughtUp: (catchUp) => {
           events.caughtUp?.(catchUp);

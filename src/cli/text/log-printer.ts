@@ -5,7 +5,9 @@ import {
   type LogFilter,
   type LogLine,
 } from '../../shared/log-text.ts';
+import { machineName } from '../../shared/rank-places.ts';
 import type { JournalEntry } from '../../shared/records.ts';
+import type { RunSummary } from '../../shared/rpc.ts';
 import type { Output, RunPrinter } from './run-printer.ts';
 
 export class LogPrinter implements RunPrinter {
@@ -23,10 +25,13 @@ export class LogPrinter implements RunPrinter {
     // The lines say it all.
   }
 
-  records(entries: readonly JournalEntry[]): void {
+  records(
+    entries: readonly JournalEntry[],
+    { nodes }: Pick<RunSummary, 'nodes'>,
+  ): void {
     let printed = '';
     for (const entry of entries) {
-      const line = logLine(entry);
+      const line = logLine(entry, (node) => machineName(node, nodes));
       if (line === undefined || !passes(line, this.#filter)) continue;
       printed += `${this.#json ? JSON.stringify(entry.record) : lineText(line)}\n`;
     }

@@ -1,18 +1,42 @@
 /** On which machine each rank of a run is, in one line. */
-import type { StartedProcess } from '../../shared/rank-places.ts';
+import { HERE, machineName, type StartedProcess } from '../../shared/rank-places.ts';
 import { rankSpans } from '../../shared/rank-spans.ts';
 
-/** `ranks 0–1 on this-computer, 2–3 on box`; undefined if one machine has all ranks. */
+/**
+ * `ranks 0–1 on this computer, 2–3 on box`
+ * @param nodes the machines of the run, as its spec names them
+ */
+export function ranksOn(
+  processes: readonly StartedProcess[],
+  nodes: readonly string[],
+): string {
+  const places = [...ranksByMachine(processes, nodes)].map(
+    ([machine, ranks]) => `${rankSpans(ranks)} on ${machine}`,
+  );
+  return `${processes.length === 1 ? 'rank' : 'ranks'} ${places.join(', ')}`;
+}
+
+/** As `ranksOn`; undefined if this computer has all of them. */
 export function describePlaces(
   processes: readonly StartedProcess[],
+  nodes: readonly string[],
 ): string | undefined {
+  const machines = [...ranksByMachine(processes, nodes).keys()];
+  return machines.every((machine) => machine === HERE)
+    ? undefined
+    : ranksOn(processes, nodes);
+}
+
+function ranksByMachine(
+  processes: readonly StartedProcess[],
+  nodes: readonly string[],
+): ReadonlyMap<string, readonly number[]> {
   const ranksOf = new Map<string, number[]>();
   for (const { rank, node } of processes.toSorted((a, b) => a.rank - b.rank)) {
-    ranksOf.set(node, [...(ranksOf.get(node) ?? []), rank]);
+    const machine = machineName(node, nodes);
+    ranksOf.set(machine, [...(ranksOf.get(machine) ?? []), rank]);
   }
-  if (ranksOf.size < 2) return undefined;
-  const places = [...ranksOf].map(([node, ranks]) => `${rankSpans(ranks)} on ${node}`);
-  return `ranks ${places.join(', ')}`;
+  return ranksOf;
 }
 
 /** `rank 0 at 00000000:3B:00.0, rank 1 at …`: the GPUs of ranks, where drivers say. */

@@ -9,18 +9,18 @@ import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
 import { replicaText } from '../../shared/event-text.ts';
 import { describeMetric } from '../../shared/metric.ts';
 import { workloadName } from '../../shared/model-name.ts';
-import { describeAllocated, describeQueued } from '../../shared/queue-text.ts';
 import {
-  endsRun,
-  type JournalEntry,
-  type RunRecord,
-  type StartedRecord,
-} from '../../shared/records.ts';
+  describeAllocated,
+  describeQueued,
+  queueAdvice,
+} from '../../shared/queue-text.ts';
+import { endsRun, type JournalEntry, type RunRecord } from '../../shared/records.ts';
 import { describeState } from '../../shared/switched-state.ts';
 import { describeThinned } from '../../shared/thinned-text.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
 import { loss, milliseconds } from './quantities.ts';
+import { describePlaces, ranksOn } from './rank-places.ts';
 
 export interface RunPrinter {
   /** Once, before any record. */
@@ -72,11 +72,15 @@ export class JsonPrinter implements RunPrinter {
 
 const PROGRESS_MS = 1000;
 const LIVE_MS = 100;
-/** Codes of notices that say what was chosen, by `auto` or in place of what the spec says. */
+/**
+ * Codes of notices that say what was chosen: by `auto`, in place of what the spec says, or of
+ * a machine's addresses.
+ */
 const CHOICES: ReadonlySet<string> = new Set([
   'COLLECTIVE_CHOSEN',
   'COLLECTIVE_CHANGED',
   'MOMENTUM_REPLACED',
+  'PEER_ADDRESS',
 ]);
 const CLEAR_LINE = '\r\u001b[2K';
 
@@ -87,6 +91,8 @@ export class HumanPrinter implements RunPrinter {
   #lastProgress = -Infinity;
   #live = false;
   #startedAt: number | undefined;
+  /** The machines of the run. */
+  #nodes: readonly string[] = [];
   #last: Extract<RunRecord, { type: 'done' | 'failed' }> | undefined;
 
   constructor(output: Output) {
@@ -94,6 +100,7 @@ export class HumanPrinter implements RunPrinter {
   }
 
   begin(summary: RunSummary): void {
+    this.#nodes = summary.nodes;
     this.#line(
       `run ${summary.id}: ${summary.name} (${workloadName(summary)}, ` +
         `${summary.ranks} ${summary.ranks === 1 ? 'rank' : 'ranks'}, ` +
@@ -142,9 +149,10 @@ export class HumanPrinter implements RunPrinter {
         this.#breakdown.add(record);
         this.#recent.add(record);
         return;
-      case 'started':
+      case 'started': {
+        const { processes } = record;
         if (this.#startedAt !== undefined) {
-          this.#line(`${ranksOf(record)} too`);
+          this.#line(ranksOn(processes, this.#nodes));
           return;
         }
         this.#startedAt = record.at;
@@ -155,8 +163,13 @@ export class HumanPrinter implements RunPrinter {
               ? ''
               : `; network ${describeEmulated(record.emulated)}`),
         );
-        if (record.processes.length < record.ranks) this.#line(ranksOf(record));
+        const places =
+          processes.length < record.ranks
+            ? ranksOn(processes, this.#nodes)
+            : describePlaces(processes, this.#nodes);
+        if (places !== undefined) this.#line(places);
         return;
+      }
       case 'switch': {
         const residual =
           record.residual === 'none' ? '' : `, residual ${record.residual}`;
@@ -179,21 +192,30 @@ export class HumanPrinter implements RunPrinter {
       case 'failed':
         this.#last = record;
         return;
-      case 'queued':
+      case 'queued': {
         this.#line(describeQueued(record));
+        const advice = queueAdvice(record);
+        if (advice !== undefined) this.#line(advice);
         return;
+      }
       case 'allocated':
         this.#line(describeAllocated(record));
         return;
       case 'interrupted':
         this.#line(`interrupted at ${record.node}: ${record.error.message}`);
         return;
-      case 'restarted':
+      case 'restarted': {
+        const { iteration, processes } = record;
+        const s = processes.length === 1 ? 's' : '';
+        const how =
+          iteration === 0
+            ? `start${s} again from the beginning`
+            : `resume${s} from a checkpoint`;
         this.#line(
-          `── iteration ${record.iteration}: ${ranksOf(record)} ` +
-            `${record.processes.length === 1 ? 'resumes' : 'resume'} from a checkpoint`,
+          `── iteration ${iteration}: ${ranksOn(processes, this.#nodes)} ${how}`,
         );
         return;
+      }
       case 'thinned':
         this.#line(`warning: ${describeThinned(record)}`);
         return;
@@ -239,11 +261,4 @@ export class HumanPrinter implements RunPrinter {
     this.#output.write(`${this.#live ? CLEAR_LINE : ''}${text}\n`);
     this.#live = false;
   }
-}
-
-/** `ranks 2, 3 on box` */
-function ranksOf({ processes }: Pick<StartedRecord, 'processes'>): string {
-  const nodes = new Set(processes.map(({ node }) => node));
-  const ranks = processes.map(({ rank }) => rank).join(', ');
-  return `${processes.length === 1 ? 'rank' : 'ranks'} ${ranks} on ${[...nodes].join(', ')}`;
 }

@@ -78,6 +78,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   });
   const inventory = new Inventory({
     ...{ home, entries: store.nodes, questions },
+    // Runs that it launches later go over the same connections.
+    deploysUnasked: true,
     facts: {
       note: (node, news) => {
         store.facts.note(node, news);
@@ -111,6 +113,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       },
       outOfReach: (node, error) => {
         outbox.notice(atMachine(node, error));
+      },
+      silent: (node, error) => {
+        // Its card shows it for as long as it lasts.
+        if (error === undefined) return;
+        const message = `${node} does not answer: ${error.message}`;
+        outbox.notice({ ...error, message });
       },
       caughtUp: (catchUp) => {
         outbox.caughtUp(catchUp);

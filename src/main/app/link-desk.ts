@@ -42,7 +42,7 @@ export class LinkDesk {
 
   status(): NetworkStatus {
     const { store, inventory } = this.#options;
-    const nodes = inventory.names().flatMap((name) => {
+    const nodes = inventory.linked().flatMap((name) => {
       const access = inventory.access(name);
       return access === undefined ? [] : [access];
     });
@@ -88,7 +88,7 @@ export class LinkDesk {
 
   async #measure(signal: AbortSignal): Promise<void> {
     const { store, inventory, node } = this.#options;
-    const names = inventory.names();
+    const names = inventory.linked();
     const pairs = pairsOf(names).length;
     const passedOver: PairOutcome[] = [];
     this.#passedOver = [];

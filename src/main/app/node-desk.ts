@@ -81,10 +81,13 @@ export class NodeDesk {
       const { way, ...known } = this.#known.get(name) ?? {};
       const found = known.found?.filter(({ id }) => !followed.has(id));
       const identity = this.#wayOf(entry);
+      const state = connection(name);
+      const own: Partial<Known> = way === identity ? { ...known, found } : {};
       return {
-        ...{ name, entry, ...connection(name) },
+        ...{ name, entry, ...state },
         ...store.facts.of({ name, identity }),
-        ...(way === identity ? { ...known, found } : {}),
+        ...own,
+        error: own.error ?? state.silence?.error,
         runs: unended
           .filter(({ nodes }) => nodes.includes(name))
           .map((run) => ({ id: run.id, name: run.name })),

@@ -29,7 +29,7 @@ import type { JournalEntry } from '../../shared/records.ts';
  * Deadlines end what hangs, so they are generous: on a crowded machine a process may
  * wait seconds for its turn.
  */
-const HELLO_DEADLINE_MS = 30_000;
+export const HELLO_DEADLINE_MS = 20_000;
 /** How long the other side may take to close after us. */
 const CLOSE_DEADLINE_MS = 500;
 const REQUEST_DEADLINE_MS = 30_000;
@@ -74,6 +74,7 @@ export class ControlConnection {
   readonly #waiting = new Map<number, Waiting>();
   readonly #closed: Promise<void>;
   #nextId = 1;
+  #heard = 0;
   #end: GradwireError | undefined;
 
   private constructor(
@@ -90,12 +91,14 @@ export class ControlConnection {
   /**
    * Waits for the hello on a new stream, and takes the stream over.
    * @param place the machine, for errors
+   * @param deadlineMs how long the hello may take
    * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_LOST`, `SUPERVISOR_TIMEOUT`
    */
   static open(
     stream: Duplex,
     handlers: ConnectionHandlers,
     place?: string,
+    deadlineMs = HELLO_DEADLINE_MS,
   ): Promise<ControlConnection> {
     return new Promise((resolve, reject) => {
       const decoder = new FrameDecoder();
@@ -108,13 +111,18 @@ export class ControlConnection {
       };
       const deadline = setTimeout(() => {
         fail(
-          failure('SUPERVISOR_TIMEOUT', `no greeting within ${HELLO_DEADLINE_MS} ms`, {
-            ...(place === undefined ? {} : { place }),
-            next: 'Try again. If that does not help, end the "gradwire supervisor" process.',
-          }),
+          failure(
+            'SUPERVISOR_TIMEOUT',
+            `no greeting from the supervisor within ${HELLO_DEADLINE_MS / 1000} s`,
+            {
+              ...(place === undefined ? {} : { place }),
+              next: 'Check that the machine is not overloaded and that its "gradwire supervisor" process is not stopped; ending that process ends its runs.',
+            },
+          ),
         );
-      }, HELLO_DEADLINE_MS);
+      }, deadlineMs);
       stream.on('data', (chunk: Uint8Array) => {
+        if (connection !== undefined) connection.#heard++;
         try {
           for (const raw of decoder.push(chunk)) {
             const message = parseMessage(raw);
@@ -138,6 +146,11 @@ export class ControlConnection {
         fail(lost('the connection was closed'));
       });
     });
+  }
+
+  /** Grows with everything that arrives. */
+  get heard(): number {
+    return this.#heard;
   }
 
   /** Whether it has another version: then its runs can only be watched and stopped. */

@@ -53,6 +53,7 @@ export interface InventoryOptions {
   /** Fingerprints of host keys that the user has named. */
   readonly confirmedHostKeys?: readonly string[] | undefined;
   readonly progress?: RemoteNodeOptions['progress'];
+  readonly deploysUnasked?: RemoteNodeOptions['deploysUnasked'];
 }
 
 export class Inventory implements NodeDirectory, AsyncDisposable {
@@ -80,6 +81,11 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
     return [LOCAL_NODE, ...this.#options.entries.list().map(({ name }) => name)];
   }
 
+  /** Machines between which links are measured: a Slurm cluster shares no run with others. */
+  linked(): readonly string[] {
+    return this.names().filter((name) => this.access(name)?.slurm === undefined);
+  }
+
   access(name: string): NodeAccess | undefined {
     if (name === LOCAL_NODE) return localNode(this.#options.home);
     const entry = this.#options.entries.get(name);
@@ -91,7 +97,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
   }
 
   remote(entry: NodeEntry): RemoteNode {
-    const { home, questions, progress } = this.#options;
+    const { home, questions, progress, deploysUnasked } = this.#options;
     const reaches = (target: SshTarget): void => {
       this.look();
       const way = sshWayTo(entry);
@@ -106,7 +112,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
       if (now === undefined || wayTo(now) !== identity) return;
       this.#options.facts?.note({ name: entry.name, identity }, news);
     };
-    const all = { home, pool, reaches, questions, progress, learned };
+    const all = { home, pool, reaches, questions, progress, deploysUnasked, learned };
     return new RemoteNode(entry, all);
   }
 

@@ -5,6 +5,9 @@
  * is reached again. It waits for the user once the machine refuses the log-in or its host
  * key is not accepted: more attempts could lock the account, and would fill the machine's
  * logs.
+ *
+ * A connection on which nothing arrives is asked for a sign of life. If none comes, the node
+ * is reported as silent until it answers again; the connection stays.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -35,6 +38,13 @@ const LONGEST_RETRY_MS = 5000;
 export const IDLE_ATTEMPTS = 8;
 /** Smaller changes of the round trip are not worth a push. */
 const SAME_ROUND_TRIP = 0.1;
+/** How often a connection on which nothing arrives is looked at. */
+export const LIFE_MS = 5000;
+/**
+ * How many more times before it counts as silent. A busy machine is slow, not silent; and a lost
+ * link is noticed by SSH before (20 s).
+ */
+export const PATIENT_LOOKS = 4;
 /** An idle supervisor ends a tenth of a second after its last client has left. */
 const GIVE_WAY_MS = 10_000;
 const GIVE_WAY_PAUSE_MS = 200;
@@ -108,6 +118,11 @@ export interface LinkEvents {
   followed(): boolean;
   /** An attempt to restore the connection failed; more follow, or its `next` says not. */
   trouble(error: ErrorData): void;
+  /**
+   * A connected node gives no sign of life, for example because its supervisor is stopped;
+   * without an error: it does again.
+   */
+  silent(error: ErrorData | undefined): void;
   /** Called now and then while it waits for the user, who may have changed the machine. */
   look(): void;
   /** Called when `state` changes. */
@@ -128,6 +143,9 @@ export class NodeLink {
   #attempt = 0;
   #loss: NodeLoss | undefined;
   #roundTripMs: number | undefined;
+  #isMeasuring = false;
+  #watch: NodeJS.Timeout | undefined;
+  #silence: NodeLoss | undefined;
   #closed = false;
 
   constructor(access: NodeAccess, events: LinkEvents) {
@@ -183,14 +201,17 @@ export class NodeLink {
   /** Measures the round trip of a live connection. */
   async measureRoundTrip(): Promise<void> {
     const connection = this.#connection;
-    if (connection === undefined || connection.readsOnly) return;
+    if (connection === undefined || connection.readsOnly || this.#isMeasuring) return;
     const began = performance.now();
+    this.#isMeasuring = true;
     try {
       await connection.request('ping', {});
     } catch (error) {
       if (!(error instanceof GradwireError)) throw error;
       // An older supervisor's refusal took as long; a lost connection says so itself.
       if (error.code !== 'REQUEST_UNKNOWN') return;
+    } finally {
+      this.#isMeasuring = false;
     }
     const taken = performance.now() - began;
     const before = this.#roundTripMs;
@@ -230,7 +251,9 @@ export class NodeLink {
     }
     const { version } = connection.hello;
     const otherVersion = connection.readsOnly ? version : undefined;
-    return { connection: 'connected', otherVersion, roundTripMs: this.#roundTripMs };
+    const silence = this.#silence;
+    const roundTripMs = silence === undefined ? this.#roundTripMs : undefined;
+    return { connection: 'connected', otherVersion, roundTripMs, silence };
   }
 
   /** The connection, made if necessary; concurrent callers share one attempt. */
@@ -283,6 +306,7 @@ export class NodeLink {
         throw otherVersion(connection.hello, live?.run);
       }
       await connection.close();
+      clearInterval(this.#watch);
       if (this.#connection === connection) this.#connection = undefined;
       await sleep(GIVE_WAY_PAUSE_MS);
     }
@@ -291,6 +315,7 @@ export class NodeLink {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
+    clearInterval(this.#watch);
     // #adopt closes a connection that is still being made.
     await this.#connecting?.catch((error: unknown) => {
       if (!(error instanceof GradwireError)) throw error;
@@ -306,6 +331,8 @@ export class NodeLink {
       },
       lost: () => {
         this.#connection = undefined;
+        clearInterval(this.#watch);
+        this.#silence = undefined;
         if (this.#closed) return;
         if (this.#events.attempts() > 0) {
           this.#loss = { since: Date.now() };
@@ -332,8 +359,49 @@ export class NodeLink {
     this.resume();
     this.#loss = undefined;
     this.#roundTripMs = undefined;
+    this.#silence = undefined;
+    this.#watchLife(connection);
     this.#events.changed();
     return connection;
+  }
+
+  /** Looks are counted, not time: this process may have been suspended itself. */
+  #watchLife(connection: ControlConnection): void {
+    let heard = connection.heard;
+    let looks = 0;
+    clearInterval(this.#watch);
+    this.#watch = setInterval(() => {
+      if (connection.heard !== heard) {
+        heard = connection.heard;
+        looks = 0;
+        this.#noteSilence(undefined);
+        return;
+      }
+      looks++;
+      if (looks === 1) void this.#askForLife(connection);
+      if (looks > PATIENT_LOOKS && this.#silence === undefined) {
+        this.#noteSilence(connection);
+      }
+    }, LIFE_MS);
+  }
+
+  /** Any answer will do, even a late one. */
+  async #askForLife(connection: ControlConnection): Promise<void> {
+    if (!connection.readsOnly) return this.measureRoundTrip();
+    try {
+      await connection.request('runs', {});
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+    }
+  }
+
+  /** @param connection the silent one; undefined: it is not silent any more */
+  #noteSilence(connection: ControlConnection | undefined): void {
+    if (connection === undefined && this.#silence === undefined) return;
+    const error = connection && silent(connection, this.name).toData();
+    this.#silence = error && { since: Date.now(), error };
+    this.#events.silent(error);
+    this.#events.changed();
   }
 
   #retryLater(): void {
@@ -384,6 +452,20 @@ export class NodeLink {
     }
     this.#events.changed();
   }
+}
+
+function silent({ hello }: ControlConnection, name: string): GradwireError {
+  const patience = (PATIENT_LOOKS * LIFE_MS) / 1000;
+  return failure(
+    'SUPERVISOR_TIMEOUT',
+    `its supervisor (process ${hello.pid}) has given no sign of life for ${patience} s`,
+    {
+      place: name,
+      next:
+        'This ends no run. Check that the machine is not overloaded and that the process is ' +
+        `not stopped (kill -CONT ${hello.pid} continues it).`,
+    },
+  );
 }
 
 function waiting(error: ErrorData, name: string): ErrorData {

@@ -29,13 +29,19 @@ import type { SshQuestions } from '../../shared/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
 import type { PortForwarding } from './port-forwarding.ts';
 import { stopDeadline } from './stop-deadline.ts';
-import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
+import {
+  ControlConnection,
+  HELLO_DEADLINE_MS,
+  type ConnectionHandlers,
+} from './control-connection.ts';
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
 const EXIT_NONE_RUNS = 3;
 /** How much a login shell may print before the agent's first output. */
 const MOST_NOISE_BYTES = 2 ** 20;
 const ATTACH_MS = 90_000;
+/** How long a greeting may take once the way to the supervisor is open. */
+const LEAST_GREETING_MS = 10_000;
 /** Log-in errors with which another client may succeed. */
 const NOT_LET_IN = new Set(['SSH_AUTH_FAILED', 'SSH_KEY_UNSUPPORTED']);
 
@@ -47,6 +53,11 @@ export interface RemoteNodeOptions {
   /** Default: nothing is asked. */
   readonly questions?: SshQuestions | undefined;
   readonly progress?: DeployListener | undefined;
+  /**
+   * Whether connections that no action of the user needs deploy the agent; default: they use
+   * the installed one, of whatever version.
+   */
+  readonly deploysUnasked?: boolean | undefined;
   /** Receives what is found out about the machine. */
   readonly learned?: ((news: NodeFacts) => void) | undefined;
 }
@@ -235,11 +246,20 @@ export class RemoteNode implements NodeAccess {
     options?: ConnectOptions,
   ): Promise<ControlConnection> {
     const lease = await this.#lease(options);
-    const connection = await this.#attach(lease, [], handlers, () =>
-      this.#bring(lease.connection, { signal: options?.signal }),
+    const signal = options?.signal;
+    const isAsked = options?.interactive !== false;
+    const mayDeploy = isAsked || this.#options.deploysUnasked === true;
+    const connection = await this.#attach(lease, [], handlers, async () =>
+      mayDeploy
+        ? this.#bring(lease.connection, { signal })
+        : newestAgent(await findInstalled(lease.connection, signal)),
     );
     if (connection !== undefined) return connection;
-    throw attachFailed(this.name, 'its supervisor ended at once');
+    if (mayDeploy) throw attachFailed(this.name, 'its supervisor ended at once');
+    throw failure('AGENT_MISSING', 'Gradwire’s agent is not installed there any more', {
+      place: this.name,
+      next: `Deploy it: gradwire nodes deploy ${this.name}.`,
+    });
   }
 
   /**
@@ -265,12 +285,15 @@ export class RemoteNode implements NodeAccess {
         ...options,
       ].join(' ');
       const stream = await lease.connection.stream(command);
+      const end = performance.now() + HELLO_DEADLINE_MS;
       if (!(await skipTo(marker, stream, this.name))) return undefined;
       used = true;
       stream.once('close', () => {
         lease[Symbol.dispose]();
       });
-      return await ControlConnection.open(stream, handlers, this.name);
+      // Where nothing greets, `attach` has waited for it before.
+      const patience = Math.max(end - performance.now(), LEAST_GREETING_MS);
+      return await ControlConnection.open(stream, handlers, this.name, patience);
     } finally {
       if (!used) lease[Symbol.dispose]();
     }

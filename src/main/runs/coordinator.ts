@@ -52,6 +52,11 @@ export interface CoordinatorEvents {
   /** A machine cannot be reached now. It is retried while a run needs it. */
   outOfReach(node: string, error: ErrorData): void;
   /**
+   * A connected machine gives no sign of life, which ends no run; without an error: it does
+   * again.
+   */
+  silent?(node: string, error: ErrorData | undefined): void;
+  /**
    * Many records were read that were made while this process did not follow the run.
    */
   caughtUp?(catchUp: CatchUp): void;
@@ -131,6 +136,9 @@ export class RunCoordinator {
         if (this.#recovery.needs(link())) this.#linkTrouble(link(), error);
         // Another process may have changed the machine's route.
         this.#nodes.look();
+      },
+      silent: (error) => {
+        if (!this.#closed) this.#events.silent?.(link().name, error);
       },
       look: () => {
         this.#nodes.look();

@@ -45,6 +45,9 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     home = new GradwireHome();
     await add('fast', fast);
     await add('slow', slow);
+    // It shares no run with other machines.
+    const login = ['nodes', 'add', 'hpc', '--host', fast.host, '--slurm'];
+    succeeded(await home.run(login));
   });
   afterAll(async () => {
     await home[Symbol.asyncDispose]();

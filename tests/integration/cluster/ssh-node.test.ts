@@ -1,5 +1,11 @@
 /** The whole way to a machine that is reached by SSH: a real sshd on loopback. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -179,7 +185,7 @@ describe('a machine reached by SSH', () => {
       true,
     ]);
     const shown = await home.run(['runs', 'show', 'last']);
-    expect(shown.stdout).toContain(`\nranks 0–1 on ${os.hostname()}, 2–3 on box\n`);
+    expect(shown.stdout).toContain('\nranks 0–1 on this computer, 2–3 on box\n');
     for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
@@ -188,6 +194,11 @@ describe('a machine reached by SSH', () => {
     writeFileSync(log, 'first\nsecond\nthird\n');
     const read = await nodes('log', 'box', '--lines', '2');
     expect(read).toMatchObject({ code: 0, stdout: 'second\nthird\n', stderr: '' });
+    writeFileSync(log, '');
+    expect(await nodes('log', 'box')).toMatchObject({
+      ...{ code: 0, stdout: '' },
+      stderr: expect.stringMatching(/^the log of box is empty: /) as string,
+    });
     expect((await nodes('log', 'box', '--lines', 'all')).code).toBe(2);
     expect((await nodes('log', 'bix')).stderr).toMatch(/NODE_UNKNOWN.*"box"/);
   });
@@ -238,6 +249,16 @@ describe('a machine reached by SSH', () => {
     ]);
     const id = launched.stdout.trim();
 
+    // A list brings nothing there, even if what is there is of another version.
+    const agents = path.join(base, 'agents');
+    const [agent] = readdirSync(agents);
+    const older = '0'.repeat(32);
+    renameSync(path.join(agents, agent!), path.join(agents, older));
+    const own = await home.run(['runs', 'list']);
+    expect(own.stdout).toMatch(new RegExp(`${id} .* 2 +box `));
+    expect(readdirSync(agents)).toEqual([older]);
+    renameSync(path.join(agents, older), path.join(agents, agent!));
+
     // On a computer that did not start it.
     const found = { id, ranks: [0, 1], worldRanks: 2, here: 'unknown' };
     for (const command of [['list'], ['check', 'box']]) {
@@ -259,6 +280,9 @@ describe('a machine reached by SSH', () => {
 
     // Given up while its machine was out of reach: its record is corrected.
     await server.stop();
+    expect((await home.run(['runs', 'list'])).stderr).toMatch(
+      /^gradwire: box was not reached: .*nodes check box\.$/m,
+    );
     const removed = await nodes('remove', 'box', '--force');
     expect(removed.stdout).toContain(
       `run ${id}: failed; its ranks on box may still run`,

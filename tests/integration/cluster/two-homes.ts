@@ -31,6 +31,8 @@ export class TwoHomes implements AsyncDisposable {
   readonly store: RunStore;
   readonly heard: JournalEntry[] = [];
   readonly notices: ErrorData[] = [];
+  /** Nodes that were silent, with the code of the error, and those that answered again. */
+  readonly silences: (readonly [string, string | undefined])[] = [];
   /** Of the runs, as nodes were told them. */
   readonly secrets: Uint8Array[] = [];
   /** Nodes to which no new connection can be made. */
@@ -130,6 +132,7 @@ export class TwoHomes implements AsyncDisposable {
         records: (_, entries) => this.heard.push(...entries),
         notice: (error) => this.notices.push(error),
         outOfReach: (_, error) => this.notices.push(error),
+        silent: (node, error) => this.silences.push([node, error?.code]),
       },
     };
   }

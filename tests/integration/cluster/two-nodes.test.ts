@@ -1,7 +1,9 @@
 /** Runs whose ranks are on two nodes: each supervisor has the journal of its own ranks. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { LIFE_MS, PATIENT_LOOKS } from '../../../src/main/cluster/node-link.ts';
 import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
+import { hasEnded } from '../../../src/shared/rpc.ts';
 import { until } from '../../harness/processes.ts';
 import { effort } from '../../harness/effort.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
@@ -160,6 +162,49 @@ test('a supervisor that dies takes its ranks along, and the run ends', async () 
   const { state, error } = await coordinator.ended(id);
   expect(state).toBe('failed');
   expect(error?.code).toMatch(/^(SUPERVISOR_LOST|PEER_LOST)$/);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a supervisor that hangs is reported until it answers again; the run goes on', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  await using world = await TwoHomes.open();
+  const { coordinator } = world;
+  const { id } = await coordinator.launch(spec({ iterations: 1_000_000 }));
+  const box = world.supervisors.box.at(-1)!;
+  const silences = (): readonly (string | undefined)[] =>
+    world.silences.filter(([node]) => node === 'box').map(([, code]) => code);
+  const looked = (): readonly unknown[] => {
+    vi.advanceTimersByTime(LIFE_MS);
+    return silences();
+  };
+  process.kill(box, 'SIGSTOP');
+  try {
+    // What it had sent before counts for one look.
+    for (let look = 0; look <= PATIENT_LOOKS; look++) vi.advanceTimersByTime(LIFE_MS);
+    expect(silences()).toEqual([]);
+    await until(looked, ({ length }) => length > 0, 'the silence to be noticed');
+    expect(coordinator.nodeConnection('box')).toMatchObject({
+      connection: 'connected',
+      silence: {
+        error: {
+          code: 'SUPERVISOR_TIMEOUT',
+          message: `its supervisor (process ${box}) has given no sign of life for 20 s`,
+          place: 'box',
+        },
+      },
+    });
+    expect(hasEnded(world.store.summary(id).state)).toBe(false);
+  } finally {
+    process.kill(box, 'SIGCONT');
+  }
+  await until(looked, ({ length }) => length > 1, 'the answer to be noticed');
+  expect(silences()).toEqual(['SUPERVISOR_TIMEOUT', undefined]);
+  expect(coordinator.nodeConnection('box').silence).toBeUndefined();
+  await coordinator.stop(id);
+  expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
 });
 
 const own = ownAddresses();

@@ -6,12 +6,25 @@ const on = (node: string, ...ranks: number[]) =>
   ranks.map((rank) => ({ rank, node, pid: 1 }));
 
 test.each([
-  [[], undefined],
-  [on('a', 0, 1, 2), undefined],
-  [[...on('b', 2, 3), ...on('a', 1, 0)], 'ranks 0–1 on a, 2–3 on b'],
-  [[...on('a', 0, 2, 4, 5, 6), ...on('b', 1, 3)], 'ranks 0, 2, 4–6 on a, 1, 3 on b'],
-])('%#: %s', (processes, text) => {
-  expect(describePlaces(processes)).toBe(text);
+  [[], ['a'], undefined],
+  // Records have this computer's host name.
+  [on('host', 0, 1, 2), ['this-computer'], undefined],
+  [on('a', 0, 1, 2), ['a'], 'ranks 0–2 on a'],
+  [on('a', 0), ['a'], 'rank 0 on a'],
+  [
+    [...on('b', 2, 3), ...on('host', 1, 0)],
+    ['this-computer', 'b'],
+    'ranks 0–1 on this computer, 2–3 on b',
+  ],
+  [
+    [...on('a', 0, 2, 4, 5, 6), ...on('b', 1, 3)],
+    ['a', 'b'],
+    'ranks 0, 2, 4–6 on a, 1, 3 on b',
+  ],
+  // Nodes of a cluster.
+  [[...on('n0', 0, 1), ...on('n1', 2)], ['hpc'], 'ranks 0–1 on n0, 2 on n1'],
+])('%#: %s', (processes, nodes, text) => {
+  expect(describePlaces(processes, nodes)).toBe(text);
 });
 
 test('GPUs are named with their ranks, if any is known', () => {

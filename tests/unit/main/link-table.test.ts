@@ -158,6 +158,9 @@ describe('a run over several machines', () => {
     expect(new NetworkKnowledge(undefined, false, places).origin).toMatch(
       /Gigabit Ethernet between machines, because not all links .* \(run gradwire nodes network\)$/,
     );
+    expect(new NetworkKnowledge(undefined, false, places, true).origin).toMatch(
+      /because links between nodes that Slurm allocates cannot be measured$/,
+    );
     expect(new NetworkKnowledge(undefined, false, [0, 0]).origin).toMatch(
       /no network profile has been measured$/,
     );

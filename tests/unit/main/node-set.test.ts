@@ -12,6 +12,7 @@ const events = () => ({
   attempts: () => 0,
   followed: () => false,
   trouble: () => undefined,
+  silent: () => undefined,
   look: () => undefined,
   changed: () => undefined,
 });

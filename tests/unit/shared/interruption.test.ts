@@ -57,6 +57,8 @@ it('past restarts are reported once each with their cause, for any nodes', () =>
   expect(describeRestart(restarts[0]!)).toMatch(
     /^restarted [-\d]+ [:\d]+ from the checkpoint at iteration 20, after 8 s: b: WORKER_DIED of b$/,
   );
+  const [fromNothing] = pastRestarts([again('a', 5, 0)]);
+  expect(describeRestart(fromNothing!)).toMatch(/ from the beginning, after 0 s$/);
   expect(pastRestarts([again('a', 5, 3)])).toEqual([
     { lostAt: 5, at: 5, iteration: 3, cause: undefined },
   ]);

@@ -35,6 +35,10 @@ test.each([
     'QOSMaxJobsPerUserLimit (a limit of its quality of service)',
   ],
   ['AssocGrpGRES', 'AssocGrpGRES (a limit of the account)'],
+  [
+    'PartitionConfig',
+    'PartitionConfig (it asks for what the partition does not offer: it will never start)',
+  ],
   ['SomethingNew', 'SomethingNew'],
   ['constructor', 'constructor'],
 ])('%s', (reason, text) => {

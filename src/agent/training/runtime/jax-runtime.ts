@@ -76,7 +76,7 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
   const search =
     wanted === 'webgpu' || (wanted === 'auto' && mayHaveGpu())
       ? await findRankAdapter(wanted === 'webgpu', gpuSeat)
-      : 'this machine has no GPU';
+      : 'the machine has no GPU';
   const { backend, why } = chooseBackend({
     ...{ wanted, found: search, sharers: gpuSeat.share ? 1 : gpuSeat.ranks },
     unavailable: gpuUnavailable,

@@ -155,6 +155,7 @@ export class EngineHost {
         switches: request.switches,
         network: request.network,
         places: request.places,
+        allocated: request.allocated,
         group: request.group,
         emulated: request.emulated !== undefined,
         resume: request.resume?.state,

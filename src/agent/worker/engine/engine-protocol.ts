@@ -70,6 +70,8 @@ export interface EngineCalls {
       network?: NetworkCost | undefined;
       /** The node of each rank; default: all are on one. */
       places?: readonly number[] | undefined;
+      /** Whether these nodes are others in every run: Slurm allocates them. */
+      allocated?: boolean | undefined;
       /** Ranks with the same tensors; default: all. */
       group?: readonly number[] | undefined;
       /** State to resume from; default: the run begins. */
