@@ -158,8 +158,9 @@ export function connectionText(node: NodeStatus): {
   readonly word: string;
   readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
 } {
-  const { entry, connection, roundTripMs, attempt, runs } = node;
+  const { entry, connection, roundTripMs, attempt, runs, silence } = node;
   if (entry === undefined) return { word: 'here', tone: 'good' };
+  if (silence !== undefined) return { word: 'does not answer', tone: 'warn' };
   switch (connection) {
     case 'connected': {
       const time = roundTripMs === undefined ? '' : `, ${wholeMs(roundTripMs)}`;

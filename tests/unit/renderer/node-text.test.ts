@@ -101,6 +101,10 @@ describe('a machine in words', () => {
     );
     const attempt = { number: 3, last: 8 };
     expect(word({ connection: 'reconnecting', attempt })).toBe('reconnecting, 3 of 8');
+    const error = { code: 'SUPERVISOR_TIMEOUT', kind: 'failure', message: '' } as const;
+    expect(word({ connection: 'connected', silence: { since: 1, error } })).toBe(
+      'does not answer',
+    );
     expect(connectionText(status({ connection: 'unreachable' }))).toEqual({
       ...{ word: 'unreachable', tone: 'bad' },
     });
