@@ -22,7 +22,7 @@ import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
 import { resolveTarget, type ResolvedTarget } from '../ssh/config/resolve-target.ts';
 import type { RemoteConnection, Terminal } from '../ssh/remote-connection.ts';
-import type { SshLease, SshPool } from '../ssh/pool.ts';
+import type { AcquireOptions, SshLease, SshPool } from '../ssh/pool.ts';
 import { aborted } from '../ssh/ssh-errors.ts';
 import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
@@ -32,6 +32,11 @@ import { stopDeadline } from './stop-deadline.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
+/**
+ * The most terminals on each SSH connection. sshd allows 10 sessions on one by default
+ * (MaxSessions); the first connection needs some for checks, deployments and runs.
+ */
+const SHELLS_PER_CONNECTION = [4, 8, 8];
 const EXIT_NONE_RUNS = 3;
 /** How much a login shell may print before the agent's first output. */
 const MOST_NOISE_BYTES = 2 ** 20;
@@ -204,19 +209,47 @@ export class RemoteNode implements NodeAccess {
 
   /**
    * The user's login shell at a terminal of that size. The connection is held until the
-   * shell's stream has closed.
+   * shell's stream has closed. A few shells use the connection for everything; more get
+   * further ones, so that they leave it room.
+   * @throws GradwireError `TERMINAL_LIMIT` and those of the connection
    */
   async shell(terminal: Terminal, signal?: AbortSignal): Promise<RemoteShell> {
-    const lease = await this.#lease({ signal });
-    try {
-      const shell = await lease.connection.shell(terminal);
-      shell.once('close', () => {
+    let others = 0;
+    for (const [further, room] of SHELLS_PER_CONNECTION.entries()) {
+      const lease = await this.#leaseForShell(further, others, signal);
+      const { connection } = lease;
+      if (connection.shells >= room) {
+        others += connection.shells;
         lease[Symbol.dispose]();
-      });
-      return shell;
+        continue;
+      }
+      try {
+        const shell = await connection.shell(terminal);
+        shell.once('close', () => {
+          lease[Symbol.dispose]();
+        });
+        return shell;
+      } catch (error) {
+        lease[Symbol.dispose]();
+        throw error;
+      }
+    }
+    throw terminalLimit(this.name, others, 'more are not opened');
+  }
+
+  /** @param others terminals that are open on the connections before it */
+  async #leaseForShell(
+    further: number,
+    others: number,
+    signal: AbortSignal | undefined,
+  ): Promise<SshLease> {
+    if (further === 0) return await this.#lease({ signal });
+    try {
+      return await this.#lease({ signal, interactive: false, further });
     } catch (error) {
-      lease[Symbol.dispose]();
-      throw error;
+      if (!(error instanceof GradwireError) || error.code === 'ABORTED') throw error;
+      const why = `another needs a further SSH connection, which failed: ${error.message}`;
+      throw terminalLimit(this.name, others, why);
     }
   }
 
@@ -319,14 +352,18 @@ export class RemoteNode implements NodeAccess {
     return await use(lease.connection);
   }
 
-  async #lease({ signal, interactive = true }: ConnectOptions = {}): Promise<SshLease> {
+  async #lease({
+    signal,
+    interactive = true,
+    further,
+  }: ConnectOptions & Pick<AcquireOptions, 'further'> = {}): Promise<SshLease> {
     const { pool, questions } = this.#options;
     const { target, transport } = await this.#resolve();
     this.#options.reaches?.(target);
     try {
       return await pool.acquire(target, {
         questions: interactive ? questions : undefined,
-        signal,
+        ...{ signal, further },
       });
     } catch (error) {
       throw transport.kind === 'builtin' ? this.#withOtherTransport(error) : error;
@@ -354,11 +391,7 @@ export class RemoteNode implements NodeAccess {
 }
 
 /** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
-function namedRun(
-  runs: readonly RunStatus[],
-  wanted: string,
-  node: string,
-): RunStatus {
+function namedRun(runs: readonly RunStatus[], wanted: string, node: string): RunStatus {
   const going = runs.filter(({ phase }) => phase !== 'ended');
   const [found, ...others] = going.filter(({ run }) => run.startsWith(wanted));
   if (found !== undefined && others.length === 0) return found;
@@ -444,6 +477,13 @@ function readUpTo(
       }
     };
     stream.on('readable', read).on('end', end).on('close', end).on('error', fail);
+  });
+}
+
+function terminalLimit(node: string, open: number, why: string): GradwireError {
+  return inputError('TERMINAL_LIMIT', `${open} terminals are open there; ${why}`, {
+    place: node,
+    next: 'Close one that you do not need.',
   });
 }
 

@@ -49,6 +49,8 @@ export interface RemoteConnection extends AsyncDisposable {
   /** Resolves when the connection is gone. */
   readonly closed: Promise<SshEnd>;
   readonly isOpen: boolean;
+  /** Shells that are open, or being opened. */
+  readonly shells: number;
   /** The host's banner before the log-in. */
   readonly banner: string;
   /** Parts of the configuration that were ignored, and why. */

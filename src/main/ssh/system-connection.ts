@@ -11,7 +11,7 @@ import { hostAndPort } from '../../shared/destination.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { Askpass } from './askpass.ts';
-import { channelOf, type OpenChannel } from './channel-opening.ts';
+import { channelOf, OpenShells, type OpenChannel } from './channel-opening.ts';
 import { PausableDeadline } from './deadline.ts';
 import type { SshEnd } from './hop.ts';
 import type { MuxChannel } from './mux/mux-channel.ts';
@@ -69,6 +69,7 @@ export class SystemSshConnection implements RemoteConnection {
   readonly #process: SystemProcess;
   readonly #words: () => SystemWords;
   readonly #remove: () => void;
+  readonly #shells = new OpenShells();
   #proxy: MuxProxy | undefined;
   #ended: SshEnd | undefined;
   #tellClosed: (end: SshEnd) => void = () => undefined;
@@ -187,6 +188,10 @@ export class SystemSshConnection implements RemoteConnection {
     }
   }
 
+  get shells(): number {
+    return this.#shells.count;
+  }
+
   get isOpen(): boolean {
     return this.#ended === undefined;
   }
@@ -209,9 +214,11 @@ export class SystemSshConnection implements RemoteConnection {
   }: Terminal): Promise<RemoteShell> {
     const toShell = (channel: MuxChannel): RemoteShell =>
       new RemoteShell(channel, this.#whyLost);
-    return await this.#ask('a shell', toShell, (proxy, done) => {
-      proxy.shell({ columns, rows, term }, done);
-    });
+    return await this.#shells.counted(() =>
+      this.#ask('a shell', toShell, (proxy, done) => {
+        proxy.shell({ columns, rows, term }, done);
+      }),
+    );
   }
 
   async forward(host: string, port: number): Promise<RemoteStream> {
@@ -347,8 +354,7 @@ export class SystemSshConnection implements RemoteConnection {
     const lost = this.#whyLost();
     if (lost !== undefined) throw lost;
     return await channelOf<MuxChannel, T>(
-      this.target,
-      what,
+      { target: this.target, what, shells: this.shells },
       this.#whyLost,
       wrap,
       (done) => {
