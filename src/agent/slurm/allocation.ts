@@ -189,7 +189,7 @@ class Job {
       heartbeat: this.#heartbeat,
       patienceSeconds: PATIENCE_SECONDS,
     });
-    const id = await submitJob(script, options);
+    const id = await submitJob(script, options, node);
     this.#id = id;
     if (this.#released) {
       cancelJob(id);
@@ -290,7 +290,11 @@ class Job {
     const nodes = found.slice(0, ranks);
     const addresses = await Promise.all(nodes.map((one) => addressOf(one, nodes)));
     if (this.#released) return;
-    this.#placement = this.#makePlacement(nodes, addresses, status.cores / found.length);
+    this.#placement = this.#makePlacement(
+      nodes,
+      addresses,
+      status.cores / found.length,
+    );
     this.#listener.allocated({
       type: 'allocated',
       at: Date.now(),

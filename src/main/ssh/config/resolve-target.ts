@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { failure } from '../../../shared/errors.ts';
+import { failure, GradwireError } from '../../../shared/errors.ts';
 import type {
   ChosenSshClient,
   TransportChoice,
@@ -95,19 +95,28 @@ function withoutRoute({ system: _, ...target }: SshTarget): SshTarget {
   return { ...target, jumps: target.jumps.map(withoutRoute) };
 }
 
-/**
- * Names in ~/.ssh/config and its includes that each mean one host.
- * @throws GradwireError `SSH_CONFIG_INVALID`
- */
-export function importableHosts(options: ResolveOptions = {}): readonly string[] {
-  return hostNamesOf(configLines(options, 'user')).filter((name) => {
+/** Names in ~/.ssh/config and its includes. */
+export interface NamedHosts {
+  /** Those that each mean one host. */
+  readonly hosts: readonly string[];
+  /** Those that cannot be used, and why; patterns are not among them. */
+  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** @throws GradwireError `SSH_CONFIG_INVALID` */
+export function namedHosts(options: ResolveOptions = {}): NamedHosts {
+  const hosts: string[] = [];
+  const skipped: { name: string; reason: string }[] = [];
+  for (const name of hostNamesOf(configLines(options, 'user'))) {
     try {
       parseDestination(name);
-      return true;
-    } catch {
-      return false; // a pattern, or a name that requests must not contain
+      hosts.push(name);
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      skipped.push({ name, reason: error.message });
     }
-  });
+  }
+  return { hosts, skipped };
 }
 
 async function resolveHost(
