@@ -4,7 +4,12 @@
  * No port is needed.
  */
 import { randomBytes } from 'node:crypto';
-import { failure, GradwireError, inputError } from '../../shared/errors.ts';
+import {
+  failure,
+  GradwireError,
+  inputError,
+  withNotices,
+} from '../../shared/errors.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
@@ -358,7 +363,7 @@ export class RemoteNode implements NodeAccess {
     further,
   }: ConnectOptions & Pick<AcquireOptions, 'further'> = {}): Promise<SshLease> {
     const { pool, questions } = this.#options;
-    const { target, transport } = await this.#resolve();
+    const { target, transport, notices } = await this.#resolve();
     this.#options.reaches?.(target);
     try {
       return await pool.acquire(target, {
@@ -366,7 +371,9 @@ export class RemoteNode implements NodeAccess {
         ...{ signal, further },
       });
     } catch (error) {
-      throw transport.kind === 'builtin' ? this.#withOtherTransport(error) : error;
+      const explained =
+        transport.kind === 'builtin' ? this.#withOtherTransport(error) : error;
+      throw withNotices(explained, notices);
     }
   }
 

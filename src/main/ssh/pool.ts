@@ -254,8 +254,9 @@ async function openConnection(
   return await SshConnection.open(target, questions, options);
 }
 
+/** Hosts with another name in ~/.ssh/config are the same ones. */
 const keyOf = (target: SshTarget, further = 0): string =>
-  `${further} ${JSON.stringify(target)}`;
+  `${further} ${JSON.stringify(target, (key, value: unknown) => (key === 'alias' ? undefined : value))}`;
 
 function hasAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;

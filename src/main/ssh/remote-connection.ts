@@ -26,8 +26,6 @@ export interface SshOpenOptions extends HostKeyOptions {
    * one ends, and the new one ends with it.
    */
   readonly through?: RemoteConnection | undefined;
-  /** Whether the host is itself only on the way to a machine. */
-  readonly jump?: boolean | undefined;
 }
 
 export interface Terminal {

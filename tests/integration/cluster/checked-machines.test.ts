@@ -2,8 +2,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
+import { SshPool } from '../../../src/main/ssh/pool.ts';
+import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import { until } from '../../harness/processes.ts';
+import { SshServer } from '../../harness/sshd.ts';
 import { homeOfFile, Machine } from './machine.ts';
 
 const home = homeOfFile();
@@ -125,6 +129,30 @@ esac
         (alive) => !alive,
         'the tool to end',
       );
+    }
+  });
+
+  test('a failure tells what was ignored of SSH’s files', async () => {
+    await using server = await SshServer.start();
+    const known = path.join(server.directory, 'broken');
+    await writeFile(known, 'nonsense\n');
+    const configFile = path.join(server.directory, 'config');
+    const host = `Port ${server.port}\nUserKnownHostsFile ${known}\n`;
+    await writeFile(configFile, `Host 127.*\n${host}Match user nobody\nPort 1\n`);
+    await using pool = new SshPool();
+    const destination = '127.0.0.1';
+    const entry = parseNodeEntry({ name: 'box', destination, configFile });
+    // Without an ssh that would read them.
+    vi.stubEnv('PATH', server.directory);
+    try {
+      const next = expect.stringMatching(
+        `Notice: ${known}:1: .* Notice: ${configFile}:4: Match is not supported`,
+      ) as string;
+      await expect(
+        new RemoteNode(entry, { home: home(), pool }).check(),
+      ).rejects.toMatchObject({ code: 'HOST_KEY_UNKNOWN', next });
+    } finally {
+      vi.unstubAllEnvs();
     }
   });
 

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { failure, GradwireError } from '../../../shared/errors.ts';
+import { failure, GradwireError, withNotices } from '../../../shared/errors.ts';
 import type {
   ChosenSshClient,
   TransportChoice,
@@ -78,14 +78,20 @@ export async function resolveTarget(
 ): Promise<ResolvedTarget> {
   const { transport: asked = 'auto' } = options;
   const resolving: Resolving = { options, notices: new Set(), hops: [] };
-  const target = await resolveHost(parseDestination(destination), resolving, []);
   const { hops, notices } = resolving;
-  const transport = chooseSshClient({
-    asked,
-    hops: hops.map(({ needs }) => needs),
-    client:
-      process.platform !== 'win32' && hopsTo(target).every(({ system }) => system),
-  });
+  let target: SshTarget;
+  let transport: ChosenSshClient;
+  try {
+    target = await resolveHost(parseDestination(destination), resolving, []);
+    transport = chooseSshClient({
+      asked,
+      hops: hops.map(({ needs }) => needs),
+      client:
+        process.platform !== 'win32' && hopsTo(target).every(({ system }) => system),
+    });
+  } catch (error) {
+    throw withNotices(error, [...notices]);
+  }
   if (transport.kind === 'system') return { target, transport, notices: [...notices] };
   for (const { notRead } of hops) notRead.forEach((notice) => notices.add(notice));
   return { target: withoutRoute(target), transport, notices: [...notices] };
@@ -176,9 +182,8 @@ async function resolveHost(
   const globalKnownHosts = paths('globalknownhostsfile');
   const target = sshTarget(
     {
-      host,
-      port,
-      user,
+      ...{ host, port, user },
+      ...(name === host ? {} : { alias: name }),
       identities: identitiesOf(values.get('identityfile'), expand, options, home),
       identitiesOnly: isYes(first('identitiesonly')),
       agent: agentOf(first('identityagent'), environment, expanded ? String : expand),
