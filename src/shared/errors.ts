@@ -78,6 +78,22 @@ export function toErrorData(thrown: unknown): ErrorData {
   };
 }
 
+const MOST_NOTICES = 3;
+
+/** The error with what was ignored or not understood before, as that may be its cause. */
+export function withNotices(error: unknown, notices: readonly string[]): unknown {
+  if (!(error instanceof GradwireError) || error.code === 'ABORTED') return error;
+  const fresh = notices.filter((notice) => error.next?.includes(notice) !== true);
+  if (fresh.length === 0) return error;
+  const left = fresh.length - MOST_NOTICES;
+  const shown = [
+    ...fresh.slice(0, MOST_NOTICES),
+    ...(left > 0 ? [`${left} more like these`] : []),
+  ];
+  const next = `${error.next ?? ''} Notice: ${shown.join('; ')}.`.trim();
+  return new GradwireError({ ...error.toData(), next }, { cause: error });
+}
+
 export function isErrorData(value: unknown): value is ErrorData {
   return (
     typeof value === 'object' &&

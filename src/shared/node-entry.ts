@@ -90,6 +90,13 @@ export function entryProblems(raw: unknown): readonly EntryProblem[] {
     );
     problems.set('name', { path: 'name', message });
   }
+  const time = data?.slurm?.time;
+  // To sbatch it means no limit at all.
+  if (time !== undefined && !/[1-9]/.test(time)) {
+    const keys = ['slurm', 'time'];
+    const message = problemText(raw, keys, 'a job needs some time: 30, 2:00:00');
+    problems.set('slurm.time', { path: 'slurm.time', message });
+  }
   return [...problems.values()];
 }
 
@@ -109,7 +116,7 @@ export function parseNodeEntry(
   });
 }
 
-/** `"80-90" is not valid: from 1024 to 65535, the lower one first` */
+/** `"80-90" is not valid: at least two ports from 1024 to 65535, the lower one first` */
 function problemText(raw: unknown, keys: readonly string[], rule: string): string {
   let value = raw;
   for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key];

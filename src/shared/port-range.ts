@@ -17,7 +17,7 @@ export const portRangeSchema = z
   .refine((text) => {
     const { first, last } = portRange(text);
     return FIRST_PORT <= first && first < last && last <= LAST_PORT;
-  }, `from ${FIRST_PORT} to ${LAST_PORT}, the lower one first`);
+  }, `at least two ports from ${FIRST_PORT} to ${LAST_PORT}, the lower one first`);
 
 /** Parses a text that the schema accepts. */
 export function portRange(text: string): PortRange {

@@ -189,7 +189,7 @@ class Job {
       heartbeat: this.#heartbeat,
       patienceSeconds: PATIENCE_SECONDS,
     });
-    const id = await submitJob(script, options);
+    const id = await submitJob(script, options, node);
     this.#id = id;
     if (this.#released) {
       cancelJob(id);

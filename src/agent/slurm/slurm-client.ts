@@ -54,18 +54,17 @@ export const isOver = ({ state }: Pick<JobStatus, 'state'>): boolean =>
 
 /**
  * Submits a script with sbatch.
+ * @param node the login node's name, for errors
  * @returns the job's number
  * @throws GradwireError `SLURM_MISSING`, `SLURM_SILENT`, `SLURM_REFUSED`
  */
 export async function submitJob(
   script: string,
   options: readonly string[],
+  node: string,
 ): Promise<string> {
-  const { code, stdout, stderr } = await call(
-    'sbatch',
-    ['--parsable', ...options],
-    script,
-  );
+  const args = ['--parsable', ...options];
+  const { code, stdout, stderr } = await call('sbatch', args, { input: script, node });
   // With several clusters: `17;cluster`.
   const job = stdout.trim().split('\n').at(-1)?.split(';')[0] ?? '';
   if (code === 0 && /^\d+$/.test(job)) return job;
@@ -75,8 +74,9 @@ export async function submitJob(
     });
   }
   throw inputError('SLURM_REFUSED', `Slurm rejected the job: ${wordsOf(stderr)}`, {
+    place: node,
     next:
-      'Correct the machine’s settings (gradwire nodes edit NAME), ' +
+      `Correct the machine’s settings (gradwire nodes edit ${node}), ` +
       'or ask the cluster’s administrators.',
   });
 }
@@ -174,11 +174,18 @@ interface Called {
   readonly stderr: string;
 }
 
-function call(command: string, args: readonly string[], input = ''): Promise<Called> {
+function call(
+  command: string,
+  args: readonly string[],
+  {
+    input = '',
+    node = 'NAME',
+  }: { readonly input?: string; readonly node?: string } = {},
+): Promise<Called> {
   return new Promise((resolve, reject) => {
     const options = { timeout: ANSWER_MS, env: slurmEnvironment() };
     const child = execFile(command, args, options, (error, stdout, stderr) => {
-      if (error?.code === 'ENOENT') reject(missing(command));
+      if (error?.code === 'ENOENT') reject(missing(command, node));
       else
         resolve({ code: error === null ? 0 : Number(error.code) || 1, stdout, stderr });
     });
@@ -187,11 +194,11 @@ function call(command: string, args: readonly string[], input = ''): Promise<Cal
   });
 }
 
-function missing(command: string): GradwireError {
+function missing(command: string, node: string): GradwireError {
   return failure('SLURM_MISSING', `this machine has no ${command}`, {
     next:
       'Check that it is a login node of a Slurm cluster and that Slurm is in the PATH of SSH ' +
-      'commands (ssh HOST command -v sbatch). If it is not one: gradwire nodes edit NAME --unset slurm.',
+      `commands (ssh HOST command -v sbatch). If it is not one: gradwire nodes edit ${node} --unset slurm.`,
   });
 }
 

@@ -5,8 +5,10 @@ import type { Command } from 'commander';
 import { inputError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { entryProblems } from '../../shared/node-entry.ts';
-import { importableHosts } from '../../main/ssh/config/resolve-target.ts';
+import { namedHosts } from '../../main/ssh/config/resolve-target.ts';
 import { withWorkspace } from '../session/workspace.ts';
+
+const HOW_ELSE = 'give it a Host of letters, digits and . _ - in that file, too';
 
 export function addNodesImportCommand(nodes: Command): void {
   nodes
@@ -28,7 +30,7 @@ export function addNodesImportCommand(nodes: Command): void {
             next: 'Give the path of a file in the format of ssh_config(5).',
           });
         }
-        const hosts = importableHosts({ configFile });
+        const { hosts, skipped } = namedHosts({ configFile });
         if (as !== undefined && names.length !== 1) {
           throw inputError('USAGE', '--as names one host', {
             next: 'Give that host: gradwire nodes import HOST --as NAME.',
@@ -36,10 +38,20 @@ export function addNodesImportCommand(nodes: Command): void {
         }
         if (names.length === 0) {
           for (const host of hosts) process.stdout.write(`${host}\n`);
+          for (const { reason } of skipped) {
+            process.stderr.write(`skipped: ${reason}; ${HOW_ELSE}\n`);
+          }
           return;
         }
         for (const name of names) {
           if (hosts.includes(name)) continue;
+          const unusable = skipped.find((host) => host.name === name);
+          if (unusable !== undefined) {
+            throw inputError('HOST_UNKNOWN', unusable.reason, {
+              place: configFile ?? '~/.ssh/config',
+              next: `Instead, ${HOW_ELSE}.`,
+            });
+          }
           const suggestion = nearest(name, hosts);
           throw inputError('HOST_UNKNOWN', `there is no host "${name}"`, {
             place: configFile ?? '~/.ssh/config',

@@ -25,9 +25,15 @@ export function preflightText(name: string, seen: Preflight): string {
       ({ level, code, message, next }) =>
         `${level}: ${code}: ${message}${next === undefined ? '' : `. ${next}`}`,
     ),
-    seen.findings.length === 0 ? 'ready for runs' : undefined,
+    verdict(seen),
   ];
   return lines.filter((line) => line !== undefined && line !== '').join('\n');
+}
+
+/** Errors speak for themselves. */
+function verdict({ findings }: Preflight): string | undefined {
+  if (findings.some(({ level }) => level === 'error')) return undefined;
+  return findings.length === 0 ? 'ready for runs' : 'ready for runs, with warnings';
 }
 
 function nodeText({ node, bringsNode }: Preflight): string {

@@ -19,7 +19,7 @@ import { localPreflight } from '../deploy/local-preflight.ts';
 import { readLocalLog } from '../deploy/supervisor-log.ts';
 import type { Home } from '../home/home.ts';
 import { parseDestination, parseJumps } from '../ssh/config/destination.ts';
-import { importableHosts } from '../ssh/config/resolve-target.ts';
+import { namedHosts } from '../ssh/config/resolve-target.ts';
 import { SshPool } from '../ssh/pool.ts';
 import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
@@ -169,7 +169,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
 
   /** Hosts of ~/.ssh/config that can be added by their names. */
   importableHosts(): readonly string[] {
-    return importableHosts();
+    return namedHosts().hosts;
   }
 
   #named(name: string): RemoteNode {

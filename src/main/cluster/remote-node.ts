@@ -4,7 +4,12 @@
  * No port is needed.
  */
 import { randomBytes } from 'node:crypto';
-import { failure, GradwireError, inputError } from '../../shared/errors.ts';
+import {
+  failure,
+  GradwireError,
+  inputError,
+  withNotices,
+} from '../../shared/errors.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
@@ -22,7 +27,7 @@ import { uninstall } from '../deploy/uninstall.ts';
 import type { Home } from '../home/home.ts';
 import { resolveTarget, type ResolvedTarget } from '../ssh/config/resolve-target.ts';
 import type { RemoteConnection, Terminal } from '../ssh/remote-connection.ts';
-import type { SshLease, SshPool } from '../ssh/pool.ts';
+import type { AcquireOptions, SshLease, SshPool } from '../ssh/pool.ts';
 import { aborted } from '../ssh/ssh-errors.ts';
 import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
@@ -36,6 +41,11 @@ import {
 } from './control-connection.ts';
 import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
 
+/**
+ * The most terminals on each SSH connection. sshd allows 10 sessions on one by default
+ * (MaxSessions); the first connection needs some for checks, deployments and runs.
+ */
+const SHELLS_PER_CONNECTION = [4, 8, 8];
 const EXIT_NONE_RUNS = 3;
 /** How much a login shell may print before the agent's first output. */
 const MOST_NOISE_BYTES = 2 ** 20;
@@ -215,19 +225,47 @@ export class RemoteNode implements NodeAccess {
 
   /**
    * The user's login shell at a terminal of that size. The connection is held until the
-   * shell's stream has closed.
+   * shell's stream has closed. A few shells use the connection for everything; more get
+   * further ones, so that they leave it room.
+   * @throws GradwireError `TERMINAL_LIMIT` and those of the connection
    */
   async shell(terminal: Terminal, signal?: AbortSignal): Promise<RemoteShell> {
-    const lease = await this.#lease({ signal });
-    try {
-      const shell = await lease.connection.shell(terminal);
-      shell.once('close', () => {
+    let others = 0;
+    for (const [further, room] of SHELLS_PER_CONNECTION.entries()) {
+      const lease = await this.#leaseForShell(further, others, signal);
+      const { connection } = lease;
+      if (connection.shells >= room) {
+        others += connection.shells;
         lease[Symbol.dispose]();
-      });
-      return shell;
+        continue;
+      }
+      try {
+        const shell = await connection.shell(terminal);
+        shell.once('close', () => {
+          lease[Symbol.dispose]();
+        });
+        return shell;
+      } catch (error) {
+        lease[Symbol.dispose]();
+        throw error;
+      }
+    }
+    throw terminalLimit(this.name, others, 'more are not opened');
+  }
+
+  /** @param others terminals that are open on the connections before it */
+  async #leaseForShell(
+    further: number,
+    others: number,
+    signal: AbortSignal | undefined,
+  ): Promise<SshLease> {
+    if (further === 0) return await this.#lease({ signal });
+    try {
+      return await this.#lease({ signal, interactive: false, further });
     } catch (error) {
-      lease[Symbol.dispose]();
-      throw error;
+      if (!(error instanceof GradwireError) || error.code === 'ABORTED') throw error;
+      const why = `another needs a further SSH connection, which failed: ${error.message}`;
+      throw terminalLimit(this.name, others, why);
     }
   }
 
@@ -342,17 +380,23 @@ export class RemoteNode implements NodeAccess {
     return await use(lease.connection);
   }
 
-  async #lease({ signal, interactive = true }: ConnectOptions = {}): Promise<SshLease> {
+  async #lease({
+    signal,
+    interactive = true,
+    further,
+  }: ConnectOptions & Pick<AcquireOptions, 'further'> = {}): Promise<SshLease> {
     const { pool, questions } = this.#options;
-    const { target, transport } = await this.#resolve();
+    const { target, transport, notices } = await this.#resolve();
     this.#options.reaches?.(target);
     try {
       return await pool.acquire(target, {
         questions: interactive ? questions : undefined,
-        signal,
+        ...{ signal, further },
       });
     } catch (error) {
-      throw transport.kind === 'builtin' ? this.#withOtherTransport(error) : error;
+      const explained =
+        transport.kind === 'builtin' ? this.#withOtherTransport(error) : error;
+      throw withNotices(explained, notices);
     }
   }
 
@@ -463,6 +507,13 @@ function readUpTo(
       }
     };
     stream.on('readable', read).on('end', end).on('close', end).on('error', fail);
+  });
+}
+
+function terminalLimit(node: string, open: number, why: string): GradwireError {
+  return inputError('TERMINAL_LIMIT', `${open} terminals are open there; ${why}`, {
+    place: node,
+    next: 'Close one that you do not need.',
   });
 }
 

@@ -1,5 +1,6 @@
 /** What the answers of an inspected machine mean for using it: errors and warnings. */
 import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
+import { printable } from '../ssh/ssh-errors.ts';
 import { platformOf, platformUnsupported } from './platform.ts';
 
 /** Space for the agent, the runtime and their archives, all unpacked. */
@@ -12,6 +13,8 @@ export interface Answers {
   readonly readOnly: boolean;
   /** Tools that took too long. */
   readonly late: readonly string[];
+  /** Tools that failed, and their complaints. */
+  readonly failed: readonly { readonly tool: string; readonly words: string }[];
   /** What Slurm answered, where it was asked. */
   readonly slurm:
     | { readonly kind: 'fine' }
@@ -72,7 +75,11 @@ export function findingsOf(
     );
   }
   if (seen.noexec) {
-    error('HOME_NOEXEC', `${seen.home} is mounted noexec: programs cannot run from it`);
+    error(
+      'HOME_NOEXEC',
+      `${seen.home} is mounted noexec: programs cannot run from it`,
+      'Use an account with a home on another file system, or ask the administrator to remount it.',
+    );
   }
   if (seen.freeMiB !== undefined && seen.freeMiB < NEEDED_MIB) {
     error(
@@ -90,6 +97,7 @@ export function findingsOf(
     error(
       'INODES_EXHAUSTED',
       `${seen.home} has room for only ${seen.freeInodes} more files (inodes)`,
+      'Delete some files there: a directory with many small ones, such as a cache.',
     );
   }
   for (const program of seen.missing) {
@@ -118,8 +126,18 @@ export function findingsOf(
   for (const tool of answers.late) {
     warn(
       'TOOL_SILENT',
-      `${tool} does not finish there, so its GPUs and their users are unknown`,
+      `${tool} does not finish there, so its GPUs may not be usable, and their users are unknown`,
       `Run ${tool} there. If it hangs, have the driver restarted, or the machine.`,
+    );
+  }
+  for (const { tool, words } of answers.failed) {
+    // Not a failure where the machine has none, as on a login node.
+    const isAnswer = /^no devices were found/i.test(words);
+    if (isAnswer && seen.gpus.every(({ vendor }) => vendor !== 'nvidia')) continue;
+    warn(
+      'TOOL_FAILED',
+      `${tool} fails there, so its GPUs may not be usable, and their users are unknown: ${printable(words).replace(/\.$/, '')}`,
+      `Run ${tool} there. If it still fails, have the driver repaired, or the machine restarted.`,
     );
   }
   if (seen.gpus.length > 0 && !seen.vulkan && !seen.bringsVulkan) {

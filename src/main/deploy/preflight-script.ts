@@ -7,7 +7,8 @@
  * keeps its pipe open, so a tool's output is read up to a last line, not to the pipe's end.
  * Where there is no `timeout`, the script looks every second whether the tool has ended.
  *
- * Other users' work on NVIDIA's GPUs is known from `nvidia-smi`; that of compute programs on
+ * NVIDIA's GPUs are those that `nvidia-smi` lists; where it fails, those of the PCI bus.
+ * Other users' work on them is known from `nvidia-smi`, too; that of compute programs on
  * AMD's from the kernel (`/sys/class/kfd`, as `rocm-smi --showpids` reads it): a process
  * holds memory (`vram_GPU`) on the GPUs that it uses. What draws there is not listed.
  */
@@ -76,25 +77,42 @@ if has ip; then
 elif has hostname; then
   for address in $(hostname -I 2>/dev/null); do say address "$address"; done
 fi
+words() { printf '%s' "$answer" | tr '\n' ' '; }
 # The answer of nvidia-smi in $answer; false if it has none.
 ask() {
   answer=$(bounded nvidia-smi "$@")
-  case $? in
-    0) ;;
-    137) say late nvidia-smi; return 1;;
-    *) return 1;;
-  esac
+  code=$?
+  [ "$code" = 137 ] && say late nvidia-smi
+  return "$code"
 }
+# False if nvidia-smi does not list its GPUs.
 nvidia() {
-  ask --query-gpu=driver_version --format=csv,noheader || return
-  say driver "$(printf '%s\n' "$answer" | head -n 1)"
-  ask --query-gpu=pci.bus_id,name,memory.total --format=csv,noheader,nounits || return
+  ask --query-gpu=driver_version --format=csv,noheader &&
+    say driver "$(printf '%s\n' "$answer" | head -n 1)" &&
+    ask --query-gpu=pci.bus_id,name,memory.total --format=csv,noheader,nounits || {
+    code=$?
+    [ "$code" = 137 ] && return 1
+    # What it complains about may be in its other output.
+    [ -n "$answer" ] || answer=$(bounded sh -c 'exec nvidia-smi --query-gpu=name --format=csv 2>&1')
+    [ -n "$answer" ] || answer="it ends with code $code"
+    say failed "nvidia-smi $(words)"
+    return 1
+  }
   printf '%s\n' "$answer" | sed 's/^/gpu=/'
-  ask --query-compute-apps=gpu_bus_id,pid --format=csv,noheader || return
+  ask --query-compute-apps=gpu_bus_id,pid --format=csv,noheader || return 0
   say processes nvidia
   printf '%s\n' "$answer" | while IFS=', ' read -r bus pid; do
     # One that we may not see is another's.
     [ -z "$pid" ] || own "$pid" || say busy "$bus"
+  done
+}
+# A driver that does not work need not show its GPUs as graphics cards.
+nvidia_devices() {
+  for device in /sys/bus/pci/devices/*; do
+    [ "$(cat "$device/vendor" 2>/dev/null)" = 0x10de ] || continue
+    case "$(cat "$device/class")" in
+      0x03*) say card "$(basename "$device") 0x10de $(cat "$device/device")";;
+    esac
   done
 }
 own() { [ "$(stat -c %u "/proc/$1" 2>/dev/null)" = "$(id -u)" ]; }
@@ -119,8 +137,10 @@ cards() {
     done
   done
 }
-if has nvidia-smi; then nvidia
-elif [ -d /sys/class/drm ]; then cards; fi
+if ! has nvidia-smi || ! nvidia; then
+  has nvidia-smi && nvidia_devices
+  [ -d /sys/class/drm ] && cards
+fi
 for library in /usr/lib/*/libvulkan.so.1 /usr/lib64/libvulkan.so.1 /usr/lib/libvulkan.so.1; do
   [ -e "$library" ] && { say vulkan 1; break; }
 done
@@ -160,7 +180,6 @@ manifests | while IFS= read -r manifest; do
     [ -n "$library" ] && found "$file" "$library" && say icd "$library"
   done
 done
-words() { printf '%s' "$answer" | tr '\n' ' '; }
 if [ "$slurm" = 1 ]; then
   if has sinfo; then
     # A busy controller answers late.

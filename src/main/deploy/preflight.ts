@@ -57,16 +57,16 @@ async function clockOffset(
 /**
  * How far a clock is ahead, in whole seconds, at the least: it was read between the question
  * and the answer, and where a login shell starts slowly that is long.
- * @param there what it read; in seconds since 1970, like the times of this computer's clock
+ * @param there what it read, without the fraction of a second; in seconds since 1970, like the times of this computer's clock
  */
 export function offsetOf(
   there: number,
   { asked, answered }: { readonly asked: number; readonly answered: number },
 ): number {
-  const offset = there - (asked + answered) / 2;
-  const doubt = (answered - asked) / 2;
-  if (!(Math.abs(offset) > doubt)) return 0;
-  return Math.round(Math.sign(offset) * (Math.abs(offset) - doubt));
+  if (there > answered) return Math.round(there - answered);
+  // It may have been almost a second later there.
+  const behind = asked - (there + 1);
+  return behind > 0 ? 0 - Math.round(behind) : 0;
 }
 
 /**
@@ -124,6 +124,10 @@ export function parsePreflight(text: string, clockOffsetSeconds: number): Prefli
   const answers: Answers = {
     readOnly: one('readonly') !== undefined,
     late: all.get('late') ?? [],
+    failed: (all.get('failed') ?? []).map((line) => {
+      const [tool = '', ...words] = line.split(' ');
+      return { tool, words: words.join(' ') };
+    }),
     slurm: slurmAnswer(one),
   };
   return { ...seen, findings: findingsOf(seen, answers) };
@@ -154,7 +158,7 @@ function gpusOf(all: ReadonlyMap<string, readonly string[]>): readonly GpuReport
         : {}),
     };
   });
-  const others = (all.get('card') ?? []).map((line): GpuReport => {
+  const others = [...new Set(all.get('card'))].map((line): GpuReport => {
     const [bus, id = '?', device = '?'] = line.split(' ');
     const vendor = VENDORS[id];
     return {

@@ -13,7 +13,7 @@ import {
   type KeyCandidate,
   type UnusableKey,
 } from './key-candidate.ts';
-import { unlockKey } from './key-file.ts';
+import { findKeysFirst, unlockKey } from './key-file.ts';
 import { OneKeyAgent } from './one-key-agent.ts';
 import { oneAtATime } from './questions.ts';
 import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
@@ -101,7 +101,7 @@ export class Authentication {
     if (this.#unasked.size > 0) {
       return failure(
         'SSH_AUTH_NEEDED',
-        `the log-in needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but Gradwire cannot prompt for input now`,
+        `the log-in needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but Gradwire cannot prompt for input now${this.#whyUnusable}`,
         {
           place,
           next: 'Connect from the window or a terminal, or load the key into an agent.',
@@ -115,20 +115,23 @@ export class Authentication {
     }
     const tried =
       this.#tried.length === 0 ? 'nothing to try' : `tried ${this.#tried.join(', ')}`;
-    const unusable = this.#unusable
-      .map(({ file, reason }) => `${file}: ${reason}`)
-      .join('; ');
+    const absent = this.#unusable.filter(({ kind }) => kind === 'absent');
     return failure(
       'SSH_AUTH_FAILED',
-      `the server accepts ${offers} for ${this.#target.user}; ${tried}` +
-        (unusable === '' ? '' : ` (${printable(unusable)})`),
+      `the server accepts ${offers} for ${this.#target.user}; ${tried}${this.#whyUnusable}`,
       {
         place,
         next: this.#offered.includes('publickey')
-          ? 'Check the user name, and that the public key is in ~/.ssh/authorized_keys there.'
+          ? (findKeysFirst(absent.map(({ file }) => file)) ??
+            'Check the user name, and that the public key is in ~/.ssh/authorized_keys there.')
           : 'Check the user name, and which login methods the machine allows.',
       },
     );
+  }
+
+  get #whyUnusable(): string {
+    const why = this.#unusable.map(({ file, reason }) => `${file}: ${reason}`);
+    return why.length === 0 ? '' : ` (${printable(why.join('; '))})`;
   }
 
   async *#walk(): AsyncGenerator<AnyAuthMethod, undefined, undefined> {

@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { ClientChannel, SFTPWrapper, TcpConnectionDetails } from 'ssh2';
 import { hostAndPort } from '../../shared/destination.ts';
 import { GradwireError } from '../../shared/errors.ts';
-import { channelOf, type OpenChannel } from './channel-opening.ts';
+import { channelOf, OpenShells, type OpenChannel } from './channel-opening.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
 import type {
   RemoteConnection,
@@ -34,6 +34,7 @@ export class SshConnection implements RemoteConnection {
   readonly #hops: readonly Hop[];
   /** By the host's port that listens for us. */
   readonly #accepting = new Map<number, (stream: RemoteStream) => void>();
+  readonly #shells = new OpenShells();
 
   /** @param borrowed the first hops, which belong to another connection */
   private constructor(
@@ -104,6 +105,10 @@ export class SshConnection implements RemoteConnection {
     return [...new Set(this.#hops.flatMap(({ notices }) => notices))];
   }
 
+  get shells(): number {
+    return this.#shells.count;
+  }
+
   get isOpen(): boolean {
     return this.#whyLost() === undefined;
   }
@@ -126,9 +131,11 @@ export class SshConnection implements RemoteConnection {
   }: Terminal): Promise<RemoteShell> {
     const toShell = (channel: ClientChannel): RemoteShell =>
       new RemoteShell(channel, this.#whyLost);
-    return await this.#ask('a shell', toShell, (done) => {
-      this.#last.client.shell({ cols: columns, rows, term }, done);
-    });
+    return await this.#shells.counted(() =>
+      this.#ask('a shell', toShell, (done) => {
+        this.#last.client.shell({ cols: columns, rows, term }, done);
+      }),
+    );
   }
 
   async forward(host: string, port: number): Promise<RemoteStream> {
@@ -224,7 +231,8 @@ export class SshConnection implements RemoteConnection {
   ): Promise<T> {
     const lost = this.#whyLost();
     if (lost !== undefined) throw lost;
-    return await channelOf(this.target, what, this.#whyLost, wrap, start);
+    const request = { target: this.target, what, shells: this.shells };
+    return await channelOf(request, this.#whyLost, wrap, start);
   }
 }
 
@@ -245,8 +253,7 @@ async function openWay(
   try {
     const lost = (): GradwireError | undefined => lossOf(from, via);
     return await channelOf(
-      via,
-      `a channel to ${target.host}`,
+      { target: via, what: `a channel to ${target.host}` },
       lost,
       (channel: ClientChannel) => new RemoteStream(channel, lost),
       (done) => {

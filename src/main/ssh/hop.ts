@@ -5,7 +5,7 @@
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import ssh2, { type Client } from 'ssh2';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError, withNotices } from '../../shared/errors.ts';
 import { Authentication } from './authentication.ts';
 import { PausableDeadline } from './deadline.ts';
 import { HostKeyCheck, type HostKeyOptions } from './host-key-check.ts';
@@ -81,7 +81,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
         const coded = error instanceof GradwireError || error === undefined;
         ended = { error: coded ? error : connectionLost(target, messageOf(error)) };
         tellGone(ended);
-      } else reject(error as Error);
+      } else reject(withNotices(error, check.notices) as Error);
       over.abort(error);
       client.end();
       (transport ?? context.way)?.destroy();

@@ -31,6 +31,8 @@ export interface HostKeyOptions {
   readonly acceptedHostKeys?: string | undefined;
   /** Fingerprints that the user has named. */
   readonly confirmedHostKeys?: readonly string[] | undefined;
+  /** Whether the host is only on the way to the machine. */
+  readonly jump?: boolean | undefined;
 }
 
 export class HostKeyCheck {
@@ -81,11 +83,12 @@ export class HostKeyCheck {
       );
     }
     const shown = { keyType: key.type, fingerprint: fingerprintOf(key) };
+    const isJump = this.#options.jump === true;
     if (this.#accepted !== undefined) {
       // Keys are exchanged again every hour; the server's key must stay the same.
       if (this.#accepted.blob.equals(key.blob)) return;
       throw hostKeyRefused('HOST_KEY_CHANGED', this.#target, {
-        ...shown,
+        ...{ ...shown, isJump },
         known: 'this connection',
       });
     }
@@ -110,7 +113,7 @@ export class HostKeyCheck {
         this.#toRemember = key;
         break;
       case 'refuse':
-        throw hostKeyRefused(decision.code, this.#target, { ...shown, known });
+        throw hostKeyRefused(decision.code, this.#target, { ...shown, known, isJump });
       case 'ask': {
         const { host, port } = this.#target;
         const answer = await oneAtATime(questions!).hostKey(

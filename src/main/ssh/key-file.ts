@@ -64,6 +64,17 @@ function describeKey(text: Buffer, file: string): KeyFile {
   return { kind: 'key', publicKey, encrypted: true, text };
 }
 
+/** Key files, and public halves of keys elsewhere, that do not exist. */
+export const absentKeys = (files: readonly string[]): readonly string[] =>
+  files.filter((file) => readKeyFile(file).kind === 'absent');
+
+/** The next step where a log-in failed without them. */
+export function findKeysFirst(absent: readonly string[]): string | undefined {
+  if (absent.length === 0) return undefined;
+  const exist = absent.length === 1 ? 'does not exist' : 'do not exist';
+  return `Correct the path of the key: ${absent.join(', ')} ${exist} on this computer.`;
+}
+
 /** The key itself; undefined if the passphrase is wrong. */
 export function unlockKey(text: Buffer, passphrase?: string): ParsedKey | undefined {
   // ssh2 treats an empty passphrase as none and reports that one is missing.

@@ -2,7 +2,8 @@
  * One authenticated connection for each target, shared by everything that needs it: for
  * each jump host, too, which machines behind it share. It is closed after a while without
  * use. Until then its passwords and passphrases are kept in memory, so that a lost
- * connection can be made again without asking, and another one that needs the same.
+ * connection can be made again without asking, and another one that needs the same. Users
+ * who would crowd others out of it get further ones, which are made without asking.
  *
  * The system's `ssh` makes the whole way for each target by itself.
  */
@@ -27,6 +28,8 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether it is only on the way to a machine. */
   readonly jump?: boolean | undefined;
+  /** The number of a further connection to the target; default: 0, the one for all. */
+  readonly further?: number | undefined;
 }
 
 /** The right to use a connection until disposed of. */
@@ -75,7 +78,7 @@ export class SshPool implements AsyncDisposable {
    */
   async acquire(target: SshTarget, options: AcquireOptions = {}): Promise<SshLease> {
     if (this.#closed) throw new Error('internal: the pool is closed');
-    const key = JSON.stringify(target);
+    const key = keyOf(target, options.further);
     const entry = this.#entries.get(key) ?? newEntry(target);
     this.#entries.set(key, entry);
     clearTimeout(entry.idle);
@@ -102,20 +105,21 @@ export class SshPool implements AsyncDisposable {
    * one closes it.
    */
   retire(target: SshTarget): void {
-    const key = JSON.stringify(target);
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    this.#entries.delete(key);
-    entry.retired = true;
-    entry.opening?.controller.abort();
-    this.#forgetSecrets(entry);
-    if (entry.leases > 0) this.#retired.add(entry);
-    else void closeEntry(entry).then(() => this.#retireUnused(lastJump(target)));
+    const wanted = keyOf(target);
+    for (const [key, entry] of this.#entries) {
+      if (keyOf(entry.target) !== wanted) continue;
+      this.#entries.delete(key);
+      entry.retired = true;
+      entry.opening?.controller.abort();
+      this.#forgetSecrets(entry);
+      if (entry.leases > 0) this.#retired.add(entry);
+      else void closeEntry(entry).then(() => this.#retireUnused(lastJump(target)));
+    }
   }
 
   #retireUnused(target: SshTarget | undefined): void {
     if (target === undefined) return;
-    if (this.#entries.get(JSON.stringify(target))?.leases === 0) this.retire(target);
+    if (this.#entries.get(keyOf(target))?.leases === 0) this.retire(target);
   }
 
   /** Those that no other target uses. */
@@ -249,6 +253,10 @@ async function openConnection(
   const { SshConnection } = await import('./connection.ts');
   return await SshConnection.open(target, questions, options);
 }
+
+/** Hosts with another name in ~/.ssh/config are the same ones. */
+const keyOf = (target: SshTarget, further = 0): string =>
+  `${further} ${JSON.stringify(target, (key, value: unknown) => (key === 'alias' ? undefined : value))}`;
 
 function hasAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;

@@ -26,8 +26,6 @@ export interface SshOpenOptions extends HostKeyOptions {
    * one ends, and the new one ends with it.
    */
   readonly through?: RemoteConnection | undefined;
-  /** Whether the host is itself only on the way to a machine. */
-  readonly jump?: boolean | undefined;
 }
 
 export interface Terminal {
@@ -49,6 +47,8 @@ export interface RemoteConnection extends AsyncDisposable {
   /** Resolves when the connection is gone. */
   readonly closed: Promise<SshEnd>;
   readonly isOpen: boolean;
+  /** Shells that are open, or being opened. */
+  readonly shells: number;
   /** The host's banner before the log-in. */
   readonly banner: string;
   /** Parts of the configuration that were ignored, and why. */

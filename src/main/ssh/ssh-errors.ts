@@ -1,7 +1,7 @@
 /** The room's errors: code, place `user@host:port`, and what to do next. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { HostKeyRefusal } from './host-keys/host-key-decision.ts';
-import { placeOf, type SshTarget } from './target.ts';
+import { hopText, placeOf, type SshTarget } from './target.ts';
 
 const LONGEST_TEXT = 300;
 
@@ -113,14 +113,16 @@ export interface RefusedHostKey {
   readonly fingerprint: string;
   /** The conflicting line of known_hosts. */
   readonly known?: string | undefined;
+  /** Whether the host is only on the way to the machine. */
+  readonly isJump: boolean;
 }
 
 export function hostKeyRefused(
   code: HostKeyRefusal,
   target: SshTarget,
-  { keyType, fingerprint, known }: RefusedHostKey,
+  { keyType, fingerprint, known, isJump }: RefusedHostKey,
 ): GradwireError {
-  const { host } = target;
+  const host = hopText(target, isJump);
   const key = `${keyType} key ${fingerprint}`;
   const place = placeOf(target);
   const verify = `Compare it with what the machine's administrator tells you`;

@@ -11,9 +11,10 @@ import { hostAndPort } from '../../shared/destination.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { Askpass } from './askpass.ts';
-import { channelOf, type OpenChannel } from './channel-opening.ts';
+import { channelOf, OpenShells, type OpenChannel } from './channel-opening.ts';
 import { PausableDeadline } from './deadline.ts';
 import type { SshEnd } from './hop.ts';
+import { absentKeys } from './key-file.ts';
 import type { MuxChannel } from './mux/mux-channel.ts';
 import { MuxProxy } from './mux/mux-proxy.ts';
 import {
@@ -69,6 +70,7 @@ export class SystemSshConnection implements RemoteConnection {
   readonly #process: SystemProcess;
   readonly #words: () => SystemWords;
   readonly #remove: () => void;
+  readonly #shells = new OpenShells();
   #proxy: MuxProxy | undefined;
   #ended: SshEnd | undefined;
   #tellClosed: (end: SshEnd) => void = () => undefined;
@@ -158,6 +160,7 @@ export class SystemSshConnection implements RemoteConnection {
             stderr: ssh.stderr,
             interactive: questions.interactive,
             locked: questions.locked,
+            absent: absentKeys(hopsTo(target).flatMap(({ identities }) => identities)),
           });
           while (!existsSync(socket) && !over.signal.aborted) {
             if (ssh.hasEnded) {
@@ -187,6 +190,10 @@ export class SystemSshConnection implements RemoteConnection {
     }
   }
 
+  get shells(): number {
+    return this.#shells.count;
+  }
+
   get isOpen(): boolean {
     return this.#ended === undefined;
   }
@@ -209,9 +216,11 @@ export class SystemSshConnection implements RemoteConnection {
   }: Terminal): Promise<RemoteShell> {
     const toShell = (channel: MuxChannel): RemoteShell =>
       new RemoteShell(channel, this.#whyLost);
-    return await this.#ask('a shell', toShell, (proxy, done) => {
-      proxy.shell({ columns, rows, term }, done);
-    });
+    return await this.#shells.counted(() =>
+      this.#ask('a shell', toShell, (proxy, done) => {
+        proxy.shell({ columns, rows, term }, done);
+      }),
+    );
   }
 
   async forward(host: string, port: number): Promise<RemoteStream> {
@@ -347,8 +356,7 @@ export class SystemSshConnection implements RemoteConnection {
     const lost = this.#whyLost();
     if (lost !== undefined) throw lost;
     return await channelOf<MuxChannel, T>(
-      this.target,
-      what,
+      { target: this.target, what, shells: this.shells },
       this.#whyLost,
       wrap,
       (done) => {

@@ -11,6 +11,8 @@ import {
   unreachable,
   type RefusedHostKey,
 } from './ssh-errors.ts';
+import { findKeysFirst } from './key-file.ts';
+import { hopNamed } from './system-prompt.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
 export interface SystemWords {
@@ -22,6 +24,8 @@ export interface SystemWords {
   readonly interactive: boolean;
   /** Keys that were skipped because no user could be asked. */
   readonly locked: readonly string[];
+  /** Key files that it was to use and that do not exist. */
+  readonly absent: readonly string[];
 }
 
 /** Log-in methods that need a user's answer. */
@@ -35,10 +39,10 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
   const said = wordsOf(words);
   const place = placeOf(target);
   if (/HOST IDENTIFICATION HAS CHANGED/.test(log)) {
-    return hostKeyRefused('HOST_KEY_CHANGED', target, shownKey(log));
+    return hostKeyRefused('HOST_KEY_CHANGED', ...shownKey(target, log));
   }
   if (/REVOKED HOST KEY|host key .* revoked|revoked by file/i.test(log)) {
-    return hostKeyRefused('HOST_KEY_REVOKED', target, shownKey(log));
+    return hostKeyRefused('HOST_KEY_REVOKED', ...shownKey(target, log));
   }
   if (/Host key verification failed/.test(log)) {
     return failure('HOST_KEY_UNKNOWN', `ssh does not accept the host key: ${said}`, {
@@ -96,7 +100,7 @@ function nextStep(target: SshTarget, log: string): string | undefined {
 /** @param whom `user@host`, as `ssh` has it @param methods that the server accepts */
 function explainDenial(
   target: SshTarget,
-  { log, interactive, locked }: SystemWords,
+  { log, interactive, locked, absent }: SystemWords,
   whom: string,
   methods: string,
 ): GradwireError {
@@ -106,43 +110,55 @@ function explainDenial(
     ...(locked.length > 0 ? [`the passphrase of ${locked.join(', ')}`] : []),
     ...offered.flatMap((method) => ASKING[method] ?? []),
   ];
+  // Complaints about a key or a certificate come earlier: "bad permissions", "expired".
+  const before = lines(log).filter((line) => !/Permission denied \(/.test(line));
+  const complaints = [...absent.map((file) => `${file}: no such file`), ...before];
+  const why = complaints.length === 0 ? '' : ` (${printable(complaints.join('; '))})`;
   if (!interactive && needed.length > 0) {
     return failure(
       'SSH_AUTH_NEEDED',
-      `${whom} needs ${needed.join(' or ')}, but Gradwire cannot prompt for input now`,
+      `${whom} needs ${needed.join(' or ')}, but Gradwire cannot prompt for input now${why}`,
       {
         place,
         next: 'Connect from the window or a terminal, or load the key into an agent.',
       },
     );
   }
-  // Complaints about a key or a certificate come earlier: "bad permissions", "expired".
-  const before = lines(log).filter((line) => !/Permission denied \(/.test(line));
-  const why = before.length === 0 ? '' : ` (${printable(before.join('; '))})`;
+  const unread = /^Load key "(.+)": /m.exec(log)?.[1];
   const kerberos = offered.some((method) => method.startsWith('gssapi'));
   return failure(
     'SSH_AUTH_FAILED',
     `${whom}: Permission denied: the server accepts ${offered.join(', ')}${why}`,
     {
       place,
-      next: kerberos
-        ? 'Check the user name, the keys, and that there is a Kerberos ticket: klist, kinit.'
-        : 'Check the user name and the keys; ssh -v HOST shows what it tries.',
+      next:
+        findKeysFirst(absent) ??
+        (unread === undefined ? undefined : `Correct the key file ${unread}.`) ??
+        (kerberos
+          ? 'Check the user name, the keys, and that there is a Kerberos ticket: klist, kinit.'
+          : 'Check the user name and the keys; ssh -v HOST shows what it tries.'),
     },
   );
 }
 
-function shownKey(log: string): RefusedHostKey {
+function shownKey(
+  target: SshTarget,
+  log: string,
+): readonly [hop: SshTarget, key: RefusedHostKey] {
+  const named = /host key for (\S+) (?:has changed|is marked as revoked)/i.exec(log);
+  const hop = named === null ? target : hopNamed(target, named[1]!);
   const shown =
     /fingerprint for the (\S+) key sent by the remote host is\s+(SHA256:[\w+/]+)/.exec(
       log,
     ) ?? /(?:host key|key) (\S+) (SHA256:[\w+/]+)/i.exec(log);
   const known = /Offending (?:\S+ )?key in (\S.*:\d+)/.exec(log)?.[1];
-  return {
+  const key = {
     keyType: shown?.[1] ?? 'host',
     fingerprint: shown?.[2] ?? '(fingerprint unknown)',
     known: known ?? /revoked by file (\S+)/i.exec(log)?.[1] ?? 'a known_hosts file',
+    isJump: hop !== target,
   };
+  return [hop, key];
 }
 
 /** All output in one line: the log and other output. */

@@ -1,4 +1,6 @@
-/** Recognises the question of `ssh` from its words. */
+/** Recognises the question of `ssh` from its words, and the host that it is about. */
+import { serverNames } from './host-keys/known-hosts.ts';
+import { hopsTo, type SshTarget } from './target.ts';
 
 export type SystemPrompt =
   | {
@@ -64,4 +66,14 @@ export function parsePrompt(prompt: string): SystemPrompt {
     return { kind: 'server', user, host, text };
   }
   return { kind: 'other', text: prompt };
+}
+
+/** @param name as in known_hosts files; of no hop: the machine itself is meant */
+export function hopNamed(target: SshTarget, name: string): SshTarget {
+  return (
+    hopsTo(target).find(
+      ({ host, port, hostKeyAlias }) =>
+        serverNames(host, port, hostKeyAlias).name === name.toLowerCase(),
+    ) ?? target
+  );
 }

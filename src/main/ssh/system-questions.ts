@@ -9,11 +9,10 @@ import type { AskpassQuestion } from './askpass.ts';
 import { ASKS_FOR_PASSWORD } from './authentication.ts';
 import type { PausableDeadline } from './deadline.ts';
 import { decideHostKey } from './host-keys/host-key-decision.ts';
-import { serverNames } from './host-keys/known-hosts.ts';
 import { oneAtATime } from './questions.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import { hostKeyRefused, printable, printableLines } from './ssh-errors.ts';
-import { parsePrompt, type SystemPrompt } from './system-prompt.ts';
+import { hopNamed, parsePrompt, type SystemPrompt } from './system-prompt.ts';
 import { DEFAULT_PORT, hopsTo, placeOf, type SshTarget } from './target.ts';
 
 export interface SystemQuestionsContext {
@@ -113,7 +112,7 @@ export class SystemQuestions {
     signal: AbortSignal,
   ): Promise<string> {
     const { questions, confirmedHostKeys } = this.#context;
-    const hop = this.#hopNamed(name);
+    const hop = hopNamed(this.#target, name);
     const decision = decideHostKey({
       checking: hop.strictHostKeyChecking,
       standing: otherTypes ? 'other-type' : 'unknown',
@@ -127,6 +126,7 @@ export class SystemQuestions {
       case 'refuse':
         this.#refused = hostKeyRefused(decision.code, hop, {
           ...{ keyType, fingerprint, known: 'your known_hosts files' },
+          isJump: hop !== this.#target,
         });
         return 'no';
       case 'ask': {
@@ -328,15 +328,6 @@ export class SystemQuestions {
     const stranger = { ...this.#target, user, host, port: DEFAULT_PORT };
     const isCertain = hop === this.#target && others.length === 0;
     return { hop: hop ?? stranger, jump: !isCertain };
-  }
-
-  #hopNamed(name: string): SshTarget {
-    return (
-      hopsTo(this.#target).find(
-        ({ host, port, hostKeyAlias }) =>
-          serverNames(host, port, hostKeyAlias).name === name.toLowerCase(),
-      ) ?? this.#target
-    );
   }
 }
 

@@ -30,6 +30,8 @@ export interface SshTarget {
   readonly host: string;
   readonly port: number;
   readonly user: string;
+  /** Its Host in ~/.ssh/config, if that is another name; only for messages. */
+  readonly alias?: string | undefined;
   /** Files of private keys, in the order in which they are tried. */
   readonly identities: readonly string[];
   /** Use only those keys of the agent that are in `identities`. */
@@ -92,6 +94,12 @@ export function sshTarget(
 /** The target's place in messages: `user@host:port`. */
 export function placeOf({ user, host, port }: SshTarget): string {
   return `${user}@${hostAndPort(host, port)}`;
+}
+
+/** For messages: `the jump host door (10.0.0.7)`. */
+export function hopText({ host, alias }: SshTarget, isJump: boolean): string {
+  const name = alias === undefined ? host : `${alias} (${host})`;
+  return isJump ? `the jump host ${name}` : name;
 }
 
 /** All hops to a target, itself last. A hop's own jumps come before it. */

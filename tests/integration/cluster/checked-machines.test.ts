@@ -2,8 +2,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
+import { SshPool } from '../../../src/main/ssh/pool.ts';
+import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import { until } from '../../harness/processes.ts';
+import { SshServer } from '../../harness/sshd.ts';
 import { homeOfFile, Machine } from './machine.ts';
 
 const home = homeOfFile();
@@ -45,6 +49,49 @@ esac
   });
 
   test.each([
+    ['its output', ''],
+    ['its stderr', ' >&2'],
+  ])('a tool that fails is named, with %s; its GPUs are seen', async (_, to) => {
+    // As Linux shows NVIDIA's GPUs and their audio functions, whatever their driver does.
+    const tree = path.join(home().directory, 'devices');
+    for (const [bus, kind] of [
+      ['0000:3b:00.0', '0x030200'],
+      ['0000:3b:00.1', '0x040300'],
+    ]) {
+      mkdirSync(path.join(tree, bus!), { recursive: true });
+      for (const [name, text] of [
+        ['vendor', '0x10de'],
+        ['class', kind],
+        ['device', '0x2330'],
+      ])
+        await writeFile(path.join(tree, bus!, name!), `${text}\n`);
+    }
+    await using machine = await Machine.start(home(), {
+      shellStart: 'PATH=$HOME/bin:$PATH',
+      ...(isRoot ? { mounts: { '/sys/bus/pci/devices': tree } } : {}),
+    });
+    const program = path.join(machine.server.home, 'bin', 'nvidia-smi');
+    mkdirSync(path.dirname(program));
+    const words = "NVIDIA-SMI couldn't communicate with the NVIDIA driver";
+    await writeFile(program, `#!/bin/sh\necho "${words}."${to}\nexit 9\n`, {
+      mode: 0o755,
+    });
+    const { gpus, findings } = await machine.node.check();
+    expect(findings).toContainEqual({
+      ...{ level: 'warning', code: 'TOOL_FAILED' },
+      message: expect.stringContaining(`nvidia-smi fails there`) as string,
+      next: expect.stringContaining('Run nvidia-smi there') as string,
+    });
+    const [failed] = findings.filter(({ code }) => code === 'TOOL_FAILED');
+    expect(failed!.message.endsWith(`: ${words}`)).toBe(true);
+    if (isRoot) {
+      expect(gpus).toEqual([
+        { bus: '00000000:3B:00.0', name: 'PCI 0x10de:0x2330', vendor: 'nvidia' },
+      ]);
+    }
+  });
+
+  test.each([
     ['with', ''],
     ['without', 'PATH=$HOME/tools\n'],
   ])('a tool that hangs is ended, %s timeout there', async (_, path_) => {
@@ -67,8 +114,8 @@ esac
         '*) exec sleep 1000;;\nesac\n',
       { mode: 0o755 },
     );
-    const { driver, gpus, findings, home: told } = await machine.check(2);
-    expect({ driver, gpus, told }).toEqual({ driver: '570', gpus: [], told: there });
+    const { driver, findings, home: told } = await machine.check(2);
+    expect({ driver, told }).toEqual({ driver: '570', told: there });
     const [late] = findings.filter(({ code }) => code === 'TOOL_SILENT');
     expect(late?.message).toContain('nvidia-smi does not finish');
     expect(late?.next).toContain('Run nvidia-smi there');
@@ -82,6 +129,30 @@ esac
         (alive) => !alive,
         'the tool to end',
       );
+    }
+  });
+
+  test('a failure tells what was ignored of SSH’s files', async () => {
+    await using server = await SshServer.start();
+    const known = path.join(server.directory, 'broken');
+    await writeFile(known, 'nonsense\n');
+    const configFile = path.join(server.directory, 'config');
+    const host = `Port ${server.port}\nUserKnownHostsFile ${known}\n`;
+    await writeFile(configFile, `Host 127.*\n${host}Match user nobody\nPort 1\n`);
+    await using pool = new SshPool();
+    const destination = '127.0.0.1';
+    const entry = parseNodeEntry({ name: 'box', destination, configFile });
+    // Without an ssh that would read them.
+    vi.stubEnv('PATH', server.directory);
+    try {
+      const next = expect.stringMatching(
+        `Notice: ${known}:1: .* Notice: ${configFile}:4: Match is not supported`,
+      ) as string;
+      await expect(
+        new RemoteNode(entry, { home: home(), pool }).check(),
+      ).rejects.toMatchObject({ code: 'HOST_KEY_UNKNOWN', next });
+    } finally {
+      vi.unstubAllEnvs();
     }
   });
 

@@ -80,6 +80,25 @@ describe('a machine reached by SSH', () => {
     });
   });
 
+  test('names that cannot be imported are listed, with the reason', async () => {
+    const config = path.join(server.directory, 'odd-config');
+    writeFileSync(config, 'Host lab-1 we;rd -dash *.lab\nHost "two words"\n');
+    const listed = await nodes('import', '--config', config);
+    expect(listed).toMatchObject({ code: 0, stdout: 'lab-1\n' });
+    const lines = listed.stderr.trim().split('\n');
+    expect(lines).toEqual(
+      ['we;rd', '-dash', 'two words'].map(
+        (name) =>
+          expect.stringMatching(`^skipped: "${name}" is not a host name; `) as string,
+      ),
+    );
+    const { code, stderr } = await nodes('import', '--config', config, 'we;rd');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('"we;rd" is not a host name') as string,
+    });
+  });
+
   test(
     'is imported from another file than ~/.ssh/config, which is read again',
     { tags: 'soak' },

@@ -85,6 +85,7 @@ describe('a key file', () => {
     ).rejects.toMatchObject({
       code: 'SSH_AUTH_FAILED',
       message: expect.stringContaining(`${absent}: no such file`) as string,
+      next: expect.stringContaining(`${absent} does not exist`) as string,
     });
   });
 

@@ -63,10 +63,15 @@ it('with a changed key is refused, whichever hop it is', async () => {
   );
   await expect(
     SshConnection.open(
-      inner.target({ jumps: [door.target({ userKnownHosts: [wrong] })] }),
+      inner.target({
+        jumps: [door.target({ userKnownHosts: [wrong], alias: 'door' })],
+      }),
     ),
   ).rejects.toMatchObject({
     code: 'HOST_KEY_CHANGED',
+    message: expect.stringMatching(
+      /^the jump host door \(127\.0\.0\.1\) presents/,
+    ) as string,
     place: expect.stringContaining(`:${door.port}`) as string,
   });
   await expect(

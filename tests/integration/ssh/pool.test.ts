@@ -45,6 +45,26 @@ it('callers at the same time share one connection and one question', async () =>
   expect(questions.count).toBe(1);
 });
 
+it('a further connection is made without a question, and retired with the first', async () => {
+  await using pool = new SshPool();
+  const questions = answering();
+  const target = server.target({ identities: [locked] });
+  const first = await pool.acquire(target, { questions });
+  const second = await pool.acquire(target, { further: 1 });
+  expect(second.connection).not.toBe(first.connection);
+  expect((await pool.acquire(target, { further: 1 })).connection).toBe(
+    second.connection,
+  );
+  expect(questions.count).toBe(1);
+  pool.retire(target);
+  for (const further of [0, 1]) {
+    await expect(pool.acquire(target, { further })).rejects.toMatchObject({
+      code: 'SSH_AUTH_NEEDED',
+    });
+  }
+  expect((await second.connection.run('echo held')).stdout).toBe('held\n');
+});
+
 it('a lost connection is made again without a question', async () => {
   await using pool = new SshPool();
   const questions = answering();

@@ -409,3 +409,22 @@ describe.skipIf(noPasswords !== undefined)(
     });
   },
 );
+
+it('names a key file that does not exist', async () => {
+  const configFile = configOf(server, hostBlock('box', server, ['IdentityFile none']));
+  writeFileSync(
+    configFile,
+    readFileSync(configFile, 'utf8').replace(`IdentityFile ${server.key}\n`, ''),
+  );
+  const absent = path.join(directory, 'absent');
+  const { target } = await resolveTarget('box', {
+    ...{ configFile, transport: 'system', identities: [absent] },
+  });
+  await expect(
+    SystemSshConnection.open(target, undefined, { directory }),
+  ).rejects.toMatchObject({
+    code: 'SSH_AUTH_FAILED',
+    message: expect.stringContaining(`${absent}: no such file`) as string,
+    next: expect.stringContaining(`${absent} does not exist`) as string,
+  });
+});

@@ -213,6 +213,19 @@ it('at a server’s limit on sessions an error names it, and open ones continue'
   expect(chunk.toString()).toBe('still here');
 });
 
+it('terminals that take its sessions are named', async () => {
+  await using narrow = await SshServer.start({ config: ['MaxSessions 1'] });
+  await using connection = await SshConnection.open(narrow.target());
+  const shell = await connection.shell({ columns: 80, rows: 24 });
+  await expect(connection.run('true')).rejects.toMatchObject({
+    code: 'SSH_CHANNEL_REFUSED',
+    next: expect.stringContaining('1 terminal is open on this connection') as string,
+  });
+  shell.destroy();
+  await once(shell, 'close');
+  expect(connection.shells).toBe(0);
+});
+
 it('a server that is gone without a word is noticed by its silence', async () => {
   await using server = await SshServer.start();
   // A wire that can be cut: both ends stay open, and nothing passes any more.

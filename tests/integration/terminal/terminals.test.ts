@@ -1,11 +1,12 @@
 /** Terminals of a page: on a real sshd, and on this computer. */
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PIECE, WINDOW } from '../../../src/main/terminal/output-flow.ts';
 import { MOST_TERMINALS } from '../../../src/main/terminal/page-terminals.ts';
 import { LOCAL_NODE } from '../../../src/shared/node-entry.ts';
 import { until } from '../../harness/processes.ts';
-import { SshServer } from '../../harness/sshd.ts';
-import { TerminalApp } from './terminal-page.ts';
+import { makeKey, SshServer } from '../../harness/sshd.ts';
+import { TerminalApp, type TerminalPage } from './terminal-page.ts';
 
 /** `seq 1 LINES` prints 20 MB at a terminal. */
 const LINES = 2_350_000;
@@ -142,6 +143,38 @@ it('refuses invalid requests with a reason', async () => {
   });
   await api.closeTerminal(1);
   await api.openTerminal(99, 'box', size);
+});
+
+it('leaves room for the app: more than a few get connections of their own', async () => {
+  using first = await app.page();
+  using second = await app.page();
+  const size = { columns: 80, rows: 24 };
+  const open = async (page: TerminalPage, ids: readonly number[]): Promise<void> => {
+    const { api } = page.connection;
+    await Promise.all(ids.map((id) => api.openTerminal(id, 'box', size)));
+  };
+  const upTo = (last: number): number[] =>
+    Array.from({ length: last }, (_, i) => i + 1);
+  await open(first, upTo(4));
+  const other = makeKey(path.join(machine.directory, 'other'));
+  machine.authorizeOnly(other);
+  await expect(open(first, [5])).rejects.toMatchObject({
+    code: 'TERMINAL_LIMIT',
+    message: expect.stringMatching(
+      /^4 terminals are open there; another needs a further SSH connection, .*publickey/,
+    ) as string,
+    place: 'box',
+  });
+  machine.authorize(machine.key);
+  await open(first, upTo(16).slice(4));
+  await open(second, upTo(4));
+  await expect(open(second, [5])).rejects.toMatchObject({
+    code: 'TERMINAL_LIMIT',
+    message: expect.stringMatching(/^20 terminals are open there;/) as string,
+  });
+  await first.connection.api.checkNode('box');
+  await second.type(4, 'echo he""re\n');
+  await second.seen(4, 'here\r\n');
 });
 
 it('says that the connection was lost, and has another shell over the next one', async () => {

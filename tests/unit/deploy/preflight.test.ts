@@ -1,5 +1,6 @@
 /** What is made of a machine's answers, and of those it leaves out. */
 import { describe, expect, test } from 'vitest';
+import { preflightText } from '../../../src/cli/text/preflight-text.ts';
 import { offsetOf, parsePreflight } from '../../../src/main/deploy/preflight.ts';
 import type { Preflight } from '../../../src/shared/preflight.ts';
 
@@ -44,10 +45,13 @@ describe('findings', () => {
     [{ inodes: '499' }, 'error INODES_EXHAUSTED'],
     [{ missing: 'tar' }, 'error PROGRAM_MISSING'],
     [{ late: 'nvidia-smi' }, 'warning TOOL_SILENT'],
+    [{ failed: 'nvidia-smi It cannot talk to its driver.' }, 'warning TOOL_FAILED'],
     [{ slurmmissing: '1' }, 'error SLURM_MISSING'],
     [{ slurmsilent: 'sinfo failed: Unable to contact' }, 'error SLURM_SILENT'],
-  ])('%o: %s', (answers, code) => {
+  ])('%o: %s, with a next step', (answers, code) => {
+    const { findings } = seen(answers);
     expect(codes(seen(answers))).toEqual([code]);
+    expect(findings[0]!.next).toMatch(/\.$/);
   });
 
   test.each([
@@ -57,6 +61,8 @@ describe('findings', () => {
     { inodes: '-', free: '' },
     { machine: 'aarch64' },
     { libc: undefined },
+    // A login node with the driver of its compute nodes.
+    { failed: 'nvidia-smi No devices were found' },
   ])('none of %o', (answers) => {
     expect(codes(seen(answers))).toEqual([]);
   });
@@ -76,8 +82,14 @@ describe('findings', () => {
     [NaN, { asked: 1000, answered: 1001 }, 0],
     // At least that much, whenever it was read.
     [1020, { asked: 1000, answered: 1014 }, 6],
-    [990, { asked: 1000, answered: 1014 }, -10],
+    [990, { asked: 1000, answered: 1014 }, -9],
     [1090, { asked: 1000, answered: 1000.2 }, 90],
+    [910, { asked: 1000, answered: 1000.2 }, -89],
+    // The same clock, whose fraction of a second is not printed; and a fraction of one off.
+    [1000, { asked: 1000.9, answered: 1001 }, 0],
+    [1000, { asked: 1000.7, answered: 1000.9 }, 0],
+    [1000, { asked: 1001.2, answered: 1001.4 }, 0],
+    [1001, { asked: 1000.7, answered: 1000.9 }, 0],
   ])('a clock that read %s: %o: an offset of %s s', (there, times, offset) => {
     expect(offsetOf(there, times)).toBe(offset);
   });
@@ -132,6 +144,14 @@ describe('findings', () => {
     ]);
     expect(codes(plain)).toEqual([]);
   });
+});
+
+test('says whether a machine is ready for runs', () => {
+  const last = (answers: Record<string, string>): string | undefined =>
+    preflightText('box', seen(answers)).split('\n').at(-1);
+  expect(last({})).toBe('ready for runs');
+  expect(last({ late: 'nvidia-smi' })).toBe('ready for runs, with warnings');
+  expect(last({ late: 'nvidia-smi', missing: 'tar' })).not.toContain('ready');
 });
 
 describe('answers', () => {

@@ -38,6 +38,20 @@ test('a value that is missing, this computer’s name, and a long value', () => 
   expect(problem!.message.length).toBeLessThan(120);
 });
 
+test.each(['0', '0:00:00', '00:00', '0-00:00'])('a job without time: %s', (time) => {
+  expect(entryProblems({ ...box, slurm: { time } })).toEqual([
+    {
+      path: 'slurm.time',
+      message: `"${time}" is not valid: a job needs some time: 30, 2:00:00`,
+    },
+  ]);
+});
+
+test('a range of one port is told what is missing', () => {
+  const [problem] = entryProblems({ ...box, ports: '20000-20000' });
+  expect(problem!.message).toContain('at least two ports');
+});
+
 test('the error has the first one, and the place that the user knows', () => {
   expect(() => parseNodeEntry({ ...box, ports: '1' }, (path) => `--${path}`)).toThrow(
     expect.objectContaining({ code: 'NODE_INVALID', place: '--ports' }),

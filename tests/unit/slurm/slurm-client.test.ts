@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   isOver,
@@ -59,11 +62,30 @@ test('a machine without Slurm says that it has none', async () => {
   const { PATH } = process.env;
   process.env.PATH = import.meta.dirname;
   try {
-    await expect(submitJob('#!/bin/sh\n', [])).rejects.toMatchObject({
+    await expect(submitJob('#!/bin/sh\n', [], 'hpc')).rejects.toMatchObject({
       code: 'SLURM_MISSING',
       message: 'this machine has no sbatch',
+      next: expect.stringContaining('nodes edit hpc --unset slurm') as string,
     });
   } finally {
     process.env.PATH = PATH;
+  }
+});
+
+test('a refused job names the machine whose settings are to be corrected', async () => {
+  const { PATH } = process.env;
+  const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-sbatch-'));
+  const refusing = '#!/bin/sh\necho "sbatch: error: invalid partition" >&2\nexit 1\n';
+  writeFileSync(path.join(folder, 'sbatch'), refusing, { mode: 0o755 });
+  process.env.PATH = folder;
+  try {
+    await expect(submitJob('#!/bin/sh\n', [], 'hpc')).rejects.toMatchObject({
+      code: 'SLURM_REFUSED',
+      place: 'hpc',
+      next: expect.stringContaining('(gradwire nodes edit hpc)') as string,
+    });
+  } finally {
+    process.env.PATH = PATH;
+    rmSync(folder, { recursive: true });
   }
 });

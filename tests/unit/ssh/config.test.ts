@@ -9,7 +9,7 @@ import {
 } from '../../../src/main/ssh/config/destination.ts';
 import { parseAnswer } from '../../../src/main/ssh/config/openssh-client.ts';
 import {
-  importableHosts,
+  namedHosts,
   resolveTarget,
 } from '../../../src/main/ssh/config/resolve-target.ts';
 import { hopsTo, placeOf, type SshTarget } from '../../../src/main/ssh/target.ts';
@@ -227,13 +227,19 @@ it('lists hosts by themselves, of included files too', () => {
   write('more.conf', 'Host gpu3 gpu1\n');
   const configFile = write(
     'config',
-    'Host gpu1 gpu2 *.lab !gpu9\nInclude more.conf\nHost "a b" -x\nHost *\n',
+    'Host gpu1 gpu2 *.lab !gpu9\nInclude more.conf\nHost "a b" -x we;rd\nHost *\n',
   );
-  expect(importableHosts({ configFile, home })).toEqual(['gpu1', 'gpu2', 'gpu3']);
+  expect(namedHosts({ configFile, home })).toEqual({
+    hosts: ['gpu1', 'gpu2', 'gpu3'],
+    skipped: ['a b', '-x', 'we;rd'].map((name) => ({
+      name,
+      reason: `"${name}" is not a host name`,
+    })),
+  });
 });
 
 it('lists none where there is no file', () => {
-  expect(importableHosts({ home })).toEqual([]);
+  expect(namedHosts({ home })).toEqual({ hosts: [], skipped: [] });
 });
 
 it.each([

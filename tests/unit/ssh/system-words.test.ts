@@ -1,15 +1,23 @@
 /** What `ssh` says and asks, as codes and questions. The words are those of OpenSSH 9.2. */
 import { describe, expect, it } from 'vitest';
-import { explainFailure } from '../../../src/main/ssh/system-failure.ts';
+import type { ErrorData } from '../../../src/shared/errors.ts';
+import {
+  explainFailure,
+  type SystemWords,
+} from '../../../src/main/ssh/system-failure.ts';
 import { parsePrompt } from '../../../src/main/ssh/system-prompt.ts';
 import { sshTarget } from '../../../src/main/ssh/target.ts';
 
 const target = sshTarget({ host: 'box.example', user: 'me', identities: [] });
 const FINGERPRINT = 'SHA256:PZ5ZIHEg16Xxyg8LDohC2RUPw93D8AyHH8ZTXyEoQpU';
 
-const explain = (log: string, given: { stderr?: string; interactive?: boolean } = {}) =>
-  explainFailure(target, {
-    ...{ log, stderr: '', interactive: true, locked: [], ...given },
+const explain = (
+  log: string,
+  given: Partial<SystemWords> = {},
+  to = target,
+): ErrorData =>
+  explainFailure(to, {
+    ...{ log, stderr: '', interactive: true, locked: [], absent: [], ...given },
   }).toData();
 
 describe('a failure', () => {
@@ -99,6 +107,26 @@ describe('a failure', () => {
     expect(code).toBe('HOST_KEY_CHANGED');
     expect(message).toContain(FINGERPRINT);
     expect(message).toContain('/home/me/.ssh/known_hosts:7');
+    const door = { ...target, host: '10.0.0.7', port: 2222, alias: 'door' };
+    const through = { ...target, jumps: [door] };
+    const atDoor = log.replace('for box.example has', 'for [10.0.0.7]:2222 has');
+    expect(explain(atDoor, {}, through)).toMatchObject({
+      code: 'HOST_KEY_CHANGED',
+      message: expect.stringMatching(/^the jump host door \(10\.0\.0\.7\) /) as string,
+      place: 'me@10.0.0.7:2222',
+    });
+    expect(explain(log, {}, through).message).toMatch(/^box\.example presents/);
+  });
+
+  it('names key files that do not exist or cannot be read', () => {
+    const denied = 'me@box.example: Permission denied (publickey,password).';
+    for (const interactive of [true, false]) {
+      const { message, next } = explain(denied, { absent: ['/no/key'], interactive });
+      expect(message).toContain('/no/key: no such file');
+      if (interactive) expect(next).toContain('/no/key does not exist');
+    }
+    const { next } = explain(`Load key "/a/key": invalid format\r\n${denied}`);
+    expect(next).toContain('/a/key');
   });
 
   it('is a missing user if a password would have sufficed', () => {

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { failure } from '../../../shared/errors.ts';
+import { failure, GradwireError, withNotices } from '../../../shared/errors.ts';
 import type {
   ChosenSshClient,
   TransportChoice,
@@ -78,14 +78,20 @@ export async function resolveTarget(
 ): Promise<ResolvedTarget> {
   const { transport: asked = 'auto' } = options;
   const resolving: Resolving = { options, notices: new Set(), hops: [] };
-  const target = await resolveHost(parseDestination(destination), resolving, []);
   const { hops, notices } = resolving;
-  const transport = chooseSshClient({
-    asked,
-    hops: hops.map(({ needs }) => needs),
-    client:
-      process.platform !== 'win32' && hopsTo(target).every(({ system }) => system),
-  });
+  let target: SshTarget;
+  let transport: ChosenSshClient;
+  try {
+    target = await resolveHost(parseDestination(destination), resolving, []);
+    transport = chooseSshClient({
+      asked,
+      hops: hops.map(({ needs }) => needs),
+      client:
+        process.platform !== 'win32' && hopsTo(target).every(({ system }) => system),
+    });
+  } catch (error) {
+    throw withNotices(error, [...notices]);
+  }
   if (transport.kind === 'system') return { target, transport, notices: [...notices] };
   for (const { notRead } of hops) notRead.forEach((notice) => notices.add(notice));
   return { target: withoutRoute(target), transport, notices: [...notices] };
@@ -95,19 +101,28 @@ function withoutRoute({ system: _, ...target }: SshTarget): SshTarget {
   return { ...target, jumps: target.jumps.map(withoutRoute) };
 }
 
-/**
- * Names in ~/.ssh/config and its includes that each mean one host.
- * @throws GradwireError `SSH_CONFIG_INVALID`
- */
-export function importableHosts(options: ResolveOptions = {}): readonly string[] {
-  return hostNamesOf(configLines(options, 'user')).filter((name) => {
+/** Names in ~/.ssh/config and its includes. */
+export interface NamedHosts {
+  /** Those that each mean one host. */
+  readonly hosts: readonly string[];
+  /** Those that cannot be used, and why; patterns are not among them. */
+  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** @throws GradwireError `SSH_CONFIG_INVALID` */
+export function namedHosts(options: ResolveOptions = {}): NamedHosts {
+  const hosts: string[] = [];
+  const skipped: { name: string; reason: string }[] = [];
+  for (const name of hostNamesOf(configLines(options, 'user'))) {
     try {
       parseDestination(name);
-      return true;
-    } catch {
-      return false; // a pattern, or a name that requests must not contain
+      hosts.push(name);
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      skipped.push({ name, reason: error.message });
     }
-  });
+  }
+  return { hosts, skipped };
 }
 
 async function resolveHost(
@@ -167,9 +182,8 @@ async function resolveHost(
   const globalKnownHosts = paths('globalknownhostsfile');
   const target = sshTarget(
     {
-      host,
-      port,
-      user,
+      ...{ host, port, user },
+      ...(name === host ? {} : { alias: name }),
       identities: identitiesOf(values.get('identityfile'), expand, options, home),
       identitiesOnly: isYes(first('identitiesonly')),
       agent: agentOf(first('identityagent'), environment, expanded ? String : expand),
