@@ -190,10 +190,19 @@ const wholeMs = (milliseconds: number): string =>
   milliseconds < 1 ? '< 1 ms' : `${Math.round(milliseconds)} ms`;
 
 /** Whether a card may say so: its check found nothing, and the machine has not gone since. */
-export const isReady = ({ preflight, connection, error }: NodeStatus): boolean =>
-  preflight?.findings.length === 0 &&
-  error === undefined &&
-  (connection === 'idle' || connection === 'connected');
+const isReady = (node: NodeStatus): boolean =>
+  isThere(node) && node.preflight?.findings.length === 0;
+
+/** What a card says of a machine that can take ranks; undefined of others. */
+export function readyText(node: NodeStatus): string | undefined {
+  if (isReady(node)) return 'Ready for runs.';
+  const findings = node.preflight?.findings;
+  const isUsable = findings?.every(({ level }) => level === 'warning') === true;
+  return isUsable && isThere(node) ? 'Ready for runs, with warnings.' : undefined;
+}
+
+const isThere = ({ connection, error }: NodeStatus): boolean =>
+  error === undefined && (connection === 'idle' || connection === 'connected');
 
 const sizeOf = (mebibytes: number | undefined): string | undefined =>
   mebibytes === undefined ? undefined : formatBytes(mebibytes * MEBIBYTE);

@@ -5,8 +5,8 @@ import {
   activityText,
   connectionText,
   gpuText,
-  isReady,
   machineFacts,
+  readyText,
   machineSummary,
   nameOf,
   slurmFacts,
@@ -114,12 +114,22 @@ describe('a machine in words', () => {
     const preflight = parsePreflight('system=Linux\nmachine=x86_64\nlibc=glibc', 0);
     expect(preflight.findings).toEqual([]);
     const error = { code: 'SSH_UNREACHABLE', kind: 'failure', message: 'm' } as const;
-    expect(isReady(status({ preflight }))).toBe(true);
-    expect(isReady(status({ preflight, connection: 'connected' }))).toBe(true);
-    expect(isReady(status({ preflight, connection: 'unreachable' }))).toBe(false);
-    expect(isReady(status({ preflight, connection: 'reconnecting' }))).toBe(false);
-    expect(isReady(status({ preflight, error }))).toBe(false);
-    expect(isReady(status())).toBe(false);
+    const text = (more: Partial<NodeStatus>) =>
+      readyText(status({ preflight, ...more }));
+    expect(text({})).toBe('Ready for runs.');
+    expect(text({ connection: 'connected' })).toBe('Ready for runs.');
+    expect(text({ connection: 'unreachable' })).toBeUndefined();
+    expect(text({ connection: 'reconnecting' })).toBeUndefined();
+    expect(text({ error })).toBeUndefined();
+    const found = (...levels: readonly ('error' | 'warning')[]) => ({
+      preflight: {
+        ...preflight,
+        findings: levels.map((level) => ({ level, code: 'CODE', message: 'so' })),
+      },
+    });
+    expect(text(found('warning', 'warning'))).toBe('Ready for runs, with warnings.');
+    expect(text(found('warning', 'error'))).toBeUndefined();
+    expect(readyText(status())).toBeUndefined();
   });
 
   test.each([
