@@ -166,7 +166,7 @@ export class WorkerSession {
       // A GPU computes one gradient after another.
       backend: several ? 'wasm' : spec.backend,
       threads,
-      rankOnMachine: gpuSeat(configuration),
+      rankOnMachine: rankOnMachine(configuration),
       optimizer: spec.optimizer,
       iterations: spec.iterations,
       pipeline: position,
@@ -385,7 +385,7 @@ export class WorkerSession {
 }
 
 /** The rank among those of its machine. */
-function gpuSeat({ places, rank, spec }: Configuration): RankOnMachine {
+function rankOnMachine({ places, rank, spec }: Configuration): RankOnMachine {
   const { ranks, shareGpu: share = false } = spec.world;
   if (places === undefined) return { place: rank, ranks, share };
   const here = places.flatMap((place, other) => (place === places[rank] ? other : []));

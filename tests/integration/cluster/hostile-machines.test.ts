@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -235,6 +236,21 @@ describe('deploying', () => {
       expect((await machine.node.deploy()).uploaded).toBe(0);
     },
   );
+
+  test('what no action of the user needs brings no agent: another version’s is used', async () => {
+    await using machine = await Machine.start(home());
+    const agents = path.join(machine.base, 'agents');
+    const { agent } = await machine.node.deploy();
+    const older = '0'.repeat(agent.length);
+    renameSync(path.join(agents, agent), path.join(agents, older));
+    const control = await machine.node.ensure(handlers, { interactive: false });
+    expect(readdirSync(agents)).toEqual([older]);
+    await control.close();
+    await machine.node.uninstall();
+    await expect(
+      machine.node.ensure(handlers, { interactive: false }),
+    ).rejects.toMatchObject({ code: 'AGENT_MISSING' });
+  });
 
   test('what somebody is connected to is not uninstalled', async () => {
     await using machine = await Machine.start(home());

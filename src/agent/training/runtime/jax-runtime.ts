@@ -23,7 +23,7 @@ export interface RuntimeOptions {
   /** Most threads that the library may start. */
   readonly threads: number;
   /** The rank among those of its machine; default: it is the only one. */
-  readonly gpuSeat?: RankOnMachine | undefined;
+  readonly rankOnMachine?: RankOnMachine | undefined;
 }
 
 export interface JaxRuntime {
@@ -72,13 +72,17 @@ export async function openJaxRuntime(options: RuntimeOptions): Promise<JaxRuntim
 }
 
 async function open(options: RuntimeOptions): Promise<JaxRuntime> {
-  const { backend: wanted, threads, gpuSeat = ALONE } = options;
+  const { backend: wanted, threads, rankOnMachine = ALONE } = options;
   const search =
     wanted === 'webgpu' || (wanted === 'auto' && mayHaveGpu())
-      ? await findRankAdapter(wanted === 'webgpu', gpuSeat)
+      ? await findRankAdapter(wanted === 'webgpu', rankOnMachine)
       : 'the machine has no GPU';
   const { backend, why } = chooseBackend({
-    ...{ wanted, found: search, sharers: gpuSeat.share ? 1 : gpuSeat.ranks },
+    ...{
+      wanted,
+      found: search,
+      sharers: rankOnMachine.share ? 1 : rankOnMachine.ranks,
+    },
     unavailable: gpuUnavailable,
   });
   const found =
