@@ -10,6 +10,8 @@ export type UnknownHostReason =
 
 export interface HostKeyQuestion {
   readonly host: string;
+  /** In messages: `box (10.0.0.7)`, `the jump host door (10.0.0.8)`. */
+  readonly title: string;
   readonly port: number;
   /** As in known_hosts: `ssh-ed25519`, `ssh-rsa`. */
   readonly keyType: string;

@@ -23,9 +23,9 @@ const ANSWERS = new Map<string, 'accept' | 'refuse'>([
 export function terminalQuestions(): SshQuestions | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   return {
-    hostKey: async ({ host, port, keyType, fingerprint, reason }, signal) => {
+    hostKey: async ({ title, port, keyType, fingerprint, reason }, signal) => {
       process.stderr.write(
-        `${WHY[reason]}\n${hostAndPort(host, port)} presents a ${keyType} key with the fingerprint\n` +
+        `${WHY[reason]}\nThe ${keyType} key of ${title}, port ${port}, has the fingerprint\n` +
           `  ${fingerprint}\nCompare it with what the machine's administrator tells you.\n`,
       );
       let prompt = 'Connect, and remember the key? (yes/no) ';

@@ -24,7 +24,7 @@ import {
 import { oneAtATime } from './questions.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
 import { hostKeyRefused } from './ssh-errors.ts';
-import { placeOf, type SshTarget } from './target.ts';
+import { hopText, placeOf, type SshTarget } from './target.ts';
 
 export interface HostKeyOptions {
   /** Our own known_hosts file, which receives accepted keys. */
@@ -117,7 +117,10 @@ export class HostKeyCheck {
       case 'ask': {
         const { host, port } = this.#target;
         const answer = await oneAtATime(questions!).hostKey(
-          { host, port, ...shown, reason: decision.reason },
+          {
+            ...{ host, port, title: hopText(this.#target, isJump) },
+            ...{ ...shown, reason: decision.reason },
+          },
           signal,
         );
         if (answer !== 'accept') {

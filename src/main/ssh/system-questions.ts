@@ -13,7 +13,7 @@ import { oneAtATime } from './questions.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import { hostKeyRefused, printable, printableLines } from './ssh-errors.ts';
 import { hopNamed, parsePrompt, type SystemPrompt } from './system-prompt.ts';
-import { DEFAULT_PORT, hopsTo, placeOf, type SshTarget } from './target.ts';
+import { DEFAULT_PORT, hopsTo, hopText, placeOf, type SshTarget } from './target.ts';
 
 export interface SystemQuestionsContext {
   /** Undefined if no user can be asked. */
@@ -134,7 +134,10 @@ export class SystemQuestions {
         const { reason } = decision;
         const answer = await this.#during(
           oneAtATime(questions!).hostKey(
-            { host, port, keyType, fingerprint, reason },
+            {
+              ...{ host, port, title: hopText(hop, hop !== this.#target) },
+              ...{ keyType, fingerprint, reason },
+            },
             this.#either(signal),
           ),
         );

@@ -9,7 +9,7 @@ const key = {
   fingerprint: 'SHA256:x',
   reason: 'unknown',
 } as const;
-const decision = await questions.hostKey!({ ...machine, ...key });
+const decision = await questions.hostKey!({ ...machine, title: 'box', ...key });
 const answers = await questions.secrets({
   ...machine,
   kind: 'keyboard-interactive',

@@ -91,6 +91,7 @@ describe('an unknown key', () => {
       {
         host: '127.0.0.1',
         port: server.port,
+        title: '127.0.0.1',
         keyType: 'ssh-ed25519',
         fingerprint: server.fingerprint(),
         reason: 'unknown',

@@ -45,14 +45,15 @@ it('is checked for itself, and so is the host before it', async () => {
   };
   const unknown = { strictHostKeyChecking: 'ask', userKnownHosts: [] } as const;
   await using connection = await SshConnection.open(
-    inner.target({ ...unknown, jumps: [door.target(unknown)] }),
+    inner.target({ ...unknown, jumps: [door.target({ ...unknown, alias: 'door' })] }),
     questions,
   );
   expect(connection.isOpen).toBe(true);
-  expect(asked.map(({ port, fingerprint }) => [port, fingerprint])).toEqual([
-    [door.port, door.fingerprint()],
-    [inner.port, inner.fingerprint()],
+  expect(asked.map(({ title, fingerprint }) => [title, fingerprint])).toEqual([
+    ['the jump host door (127.0.0.1)', door.fingerprint()],
+    ['127.0.0.1', inner.fingerprint()],
   ]);
+  expect(asked.map(({ port }) => port)).toEqual([door.port, inner.port]);
 });
 
 it('with a changed key is refused, whichever hop it is', async () => {

@@ -7,7 +7,8 @@ import type {
 } from '../../../src/shared/ssh-question.ts';
 
 const hostKey: HostKeyQuestion = {
-  ...{ host: 'box', port: 22, keyType: 'ssh-ed25519', fingerprint: 'SHA256:x' },
+  ...{ host: 'box', title: 'box', port: 22 },
+  ...{ keyType: 'ssh-ed25519', fingerprint: 'SHA256:x' },
   reason: 'unknown',
 };
 const secrets: SecretsQuestion = {
