@@ -20,13 +20,16 @@ export class OpenShells {
     return this.#count;
   }
 
-  async counted<S extends RemoteShell>(open: () => Promise<S>): Promise<S> {
-    this.#count++;
+  /** @param open is given how many there are besides */
+  async counted<S extends RemoteShell>(
+    open: (others: number) => Promise<S>,
+  ): Promise<S> {
+    const others = this.#count++;
     const leave = (): void => {
       this.#count--;
     };
     try {
-      const shell = await open();
+      const shell = await open(others);
       if (shell.closed) leave();
       else shell.once('close', leave);
       return shell;

@@ -131,10 +131,15 @@ export class SshConnection implements RemoteConnection {
   }: Terminal): Promise<RemoteShell> {
     const toShell = (channel: ClientChannel): RemoteShell =>
       new RemoteShell(channel, this.#whyLost);
-    return await this.#shells.counted(() =>
-      this.#ask('a shell', toShell, (done) => {
-        this.#last.client.shell({ cols: columns, rows, term }, done);
-      }),
+    return await this.#shells.counted((others) =>
+      this.#ask(
+        'a shell',
+        toShell,
+        (done) => {
+          this.#last.client.shell({ cols: columns, rows, term }, done);
+        },
+        others,
+      ),
     );
   }
 
@@ -228,10 +233,11 @@ export class SshConnection implements RemoteConnection {
     what: string,
     wrap: (channel: C) => T,
     start: OpenChannel<C>,
+    shells = this.shells,
   ): Promise<T> {
     const lost = this.#whyLost();
     if (lost !== undefined) throw lost;
-    const request = { target: this.target, what, shells: this.shells };
+    const request = { target: this.target, what, shells };
     return await channelOf(request, this.#whyLost, wrap, start);
   }
 }

@@ -216,10 +216,15 @@ export class SystemSshConnection implements RemoteConnection {
   }: Terminal): Promise<RemoteShell> {
     const toShell = (channel: MuxChannel): RemoteShell =>
       new RemoteShell(channel, this.#whyLost);
-    return await this.#shells.counted(() =>
-      this.#ask('a shell', toShell, (proxy, done) => {
-        proxy.shell({ columns, rows, term }, done);
-      }),
+    return await this.#shells.counted((others) =>
+      this.#ask(
+        'a shell',
+        toShell,
+        (proxy, done) => {
+          proxy.shell({ columns, rows, term }, done);
+        },
+        others,
+      ),
     );
   }
 
@@ -352,11 +357,12 @@ export class SystemSshConnection implements RemoteConnection {
     what: string,
     wrap: (channel: MuxChannel) => T,
     start: (proxy: MuxProxy, ...done: Parameters<OpenChannel<MuxChannel>>) => void,
+    shells = this.shells,
   ): Promise<T> {
     const lost = this.#whyLost();
     if (lost !== undefined) throw lost;
     return await channelOf<MuxChannel, T>(
-      { target: this.target, what, shells: this.shells },
+      { target: this.target, what, shells },
       this.#whyLost,
       wrap,
       (done) => {

@@ -208,6 +208,10 @@ it('at a server’s limit on sessions an error names it, and open ones continue'
   await expect(connection.stream('cat')).rejects.toMatchObject({
     code: 'SSH_CHANNEL_REFUSED',
   });
+  await expect(connection.shell({ columns: 80, rows: 24 })).rejects.toMatchObject({
+    code: 'SSH_CHANNEL_REFUSED',
+    next: expect.not.stringContaining('terminal') as string,
+  });
   first.end('still here');
   const [chunk] = (await once(first, 'data')) as [Buffer];
   expect(chunk.toString()).toBe('still here');
