@@ -1,11 +1,12 @@
 /** The machines of a run, as lists and pages name them. */
 import { LOCAL_NODE } from './node-entry.ts';
+import { HERE } from './rank-places.ts';
 
 const SHOWN = 3;
 
 /** `this computer`, `box and crate`, `a, b, c and 5 others` */
 export function machineNames(nodes: readonly string[]): string {
-  const names = nodes.map((name) => (name === LOCAL_NODE ? 'this computer' : name));
+  const names = nodes.map((name) => (name === LOCAL_NODE ? HERE : name));
   const others = names.length - SHOWN;
   if (others > 1) return `${names.slice(0, SHOWN).join(', ')} and ${others} others`;
   const [last = '', ...before] = names.toReversed();

@@ -2,7 +2,7 @@
  * Statistics of a vector from a sample of its elements, for estimates that are corrected
  * afterwards. A short vector is summed whole. Of a long one it takes an entry from each of
  * 16,384 equal stretches, at places that do not run along the columns of a matrix and are
- * the same on every backend. A deviation from so many is right to 0.6 % (normal elements), and
+ * the same on every backend. A deviation from that many is right to 0.6 % (normal elements), and
  * costs the same for any length.
  *
  * Cost: 256 KiB of memory; on a GPU 64 KiB are read back.

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { describeMetric } from '../../shared/metric.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { describeQueued, queueAdvice } from '../../shared/queue-text.ts';
-import { machineName } from '../../shared/rank-places.ts';
+import { machineNames } from '../../shared/machine-names.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { date, loss } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
@@ -111,5 +111,5 @@ function row(run: RunSummary): string[] {
 /** Empty for this computer alone. */
 function machinesText({ nodes }: RunSummary): string {
   const isHere = nodes.every((node) => node === LOCAL_NODE);
-  return isHere ? '' : nodes.map((node) => machineName(node, nodes)).join(', ');
+  return isHere ? '' : machineNames(nodes);
 }

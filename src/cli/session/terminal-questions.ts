@@ -150,15 +150,20 @@ function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<strin
     resolve(line);
     lines.close();
   });
+  // Ctrl-D, or a terminal that went away; otherwise it is settled.
+  const unanswered = (): void => {
+    reject(failure('ABORTED', 'the prompt was not answered'));
+  };
   lines.once('SIGINT', () => {
+    // The signal ends the command, not an answer.
+    lines.off('close', unanswered);
     lines.close();
     process.kill(process.pid, 'SIGINT');
   });
+  lines.once('close', unanswered);
   lines.once('close', () => {
     signal?.removeEventListener('abort', aborted);
     if (!echo) process.stderr.write('\n');
-    // Ctrl-D, or a terminal that went away; otherwise it is settled.
-    reject(failure('ABORTED', 'the prompt was not answered'));
   });
   return promise;
 }

@@ -13,7 +13,7 @@ import {
   type KeyCandidate,
   type UnusableKey,
 } from './key-candidate.ts';
-import { findKeysFirst, unlockKey } from './key-file.ts';
+import { missingKeysAdvice, unlockKey } from './key-file.ts';
 import { OneKeyAgent } from './one-key-agent.ts';
 import { oneAtATime } from './questions.ts';
 import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
@@ -115,14 +115,14 @@ export class Authentication {
     }
     const tried =
       this.#tried.length === 0 ? 'nothing to try' : `tried ${this.#tried.join(', ')}`;
-    const absent = this.#unusable.filter(({ kind }) => kind === 'absent');
+    const missing = this.#unusable.filter(({ kind }) => kind === 'absent');
     return failure(
       'SSH_AUTH_FAILED',
       `the server accepts ${offers} for ${this.#target.user}; ${tried}${this.#whyUnusable}`,
       {
         place,
         next: this.#offered.includes('publickey')
-          ? (findKeysFirst(absent.map(({ file }) => file)) ??
+          ? (missingKeysAdvice(missing.map(({ file }) => file)) ??
             'Check the user name, and that the public key is in ~/.ssh/authorized_keys there.')
           : 'Check the user name, and which login methods the machine allows.',
       },

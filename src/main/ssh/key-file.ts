@@ -65,14 +65,14 @@ function describeKey(text: Buffer, file: string): KeyFile {
 }
 
 /** Key files, and public halves of keys elsewhere, that do not exist. */
-export const absentKeys = (files: readonly string[]): readonly string[] =>
+export const missingKeys = (files: readonly string[]): readonly string[] =>
   files.filter((file) => readKeyFile(file).kind === 'absent');
 
 /** The next step where a log-in failed without them. */
-export function findKeysFirst(absent: readonly string[]): string | undefined {
-  if (absent.length === 0) return undefined;
-  const exist = absent.length === 1 ? 'does not exist' : 'do not exist';
-  return `Correct the path of the key: ${absent.join(', ')} ${exist} on this computer.`;
+export function missingKeysAdvice(missing: readonly string[]): string | undefined {
+  if (missing.length === 0) return undefined;
+  const exist = missing.length === 1 ? 'does not exist' : 'do not exist';
+  return `Correct the path of the key: ${missing.join(', ')} ${exist} on this computer.`;
 }
 
 /** The key itself; undefined if the passphrase is wrong. */

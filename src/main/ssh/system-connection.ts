@@ -14,7 +14,7 @@ import { Askpass } from './askpass.ts';
 import { channelOf, OpenShells, type OpenChannel } from './channel-opening.ts';
 import { PausableDeadline } from './deadline.ts';
 import type { SshEnd } from './hop.ts';
-import { absentKeys } from './key-file.ts';
+import { missingKeys } from './key-file.ts';
 import type { MuxChannel } from './mux/mux-channel.ts';
 import { MuxProxy } from './mux/mux-proxy.ts';
 import {
@@ -160,7 +160,9 @@ export class SystemSshConnection implements RemoteConnection {
             stderr: ssh.stderr,
             interactive: questions.interactive,
             locked: questions.locked,
-            absent: absentKeys(hopsTo(target).flatMap(({ identities }) => identities)),
+            missing: missingKeys(
+              hopsTo(target).flatMap(({ identities }) => identities),
+            ),
           });
           while (!existsSync(socket) && !over.signal.aborted) {
             if (ssh.hasEnded) {

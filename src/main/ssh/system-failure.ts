@@ -11,7 +11,7 @@ import {
   unreachable,
   type RefusedHostKey,
 } from './ssh-errors.ts';
-import { findKeysFirst } from './key-file.ts';
+import { missingKeysAdvice } from './key-file.ts';
 import { hopNamed } from './system-prompt.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
@@ -25,7 +25,7 @@ export interface SystemWords {
   /** Keys that were skipped because no user could be asked. */
   readonly locked: readonly string[];
   /** Key files that it was to use and that do not exist. */
-  readonly absent: readonly string[];
+  readonly missing: readonly string[];
 }
 
 /** Log-in methods that need a user's answer. */
@@ -100,7 +100,7 @@ function nextStep(target: SshTarget, log: string): string | undefined {
 /** @param whom `user@host`, as `ssh` has it @param methods that the server accepts */
 function explainDenial(
   target: SshTarget,
-  { log, interactive, locked, absent }: SystemWords,
+  { log, interactive, locked, missing }: SystemWords,
   whom: string,
   methods: string,
 ): GradwireError {
@@ -112,7 +112,7 @@ function explainDenial(
   ];
   // Complaints about a key or a certificate come earlier: "bad permissions", "expired".
   const before = lines(log).filter((line) => !/Permission denied \(/.test(line));
-  const complaints = [...absent.map((file) => `${file}: no such file`), ...before];
+  const complaints = [...missing.map((file) => `${file}: no such file`), ...before];
   const why = complaints.length === 0 ? '' : ` (${printable(complaints.join('; '))})`;
   if (!interactive && needed.length > 0) {
     return failure(
@@ -132,7 +132,7 @@ function explainDenial(
     {
       place,
       next:
-        findKeysFirst(absent) ??
+        missingKeysAdvice(missing) ??
         (unread === undefined ? undefined : `Correct the key file ${unread}.`) ??
         (kerberos
           ? 'Check the user name, the keys, and that there is a Kerberos ticket: klist, kinit.'

@@ -17,7 +17,7 @@ const explain = (
   to = target,
 ): ErrorData =>
   explainFailure(to, {
-    ...{ log, stderr: '', interactive: true, locked: [], absent: [], ...given },
+    ...{ log, stderr: '', interactive: true, locked: [], missing: [], ...given },
   }).toData();
 
 describe('a failure', () => {
@@ -121,7 +121,7 @@ describe('a failure', () => {
   it('names key files that do not exist or cannot be read', () => {
     const denied = 'me@box.example: Permission denied (publickey,password).';
     for (const interactive of [true, false]) {
-      const { message, next } = explain(denied, { absent: ['/no/key'], interactive });
+      const { message, next } = explain(denied, { missing: ['/no/key'], interactive });
       expect(message).toContain('/no/key: no such file');
       if (interactive) expect(next).toContain('/no/key does not exist');
     }
