@@ -2,6 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { terminalQuestions } from '../../../src/cli/session/terminal-questions.ts';
 
+// As commands do, which a connection keeps running meanwhile.
+process.once('SIGINT', () => process.exit(130));
+const connection = setInterval(() => undefined, 1000);
+
 const questions = terminalQuestions()!;
 const machine = { host: 'box', port: 22, user: 'ada' };
 const key = {
@@ -20,3 +24,4 @@ const answers = await questions.secrets({
   ],
 });
 writeFileSync(process.argv[2]!, JSON.stringify({ decision, answers }));
+clearInterval(connection);
