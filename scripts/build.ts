@@ -66,6 +66,8 @@ async function assemble(
     'stub',
     '--enable',
     'simd',
+    '--enable',
+    'relaxed-simd',
     '--importMemory',
     '--memoryBase',
     '1024',

@@ -6,6 +6,12 @@
 /** Below this length, or above this share of it, sampling does not pay. */
 const SAMPLED_LENGTH = 65_536;
 const SAMPLED_SHARE = 1 / 32;
+/**
+ * Each sampled element costs a line of the cache, each candidate too many an entry written.
+ * Their sum is smallest for some c·∛(k·n) sampled elements; c was measured.
+ */
+const SAMPLED_PER_CBRT = 6;
+const LEAST_SAMPLED = 4096;
 
 export interface SamplePlan {
   readonly size: number;
@@ -17,7 +23,8 @@ export interface SamplePlan {
 
 export function samplePlan(n: number, k: number): SamplePlan | undefined {
   if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return undefined;
-  const size = Math.min(65_536, n >>> 6);
+  const balanced = Math.ceil(SAMPLED_PER_CBRT * Math.cbrt(k * n));
+  const size = Math.min(n >>> 6, Math.max(LEAST_SAMPLED, Math.min(balanced, 65_536)));
   // About k·size/n sampled elements are among the k largest. Four standard deviations more
   // make it almost certain that k entries reach the threshold; another four are the room
   // for those that do.

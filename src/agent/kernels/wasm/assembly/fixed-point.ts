@@ -1,7 +1,8 @@
 /**
  * Sums in fixed point, as `../../fixed-point.ts` defines them. Four elements at a time
  * become integers below 2²⁸; their squares go to words of 64 bits that are emptied before
- * they are full.
+ * they are full. Conversions to integers are relaxed: elements are finite, so nothing has to
+ * saturate.
  */
 const TWO_64: f32 = 18446744073709551616.0;
 const LARGEST: f32 = 3.4028234663852886e38;
@@ -149,7 +150,7 @@ export function fixedSums(x: usize, n: u32, exponent: u32): void {
     for (let at = start; at < end; at += VALUES) {
       let values = i32x4.splat(0);
       for (let i: u32 = min(VALUES, end - at); i > 0; i--) {
-        const units = i32x4.trunc_sat_f32x4_s(
+        const units = i32x4.relaxed_trunc_f32x4_s(
           f32x4.mul(f32x4.mul(v128.load(x), lifts), factors),
         );
         values = i32x4.add(values, units);
@@ -205,7 +206,7 @@ function addClasses(
     for (let i: u32 = min(VALUES, vectors - start); i > 0; i--) {
       const v = v128.load(x);
       const negative = f32x4.lt(v, zero);
-      const units = i32x4.trunc_sat_f32x4_s(
+      const units = i32x4.relaxed_trunc_f32x4_s(
         f32x4.mul(
           f32x4.mul(v, v128.bitselect(minusLifts, plusLifts, negative)),
           v128.bitselect(minusFactors, plusFactors, negative),

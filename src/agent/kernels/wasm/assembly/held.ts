@@ -11,3 +11,8 @@ export let zero: u32 = 0;
 export function held(value: u32): v128 {
   return i32x4.splat(value | zero);
 }
+
+/** 1 in both lanes of f64, likewise. */
+export function heldOne(): v128 {
+  return f64x2.splat(<f64>(1 | zero));
+}

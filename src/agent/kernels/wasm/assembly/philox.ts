@@ -69,61 +69,54 @@ export function drawEightBlocks(block: u32, out: usize): void {
   const purposeKey = i32x4.splat(purpose ^ rank);
   const c = i32x4.add(i32x4.splat(block), i32x4(0, 1, 2, 3));
   const d = i32x4.add(c, i32x4.splat(4));
-  const cLow = i64x2.extmul_low_i32x4_u(multiplier0, c);
-  const cHigh = i64x2.extmul_high_i32x4_u(multiplier0, c);
-  const dLow = i64x2.extmul_low_i32x4_u(multiplier0, d);
-  const dHigh = i64x2.extmul_high_i32x4_u(multiplier0, d);
-  let c2 = v128.xor(highWords(cLow, cHigh), purposeKey);
-  let d2 = v128.xor(highWords(dLow, dHigh), purposeKey);
+  let c2 = v128.xor(highProducts(multiplier0, c), purposeKey);
+  let d2 = v128.xor(highProducts(multiplier0, d), purposeKey);
   // Round 2: the first product.
   let k0 = i32x4.splat(seed + WEYL_0);
   let k1 = i32x4.splat(rank + WEYL_1);
   const second = <u64>MULTIPLIER_0 * <u64>firstWord;
   const firstKey = i32x4.splat((<u32>first) ^ (seed + WEYL_0));
   const secondKey = i32x4.splat((<u32>(second >> 32)) ^ (rank + WEYL_1));
-  const c2Low = i64x2.extmul_low_i32x4_u(multiplier1, c2);
-  const c2High = i64x2.extmul_high_i32x4_u(multiplier1, c2);
-  const d2Low = i64x2.extmul_low_i32x4_u(multiplier1, d2);
-  const d2High = i64x2.extmul_high_i32x4_u(multiplier1, d2);
-  let c0 = v128.xor(highWords(c2Low, c2High), firstKey);
-  let c1 = lowWords(c2Low, c2High);
-  c2 = v128.xor(lowWords(cLow, cHigh), secondKey);
+  let c0 = v128.xor(highProducts(multiplier1, c2), firstKey);
+  let c1 = i32x4.mul(multiplier1, c2);
+  c2 = v128.xor(i32x4.mul(multiplier0, c), secondKey);
   let c3 = i32x4.splat(<u32>second);
-  let d0 = v128.xor(highWords(d2Low, d2High), firstKey);
-  let d1 = lowWords(d2Low, d2High);
-  d2 = v128.xor(lowWords(dLow, dHigh), secondKey);
+  let d0 = v128.xor(highProducts(multiplier1, d2), firstKey);
+  let d1 = i32x4.mul(multiplier1, d2);
+  d2 = v128.xor(i32x4.mul(multiplier0, d), secondKey);
   let d3 = c3;
   for (let round = 2; round < 10; round++) {
     k0 = i32x4.add(k0, weyl0);
     k1 = i32x4.add(k1, weyl1);
-    const aLow = i64x2.extmul_low_i32x4_u(multiplier0, c0);
-    const aHigh = i64x2.extmul_high_i32x4_u(multiplier0, c0);
-    const bLow = i64x2.extmul_low_i32x4_u(multiplier1, c2);
-    const bHigh = i64x2.extmul_high_i32x4_u(multiplier1, c2);
-    c0 = v128.xor(highWords(bLow, bHigh), v128.xor(c1, k0));
-    c1 = lowWords(bLow, bHigh);
-    c2 = v128.xor(highWords(aLow, aHigh), v128.xor(c3, k1));
-    c3 = lowWords(aLow, aHigh);
-    const eLow = i64x2.extmul_low_i32x4_u(multiplier0, d0);
-    const eHigh = i64x2.extmul_high_i32x4_u(multiplier0, d0);
-    const fLow = i64x2.extmul_low_i32x4_u(multiplier1, d2);
-    const fHigh = i64x2.extmul_high_i32x4_u(multiplier1, d2);
-    d0 = v128.xor(highWords(fLow, fHigh), v128.xor(d1, k0));
-    d1 = lowWords(fLow, fHigh);
-    d2 = v128.xor(highWords(eLow, eHigh), v128.xor(d3, k1));
-    d3 = lowWords(eLow, eHigh);
+    const cHigh0 = highProducts(multiplier0, c0);
+    const cLow0 = i32x4.mul(multiplier0, c0);
+    const cHigh1 = highProducts(multiplier1, c2);
+    const cLow1 = i32x4.mul(multiplier1, c2);
+    c0 = v128.xor(cHigh1, v128.xor(c1, k0));
+    c1 = cLow1;
+    c2 = v128.xor(cHigh0, v128.xor(c3, k1));
+    c3 = cLow0;
+    const dHigh0 = highProducts(multiplier0, d0);
+    const dLow0 = i32x4.mul(multiplier0, d0);
+    const dHigh1 = highProducts(multiplier1, d2);
+    const dLow1 = i32x4.mul(multiplier1, d2);
+    d0 = v128.xor(dHigh1, v128.xor(d1, k0));
+    d1 = dLow1;
+    d2 = v128.xor(dHigh0, v128.xor(d3, k1));
+    d3 = dLow0;
   }
   storeBlocks(c0, c1, c2, c3, out);
   storeBlocks(d0, d1, d2, d3, out + 64);
 }
 
-/** Of four 64-bit products, the upper words. */
-function highWords(low: v128, high: v128): v128 {
+/**
+ * The upper words of the products of four lanes. They need five shuffles; the lower words come from a
+ * multiplication of their own, as shuffles are the bottleneck.
+ */
+function highProducts(a: v128, b: v128): v128 {
+  const low = i64x2.extmul_low_i32x4_u(a, b);
+  const high = i64x2.extmul_high_i32x4_u(a, b);
   return v128.shuffle<u32>(low, high, 1, 3, 5, 7);
-}
-
-function lowWords(low: v128, high: v128): v128 {
-  return v128.shuffle<u32>(low, high, 0, 2, 4, 6);
 }
 
 /** Words lie in columns: transposed, each block is a vector. */

@@ -3,7 +3,8 @@
  * has the arithmetic. One pass over memory: a run's scale is computed just before its
  * elements are quantised, while they are in the cache. It works on tiles of 32 elements;
  * tiles with parts of two runs, the last tile, and runs with a scale below 2⁻⁶⁴ are
- * processed element by element.
+ * processed element by element. Conversions to integers are relaxed: elements are finite, so
+ * nothing has to saturate.
  */
 import { normOf } from './fixed-point';
 import { held } from './held';
@@ -172,10 +173,10 @@ function quantizeTile(
   for (let at: usize = 0; at < TILE_BYTES; at += 16) {
     const a = v128.load(x + (at << 1));
     const b = v128.load(x + (at << 1), 16);
-    const aWhole = i32x4.trunc_sat_f32x4_s(
+    const aWhole = i32x4.relaxed_trunc_f32x4_s(
       f32x4.pmin(f32x4.mul(f32x4.mul(f32x4.abs(a), lifts), factors), tops),
     );
-    const bWhole = i32x4.trunc_sat_f32x4_s(
+    const bWhole = i32x4.relaxed_trunc_f32x4_s(
       f32x4.pmin(f32x4.mul(f32x4.mul(f32x4.abs(b), lifts), factors), tops),
     );
     const level = i16x8.narrow_i32x4_u(

@@ -3,7 +3,7 @@
  * added in order. Within a block there are four or eight interleaved partial sums. So a
  * result depends only on the input, not on the number of threads.
  */
-import { held } from './held';
+import { held, heldOne } from './held';
 
 /** Elements of a block; slices of several threads begin at blocks (`../job-board.ts`). */
 const BLOCK: u32 = 65_536;
@@ -132,7 +132,7 @@ export function firstNonFinite(x: usize, n: u32): u32 {
       i32x4.max_s(i32x4.max_s(a, b), i32x4.max_s(c, d)),
       i32x4.max_s(i32x4.max_s(e, f), i32x4.max_s(g, h)),
     );
-    if (v128.any_true(i32x4.eq(largest, exponent))) break;
+    if (i32x4.bitmask(i32x4.eq(largest, exponent)) != 0) break;
     x += 128;
   }
   for (; i < n; i++) {
@@ -169,7 +169,7 @@ export function addFinite(out: usize, x: usize, n: u32): u32 {
         i32x4.max_s(v128.and(g, exponent), v128.and(h, exponent)),
       ),
     );
-    if (v128.any_true(i32x4.eq(largest, exponent))) break;
+    if (i32x4.bitmask(i32x4.eq(largest, exponent)) != 0) break;
     v128.store(out, f32x4.add(v128.load(out), a));
     v128.store(out, f32x4.add(v128.load(out, 16), b), 16);
     v128.store(out, f32x4.add(v128.load(out, 32), c), 32);
@@ -235,9 +235,14 @@ export function storeSignSums(x: usize, n: u32, out: usize): void {
  * Σx and Σ|x| give both sums, with fewer instructions than a sum for each sign. Their
  * difference loses bits if one sign has a small share of the total; such blocks are rare,
  * and are added sign by sign.
+ *
+ * Sums are 1 · x + sum: the units that add also convert to f64, those that multiply are idle.
+ * `relaxed_madd` may or may not round the product, which is exact here: all machines
+ * compute the same bits.
  */
 function signSums(x: usize, n: u32): void {
   const zero = f32x4.splat(0);
+  const one = heldOne();
   let signedA = f64x2.splat(0);
   let signedB = f64x2.splat(0);
   let signedC = f64x2.splat(0);
@@ -257,14 +262,14 @@ function signSums(x: usize, n: u32): void {
     const b = promoteHigh(v);
     const c = f64x2.promote_low_f32x4(w);
     const d = promoteHigh(w);
-    signedA = f64x2.add(signedA, a);
-    signedB = f64x2.add(signedB, b);
-    signedC = f64x2.add(signedC, c);
-    signedD = f64x2.add(signedD, d);
-    absoluteA = f64x2.add(absoluteA, f64x2.abs(a));
-    absoluteB = f64x2.add(absoluteB, f64x2.abs(b));
-    absoluteC = f64x2.add(absoluteC, f64x2.abs(c));
-    absoluteD = f64x2.add(absoluteD, f64x2.abs(d));
+    signedA = f64x2.relaxed_madd(a, one, signedA);
+    signedB = f64x2.relaxed_madd(b, one, signedB);
+    signedC = f64x2.relaxed_madd(c, one, signedC);
+    signedD = f64x2.relaxed_madd(d, one, signedD);
+    absoluteA = f64x2.relaxed_madd(f64x2.abs(a), one, absoluteA);
+    absoluteB = f64x2.relaxed_madd(f64x2.abs(b), one, absoluteB);
+    absoluteC = f64x2.relaxed_madd(f64x2.abs(c), one, absoluteC);
+    absoluteD = f64x2.relaxed_madd(f64x2.abs(d), one, absoluteD);
     from += 32;
   }
   let signed = lanesSum(

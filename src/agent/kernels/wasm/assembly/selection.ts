@@ -168,37 +168,53 @@ export function compact(
   indices: usize,
   values: usize,
 ): u32 {
-  const thresholds = i32x4.splat(threshold);
+  // ≥ takes two instructions, > one.
+  const below = i32x4.splat(threshold - 1);
   const mask = held(MAGNITUDE);
   const whole = n & ~(SKIPPED - 1);
   let count: u32 = 0;
   let i: u32 = 0;
   while (i < n) {
-    let lanes: u32 = 0;
+    let lanes: u32;
     if (i < whole) {
-      const a = v128.and(v128.load(x), mask);
-      const b = v128.and(v128.load(x, 16), mask);
-      const c = v128.and(v128.load(x, 32), mask);
-      const d = v128.and(v128.load(x, 48), mask);
-      const e = v128.and(v128.load(x, 64), mask);
-      const f = v128.and(v128.load(x, 80), mask);
-      const g = v128.and(v128.load(x, 96), mask);
-      const h = v128.and(v128.load(x, 112), mask);
+      // Vectors are loaded again if one reaches the threshold: kept until then they would not
+      // fit the registers.
       const largest = i32x4.max_s(
-        i32x4.max_s(i32x4.max_s(a, b), i32x4.max_s(c, d)),
-        i32x4.max_s(i32x4.max_s(e, f), i32x4.max_s(g, h)),
+        i32x4.max_s(
+          i32x4.max_s(
+            v128.and(v128.load(x), mask),
+            v128.and(v128.load(x, 16), mask),
+          ),
+          i32x4.max_s(
+            v128.and(v128.load(x, 32), mask),
+            v128.and(v128.load(x, 48), mask),
+          ),
+        ),
+        i32x4.max_s(
+          i32x4.max_s(
+            v128.and(v128.load(x, 64), mask),
+            v128.and(v128.load(x, 80), mask),
+          ),
+          i32x4.max_s(
+            v128.and(v128.load(x, 96), mask),
+            v128.and(v128.load(x, 112), mask),
+          ),
+        ),
       );
-      if (v128.any_true(i32x4.ge_s(largest, thresholds))) {
-        lanes =
-          i32x4.bitmask(i32x4.ge_s(a, thresholds)) |
-          (i32x4.bitmask(i32x4.ge_s(b, thresholds)) << 4) |
-          (i32x4.bitmask(i32x4.ge_s(c, thresholds)) << 8) |
-          (i32x4.bitmask(i32x4.ge_s(d, thresholds)) << 12) |
-          (i32x4.bitmask(i32x4.ge_s(e, thresholds)) << 16) |
-          (i32x4.bitmask(i32x4.ge_s(f, thresholds)) << 20) |
-          (i32x4.bitmask(i32x4.ge_s(g, thresholds)) << 24) |
-          (i32x4.bitmask(i32x4.ge_s(h, thresholds)) << 28);
+      if (i32x4.bitmask(i32x4.gt_s(largest, below)) == 0) {
+        i += SKIPPED;
+        x += <usize>(SKIPPED << 2);
+        continue;
       }
+      lanes =
+        reaching(x, 0, mask, below) |
+        (reaching(x, 16, mask, below) << 4) |
+        (reaching(x, 32, mask, below) << 8) |
+        (reaching(x, 48, mask, below) << 12) |
+        (reaching(x, 64, mask, below) << 16) |
+        (reaching(x, 80, mask, below) << 20) |
+        (reaching(x, 96, mask, below) << 24) |
+        (reaching(x, 112, mask, below) << 28);
     } else {
       lanes = ((<u32>1) << (n - i)) - 1;
     }
@@ -222,6 +238,12 @@ export function compact(
     x += <usize>(SKIPPED << 2);
   }
   return count;
+}
+
+/** Lanes of the vector at x + offset whose magnitude is above `below`, as bits. */
+function reaching(x: usize, offset: usize, mask: v128, below: v128): u32 {
+  const magnitudes = v128.and(v128.load(x + offset), mask);
+  return i32x4.bitmask(i32x4.gt_s(magnitudes, below));
 }
 
 /** All n elements, as a stream. */
