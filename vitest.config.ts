@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { jaxKernels } from './scripts/jax-kernels.ts';
+import { jaxMemory } from './scripts/jax-memory.ts';
 import { jaxPrograms } from './scripts/jax-programs.ts';
 import { jaxReads } from './scripts/jax-reads.ts';
 
@@ -48,7 +49,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
       // As in our bundles.
-      plugins: [jaxKernels(), jaxPrograms(), jaxReads()],
+      plugins: [jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads()],
       test: {
         ...sideBySide,
         name,

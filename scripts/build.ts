@@ -18,6 +18,7 @@ import { build as viteBuild, type InlineConfig } from 'vite';
 import { emitEngineTypes } from './engine-types.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
 import { jaxKernels } from './jax-kernels.ts';
+import { jaxMemory } from './jax-memory.ts';
 import { jaxPrograms } from './jax-programs.ts';
 import { jaxReads } from './jax-reads.ts';
 
@@ -132,7 +133,8 @@ function nodeBundle(
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [jaxKernelCache(), jaxKernels(), jaxPrograms(), jaxReads()],
+    // The cache comes last: it names kernels by the code that generates them.
+    plugins: [jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads(), jaxKernelCache()],
     // Its addon is not among ours: every start would look for it.
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {

@@ -4,7 +4,8 @@
  * bytes; kernels work on them in place; sockets receive straight into them.
  *
  * It is a first-fit allocator of 16-byte aligned regions with coalescing: allocation is
- * for set-up and for switches, never for the hot path.
+ * for set-up and for switches, never for the hot path. It takes its memory in stretches, as jax-js may
+ * take others of the same (`scripts/jax-memory.ts`).
  */
 import { failure } from '../../shared/errors.ts';
 
@@ -12,6 +13,7 @@ const PAGE = 65_536;
 const ALIGNMENT = 16;
 /** The kernels' module data is below this offset. */
 const BASE = PAGE;
+const INITIAL_PAGES = 2;
 /** 4 GiB, the limit of a 32-bit WebAssembly memory. */
 const MAXIMUM_PAGES = 65_536;
 
@@ -45,12 +47,15 @@ export class Arena {
   /** Free runs, ascending by offset, never adjacent. */
   #free: Region[] = [];
   #end = BASE;
+  /** The end of what this arena has taken of the memory. */
+  #limit = INITIAL_PAGES * PAGE;
 
-  /** `memory`: an arena shared by another thread of this process, which allocates. */
-  constructor(memory?: WebAssembly.Memory) {
-    this.memory =
-      memory ??
-      new WebAssembly.Memory({ initial: 2, maximum: MAXIMUM_PAGES, shared: true });
+  /**
+   * @param memory made by `arenaMemory`; others may take stretches of it as well. Of several
+   * arenas on one memory only one may allocate.
+   */
+  constructor(memory: WebAssembly.Memory = arenaMemory()) {
+    this.memory = memory;
   }
 
   get buffer(): SharedArrayBuffer {
@@ -67,8 +72,8 @@ export class Arena {
       else this.#free[index] = { offset: run.offset + size, bytes: run.bytes - size };
       return { offset: run.offset, bytes: size };
     }
+    if (this.#end + size > this.#limit) this.#take(size);
     const region = { offset: this.#end, bytes: size };
-    this.#reserve(this.#end + size);
     this.#end += size;
     return region;
   }
@@ -113,15 +118,44 @@ export class Arena {
     }
   }
 
-  #reserve(end: number): void {
-    const missing = Math.ceil((end - this.memory.buffer.byteLength) / PAGE);
-    if (missing <= 0) return;
-    try {
-      this.memory.grow(missing);
-    } catch {
-      throw failure('ARENA_EXHAUSTED', `the arena cannot grow to ${end} bytes`, {
-        next: 'Use a smaller model, or machines with more memory.',
-      });
+  /** Takes memory for that many bytes at the end. */
+  #take(bytes: number): void {
+    while (this.#end + bytes > this.#limit) {
+      const continues = this.memory.buffer.byteLength === this.#limit;
+      const missing = continues ? this.#end + bytes - this.#limit : bytes;
+      const pages = Math.ceil(missing / PAGE);
+      const start = this.#grow(pages) * PAGE;
+      if (start !== this.#limit) {
+        if (this.#end < this.#limit) {
+          this.release({ offset: this.#end, bytes: this.#limit - this.#end });
+        }
+        this.#end = start;
+      }
+      this.#limit = start + pages * PAGE;
     }
   }
+
+  /** The first of the pages. */
+  #grow(pages: number): number {
+    try {
+      return this.memory.grow(pages);
+    } catch {
+      throw failure(
+        'ARENA_EXHAUSTED',
+        `the arena has no room for ${pages * PAGE} bytes more`,
+        {
+          next: 'Use a smaller model, or machines with more memory.',
+        },
+      );
+    }
+  }
+}
+
+/** Memory for an arena, which takes the pages that it begins with. */
+export function arenaMemory(): WebAssembly.Memory {
+  return new WebAssembly.Memory({
+    initial: INITIAL_PAGES,
+    maximum: MAXIMUM_PAGES,
+    shared: true,
+  });
 }

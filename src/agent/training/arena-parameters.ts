@@ -1,21 +1,26 @@
 /**
  * Weights and the optimiser's state in the arena, beside the averaged gradient: one pass of a CPU
- * kernel updates them, and the updated weights are copied to jax-js for its functions.
+ * kernel updates them. Where jax-js computes in the arena's memory its arrays of weights lie where the
+ * kernel writes; elsewhere the updated weights are copied for its functions.
  *
- * For n elements a step of SGD with momentum reads 12·n bytes and writes 8·n; the copy reads
- * and writes 4·n each. If jax-js takes the step, the gradient is copied instead, and results
+ * For n elements a step of SGD with momentum reads 12·n bytes and writes 8·n; a copy would read
+ * and write 4·n each. If jax-js takes the step, the gradient is copied instead, and results
  * are written to different memory than they are read from.
+ *
+ * Weights may change in place as no result of jax-js is pending when a step is taken: gradients
+ * and losses have been read by then.
  */
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
 import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
+import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { ParameterTensor } from './trainer.ts';
 
 export interface ParameterArena {
   readonly arena: Arena;
-  readonly kernels: Pick<Kernels, 'fill' | 'optimization' | 'squaredNorm'>;
+  readonly kernels: Pick<Kernels, 'copy' | 'fill' | 'optimization' | 'squaredNorm'>;
   /** The flat gradient that is applied. */
   readonly gradient: Vector;
   /** Allocates permanent arena memory. */
@@ -31,6 +36,11 @@ export interface ArenaParametersOptions {
   readonly memory: ParameterArena;
 }
 
+/** An array in our bundles (scripts/jax-memory.ts). */
+interface Movable {
+  movedTo?(memory: WebAssembly.Memory, offset: number): JaxArray | undefined;
+}
+
 /** A tensor in the arena. */
 interface Place {
   readonly shape: number[];
@@ -44,6 +54,8 @@ export class ArenaParameters implements ParameterMemory {
   readonly #parts: ArenaParametersOptions;
   readonly #places: readonly Place[];
   #onDevice: JaxArray[];
+  /** Whether the arrays of jax-js are the arena's weights. */
+  readonly #areInPlace: boolean;
   #plain: readonly boolean[];
 
   /** Takes over from the current storage of the parameters, which is closed. */
@@ -88,12 +100,36 @@ export class ArenaParameters implements ParameterMemory {
     this.#parts = parts;
     this.#places = places;
     this.#plain = places.map(() => false);
-    this.#onDevice = places.map((place) => this.#upload(place));
+    const arrays = places.map((place) => this.#upload(place));
+    const { memory } = parts.memory.arena;
+    const moved = arrays.map((array, i) =>
+      (array as Movable).movedTo?.(memory, places[i]!.weights.offset),
+    );
+    this.#areInPlace = moved.every((array) => array !== undefined);
+    this.#onDevice = arrays.map((array, i) => moved[i] ?? array);
   }
 
   used(): JaxArray[] {
     return this.#parts.jax.tree.ref(this.#onDevice);
   }
+
+  download(array: JaxArray, out: Float32Array): Promise<void> {
+    const { gradient } = this.#parts.memory;
+    const within = out.byteOffset - gradient.offset;
+    const isInArena =
+      out.buffer instanceof SharedArrayBuffer &&
+      within >= 0 &&
+      within + out.byteLength <= 4 * gradient.length;
+    return copyOut(array, out, this.#areInPlace && isInArena ? this.#copy : undefined);
+  }
+
+  /** JavaScript copies shared memory a word at a time, three times as slowly. */
+  readonly #copy = (out: Float32Array, values: Float32Array): void => {
+    const vectorOf = ({ byteOffset, length }: Float32Array): Vector => {
+      return { offset: byteOffset, length };
+    };
+    this.#parts.memory.kernels.copy(vectorOf(out), vectorOf(values));
+  };
 
   step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
     const { memory, optimizer, settings } = this.#parts;
@@ -142,8 +178,9 @@ export class ArenaParameters implements ParameterMemory {
     return vector === undefined ? values : this.#parts.memory.arena.f32(state[vector]!);
   }
 
-  /** Copies the arena's weights to the device, reusing its memory. */
+  /** Copies the arena's weights to the device, reusing its memory, if they are not the same. */
   #renew(tensor: number): void {
+    if (this.#areInPlace) return;
     this.#onDevice[tensor]!.dispose();
     this.#onDevice[tensor] = this.#upload(this.#places[tensor]!);
   }

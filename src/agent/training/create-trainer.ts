@@ -2,6 +2,7 @@
  * The entry to training: lists what can be trained, checks workloads, and creates
  * trainers.
  */
+import { parameterCount } from './models/model.ts';
 import { loadModelFile, ownSource } from './models/model-file.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
 import { JaxTrainer } from './jax-trainer.ts';
@@ -14,6 +15,12 @@ import type { Trainer, TrainerOptions } from './trainer.ts';
 import { findWorkload } from './workload.ts';
 
 export { mayHaveGpu } from './runtime/jax-runtime.ts';
+/**
+ * The most parameters of a model that computes in the arena's memory, which has 4 GiB: what it saves
+ * in time counts less for larger ones, and they may need all of their own 4 GiB.
+ */
+const MOST_SHARED = 2 ** 22;
+
 export {
   checkWorkload,
   describeDatasets,
@@ -46,7 +53,9 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     inputs: model.inputs,
     features,
   });
-  const runtime = await openJaxRuntime(options);
+  const isSmall = parameterCount(model) <= MOST_SHARED;
+  const memory = isSmall ? options.memory : undefined;
+  const runtime = await openJaxRuntime({ ...options, memory });
   const { pipeline } = options;
   if (pipeline === undefined) {
     return new JaxTrainer({ runtime, model, optimizer, shard, options });

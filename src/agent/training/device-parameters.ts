@@ -45,6 +45,10 @@ export class DeviceParameters implements ParameterMemory {
     return this.#jax.tree.ref(this.#weights);
   }
 
+  download(array: JaxArray, out: Float32Array): Promise<void> {
+    return copyOut(array, out);
+  }
+
   async step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
     const plain = this.#plain;
     const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));

@@ -19,7 +19,6 @@ import { compile, type CompiledFunctions } from './compiled-functions.ts';
 import { Evaluator, numbersOf } from './evaluator.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { GpuTensors } from './gpu-tensors.ts';
-import { copyOut } from './runtime/copy-out.ts';
 import type { JaxArray } from './runtime/jax-runtime.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import { ParameterTrainer, type ParameterTrainerOptions } from './parameter-trainer.ts';
@@ -172,10 +171,8 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     }
     // jax-js computes what is requested first, and no more than that.
     let place = this.tensors.length;
-    for (const [index, { start, length }] of [
-      ...this.weights.whole.entries(),
-    ].toReversed()) {
-      await copyOut(whole[index]!, gradient.subarray(start, start + length));
+    for (let index = this.weights.whole.length - 1; index >= 0; index--) {
+      await this.weights.downloadOne(whole[index]!, index, gradient);
       const isNext = this.tensors[place - 1] === this.weights.whole[index];
       if (isNext) ready(this.tensors[--place]!.start);
     }

@@ -12,7 +12,6 @@ import { tensorLength, type ModelTensor } from './models/model.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
 import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
-import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { ParameterTensor, TrainerOptions } from './trainer.ts';
 
@@ -171,9 +170,12 @@ export class ModelParameters {
 
   /** Whole tensors of the device, consumed, into a flat vector. */
   async download(arrays: readonly JaxArray[], out: Float32Array): Promise<void> {
-    await Promise.all(
-      arrays.map((array, i) => copyOut(array, sliceOf(out, this.whole[i]!))),
-    );
+    await Promise.all(arrays.map((array, i) => this.downloadOne(array, i, out)));
+  }
+
+  /** One of them. */
+  downloadOne(array: JaxArray, whole: number, out: Float32Array): Promise<void> {
+    return this.#memory.download(array, sliceOf(out, this.whole[whole]!));
   }
 
   checkLength(vector: Float32Array, length: number): void {

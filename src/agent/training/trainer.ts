@@ -154,6 +154,8 @@ export interface TrainerOptions {
   readonly iterations: number;
   /** Which stage of the model to train; default: the whole. `rank` counts pipelines then. */
   readonly pipeline?: PipelineStage | undefined;
+  /** Of the rank's arena, where a small model computes as well. */
+  readonly memory?: WebAssembly.Memory | undefined;
 }
 
 export interface PipelineStage {

@@ -30,7 +30,7 @@ import {
 } from '../checkpoint/rank-checkpoint.ts';
 import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
-import { Arena } from '../memory/arena.ts';
+import { Arena, arenaMemory } from '../memory/arena.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer, TrainerOptions } from '../training/trainer.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
@@ -77,7 +77,8 @@ export class WorkerSession {
   #trainer: Promise<Trainer> | undefined;
   /** Set if the rank has several trainer threads. */
   #beside: ThreadsBeside | undefined;
-  #memory: WebAssembly.Memory | undefined;
+  /** The arena's, where a trainer on the CPU computes as well. */
+  readonly #memory = arenaMemory();
   #engineIsInline = false;
   /**
    * The gradient on the GPU, if the engine shares the trainer's thread or does not need
@@ -170,6 +171,8 @@ export class WorkerSession {
       optimizer: spec.optimizer,
       iterations: spec.iterations,
       pipeline: position,
+      // Threads beside this one have memory of their own.
+      memory: several ? undefined : this.#memory,
     };
     const trainer = createTrainer(options);
     this.#trainer = trainer;
@@ -182,15 +185,14 @@ export class WorkerSession {
     trainer.catch(() => {
       // Reported by #begin or below; this keeps an early failure from being unhandled.
     });
-    const { memory, address } = await (early ??
+    const { address } = await (early ??
       this.#openEngine(besideGpu(await trainer, byCores)));
-    this.#memory = memory;
     this.#options.reports.send({ type: 'listening', address });
     await trainer;
     await this.#beside?.ready;
   }
 
-  /** The engine's memory and listening address. */
+  /** The engine's listening address. */
   #openEngine(place: EnginePlace): Promise<EngineCalls['listen']['reply']> {
     const { listen: host, ports, spec } = this.#configuration!;
     this.#engine = new EngineClient(
@@ -199,7 +201,7 @@ export class WorkerSession {
         : gpuLink(() => (exchangesOnHost(spec) ? undefined : this.#gpuGradient)),
     );
     this.#engineIsInline = place === 'inline';
-    return this.#engine.call('listen', { host, ports });
+    return this.#engine.call('listen', { host, ports, memory: this.#memory });
   }
 
   /** The checkpoint to resume from; undefined at the start of a run. */

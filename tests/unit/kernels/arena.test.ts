@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Arena, type Region } from '../../../src/agent/memory/arena.ts';
+import { Arena, arenaMemory, type Region } from '../../../src/agent/memory/arena.ts';
 
 it('hands out aligned regions that never overlap, and takes them back', () => {
   const steps = fc.array(
@@ -47,5 +47,38 @@ it('joins what is released, so that a run in pieces serves a whole one again', (
 it('says that it is exhausted where memory cannot grow', () => {
   expect(() => new Arena().allocate(2 ** 33)).toThrow(
     expect.objectContaining({ code: 'ARENA_EXHAUSTED' }),
+  );
+});
+
+it('leaves alone what others have taken of its memory', () => {
+  const PAGE = 65_536;
+  const steps = fc.array(
+    fc.record({
+      others: fc.nat({ max: 3 }),
+      bytes: fc.integer({ min: 1, max: 3 * PAGE }),
+    }),
+    { minLength: 1, maxLength: 40 },
+  );
+  fc.assert(
+    fc.property(steps, (all) => {
+      const memory = arenaMemory();
+      const arena = new Arena(memory);
+      const taken: Region[] = [];
+      for (const { bytes, others } of all) {
+        if (others > 0) {
+          const offset = PAGE * memory.grow(others);
+          taken.push({ offset, bytes: others * PAGE });
+        }
+        taken.push(arena.allocate(bytes));
+      }
+      taken.sort((a, b) => a.offset - b.offset);
+      taken.reduce((before, after) => {
+        expect(before.offset + before.bytes).toBeLessThanOrEqual(after.offset);
+        return after;
+      });
+      expect(taken.at(-1)!.offset + taken.at(-1)!.bytes).toBeLessThanOrEqual(
+        memory.buffer.byteLength,
+      );
+    }),
   );
 });

@@ -11,13 +11,22 @@ interface CopiedOut {
   dataFor?(take: (values: Float32Array) => void): Promise<void>;
 }
 
-/** Consumes the array, whose values are f32. */
-export async function copyOut(array: JaxArray, out: Float32Array): Promise<void> {
+/**
+ * Consumes the array, whose values are f32.
+ * @param copy used if the library's memory is exposed
+ */
+export async function copyOut(
+  array: JaxArray,
+  out: Float32Array,
+  copy = (to: Float32Array, values: Float32Array): void => {
+    to.set(values);
+  },
+): Promise<void> {
   const { dataFor } = array as CopiedOut;
   if (dataFor === undefined) out.set((await array.data()) as Float32Array);
   else {
     await dataFor.call(array, (values) => {
-      out.set(values);
+      copy(out, values);
     });
   }
 }

@@ -24,6 +24,8 @@ export interface RuntimeOptions {
   readonly threads: number;
   /** The rank among those of its machine; default: it is the only one. */
   readonly rankOnMachine?: RankOnMachine | undefined;
+  /** Where the CPU computes, for our bundles (scripts/jax-memory.ts); default: the library's. */
+  readonly memory?: WebAssembly.Memory | undefined;
 }
 
 export interface JaxRuntime {
@@ -99,6 +101,7 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
     writable: true,
   });
   keepKernels();
+  Object.assign(globalThis, { jaxMemory: options.memory });
   const jax = await import('@jax-js/jax');
   const ready = await jax.init(backend);
   if (!ready.includes(backend)) {

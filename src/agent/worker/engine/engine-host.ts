@@ -49,7 +49,7 @@ const MOST_KERNEL_THREADS = 8;
 export class EngineHost {
   readonly #post: (message: FromEngine) => void;
   readonly #gpuGradient: () => GpuGradient | undefined;
-  readonly #arena = new Arena();
+  #memory: Arena | undefined;
   readonly #clock = new PhaseClock();
   #seat: MeshSeat | undefined;
   #transport: Transport | undefined;
@@ -101,7 +101,8 @@ export class EngineHost {
   }
 
   readonly #handlers: Handlers = {
-    listen: async ({ host, ports }) => {
+    listen: async ({ host, memory, ports }) => {
+      this.#memory = new Arena(memory);
       this.#seat = await MeshSeat.listen(host, { ports, elsewhere: true });
       return { memory: this.#arena.memory, address: this.#seat.address };
     },
@@ -247,6 +248,11 @@ export class EngineHost {
       return {};
     },
   };
+
+  get #arena(): Arena {
+    if (this.#memory === undefined) throw new Error('internal: no arena before listen');
+    return this.#memory;
+  }
 
   /** The gradient's site, and its position if it is in the arena. */
   #openSite(

@@ -34,11 +34,16 @@ import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 
 export interface EngineCalls {
   /**
-   * Allocate the arena and listen for peers at `host`, or at the machine's other
+   * Open the arena and listen for peers at `host`, or at the machine's other
    * addresses.
    */
   listen: {
-    request: { host: string; ports?: PortRange | undefined };
+    request: {
+      host: string;
+      ports?: PortRange | undefined;
+      /** For the arena, made by `arenaMemory`; default: its own. */
+      memory?: WebAssembly.Memory | undefined;
+    };
     reply: { memory: WebAssembly.Memory; address: RankAddress };
   };
   /**
