@@ -8,10 +8,11 @@ const SAMPLED_LENGTH = 65_536;
 const SAMPLED_SHARE = 1 / 32;
 /**
  * Each sampled element costs a line of the cache, each candidate too many an entry written.
- * Their sum is smallest for some c·∛(k·n) sampled elements; c was measured.
+ * Their sum is smallest for some c·∛(k·n) sampled elements; c³ was measured.
  */
-const SAMPLED_PER_CBRT = 6;
+const SAMPLED_CUBED = 216;
 const LEAST_SAMPLED = 4096;
+const MOST_SAMPLED = 65_536;
 
 export interface SamplePlan {
   readonly size: number;
@@ -23,8 +24,10 @@ export interface SamplePlan {
 
 export function samplePlan(n: number, k: number): SamplePlan | undefined {
   if (n < SAMPLED_LENGTH || k > n * SAMPLED_SHARE) return undefined;
-  const balanced = Math.ceil(SAMPLED_PER_CBRT * Math.cbrt(k * n));
-  const size = Math.min(n >>> 6, Math.max(LEAST_SAMPLED, Math.min(balanced, 65_536)));
+  let size = LEAST_SAMPLED;
+  const cubed = SAMPLED_CUBED * k * n;
+  while (size < MOST_SAMPLED && size * size * size < cubed) size *= 2;
+  size = Math.min(size, n >>> 6);
   // About k·size/n sampled elements are among the k largest. Four standard deviations more
   // make it almost certain that k entries reach the threshold; another four are the room
   // for those that do.
