@@ -11,6 +11,18 @@ export interface SparseData {
   readonly values: Float32Array;
 }
 
+/**
+ * Entries of the data sets that a rank uses in turn, each in one exchange, as in training. With few entries
+ * a processor learns the branches of those that return: a merge in C took 0.7 µs of 263 entries
+ * each, with twenty sets in turn, and 2.5 with two thousand.
+ */
+const ENTRIES_IN_TURN = 2 ** 17;
+const MOST_IN_TURN = 512;
+
+/** How many data sets of that many entries. `bench/peers/mpi_sparse.c` has the same rule. */
+export const setsInTurn = (count: number): number =>
+  Math.min(MOST_IN_TURN, Math.ceil(ENTRIES_IN_TURN / Math.max(1, count)));
+
 export interface DataSetKey {
   readonly rank: number;
   readonly length: number;

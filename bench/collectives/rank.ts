@@ -23,7 +23,7 @@ import { timeLinks } from '../../src/agent/probe/link-timing.ts';
 import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
 import type { Transport } from '../../src/agent/transport/transport.ts';
 import { failure } from '../../src/shared/errors.ts';
-import { sparseData, valueAt, type SparseData } from './data-set.ts';
+import { setsInTurn, sparseData, valueAt, type SparseData } from './data-set.ts';
 import type {
   Cell,
   Connected,
@@ -50,6 +50,8 @@ export class BenchRank {
   readonly #clock = new PhaseClock();
   readonly #communicators = new Map<number, TransportCommunicator>();
   readonly #dataSets = new Map<string, SparseData>();
+  /** Data sets taken so far. */
+  #drawn = 0;
   #rank = 0;
   #listening: ListeningRank | undefined;
   #transport: Transport | undefined;
@@ -205,8 +207,7 @@ export class BenchRank {
   /**
    * So many payloads anew: a collective may overwrite them. Dense values that are to be
    * timed are 0, or several exchanges in a row would leave f32's range: one vector will do.
-   * Sparse ones have their own indices, as in training: of one that repeats, a processor would
-   * learn the branches.
+   * Sparse ones take the next data sets.
    */
   #prepare(
     cell: Cell,
@@ -225,7 +226,7 @@ export class BenchRank {
     const { offset: first } = this.#memory(copies * bytes);
     return Array.from({ length: copies }, (_, copy) => {
       const offset = first + copy * bytes;
-      const { indices, values } = this.#dataSet(cell, count, copy);
+      const { indices, values } = this.#nextDataSet(cell, count);
       this.#arena.u32(offset, count).set(indices);
       this.#arena.f32({ offset: offset + 4 * count, length: count }).set(values);
       return { kind: 'sparse', length, count, data: { offset, bytes } };
@@ -242,16 +243,16 @@ export class BenchRank {
     return { offset: this.#payload.offset, bytes };
   }
 
-  #dataSet(cell: Cell, count: number, copy: number): SparseData {
-    const { batch, length } = cell;
-    const dataSet = cell.dataSet * batch + copy;
-    const shape = `${length}/${count}/`;
+  #nextDataSet(cell: Cell, count: number): SparseData {
+    const sets = setsInTurn(count);
+    const dataSet = sets === 1 ? cell.dataSet : this.#drawn++ % sets;
+    const shape = `${cell.length}/${count}/`;
     const key = `${shape}${dataSet}`;
     let data = this.#dataSets.get(key);
     if (data === undefined) {
       // Cells of one shape follow each other.
       if (![...this.#dataSets.keys()][0]?.startsWith(shape)) this.#dataSets.clear();
-      data = sparseData({ rank: this.#rank, length, count, dataSet });
+      data = sparseData({ rank: this.#rank, length: cell.length, count, dataSet });
       this.#dataSets.set(key, data);
     }
     return data;
