@@ -129,10 +129,9 @@ function mergedBits<T, B>(
   aValue: usize,
   bValue: usize,
 ): B {
-  const less = -(<B>(left < right));
-  const more = -(<B>(right < left));
   const both = reinterpret<B>(apply<T>(op, load<T>(aValue), load<T>(bValue)));
-  return (load<B>(aValue) & less) | (load<B>(bValue) & more) | (both & ~(less | more));
+  const one = select<B>(load<B>(aValue), load<B>(bValue), left < right);
+  return select<B>(both, one, left == right);
 }
 
 /** Merges a pair of ranges to the end. Returns the end of the written indices. */
@@ -160,8 +159,8 @@ function mergeRange<T, B>(
         mergedBits<T, B>(op, left, right, valueAt<T>(aBase, a), valueAt<T>(bBase, b)),
       );
       out += 4;
-      a += (<usize>(left <= right)) << 2;
-      b += (<usize>(right <= left)) << 2;
+      a = select<usize>(a + 4, a, left <= right);
+      b = select<usize>(b + 4, b, right <= left);
     } while (--steps);
   }
   const scale = sizeof<T>() >>> 2;
@@ -215,34 +214,38 @@ function mergeOf<T, B>(
   let b1 = bSplit;
   let out1 = upperOut;
   for (;;) {
-    let steps =
+    const steps =
       min<usize>(
         min<usize>(aSplit - a0, bSplit - b0),
         min<usize>(aEnd - a1, bEnd - b1),
       ) >>> 2;
     if (steps == 0) break;
+    // One half after the other, as the processor overlaps them: few values are needed at a time.
+    const last = out0 + (steps << 2);
+    const apart = out1 - out0;
+    const upperBase = outBase + apart * (sizeof<T>() >>> 2);
     do {
       const left0 = load<u32>(a0);
       const right0 = load<u32>(b0);
-      const left1 = load<u32>(a1);
-      const right1 = load<u32>(b1);
       store<u32>(out0, min<u32>(left0, right0));
-      store<u32>(out1, min<u32>(left1, right1));
       store<B>(
         valueAt<T>(outBase, out0),
         mergedBits<T, B>(op, left0, right0, valueAt<T>(aBase, a0), valueAt<T>(bBase, b0)),
       );
+      a0 = select<usize>(a0 + 4, a0, left0 <= right0);
+      b0 = select<usize>(b0 + 4, b0, right0 <= left0);
+      const left1 = load<u32>(a1);
+      const right1 = load<u32>(b1);
+      store<u32>(out0 + apart, min<u32>(left1, right1));
       store<B>(
-        valueAt<T>(outBase, out1),
+        valueAt<T>(upperBase, out0),
         mergedBits<T, B>(op, left1, right1, valueAt<T>(aBase, a1), valueAt<T>(bBase, b1)),
       );
+      a1 = select<usize>(a1 + 4, a1, left1 <= right1);
+      b1 = select<usize>(b1 + 4, b1, right1 <= left1);
       out0 += 4;
-      out1 += 4;
-      a0 += (<usize>(left0 <= right0)) << 2;
-      b0 += (<usize>(right0 <= left0)) << 2;
-      a1 += (<usize>(left1 <= right1)) << 2;
-      b1 += (<usize>(right1 <= left1)) << 2;
-    } while (--steps);
+    } while (out0 < last);
+    out1 = out0 + apart;
   }
   out0 = mergeRange<T, B>(op, a0, aSplit, aBase, b0, bSplit, bBase, out0, outBase);
   out1 = mergeRange<T, B>(op, a1, aEnd, aBase, b1, bEnd, bBase, out1, outBase);
