@@ -82,16 +82,23 @@ function entrants(
 }
 
 /**
- * A turn begins with ranks that slept: until the scheduler has spread them over the cores,
- * and caches and sockets are warm, it takes some exchanges, or some time.
+ * A turn begins with ranks that slept, ours and the peers': until the scheduler has spread them over
+ * the cores, and caches and sockets are warm, it takes some exchanges, or some time.
  */
 const FIRST_WARM_UPS = 6;
-const MOST_WARM_UPS = 12;
 const WARM_UP_MS = 20;
 
-/** @param ms of one repetition */
-const warmUps = (ms: number): number =>
-  Math.min(MOST_WARM_UPS, Math.ceil(WARM_UP_MS / ms));
+/**
+ * V8 compiles an algorithm's code in the first second of its use, beside ranks that share the cores; until
+ * then a short exchange takes up to twice as long. Training goes on for hours.
+ */
+const COMPILED_MS = 1000;
+/** What takes longer consists of kernels and copies, which are compiled by then. */
+const LONG_MS = 2;
+
+/** @param seen times of an exchange so far, ms */
+const warmUps = (seen: readonly number[], batch: number): number =>
+  seen.length === 0 ? FIRST_WARM_UPS : Math.ceil(WARM_UP_MS / (batch * median(seen)));
 
 /** @throws GradwireError of a rank or a peer, `RESULT_WRONG` */
 export async function contest(
@@ -113,22 +120,30 @@ export async function contest(
     for (const collective of collectives) {
       const sparse = kindOf(collective, shape) === 'sparse';
       const seen = times.get(collective)!;
-      const result = await world.measure({
-        ...{ collective, length: shape.length, dataSet: round % dataSets },
-        ...{ checked, batch },
-        warmUp: checked ? FIRST_WARM_UPS : warmUps(batch * median(seen)),
+      const cell = {
+        ...{ collective, length: shape.length, dataSet: round % dataSets, batch },
         count: sparse ? shape.count : undefined,
         repetitions: sparse ? repetitions : denseRepetitions,
-      });
+      };
+      const warmUp = warmUps(seen, batch);
+      let result = await world.measure({ ...cell, checked, warmUp });
+      const { exchange } = result;
+      const ms = median(result.times);
+      if (checked && rounds > 1 && ms < LONG_MS) {
+        const compiling = Math.ceil(COMPILED_MS / (batch * ms));
+        result = await world.measure({ ...cell, checked: false, warmUp: compiling });
+      }
       seen.push(...result.times);
-      if (result.exchange !== undefined) exchanges.set(collective, result.exchange);
+      if (exchange !== undefined) exchanges.set(collective, exchange);
     }
     for (const { peer, task, times } of peerTimes) {
+      const warmUp = warmUps(times, batch);
+      const counted = task.collective === undefined ? denseRepetitions : repetitions;
       const cell = {
         ...{ shape, batch, dataSet: round % dataSets },
-        repetitions: task.collective === undefined ? denseRepetitions : repetitions,
+        repetitions: warmUp + counted,
       };
-      times.push(...(await peer.measure(task, cell)));
+      times.push(...(await peer.measure(task, cell)).slice(warmUp));
     }
   }
   return {
