@@ -194,12 +194,12 @@ export class BenchRank {
   }
 
   /** Sums over the ranks. */
-  #agree(values: readonly number[]): Promise<Float64Array> {
+  #agree(values: readonly number[]): Promise<readonly number[]> {
     const communicator = this.#communicator(BARRIER_STREAM);
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
     return smallAllreduce(
       communicator,
-      Float64Array.from(values),
+      values,
       values.map(() => 'sum'),
     );
   }

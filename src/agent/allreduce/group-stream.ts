@@ -164,7 +164,7 @@ export class GroupStream {
       return chooseCollective(kind, { ...shape, payloadBytes }, LOOPBACK);
     }
     const [nnz = 0] = await this.#run(0, kind, (communicator) =>
-      smallAllreduce(communicator, Float64Array.of(payload.count), ['max']),
+      smallAllreduce(communicator, [payload.count], ['max']),
     );
     const payloadBytes = sparseBytes(nnz, valueBytes);
     return chooseCollective(kind, { ...shape, payloadBytes, nnz }, LOOPBACK);

@@ -85,7 +85,7 @@ export class AllreduceRank {
     });
     communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
     // All begin together; otherwise waiting would be timed.
-    await smallAllreduce(communicator, Float64Array.of(1), ['max']);
+    await smallAllreduce(communicator, [1], ['max']);
     // Received bytes count once requested, so nothing beyond is counted yet.
     const before = transport.counters;
     communicator.begin({

@@ -192,9 +192,14 @@ export class TransportCommunicator implements Communicator, Disposable {
   }
 
   receive(from: number, into: Region): Promise<void> {
-    const data = this.arena.u8(into.offset, into.bytes);
+    const { bytes, offset } = into;
+    const data = this.arena.u8(offset, bytes);
     const received = this.#transport.receive(from, this.#begun(), data);
-    return marked(received.then(() => this.#count(into.bytes)));
+    // Counted before the caller goes on, and marked, with one promise.
+    received.then(() => {
+      this.#count(bytes);
+    }, awaitedElsewhere);
+    return received;
   }
 
   receiveSized(

@@ -13,9 +13,9 @@ export type SmallOperation = 'min' | 'max' | 'sum';
 /** The numbers combined over all ranks; `values` is not changed. */
 export async function smallAllreduce(
   communicator: Communicator,
-  values: Float64Array,
+  values: ArrayLike<number>,
   operations: readonly SmallOperation[],
-): Promise<Float64Array> {
+): Promise<readonly number[]> {
   const { length } = values;
   if (operations.length !== length) {
     throw new Error(`internal: ${operations.length} operations for ${length} values`);
@@ -23,14 +23,14 @@ export async function smallAllreduce(
   const { arena } = communicator;
   const { offset } = communicator.scratch('small-allreduce', 8 * length);
   const own = new Float64Array(arena.buffer, offset, length);
-  own.set(values);
+  for (let i = 0; i < length; i++) own[i] = values[i]!;
   await doubleRecursively(communicator, { offset, bytes: 8 * length }, (other) => {
     const theirs = new Float64Array(arena.buffer, other.offset, length);
-    for (const [index, operation] of operations.entries()) {
-      own[index] = combine(operation, own[index]!, theirs[index]!);
+    for (let i = 0; i < length; i++) {
+      own[i] = combine(operations[i]!, own[i]!, theirs[i]!);
     }
   });
-  return Float64Array.from(own);
+  return Array.from(own);
 }
 
 function combine(operation: SmallOperation, a: number, b: number): number {

@@ -68,7 +68,9 @@ export function framed(communicator: Communicator, stream: Stream): Region {
   const { form, offset, length } = stream;
   const start = offset - STREAM_HEADER_BYTES;
   const entries = form === 'sparse' ? stream.count : length;
-  communicator.arena.u32(start, 2).set([form === 'sparse' ? SPARSE : DENSE, entries]);
+  const header = communicator.arena.u32(start, 2);
+  header[0] = form === 'sparse' ? SPARSE : DENSE;
+  header[1] = entries;
   return { offset: start, bytes: framedBytes(stream, communicator.valueBytes) };
 }
 
@@ -92,7 +94,9 @@ export function unframed(
       `a stream of ${region.bytes} bytes, shorter than its header`,
     );
   }
-  const [form, entries] = arena.u32(region.offset, 2) as unknown as [number, number];
+  const header = arena.u32(region.offset, 2);
+  const form = header[0]!;
+  const entries = header[1]!;
   const offset = region.offset + STREAM_HEADER_BYTES;
   const room = region.bytes - STREAM_HEADER_BYTES;
   const body =
@@ -162,18 +166,25 @@ function pack(
   to: number,
   offset: number,
 ): Stream {
-  const { arena, operation, reduction, valueBytes } = communicator;
+  const { arena, kernels, operation, reduction, valueBytes } = communicator;
   const count = to - from;
   /** Values are moved by words, of which an f64 has two. */
   const words = valueBytes / 4;
+  const firstIndex = source.offset + 4 * from;
   const firstValue = source.offset + 4 * source.count + valueBytes * from;
-  const indices = arena.u32(source.offset + 4 * from, count);
-  const values = arena.u32(firstValue, words * count);
   if (!reachesDelta(count, range.length, valueBytes)) {
-    arena.u32(offset, count).set(indices);
-    arena.u32(offset + 4 * count, words * count).set(values);
+    const move = (to: number, from: number, length: number): void => {
+      kernels.copy({ offset: to, length }, { offset: from, length });
+    };
+    if (count === source.count) move(offset, firstIndex, (1 + words) * count);
+    else {
+      move(offset, firstIndex, count);
+      move(offset + 4 * count, firstValue, words * count);
+    }
     return { form: 'sparse', offset, count, ...range };
   }
+  const indices = arena.u32(firstIndex, count);
+  const values = arena.u32(firstValue, words * count);
   reduction.clear(operation, { offset, length: range.length });
   const elements = arena.u32(offset, words * range.length);
   for (let entry = 0; entry < count; entry++) {

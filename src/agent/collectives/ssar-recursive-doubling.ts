@@ -11,6 +11,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.1.
  */
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
@@ -124,9 +125,10 @@ export async function mergeByDoubling(
     const partner =
       partnerPlace < folded ? 2 * partnerPlace + 1 : partnerPlace + folded;
     const arrival = receive(partner, stream);
-    const sent = communicator.send(partner, framed(communicator, stream));
+    arrival.catch(awaitedElsewhere);
     // Merging consumes the stream, so its send must have completed.
-    const [theirs] = await Promise.all([arrival, sent]);
+    await communicator.send(partner, framed(communicator, stream));
+    const theirs = await arrival;
     const [lower, upper] = place < partnerPlace ? [stream, theirs] : [theirs, stream];
     stream = merge(lower, upper);
   }

@@ -6,28 +6,25 @@ import type { Region } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
 import { streamCapacity, type Stream } from './sparse-stream.ts';
 
+const SLOTS = ['slot 0', 'slot 1', 'slot 2'] as const;
+
 export class StreamSlots {
   readonly #slots: readonly Region[];
 
   /** @param length elements of the longest range */
   constructor(communicator: Communicator, length: number) {
-    this.#slots = [0, 1, 2].map((slot) =>
-      communicator.scratch(
-        `slot ${slot}`,
-        streamCapacity(length, communicator.valueBytes),
-      ),
-    );
+    const bytes = streamCapacity(length, communicator.valueBytes);
+    this.#slots = SLOTS.map((slot) => communicator.scratch(slot, bytes));
   }
 
-  /** A region that overlaps none of these streams, which occupy at most two slots. */
-  free(...streams: readonly Stream[]): Region {
-    const free = this.#slots.find(
-      ({ offset, bytes }) =>
-        !streams.some(
-          (stream) => stream.offset >= offset && stream.offset < offset + bytes,
-        ),
-    );
-    if (free === undefined) throw new Error('internal: no slot is free');
-    return free;
+  /** A region that overlaps neither of these streams, which occupy at most two slots. */
+  free(one: Stream, other = one): Region {
+    for (const slot of this.#slots) {
+      if (!isIn(one, slot) && !isIn(other, slot)) return slot;
+    }
+    throw new Error('internal: no slot is free');
   }
 }
+
+const isIn = (stream: Stream, { bytes, offset }: Region): boolean =>
+  stream.offset >= offset && stream.offset < offset + bytes;

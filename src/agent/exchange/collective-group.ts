@@ -154,9 +154,7 @@ export class CollectiveGroup {
     operations: readonly SmallOperation[],
   ): Promise<readonly number[]> {
     const communicator = this.#begin(stream, 0, 0);
-    return [
-      ...(await smallAllreduce(communicator, Float64Array.from(values), operations)),
-    ];
+    return await smallAllreduce(communicator, values, operations);
   }
 
   #begin(

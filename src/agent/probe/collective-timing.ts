@@ -142,9 +142,7 @@ class TimedRanks {
   /** The maximum over ranks of each rank's value; also a barrier. */
   async largest(value: number): Promise<number> {
     this.#meeting.begin({ epoch: 0, operation: 0, dtype: 0 });
-    const [largest] = await smallAllreduce(this.#meeting, Float64Array.of(value), [
-      'max',
-    ]);
+    const [largest] = await smallAllreduce(this.#meeting, [value], ['max']);
     return largest!;
   }
 

@@ -86,8 +86,7 @@ export async function timeLinks(
   const largest = budget.loaded.at(-1)!.bytes;
   const out = communicator.scratch('probe out', largest);
   const into = communicator.scratch('probe in', largest);
-  const meet = (): Promise<unknown> =>
-    smallAllreduce(communicator, Float64Array.of(1), ['max']);
+  const meet = (): Promise<unknown> => smallAllreduce(communicator, [1], ['max']);
 
   /** One round trip, from this rank's side. */
   const swap = async (to: number, from: number, bytes: number): Promise<void> => {
@@ -132,7 +131,7 @@ export async function timeLinks(
       // All continue until the last rank to start has finished.
       [elapsed = 0] = await smallAllreduce(
         communicator,
-        Float64Array.of(performance.now() - start),
+        [performance.now() - start],
         ['min'],
       );
     }

@@ -33,8 +33,7 @@ export async function probe(
   using communicator = new TransportCommunicator(options);
   communicator.begin({ epoch: 0, operation: 0, dtype: 0 });
   const links = await timeLinks(communicator, effort);
-  const meet = (): Promise<unknown> =>
-    smallAllreduce(communicator, Float64Array.of(1), ['max']);
+  const meet = (): Promise<unknown> => smallAllreduce(communicator, [1], ['max']);
   const kernels = await timeKernels(arena, loaded, meet);
   const collectives = await timeCollectives(
     { arena, kernels: loaded, transport },

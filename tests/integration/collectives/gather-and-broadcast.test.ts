@@ -101,7 +101,7 @@ test.each(RANKS)('P = %d: minimum, maximum and sum of small numbers', async (ran
       .map((communicator, rank) =>
         smallAllreduce(
           communicator.begin({ epoch: 0, operation: 0, dtype: 0 }),
-          Float64Array.of(rank + 5, rank - 5, 2 ** 40 + rank, 0.1 * rank),
+          [rank + 5, rank - 5, 2 ** 40 + rank, 0.1 * rank],
           ['min', 'max', 'sum', 'sum'],
         ),
       ),
