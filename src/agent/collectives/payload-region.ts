@@ -28,6 +28,10 @@ export function payloadVector(payload: Payload, valueBytes: ValueBytes = 4): Vec
   return { offset, length };
 }
 
+/** Whether a collective that can is to divide the sum by the number of ranks. */
+export const wantsAverage = (payload: Payload): true | undefined =>
+  payload.kind === 'dense' ? payload.averages : undefined;
+
 export const vectorRegion = (
   { offset, length }: Vector,
   valueBytes: ValueBytes = 4,

@@ -24,7 +24,7 @@ import type {
 import { foldedRanks, rounds } from './folding.ts';
 import { crossingSwaps, doublingDistances } from './node-links.ts';
 import { partRange } from './partition.ts';
-import { payloadVector, vectorRegion } from './payload-region.ts';
+import { payloadVector, vectorRegion, wantsAverage } from './payload-region.ts';
 
 export const rabenseifner: CollectiveDefinition = {
   id: 'rabenseifner',
@@ -61,8 +61,9 @@ export const rabenseifner: CollectiveDefinition = {
     return crossingSwaps(swaps, { before: payloadBytes, after: payloadBytes }, places);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
-    const { operation, rank, reduction, size, valueBytes } = communicator;
+    const { kernels, operation, rank, reduction, size, valueBytes } = communicator;
     const vector = payloadVector(payload, valueBytes);
+    const averages = wantsAverage(payload);
     const region = vectorRegion(vector, valueBytes);
     if (size === 1 || region.bytes === 0) return { form: 'dense', data: region };
     const other = { offset: communicator.scratch('rabenseifner', region.bytes).offset };
@@ -72,11 +73,12 @@ export const rabenseifner: CollectiveDefinition = {
       });
     };
     const folded = foldedRanks(size);
+    const result: Combined = { form: 'dense', data: region, averaged: averages };
     if (rank < 2 * folded && rank % 2 === 0) {
       // This rank sends its vector to its neighbour, which returns the result.
       await communicator.send(rank + 1, region);
       await communicator.receive(rank + 1, region);
-      return { form: 'dense', data: region };
+      return result;
     }
     if (rank < 2 * folded) {
       await communicator.receive(rank - 1, { ...region, ...other });
@@ -100,6 +102,12 @@ export const rabenseifner: CollectiveDefinition = {
       await received;
       add(mine);
     }
+    if (averages) {
+      const own = blocks(place, 1);
+      communicator.reduce(() => {
+        kernels.scale(own, 1 / size);
+      });
+    }
     for (const { partner, kept, given, count } of steps.toReversed()) {
       const received = communicator.receive(
         rankAt(partner),
@@ -112,7 +120,7 @@ export const rabenseifner: CollectiveDefinition = {
       await received;
     }
     if (rank < 2 * folded) await communicator.send(rank - 1, region);
-    return { form: 'dense', data: region };
+    return result;
   },
 };
 

@@ -25,7 +25,7 @@ import type {
 } from './collective.ts';
 import { crossingRing } from './node-links.ts';
 import { part } from './partition.ts';
-import { payloadVector, vectorRegion } from './payload-region.ts';
+import { payloadVector, vectorRegion, wantsAverage } from './payload-region.ts';
 
 export const RING_CHUNK_BYTES = 256 * 2 ** 10;
 /**
@@ -78,6 +78,8 @@ interface Chunk {
   readonly vector: Vector;
   /** Still a partial sum, to be added to this rank's elements. */
   readonly partial: boolean;
+  /** Whether that completes the sum. */
+  readonly completes: boolean;
   /** Whether the next rank needs it too. */
   readonly forward: boolean;
 }
@@ -93,10 +95,12 @@ async function runRing(
     const sends = chunksOf(part(vector, size, rank, valueBytes), valueBytes).map(
       (chunk) => communicator.send(next, vectorRegion(chunk, valueBytes)),
     );
-    await relay(communicator, incoming(communicator, vector), sends);
+    const averages = wantsAverage(payload) === true;
+    await relay(communicator, incoming(communicator, vector), sends, averages);
     await Promise.all(sends);
   }
-  return { form: 'dense', data: vectorRegion(vector, valueBytes) };
+  const averaged = size > 1 ? wantsAverage(payload) : undefined;
+  return { form: 'dense', data: vectorRegion(vector, valueBytes), averaged };
 }
 
 /**
@@ -112,9 +116,10 @@ function incoming(communicator: Communicator, vector: Vector): Chunk[] {
     const partial = step < size - 1;
     const index = partial ? rank - step - 1 : rank - (step - (size - 1));
     const forward = step < 2 * (size - 1) - 1;
+    const completes = step === size - 2;
     const whole = part(vector, size, (index + size) % size, valueBytes);
     for (const chunk of chunksOf(whole, valueBytes)) {
-      chunks.push({ vector: chunk, partial, forward });
+      chunks.push({ vector: chunk, partial, completes, forward });
     }
   }
   return chunks;
@@ -125,8 +130,9 @@ async function relay(
   communicator: Communicator,
   chunks: readonly Chunk[],
   sends: Promise<void>[],
+  averages: boolean,
 ): Promise<void> {
-  const { rank, size, reduction, operation, valueBytes } = communicator;
+  const { kernels, rank, size, reduction, operation, valueBytes } = communicator;
   const previous = (rank + size - 1) % size;
   const next = (rank + 1) % size;
   const slotBytes = chunks.reduce(
@@ -147,10 +153,11 @@ async function relay(
       arrivals.push(communicator.receive(previous, into));
     }
     await arrivals[index];
-    const { vector, partial, forward } = chunks[index]!;
+    const { completes, forward, partial, vector } = chunks[index]!;
     if (partial) {
       communicator.reduce(() => {
         reduction.combine(operation, vector, landing(index));
+        if (averages && completes) kernels.scale(vector, 1 / size);
       });
     }
     if (forward) sends.push(communicator.send(next, vectorRegion(vector, valueBytes)));

@@ -26,7 +26,7 @@ import type {
 } from './collective.ts';
 import { blockRoundSeconds } from './doubling-blocks.ts';
 import { partRange } from './partition.ts';
-import { payloadVector, vectorRegion } from './payload-region.ts';
+import { payloadVector, vectorRegion, wantsAverage } from './payload-region.ts';
 import {
   DEQUANTIZE_COST,
   gatherQuantizedParts,
@@ -68,14 +68,23 @@ export const scatterReduceAllgather: CollectiveDefinition = {
     return 2 * (ranks - 1) * short + treeDepth(ranks) * (last - short);
   },
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
-    const { quantization, size, valueBytes } = communicator;
+    const { kernels, quantization, size, valueBytes } = communicator;
     const vector = payloadVector(payload, valueBytes);
-    if (size > 1) {
-      await reduceScatter.run(communicator, vector);
-      if (quantization === undefined) await gatherParts(communicator, vector);
-      else await gatherQuantizedParts(communicator, vector, quantization);
+    const data = vectorRegion(vector, valueBytes);
+    if (size === 1) return { form: 'dense', data };
+    const own = await reduceScatter.run(communicator, vector);
+    if (quantization !== undefined) {
+      await gatherQuantizedParts(communicator, vector, quantization);
+      return { form: 'dense', data };
     }
-    return { form: 'dense', data: vectorRegion(vector, valueBytes) };
+    const averaged = wantsAverage(payload);
+    if (averaged) {
+      communicator.reduce(() => {
+        kernels.scale(own, 1 / size);
+      });
+    }
+    await gatherParts(communicator, vector);
+    return { form: 'dense', data, averaged };
   },
 };
 

@@ -43,5 +43,5 @@ export class DenseExchange<V> implements Compressor<V> {
 }
 
 function densePayload({ offset, length }: Vector): Payload {
-  return { kind: 'dense', length, data: { offset, bytes: 4 * length } };
+  return { kind: 'dense', length, data: { offset, bytes: 4 * length }, averages: true };
 }

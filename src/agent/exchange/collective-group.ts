@@ -136,14 +136,15 @@ export class CollectiveGroup {
       payloadBytes: data.bytes,
     };
     const collective = chooseCollective('dense', shape, this.#options.network);
-    const payload: Payload = { kind: 'dense', length: vector.length, data };
+    const { length } = vector;
+    const payload: Payload = { kind: 'dense', length, data, averages: true };
     const combined = await this.reduce(stream, collective, payload);
     if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');
     clock.measure('decompress', () => {
       if (combined.data.offset !== vector.offset) {
         arena.f32(vector).set(arena.f32({ ...vector, offset: combined.data.offset }));
       }
-      kernels.scale(vector, 1 / this.size);
+      if (combined.averaged !== true) kernels.scale(vector, 1 / this.size);
     });
   }
 

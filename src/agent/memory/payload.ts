@@ -7,7 +7,16 @@ import type { SparseStream } from './entries.ts';
 
 /** A payload: `data` is exactly the bytes to send, `length` is n. */
 export type Payload =
-  | { readonly kind: 'dense'; readonly length: number; readonly data: Region }
+  | {
+      readonly kind: 'dense';
+      readonly length: number;
+      readonly data: Region;
+      /**
+       * Whether the average over the ranks is wanted: a collective whose ranks complete a part each
+       * may divide there, instead of each rank all of it.
+       */
+      readonly averages?: true | undefined;
+    }
   | { readonly kind: 'scalars'; readonly length: number; readonly data: Region }
   | {
       /** `count` u32 indices, ascending, then `count` f32 values. */
@@ -24,7 +33,12 @@ export type Payload =
  * several streams: to copy them together would cost as much as to send them.
  */
 export type Combined =
-  | { readonly form: 'dense'; readonly data: Region }
+  | {
+      readonly form: 'dense';
+      readonly data: Region;
+      /** Whether it has been divided by the number of ranks, as the payload asked. */
+      readonly averaged?: true | undefined;
+    }
   | {
       readonly form: 'sparse';
       readonly count: number;

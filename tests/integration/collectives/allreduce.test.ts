@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
+import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { FRAME_HEADER_BYTES } from '../../../src/agent/transport/message-frame.ts';
 import { soaking } from '../../harness/effort.ts';
 import { collectiveCases, collectiveOf } from './collective-cases.ts';
@@ -15,6 +16,7 @@ import {
   runCollective,
   sameBits,
   sumOf,
+  type TriedCollective,
 } from './run-collective.ts';
 import { allSocketsClosed } from './open-sockets.ts';
 import { BACKENDS, makeWorld, type World } from './world.ts';
@@ -23,6 +25,8 @@ const RANKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
 const LENGTHS = [0, 1, 2, 3, 17, 1000, 30_011];
 const DENSITIES = { dense: [1], sparse: [0, 0.001, 0.05, 0.2, 1] };
 const ids = Object.keys(collectiveCases);
+/** Their ranks complete a part each, and divide it. */
+const DIVIDING = new Set(['rabenseifner', 'ring', 'scatter-reduce-allgather']);
 
 test('every registered collective has its case, but those that leave entries out', () => {
   const whole = [...collectives.values()].filter(({ partial }) => partial !== true);
@@ -122,6 +126,39 @@ describe.each([2, 3, 5, 8])('P = %d', (ranks) => {
         results.push(...outcomes.map(({ sum }) => sum));
       }
       expect(results.every((sum) => sameBits(sum, results[0]!))).toBe(true);
+    }
+  });
+
+  const denseIds = ids.filter((id) => collectiveCases[id]!.kind === 'dense');
+
+  test.each(denseIds)('%s: an average is the sum, divided, to the bit', async (id) => {
+    const collective = collectiveOf(id);
+    const communicators = runs[0]!.communicators();
+    const averaged: boolean[] = [];
+    const averaging: TriedCollective = {
+      ...collective,
+      run: async (communicator, payload) => {
+        const asked: Payload =
+          payload.kind === 'dense' ? { ...payload, averages: true } : payload;
+        const combined = await collective.run(communicator, asked);
+        averaged.push(combined.form === 'dense' && combined.averaged === true);
+        return combined;
+      },
+    };
+    for (const length of [0, 1, 17, 5003, 300_001]) {
+      const inputs = communicators.map((_, rank) => floats(rank, length, 1));
+      const [sums, outcomes] = [
+        await runCollective(collective, communicators, 'dense', inputs),
+        await runCollective(averaging, communicators, 'dense', inputs),
+      ];
+      const factor =
+        DIVIDING.has(collective.id) && length > 0 ? Math.fround(1 / ranks) : 1;
+      const expected = sums[0]!.sum.map((value) => value * factor);
+      for (const { sum } of outcomes) expect(sameBits(sum, expected)).toBe(true);
+      const said = averaged.splice(0);
+      if (length > 0) {
+        expect(said).toEqual(communicators.map(() => DIVIDING.has(collective.id)));
+      }
     }
   });
 });

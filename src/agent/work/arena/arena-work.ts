@@ -82,7 +82,7 @@ export class ArenaWork implements Work<Vector> {
       case 'dense': {
         const sum = { offset: combined.data.offset, length: out.length };
         if (sum.offset !== out.offset) kernels.copy(out, sum);
-        if (world > 1) kernels.scale(out, 1 / world);
+        if (world > 1 && combined.averaged !== true) kernels.scale(out, 1 / world);
         return {};
       }
       case 'sparse':

@@ -106,7 +106,7 @@ export class GpuWork implements Work<GpuVector>, GpuTools {
       case 'dense': {
         const { offset } = combined.data;
         this.#gpu.write(out, this.arena.f32({ offset, length: out.length }));
-        if (world > 1) this.scale(out, 1 / world);
+        if (world > 1 && combined.averaged !== true) this.scale(out, 1 / world);
         return {};
       }
       case 'sparse':
