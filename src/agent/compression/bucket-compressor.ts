@@ -30,9 +30,9 @@ export interface BucketSetup<V> {
 export interface Moves extends Partial<Disposable> {
   /**
    * Begins an exchange and returns the first element that is not finite.
-   * @param refused whether `encode` also looks for it
+   * @param seen whether there is none, or `encode` looks for it
    */
-  begin?(refused: boolean): Answer<NotFiniteElement | undefined>;
+  begin?(seen: boolean): Answer<NotFiniteElement | undefined>;
   /** Before `encode` and `exchange`: loads the gradient. */
   load?(): Answer<void>;
   /** After `decode` and `exchange`: stores the average. */
@@ -84,11 +84,11 @@ export class BucketCompressor<V> implements Disposable {
   }
 
   /**
-   * Begins an exchange and returns the first element that is not finite. `encode` may
-   * still throw `NotFiniteInput`, because some methods check as they compress.
+   * Begins an exchange and returns the first element that is not finite, unless all are known to
+   * be. `encode` may still throw `NotFiniteInput`, because some methods check as they compress.
    */
-  begin(): Answer<NotFiniteElement | undefined> {
-    return this.#moves.begin?.(this.#compressor.refusesNotFinite === true);
+  begin(isFinite = false): Answer<NotFiniteElement | undefined> {
+    return this.#moves.begin?.(isFinite || this.#compressor.refusesNotFinite === true);
   }
 
   encode(iteration: number): Answer<Payload> {

@@ -40,6 +40,8 @@ export interface ExchangeRequest {
   readonly reportedIteration?: number | undefined;
   /** η by which the average will be applied; where plans may keep updates. */
   readonly lr?: number | undefined;
+  /** Whether the gradient is known to be finite; otherwise it is checked. */
+  readonly isFinite?: boolean | undefined;
 }
 
 export interface ServeRequest {

@@ -224,6 +224,7 @@ export class ExchangeEngine implements Disposable {
     {
       beside,
       inspects = false,
+      isFinite,
       reportedIteration: named = iteration,
       lr: rate,
     }: ExchangeRequest = {},
@@ -234,7 +235,7 @@ export class ExchangeEngine implements Disposable {
     // Before there is anything to send, waiting is not communication.
     await readiness.reached(this.#execution.firstElement);
     try {
-      const run = () => this.#execution.run(iteration, { readiness, named });
+      const run = () => this.#execution.run(iteration, { readiness, named, isFinite });
       return await this.#exchange(iteration, run, { inspects, rate });
     } finally {
       this.#beside = undefined;

@@ -95,6 +95,7 @@ export type TakePayload = (bucket: Bucket, payload: Payload) => Promise<void>;
 export interface RunOptions {
   readonly readiness?: Readiness | undefined;
   readonly named?: number | undefined;
+  readonly isFinite?: boolean | undefined;
   readonly take?: TakePayload | undefined;
 }
 
@@ -230,13 +231,14 @@ export class PlanExecution implements Disposable {
    * Replaces every bucket of the gradient by its average over the ranks.
    * @param readiness how much of the gradient is ready; default: all of it
    * @param named the iteration's number in errors
+   * @param isFinite whether the gradient is known to be finite; otherwise it is checked
    * @param take receives the payloads instead of the other ranks; the gradient is then
    * overwritten
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async run(
     iteration: number,
-    { readiness, named = iteration, take }: RunOptions = {},
+    { readiness, named = iteration, isFinite = false, take }: RunOptions = {},
   ): Promise<ExchangeSummary> {
     this.#named = named;
     this.#take = take;
@@ -247,7 +249,7 @@ export class PlanExecution implements Disposable {
       // Lets sockets make progress between the compression of two buckets.
       if (index > 0) await new Promise(setImmediate);
       await readiness?.reached(exchange.bucket.runs[0]!.flat);
-      const exchanged = this.#exchangeBucket(exchange, iteration);
+      const exchanged = this.#exchangeBucket(exchange, iteration, isFinite);
       exchanged.catch(awaitedElsewhere);
       running.push(exchanged);
     }
@@ -277,10 +279,11 @@ export class PlanExecution implements Disposable {
   async #exchangeBucket(
     exchange: BucketExchange,
     iteration: number,
+    isFinite: boolean,
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
     const { compressor } = exchange;
-    const finite = this.#begin(exchange);
+    const finite = this.#begin(exchange, isFinite);
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;
@@ -330,9 +333,9 @@ export class PlanExecution implements Disposable {
    * Begins a bucket, whose gradient must be finite. If the answer comes later, the returned
    * promise rejects.
    */
-  #begin(exchange: BucketExchange): Promise<void> | undefined {
+  #begin(exchange: BucketExchange, isFinite: boolean): Promise<void> | undefined {
     const { clock } = this.#options;
-    const found = clock.follow('compress', () => exchange.compressor.begin());
+    const found = clock.follow('compress', () => exchange.compressor.begin(isFinite));
     const require = (element: NotFiniteElement | undefined): void => {
       if (element !== undefined) throw this.#notFinite(element, exchange);
     };

@@ -38,6 +38,8 @@ export interface Kernels {
    * undefined unless that is −1.
    */
   addFinite(out: Vector, x: Vector): number;
+  /** out ← x, in one pass with `firstNonFinite(x)`, whose result it returns. */
+  copyFinite(out: Vector, x: Vector): number;
   /** x ← x · factor. */
   scale(x: Vector, factor: number): void;
   /** out ← outFactor · out + xFactor · x, rounded to f32 after each operation. */

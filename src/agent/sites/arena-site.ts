@@ -47,10 +47,10 @@ export class ArenaSite implements GradientSite {
       context: { ...rest, bucket: bucket.index, length, tensors, work, residual },
       gradient,
       moves: {
-        begin: (refused) => {
+        begin: (seen) => {
           within.load();
           kept?.load();
-          if (refused) return undefined;
+          if (seen) return undefined;
           const index = kernels.firstNonFinite(gradient);
           return index < 0 ? undefined : { index, value: arena.f32(gradient)[index]! };
         },

@@ -20,7 +20,10 @@ import type { ParameterTensor } from './trainer.ts';
 
 export interface ParameterArena {
   readonly arena: Arena;
-  readonly kernels: Pick<Kernels, 'copy' | 'fill' | 'optimization' | 'squaredNorm'>;
+  readonly kernels: Pick<
+    Kernels,
+    'copyFinite' | 'fill' | 'optimization' | 'squaredNorm'
+  >;
   /** The flat gradient that is applied. */
   readonly gradient: Vector;
   /** Allocates permanent arena memory. */
@@ -113,23 +116,21 @@ export class ArenaParameters implements ParameterMemory {
     return this.#parts.jax.tree.ref(this.#onDevice);
   }
 
-  download(array: JaxArray, out: Float32Array): Promise<void> {
-    const { gradient } = this.#parts.memory;
+  async download(array: JaxArray, out: Float32Array): Promise<boolean> {
+    const { gradient, kernels } = this.#parts.memory;
     const within = out.byteOffset - gradient.offset;
     const isInArena =
       out.buffer instanceof SharedArrayBuffer &&
       within >= 0 &&
       within + out.byteLength <= 4 * gradient.length;
-    return copyOut(array, out, this.#areInPlace && isInArena ? this.#copy : undefined);
-  }
-
-  /** JavaScript copies shared memory a word at a time, three times as slowly. */
-  readonly #copy = (out: Float32Array, values: Float32Array): void => {
-    const vectorOf = ({ byteOffset, length }: Float32Array): Vector => {
-      return { offset: byteOffset, length };
+    let isFinite = false;
+    // JavaScript copies shared memory a word at a time, three times as slowly.
+    const copy = (to: Float32Array, values: Float32Array): void => {
+      isFinite = kernels.copyFinite(vectorOf(to), vectorOf(values)) < 0;
     };
-    this.#parts.memory.kernels.copy(vectorOf(out), vectorOf(values));
-  };
+    await copyOut(array, out, this.#areInPlace && isInArena ? copy : undefined);
+    return isFinite;
+  }
 
   step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
     const { memory, optimizer, settings } = this.#parts;
@@ -200,3 +201,7 @@ export class ArenaParameters implements ParameterMemory {
     return norm > settings.clipNorm ? settings.clipNorm / norm : 1;
   }
 }
+
+const vectorOf = ({ byteOffset, length }: Float32Array): Vector => {
+  return { offset: byteOffset, length };
+};

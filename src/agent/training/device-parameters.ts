@@ -45,8 +45,9 @@ export class DeviceParameters implements ParameterMemory {
     return this.#jax.tree.ref(this.#weights);
   }
 
-  download(array: JaxArray, out: Float32Array): Promise<void> {
-    return copyOut(array, out);
+  async download(array: JaxArray, out: Float32Array): Promise<boolean> {
+    await copyOut(array, out);
+    return false;
   }
 
   async step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {

@@ -25,7 +25,7 @@ import { ParameterTrainer, type ParameterTrainerOptions } from './parameter-trai
 import type {
   EvaluationSums,
   GradientMemory,
-  StepResult,
+  ComputedStep,
   Trainer,
   TrainerOptions,
 } from './trainer.ts';
@@ -76,7 +76,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   async computeGradient(
     gradient: GradientMemory,
     ready?: (from: number) => void,
-  ): Promise<StepResult> {
+  ): Promise<ComputedStep> {
     const [[loss, sums], gradients] = this.#functions.lossAndGradient(
       this.weights.used(this.#train),
       this.#train.upload(this.jax),
@@ -84,16 +84,18 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     if (ready === undefined) {
       await this.weights.oneForAll(sums[0] ?? gradients.rows[0] ?? gradients.whole[0]);
     }
+    let isFinite = false;
     if (!(gradient instanceof Float32Array)) {
       // The loss is read after the gradient: when it has arrived, so has the gradient.
       await this.#tensorsOf(gradient).gather(gradients.whole);
     } else {
       this.weights.checkLength(gradient, this.length);
       // Before the loss: to read more would compute more.
-      await this.#downloadGradient(gradients, gradient, ready);
+      isFinite = await this.#downloadGradient(gradients, gradient, ready);
     }
     const [lossValue, sumValues] = await Promise.all([numberOf(loss), numbersOf(sums)]);
-    return this.measures(lossValue, this.#options.batchPerRank, sumValues);
+    const measures = this.measures(lossValue, this.#options.batchPerRank, sumValues);
+    return { ...measures, isFinite };
   }
 
   async computeFullGradient(out: Float32Array): Promise<void> {
@@ -156,18 +158,18 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
 
   /**
    * Writes gradients, consuming them, to the flat one, in backward order if progress is
-   * reported.
+   * reported. Resolves to whether they are known to be finite.
    */
   async #downloadGradient(
     { whole, rows }: UsedWeights,
     gradient: Float32Array,
     ready?: (from: number) => void,
-  ): Promise<void> {
+  ): Promise<boolean> {
     if (ready === undefined) {
       const ofRows = Promise.all(rows.map((array) => array.data()));
-      await this.weights.download(whole, gradient);
+      const isFinite = await this.weights.download(whole, gradient);
       this.#scatterRows(await ofRows, gradient);
-      return;
+      return isFinite && rows.length === 0;
     }
     // jax-js computes what is requested first, and no more than that.
     let place = this.tensors.length;
@@ -181,6 +183,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
       values.unshift((await array.data()) as Float32Array);
     this.#scatterRows(values, gradient);
     ready(0);
+    return false;
   }
 
   #scatterRows(rows: readonly ArrayBufferView[], gradient: Float32Array): void {

@@ -168,13 +168,19 @@ export class ModelParameters {
     await this.#jax.blockUntilReady([last]);
   }
 
-  /** Whole tensors of the device, consumed, into a flat vector. */
-  async download(arrays: readonly JaxArray[], out: Float32Array): Promise<void> {
-    await Promise.all(arrays.map((array, i) => this.downloadOne(array, i, out)));
+  /**
+   * Whole tensors of the device, consumed, into a flat vector. Resolves to whether they are known
+   * to be finite.
+   */
+  async download(arrays: readonly JaxArray[], out: Float32Array): Promise<boolean> {
+    const finite = await Promise.all(
+      arrays.map((array, i) => this.downloadOne(array, i, out)),
+    );
+    return !finite.includes(false);
   }
 
   /** One of them. */
-  downloadOne(array: JaxArray, whole: number, out: Float32Array): Promise<void> {
+  downloadOne(array: JaxArray, whole: number, out: Float32Array): Promise<boolean> {
     return this.#memory.download(array, sliceOf(out, this.whole[whole]!));
   }
 

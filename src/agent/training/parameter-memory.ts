@@ -11,8 +11,11 @@ export type AveragedGradient = Float32Array | readonly JaxArray[];
 export interface ParameterMemory {
   /** All tensors on the device, in order, for a function to consume. */
   used(): JaxArray[];
-  /** Copies a tensor's gradient out, consuming the array. */
-  download(array: JaxArray, out: Float32Array): Promise<void>;
+  /**
+   * Copies a tensor's gradient out, consuming the array. Resolves to whether it is known to be
+   * finite.
+   */
+  download(array: JaxArray, out: Float32Array): Promise<boolean>;
   /**
    * One step of the optimiser, done when this resolves.
    * @param rates the learning rate, then the optimiser's factors

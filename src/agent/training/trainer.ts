@@ -34,6 +34,8 @@ export interface StepResult {
 export type PassTimes = Readonly<Record<PipelinePhase, number>>;
 
 export interface ComputedStep extends StepResult {
+  /** Whether the gradient is known to be finite, because that was seen as it was copied. */
+  readonly isFinite?: boolean | undefined;
   /** Of a stage in a pipeline. */
   readonly passes?: PassTimes | undefined;
   /** What it sent to other stages. */

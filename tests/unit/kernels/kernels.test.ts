@@ -87,6 +87,26 @@ describe.each(Object.entries(backends))('kernels of %s', (_, make) => {
     ).toThrow('vectors of 1 and 2 elements');
   });
 
+  it('copyFinite copies all, and finds what firstNonFinite finds', () => {
+    const backend = make();
+    for (const n of [0, 1, 31, 32, 33, 63, 100]) {
+      const x = Float32Array.from({ length: n }, (_, i) => 1.5 * i - 20);
+      const bad = [0, 30, 32, n - 1].filter((i) => i >= 0 && i < n);
+      for (const at of [-1, ...bad]) {
+        for (const value of [NaN, Infinity, -Infinity]) {
+          const given = x.slice();
+          if (at >= 0) given.fill(value, at, at + 1).fill(NaN, n - 1);
+          const out = backend.put(new Float32Array(n));
+          expect(backend.kernels.copyFinite(out, backend.put(given))).toBe(at);
+          expect(backend.get(out)).toEqual(given);
+        }
+      }
+    }
+    expect(() =>
+      backend.kernels.copyFinite(backend.put([1]), backend.put([1, 2])),
+    ).toThrow('vectors of 1 and 2 elements');
+  });
+
   it('merge adds a’s value first, keeps what cancels, takes empty streams', () => {
     const backend = make();
     const merge = (

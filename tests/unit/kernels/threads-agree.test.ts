@@ -260,7 +260,9 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
           expect(index).toBe(at);
           const out = desk.put(new Float32Array(n));
           expect(desk.kernels.addFinite(out, desk.put(x))).toBe(at);
-          return [index];
+          const copy = desk.put(new Float32Array(n));
+          expect(desk.kernels.copyFinite(copy, desk.put(x))).toBe(at);
+          return [index, desk.get(copy)];
         });
       }
     });

@@ -118,6 +118,20 @@ describe.each([
     },
   );
 
+  test('a gradient is known to be finite only if it is', async () => {
+    const { gradient, trainer } = await inArena({});
+    trainer.loadBatch(0);
+    expect((await trainer.computeGradient(gradient)).isFinite).toBe(shares);
+    const elsewhere = new Float32Array(trainer.length);
+    expect((await trainer.computeGradient(elsewhere)).isFinite).toBe(false);
+    expect(elsewhere).toEqual(gradient.slice());
+    const weights = new Float32Array(trainer.length);
+    await trainer.readWeights(weights);
+    await trainer.writeWeights(weights.fill(NaN, 7, 8));
+    expect((await trainer.computeGradient(gradient)).isFinite).toBe(false);
+    expect(gradient.some((value) => Number.isNaN(value))).toBe(true);
+  });
+
   test('of tables the rows in use move, as before', async () => {
     const changes = {
       ...{ model: 'dlrm-small', dataset: 'clicks', batchPerRank: 16 },

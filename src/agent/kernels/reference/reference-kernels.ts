@@ -64,6 +64,11 @@ class ReferenceKernels implements Kernels {
     return this.firstNonFinite(x);
   }
 
+  copyFinite(out: Vector, x: Vector): number {
+    this.copy(out, x);
+    return this.firstNonFinite(x);
+  }
+
   transpose(matrix: Matrix, out: Vector, add: boolean): void {
     requireTransposed(matrix, out);
     const { offset, rows, columns } = matrix;

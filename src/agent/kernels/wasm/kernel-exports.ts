@@ -128,6 +128,7 @@ export const EXPORTS = {
   squaredNorm: sliced('x n', 'sum'),
   squaredDistance: sliced('x x n', 'sum'),
   centralSum: sliced('x n fixed fixed', 'sum'),
+  copyFinite: sliced('out x n', 'first'),
   firstNonFinite: sliced('x n', 'first'),
   maximum: sliced('x n', 'largest'),
   twoMeans: whole('x n'),

@@ -126,6 +126,13 @@ export class WasmKernels implements Kernels {
     return index === x.length ? -1 : index;
   }
 
+  copyFinite(out: Out, x: X): number {
+    requireSameLength(out, x);
+    const run = this.#pool.over(x.length);
+    const index = run.copyFinite(out.offset, x.offset, x.length);
+    return index === x.length ? -1 : index;
+  }
+
   firstNonFinite({ offset, length }: X): number {
     const index = this.#pool.over(length).firstNonFinite(offset, length);
     return index === length ? -1 : index;

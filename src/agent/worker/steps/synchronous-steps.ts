@@ -4,7 +4,7 @@
  * during the next one (`doubleBuffer`).
  */
 import { awaitedElsewhere } from '../../../shared/awaited-elsewhere.ts';
-import type { Beside } from '../../exchange/exchange-calls.ts';
+import type { ExchangeRequest } from '../../exchange/exchange-calls.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
 import { BatchAhead } from '../trainers/batch-ahead.ts';
@@ -63,7 +63,7 @@ export class SynchronousSteps implements Steps {
   async #exchanged(iteration: number, compares: boolean): Promise<ExchangedStep> {
     const { comparison, engine, gradient, spec } = this.#options;
     if (spec.overlap === true && !compares) {
-      const exchange = this.#exchange(iteration, 'backward');
+      const exchange = this.#exchange(iteration, { beside: 'backward' });
       const computed = await this.#compute(iteration, gradient, (from) => {
         engine.advance(iteration, from);
       });
@@ -77,7 +77,8 @@ export class SynchronousSteps implements Steps {
     if (compares) await comparison.keep(gradient as Float32Array);
     const staleness = ahead === undefined ? 0 : 1;
     if (!this.#looksAhead(iteration + 1)) {
-      const exchange = this.#exchange(iteration);
+      const { isFinite } = computed.step;
+      const exchange = this.#exchange(iteration, { isFinite });
       this.#loadNext(iteration);
       return {
         ...computed,
@@ -86,7 +87,7 @@ export class SynchronousSteps implements Steps {
         elsewhere: timeOf(ahead),
       };
     }
-    const exchange = this.#exchange(iteration, 'next');
+    const exchange = this.#exchange(iteration, { beside: 'next' });
     this.#ahead = await this.#compute(iteration + 1, this.#nextMemory);
     engine.exposed(iteration);
     const elsewhere = timeOf(ahead) - timeOf(this.#ahead);
@@ -118,13 +119,13 @@ export class SynchronousSteps implements Steps {
 
   #exchange(
     iteration: number,
-    beside?: Beside,
+    how: Pick<ExchangeRequest, 'beside' | 'isFinite'>,
   ): Promise<EngineCalls['exchange']['reply']> {
     const { engine, rank, spec, trainer } = this.#options;
     const due = isDue(spec.inspectEvery, { since: iteration, iteration });
     const inspects = rank === 0 && due;
     const rate = trainer.learningRate(iteration);
-    const exchange = engine.call('exchange', { iteration, beside, inspects, lr: rate });
+    const exchange = engine.call('exchange', { iteration, ...how, inspects, lr: rate });
     exchange.catch(awaitedElsewhere);
     return exchange;
   }

@@ -16,6 +16,7 @@ export { dequantize, largestLevel, maximum, quantize } from './quantize';
 export {
   addFinite,
   centralSum,
+  copyFinite,
   firstNonFinite,
   minusMean,
   plusMean,

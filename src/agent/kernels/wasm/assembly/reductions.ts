@@ -142,6 +142,46 @@ export function firstNonFinite(x: usize, n: u32): u32 {
   return n;
 }
 
+/** out ← x. Index of the first NaN or infinity in x, or n. */
+export function copyFinite(out: usize, x: usize, n: u32): u32 {
+  const exponent = held(NON_FINITE);
+  const whole = n & ~31;
+  let i: u32 = 0;
+  for (; i < whole; i += 32) {
+    const a = v128.load(x);
+    const b = v128.load(x, 16);
+    const c = v128.load(x, 32);
+    const d = v128.load(x, 48);
+    const e = v128.load(x, 64);
+    const f = v128.load(x, 80);
+    const g = v128.load(x, 96);
+    const h = v128.load(x, 112);
+    const largest = i32x4.max_s(
+      i32x4.max_s(
+        i32x4.max_s(v128.and(a, exponent), v128.and(b, exponent)),
+        i32x4.max_s(v128.and(c, exponent), v128.and(d, exponent)),
+      ),
+      i32x4.max_s(
+        i32x4.max_s(v128.and(e, exponent), v128.and(f, exponent)),
+        i32x4.max_s(v128.and(g, exponent), v128.and(h, exponent)),
+      ),
+    );
+    if (i32x4.bitmask(i32x4.eq(largest, exponent)) != 0) break;
+    v128.store(out, a);
+    v128.store(out, b, 16);
+    v128.store(out, c, 32);
+    v128.store(out, d, 48);
+    v128.store(out, e, 64);
+    v128.store(out, f, 80);
+    v128.store(out, g, 96);
+    v128.store(out, h, 112);
+    out += 128;
+    x += 128;
+  }
+  memory.copy(out, x, (<usize>(n - i)) << 2);
+  return i + firstNonFinite(x, n - i);
+}
+
 /**
  * out ← out + x. Index of the first NaN or infinity in x, or n. From the group of 32
  * elements that contains it on, nothing is added.
