@@ -39,6 +39,8 @@ const FIXED = ['min', 'max', 'max', 'max', 'max'] as const;
 
 export class ExchangeRecorder {
   readonly #watched: number;
+  /** How the reported numbers combine over ranks. */
+  readonly operations: readonly SmallOperation[];
   #terms: CostTerms = NO_COST;
   #sums: (Sums | undefined)[];
   #usable = true;
@@ -47,6 +49,7 @@ export class ExchangeRecorder {
   /** @param watched buckets */
   constructor(watched: number) {
     this.#watched = watched;
+    this.operations = [...FIXED, ...new Array<'max'>(2 * watched).fill('max')];
     this.#sums = new Array<undefined>(watched).fill(undefined);
   }
 
@@ -59,27 +62,16 @@ export class ExchangeRecorder {
     this.#finished = finished;
   }
 
-  /** How the reported numbers combine over ranks. */
-  get operations(): readonly SmallOperation[] {
-    return [...FIXED, ...new Array<'max'>(2 * this.#watched).fill('max')];
-  }
-
   /** The report on the last exchange, or on the absence of one. */
   get report(): readonly number[] {
     const seen = this.#finished;
     if (seen === undefined) return this.operations.map(() => ABSENT);
     const { latency, bandwidth, reduction } = seen.terms;
-    return [
-      seen.seconds,
-      seen.overhead,
-      latency,
-      bandwidth,
-      reduction,
-      ...seen.sums.flatMap((sums) => [
-        sums?.bytes ?? ABSENT,
-        sums?.nnzReduced ?? ABSENT,
-      ]),
-    ];
+    const report = [seen.seconds, seen.overhead, latency, bandwidth, reduction];
+    for (const sums of seen.sums) {
+      report.push(sums?.bytes ?? ABSENT, sums?.nnzReduced ?? ABSENT);
+    }
+    return report;
   }
 
   /** A message's predicted terms. */

@@ -229,11 +229,13 @@ export class ExchangeEngine implements Disposable {
       lr: rate,
     }: ExchangeRequest = {},
   ): Promise<ExchangeResult> {
-    const readiness = new Readiness();
-    this.#beside = beside && { iteration, readiness, isExposed: false };
-    if (beside !== 'backward') readiness.advance(0);
-    // Before there is anything to send, waiting is not communication.
-    await readiness.reached(this.#execution.firstElement);
+    const readiness = beside === undefined ? undefined : new Readiness();
+    if (readiness !== undefined) {
+      this.#beside = { iteration, readiness, isExposed: false };
+      if (beside === 'next') readiness.advance(0);
+      // Before there is anything to send, waiting is not communication.
+      await readiness.reached(this.#execution.firstElement);
+    }
     try {
       const run = () => this.#execution.run(iteration, { readiness, named, isFinite });
       return await this.#exchange(iteration, run, { inspects, rate });

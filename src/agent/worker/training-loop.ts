@@ -95,6 +95,8 @@ export class TrainingLoop {
     this.#drift = driftOf(plan, trainer.tensors);
     this.#inForce = { epoch: resume?.engine.schedule.epoch ?? 0, plan };
     this.#replaceMomentum(plan);
+    // Before velocities are restored, because it may reset them.
+    trainer.takePlainSteps(this.#replaced);
     if (resume !== undefined) await this.#restore(resume);
     this.#noticeIdle(plan);
     if (resume === undefined) this.#noticeStaleness();
@@ -102,7 +104,8 @@ export class TrainingLoop {
     for (let iteration = resume?.iteration ?? 0; ; iteration++) {
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
-      const averages = await this.#passFences(fences, iteration);
+      const averages =
+        fences.length === 0 ? [] : await this.#passFences(fences, iteration);
       // A run that resumes there need not move its state a second time.
       if (fences.length > 0) this.#options.checkpoints?.expect(iteration + 1);
       const compares = this.#compares(iteration);
@@ -230,8 +233,6 @@ export class TrainingLoop {
 
   async #restore({ weights, state, steps, metric }: RankCheckpoint): Promise<void> {
     const { trainer } = this.#options;
-    // Before the velocities are restored, because it would reset them.
-    trainer.takePlainSteps(this.#replaced);
     await trainer.writeWeights(weights);
     await trainer.writeState(state);
     for (const [i, vector] of this.#steps.state.entries()) vector.set(steps[i]!);

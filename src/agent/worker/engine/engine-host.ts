@@ -1,8 +1,8 @@
 /**
- * The engine of one rank, called through `engine-protocol.ts`: owns the arena's
+ * The engine of one rank, whose calls `engine-protocol.ts` has: owns the arena's
  * allocator, the sockets and the exchange. The caller decides on which thread it runs.
  */
-import { toErrorData } from '../../../shared/errors.ts';
+import { GradwireError, toErrorData } from '../../../shared/errors.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { Notice } from '../../../shared/records.ts';
 import { ArenaSite } from '../../sites/arena-site.ts';
@@ -21,12 +21,7 @@ import { TUNNEL } from '../../transport/mesh-links.ts';
 import { MeshSeat } from '../../transport/mesh-seat.ts';
 import { chooseTransport } from '../../transport/transport-choice.ts';
 import type { Transport } from '../../transport/transport.ts';
-import type {
-  EngineCall,
-  EngineCalls,
-  FromEngine,
-  ToEngine,
-} from './engine-protocol.ts';
+import type { EngineCall, EngineCalls, EngineOrder } from './engine-protocol.ts';
 
 type Handlers = {
   readonly [C in EngineCall]: (
@@ -47,7 +42,6 @@ const CONNECT_MS = 30_000;
 const MOST_KERNEL_THREADS = 8;
 
 export class EngineHost {
-  readonly #post: (message: FromEngine) => void;
   readonly #gpuGradient: () => GpuGradient | undefined;
   #memory: Arena | undefined;
   readonly #clock = new PhaseClock();
@@ -60,19 +54,24 @@ export class EngineHost {
   #seed = 0;
 
   /** `gpuGradient`: the gradient on the GPU of a trainer on this thread, if any. */
-  constructor(
-    post: (message: FromEngine) => void,
-    gpuGradient: () => GpuGradient | undefined = () => undefined,
-  ) {
-    this.#post = post;
+  constructor(gpuGradient: () => GpuGradient | undefined = () => undefined) {
     this.#gpuGradient = gpuGradient;
   }
 
-  handle(message: ToEngine): void {
+  /** @throws GradwireError */
+  async call<C extends EngineCall>(
+    call: C,
+    request: EngineCalls[C]['request'],
+  ): Promise<EngineCalls[C]['reply']> {
+    try {
+      return await this.#handlers[call](request);
+    } catch (error) {
+      throw new GradwireError(toErrorData(error));
+    }
+  }
+
+  order(message: EngineOrder): void {
     switch (message.type) {
-      case 'call':
-        void this.#answer(message.id, message.call, message.request);
-        return;
       case 'learn':
         this.#connected().learn(message.planSwitch);
         return;
@@ -285,18 +284,6 @@ export class EngineHost {
   #connected(): ExchangeEngine {
     if (this.#engine === undefined) throw new Error('internal: engine not connected');
     return this.#engine;
-  }
-
-  async #answer<C extends EngineCall>(
-    id: number,
-    call: C,
-    request: EngineCalls[C]['request'],
-  ): Promise<void> {
-    try {
-      this.#post({ type: 'reply', id, reply: await this.#handlers[call](request) });
-    } catch (error) {
-      this.#post({ type: 'error', id, error: toErrorData(error) });
-    }
   }
 }
 

@@ -8,46 +8,32 @@
  * well (docs/decisions/013-gradients-stay-on-the-gpu.md).
  */
 import { Worker } from 'node:worker_threads';
-import { failure } from '../../../shared/errors.ts';
+import { failure, GradwireError } from '../../../shared/errors.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
 import { EngineHost } from './engine-host.ts';
-import type { FromEngine, ToEngine } from './engine-protocol.ts';
+import type {
+  EngineCall,
+  EngineCalls,
+  EngineOrder,
+  FromEngine,
+  ToEngine,
+} from './engine-protocol.ts';
 
 export interface EngineLink {
-  post(message: ToEngine): void;
+  call<C extends EngineCall>(
+    call: C,
+    request: EngineCalls[C]['request'],
+  ): Promise<EngineCalls[C]['reply']>;
+  order(order: EngineOrder): void;
   /** Called when the engine has closed its sockets: ends its thread. */
   end(): Promise<void>;
 }
 
-export interface EngineLinkEvents {
-  message(message: FromEngine): void;
-  lost(error: Error): void;
-}
-
-export type OpenEngineLink = (events: EngineLinkEvents) => EngineLink;
+export type OpenEngineLink = () => EngineLink;
 
 /** @param file the engine thread's entry: a bundle, or the TypeScript source */
 export function threadLink(file: string | URL): OpenEngineLink {
-  return (events) => {
-    const thread = new Worker(file);
-    thread.on('message', (message: FromEngine) => {
-      events.message(message);
-    });
-    thread.on('error', (error) => {
-      events.lost(error);
-    });
-    thread.on('exit', () => {
-      events.lost(failure('ENGINE_LOST', 'the engine thread ended'));
-    });
-    return {
-      post: (message) => {
-        thread.postMessage(message);
-      },
-      end: async () => {
-        await thread.terminate();
-      },
-    };
-  };
+  return () => new ThreadLink(file);
 }
 
 /**
@@ -55,15 +41,82 @@ export function threadLink(file: string | URL): OpenEngineLink {
  * engine connects; undefined leaves it in the arena.
  */
 export function gpuLink(gradient: () => GpuGradient | undefined): OpenEngineLink {
-  return (events) => {
-    const host = new EngineHost((message) => {
-      events.message(message);
-    }, gradient);
+  return () => {
+    const host = new EngineHost(gradient);
     return {
-      post: (message) => {
-        host.handle(message);
+      call: (call, request) => host.call(call, request),
+      order: (order) => {
+        host.order(order);
       },
       end: () => Promise.resolve(),
     };
   };
+}
+
+interface PendingCall {
+  resolve(reply: unknown): void;
+  reject(error: Error): void;
+}
+
+class ThreadLink implements EngineLink {
+  readonly #thread: Worker;
+  readonly #pending = new Map<number, PendingCall>();
+  #nextId = 0;
+  #lost: Error | undefined;
+
+  constructor(file: string | URL) {
+    this.#thread = new Worker(file);
+    this.#thread.on('message', (message: FromEngine) => {
+      this.#settle(message);
+    });
+    this.#thread.on('error', (error) => {
+      this.#fail(error);
+    });
+    this.#thread.on('exit', () => {
+      this.#fail(failure('ENGINE_LOST', 'the engine thread ended'));
+    });
+  }
+
+  call<C extends EngineCall>(
+    call: C,
+    request: EngineCalls[C]['request'],
+  ): Promise<EngineCalls[C]['reply']> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, {
+        resolve: (reply) => {
+          resolve(reply as EngineCalls[C]['reply']);
+        },
+        reject,
+      });
+      this.#post({ type: 'call', id, call, request } as ToEngine);
+    });
+  }
+
+  order(order: EngineOrder): void {
+    this.#post(order);
+  }
+
+  async end(): Promise<void> {
+    await this.#thread.terminate();
+  }
+
+  #post(message: ToEngine): void {
+    this.#thread.postMessage(message);
+  }
+
+  #settle(message: FromEngine): void {
+    const pending = this.#pending.get(message.id);
+    if (pending === undefined) throw new Error(`internal: reply to call ${message.id}`);
+    this.#pending.delete(message.id);
+    if (message.type === 'reply') pending.resolve(message.reply);
+    else pending.reject(new GradwireError(message.error));
+  }
+
+  #fail(error: Error): void {
+    this.#lost ??= error;
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
 }

@@ -175,6 +175,17 @@ export interface EngineCalls {
 
 export type EngineCall = keyof EngineCalls;
 
+/** What the engine is told and does not answer. */
+export type EngineOrder =
+  | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
+  /** All elements of this iteration's gradient from this one on are ready. */
+  | { readonly type: 'advance'; readonly iteration: number; readonly from: number }
+  /** When the trainer finished its work during this exchange, in ms since 1970. */
+  | { readonly type: 'exposed'; readonly iteration: number; readonly at: number }
+  | { readonly type: 'stop' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'abort'; readonly error: ErrorData };
+
 export type ToEngine =
   | {
       [C in EngineCall]: {
@@ -184,14 +195,7 @@ export type ToEngine =
         readonly request: EngineCalls[C]['request'];
       };
     }[EngineCall]
-  | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
-  /** All elements of this iteration's gradient from this one on are ready. */
-  | { readonly type: 'advance'; readonly iteration: number; readonly from: number }
-  /** When the trainer finished its work during this exchange, in ms since 1970. */
-  | { readonly type: 'exposed'; readonly iteration: number; readonly at: number }
-  | { readonly type: 'stop' }
-  | { readonly type: 'pause' }
-  | { readonly type: 'abort'; readonly error: ErrorData };
+  | EngineOrder;
 
 export type FromEngine =
   | { readonly type: 'reply'; readonly id: number; readonly reply: unknown }
