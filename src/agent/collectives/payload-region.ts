@@ -3,6 +3,7 @@ import type { Payload } from '../memory/payload.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
+import type { Communicator } from './collective.ts';
 
 export function payloadRegion(payload: Payload, valueBytes: ValueBytes = 4): Region {
   const { offset, bytes } = payload.data;
@@ -28,9 +29,14 @@ export function payloadVector(payload: Payload, valueBytes: ValueBytes = 4): Vec
   return { offset, length };
 }
 
-/** Whether a collective that can is to divide the sum by the number of ranks. */
-export const wantsAverage = (payload: Payload): true | undefined =>
-  payload.kind === 'dense' ? payload.averages : undefined;
+/** Whether a collective that can is to divide by the number of ranks: sums of f32 only. */
+export const wantsAverage = (
+  { operation, valueBytes }: Pick<Communicator, 'operation' | 'valueBytes'>,
+  payload: Payload,
+): true | undefined =>
+  payload.kind === 'dense' && operation === 'sum' && valueBytes === 4
+    ? payload.averages
+    : undefined;
 
 export const vectorRegion = (
   { offset, length }: Vector,

@@ -63,7 +63,7 @@ export const rabenseifner: CollectiveDefinition = {
   run: async (communicator: Communicator, payload: Payload): Promise<Combined> => {
     const { kernels, operation, rank, reduction, size, valueBytes } = communicator;
     const vector = payloadVector(payload, valueBytes);
-    const averages = wantsAverage(payload);
+    const averages = wantsAverage(communicator, payload);
     const region = vectorRegion(vector, valueBytes);
     if (size === 1 || region.bytes === 0) return { form: 'dense', data: region };
     const other = { offset: communicator.scratch('rabenseifner', region.bytes).offset };

@@ -90,16 +90,16 @@ async function runRing(
 ): Promise<Combined> {
   const { rank, size, valueBytes } = communicator;
   const vector = payloadVector(payload, valueBytes);
+  const averaged = size > 1 ? wantsAverage(communicator, payload) : undefined;
   if (size > 1) {
     const next = (rank + 1) % size;
     const sends = chunksOf(part(vector, size, rank, valueBytes), valueBytes).map(
       (chunk) => communicator.send(next, vectorRegion(chunk, valueBytes)),
     );
-    const averages = wantsAverage(payload) === true;
+    const averages = averaged === true;
     await relay(communicator, incoming(communicator, vector), sends, averages);
     await Promise.all(sends);
   }
-  const averaged = size > 1 ? wantsAverage(payload) : undefined;
   return { form: 'dense', data: vectorRegion(vector, valueBytes), averaged };
 }
 

@@ -77,7 +77,7 @@ export const scatterReduceAllgather: CollectiveDefinition = {
       await gatherQuantizedParts(communicator, vector, quantization);
       return { form: 'dense', data };
     }
-    const averaged = wantsAverage(payload);
+    const averaged = wantsAverage(communicator, payload);
     if (averaged) {
       communicator.reduce(() => {
         kernels.scale(own, 1 / size);

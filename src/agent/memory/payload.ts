@@ -12,8 +12,8 @@ export type Payload =
       readonly length: number;
       readonly data: Region;
       /**
-       * Whether the average over the ranks is wanted: a collective whose ranks complete a part each
-       * may divide there, instead of each rank all of it.
+       * Whether the average over the ranks is wanted, of f32: a collective whose ranks complete a part
+       * each may divide that, instead of each rank all of it.
        */
       readonly averages?: true | undefined;
     }
