@@ -19,7 +19,7 @@ import type { BenchCase } from './cases.ts';
 
 const CALLS = 7;
 /** Before them: a run encodes thousands of times, with code that has been compiled. */
-const WARM_UP = { ms: 30, calls: 500 };
+const WARM_UP = { ms: 150, calls: 1500 };
 
 export interface EncodeTiming {
   readonly ms: number;
