@@ -269,6 +269,8 @@ export class BenchRank {
     run: (payload: Payload) => Promise<Combined>,
   ): Promise<MeasuredExchange> {
     const transport = this.#connected();
+    // All collectives are checked with the same data set.
+    this.#drawn = 0;
     const payload = this.#prepare(cell, valueAt, 1)[0]!;
     const given = this.#entries(payload.kind === 'sparse' ? payload.count : undefined, {
       ...{ offset: payload.data.offset, length: cell.length },
