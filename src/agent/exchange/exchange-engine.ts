@@ -258,13 +258,16 @@ export class ExchangeEngine implements Disposable {
     control.catch(awaitedElsewhere);
     this.#keepUpdates(rate);
     const statistics = await run();
-    await site.residual.flush((leftover) =>
+    const flushed = site.residual.flush((leftover) =>
       this.#group.average(RESIDUAL_STREAM, leftover),
     );
+    if (flushed !== undefined) await flushed;
     const { request, observed } = await control;
     const { watch } = this.#execution;
-    const looked = await this.#observe(iteration, inspects);
-    await clock.follow('decompress', () => site.settled());
+    const looks = inspects || iteration % RESIDUAL_NORM_EVERY === 0;
+    const looked = looks ? await this.#observe(iteration, inspects) : undefined;
+    const settled = clock.follow('decompress', () => site.settled());
+    if (settled !== undefined) await settled;
     // The trainer's messages may still be on their way.
     if (this.#beside?.isExposed === false) await new Promise(setImmediate);
     // The exchange ended before the trainer did.

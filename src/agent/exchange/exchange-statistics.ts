@@ -3,8 +3,8 @@ import type { ExchangeStatistics, Similarity } from '../compression/method.ts';
 
 export interface BucketStatistics {
   readonly statistics: ExchangeStatistics;
-  /** Names of the bucket's tensors. */
-  readonly tensors: readonly string[];
+  /** The bucket's. */
+  readonly tensors: readonly { readonly name: string }[];
   /** Elements of a bucket that travels whole: all are sent, none selected. */
   readonly whole?: number | undefined;
 }
@@ -36,7 +36,9 @@ export function addStatistics(all: readonly BucketStatistics[]): ExchangeSummary
 
   function similarities(): Pick<ExchangeSummary, 'similarities'> {
     const observed = all.flatMap(({ statistics: { similarity }, tensors }) =>
-      similarity === undefined ? [] : [{ tensors, ...similarity }],
+      similarity === undefined
+        ? []
+        : [{ tensors: tensors.map(({ name }) => name), ...similarity }],
     );
     return observed.length === 0 ? {} : { similarities: observed };
   }

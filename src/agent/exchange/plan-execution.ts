@@ -264,7 +264,7 @@ export class PlanExecution implements Disposable {
       all.map((statistics, index) => {
         const { length, policy, tensors } = this.#exchanges[index]!.bucket;
         const whole = policy.method.uncompressed === true ? length : undefined;
-        return { statistics, whole, tensors: tensors.map(({ name }) => name) };
+        return { statistics, whole, tensors };
       }),
     );
   }

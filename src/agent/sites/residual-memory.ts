@@ -116,10 +116,17 @@ export class ResidualMemory<V> implements Disposable {
   /**
    * Averages what is waiting to be flushed, if anything, and adds it to the gradient.
    */
-  async flush(average: (leftover: Vector) => Promise<void>): Promise<void> {
+  flush(average: (leftover: Vector) => Promise<void>): Promise<void> | undefined {
     const leftover = this.#leftover;
-    if (leftover === undefined) return;
+    if (leftover === undefined) return undefined;
     this.#leftover = undefined;
+    return this.#flush(leftover, average);
+  }
+
+  async #flush(
+    leftover: V,
+    average: (leftover: Vector) => Promise<void>,
+  ): Promise<void> {
     await this.#memory.inArena(leftover, average);
     this.#memory.addToGradient(leftover);
     this.#memory.release(leftover);
