@@ -114,25 +114,47 @@ function centralSumOfBlock(x: usize, n: u32, c: f64, squared: bool): f64 {
 /** All exponent bits set: NaN or an infinity. */
 const NON_FINITE: u32 = 0x7f800000;
 
+/** Whether a NaN or an infinity is in eight vectors. `exponent`: `NON_FINITE`, held. */
+@inline
+function anyNonFinite(
+  a: v128,
+  b: v128,
+  c: v128,
+  d: v128,
+  e: v128,
+  f: v128,
+  g: v128,
+  h: v128,
+  exponent: v128,
+): bool {
+  const largest = i32x4.max_s(
+    i32x4.max_s(
+      i32x4.max_s(v128.and(a, exponent), v128.and(b, exponent)),
+      i32x4.max_s(v128.and(c, exponent), v128.and(d, exponent)),
+    ),
+    i32x4.max_s(
+      i32x4.max_s(v128.and(e, exponent), v128.and(f, exponent)),
+      i32x4.max_s(v128.and(g, exponent), v128.and(h, exponent)),
+    ),
+  );
+  return i32x4.bitmask(i32x4.eq(largest, exponent)) != 0;
+}
+
 /** Index of the first NaN or infinity, or n. */
 export function firstNonFinite(x: usize, n: u32): u32 {
   const exponent = held(NON_FINITE);
   const whole = n & ~31;
   let i: u32 = 0;
   for (; i < whole; i += 32) {
-    const a = v128.and(v128.load(x), exponent);
-    const b = v128.and(v128.load(x, 16), exponent);
-    const c = v128.and(v128.load(x, 32), exponent);
-    const d = v128.and(v128.load(x, 48), exponent);
-    const e = v128.and(v128.load(x, 64), exponent);
-    const f = v128.and(v128.load(x, 80), exponent);
-    const g = v128.and(v128.load(x, 96), exponent);
-    const h = v128.and(v128.load(x, 112), exponent);
-    const largest = i32x4.max_s(
-      i32x4.max_s(i32x4.max_s(a, b), i32x4.max_s(c, d)),
-      i32x4.max_s(i32x4.max_s(e, f), i32x4.max_s(g, h)),
-    );
-    if (i32x4.bitmask(i32x4.eq(largest, exponent)) != 0) break;
+    const a = v128.load(x);
+    const b = v128.load(x, 16);
+    const c = v128.load(x, 32);
+    const d = v128.load(x, 48);
+    const e = v128.load(x, 64);
+    const f = v128.load(x, 80);
+    const g = v128.load(x, 96);
+    const h = v128.load(x, 112);
+    if (anyNonFinite(a, b, c, d, e, f, g, h, exponent)) break;
     x += 128;
   }
   for (; i < n; i++) {
@@ -156,17 +178,7 @@ export function copyFinite(out: usize, x: usize, n: u32): u32 {
     const f = v128.load(x, 80);
     const g = v128.load(x, 96);
     const h = v128.load(x, 112);
-    const largest = i32x4.max_s(
-      i32x4.max_s(
-        i32x4.max_s(v128.and(a, exponent), v128.and(b, exponent)),
-        i32x4.max_s(v128.and(c, exponent), v128.and(d, exponent)),
-      ),
-      i32x4.max_s(
-        i32x4.max_s(v128.and(e, exponent), v128.and(f, exponent)),
-        i32x4.max_s(v128.and(g, exponent), v128.and(h, exponent)),
-      ),
-    );
-    if (i32x4.bitmask(i32x4.eq(largest, exponent)) != 0) break;
+    if (anyNonFinite(a, b, c, d, e, f, g, h, exponent)) break;
     v128.store(out, a);
     v128.store(out, b, 16);
     v128.store(out, c, 32);
@@ -199,17 +211,7 @@ export function addFinite(out: usize, x: usize, n: u32): u32 {
     const f = v128.load(x, 80);
     const g = v128.load(x, 96);
     const h = v128.load(x, 112);
-    const largest = i32x4.max_s(
-      i32x4.max_s(
-        i32x4.max_s(v128.and(a, exponent), v128.and(b, exponent)),
-        i32x4.max_s(v128.and(c, exponent), v128.and(d, exponent)),
-      ),
-      i32x4.max_s(
-        i32x4.max_s(v128.and(e, exponent), v128.and(f, exponent)),
-        i32x4.max_s(v128.and(g, exponent), v128.and(h, exponent)),
-      ),
-    );
-    if (i32x4.bitmask(i32x4.eq(largest, exponent)) != 0) break;
+    if (anyNonFinite(a, b, c, d, e, f, g, h, exponent)) break;
     v128.store(out, f32x4.add(v128.load(out), a));
     v128.store(out, f32x4.add(v128.load(out, 16), b), 16);
     v128.store(out, f32x4.add(v128.load(out, 32), c), 32);
