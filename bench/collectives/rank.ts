@@ -2,6 +2,7 @@
  * One rank: a cell is run once to see that its result is right and what it sends, then
  * timed. Ranks meet at a barrier before each repetition, or the times would be of waiting.
  */
+import { optimizeEarly } from '../../src/agent/bundle/early-optimization.ts';
 import type { CollectiveDefinition } from '../../src/agent/collectives/collective.ts';
 import { TransportCommunicator } from '../../src/agent/collectives/communicator.ts';
 import { findCollective } from '../../src/agent/collectives/registry.ts';
@@ -76,6 +77,8 @@ export class BenchRank {
       network: emulated,
       observer: profiled ? this.#clock : undefined,
     });
+    // As a run does after its first iteration.
+    optimizeEarly();
     return { type: 'connected', transport: this.#listening.transport };
   }
 

@@ -8,6 +8,7 @@ import { statedKind } from '../../shared/metric.ts';
 import type { Notice } from '../../shared/records.ts';
 import { inputError, type ErrorData } from '../../shared/errors.ts';
 import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
+import { optimizeEarly } from '../bundle/early-optimization.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
   asynchronousOf,
@@ -373,6 +374,7 @@ export class WorkerSession {
       room: () => this.#options.reports.room(),
       checkpoints: this.#checkpoints(resume?.iteration ?? 0),
       resume,
+      begun: optimizeEarly,
     });
     await loop.run(resume?.engine.schedule.plan ?? configuration.plan);
     this.#records.flush();

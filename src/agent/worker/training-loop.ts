@@ -47,6 +47,8 @@ export interface LoopOptions {
   readonly checkpoints?: CheckpointKeeper | undefined;
   /** The checkpoint to resume from; default: none. */
   readonly resume?: RankCheckpoint | undefined;
+  /** Called after the first iteration, which has compiled the model's functions. */
+  readonly begun?: (() => void) | undefined;
 }
 
 /** For iterations without exchange. */
@@ -101,7 +103,8 @@ export class TrainingLoop {
     this.#noticeIdle(plan);
     if (resume === undefined) this.#noticeStaleness();
     let { fences, notices } = this.#options;
-    for (let iteration = resume?.iteration ?? 0; ; iteration++) {
+    const first = resume?.iteration ?? 0;
+    for (let iteration = first; ; iteration++) {
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
       const averages =
@@ -142,6 +145,7 @@ export class TrainingLoop {
       if (result !== undefined) this.#reportExchange(result, { at, iteration });
       if (compares) await this.#reportComparison(iteration);
       await this.#options.room();
+      if (iteration === first) this.#options.begun?.();
       const stop = result?.stop === true;
       const last = stop || iteration + 1 === spec.iterations;
       if (!last) await this.#maintain(iteration);

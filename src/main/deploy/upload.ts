@@ -80,11 +80,15 @@ fi
 mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" "$directory" || exit 1
 ${DELETE_COPIED}`;
 
-/** After a cancellation: what was sent stays, once. */
+/** After a cancellation: what was sent stays, once, even if it came while remains were being copied. */
 const KEEP_SENT = `
 cd "$HOME" || exit 1
 rm -rf "$beside" "$beside.old"
 [ -s "$incoming/$file" ] || { rm -f "$incoming/$file"; exit 0; }
+for other in "$incoming/$package".*.tar.gz; do
+  [ "$other" != "$incoming/$file" ] || continue
+  [ "$(wc -c < "$other")" -lt "$(wc -c < "$incoming/$file")" ] || { rm -f "$incoming/$file"; exit 0; }
+done
 ${DELETE_COPIED}`;
 
 const DELETE_ALL = `

@@ -103,6 +103,26 @@ test('what a cancelled upload sent is not sent again; cancellations leave one fi
   expect(await whole(machine)).toBe(true);
 });
 
+test('a cancellation while remains are being copied leaves one file', async () => {
+  await using machine = await started();
+  const file = await cut(machine);
+  const cp = path.join(path.dirname(catOf(machine)), 'cp');
+  const lines = ['#!/bin/sh', 'head -c 1000 "$1" > "$2"'];
+  lines.push('while [ -d "$HOME" ]; do sleep 0.1; done');
+  await writeFile(cp, lines.join('\n'), { mode: 0o755 });
+  const controller = new AbortController();
+  const deployed = machine.node.deploy({ signal: controller.signal });
+  const cancelled = expect(deployed).rejects.toMatchObject({ code: 'ABORTED' });
+  await standsStill(machine, 1000);
+  controller.abort();
+  await cancelled;
+  expect(remainsAt(machine)).toEqual([file]);
+  rmSync(cp);
+  const { total, uploaded } = await deploy(machine);
+  expect(uploaded).toBe(total - STOPS_AT);
+  expect(remainsAt(machine)).toEqual([]);
+});
+
 test(
   'the longest remains are taken, of the same bytes only',
   { tags: 'soak' },

@@ -88,7 +88,7 @@ function filesOf(pattern: string, { directory, home }: ConfigFile): readonly str
 }
 
 /** Keyword and arguments of a line; undefined for an empty one. */
-export function splitWords(
+function splitWords(
   raw: string,
   place: string,
 ): { readonly keyword: string; readonly values: readonly string[] } | undefined {

@@ -31,7 +31,7 @@ export function fingerprintOf({ blob }: HostKey): string {
  * Algorithms by which a server may prove its key, the preferred one first. ssh-rsa
  * (SHA-1) and ssh-dss are left out, as OpenSSH has done since 8.8 and 7.0.
  */
-export const HOST_KEY_ALGORITHMS = [
+const HOST_KEY_ALGORITHMS = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
   'ecdsa-sha2-nistp384',
