@@ -174,9 +174,10 @@ export class NodeLink {
 
   /**
    * Connects, retrying until it succeeds, and follows what continued: it replaces another
-   * link, or could not be connected when the app started, because of this error.
+   * link, or could not be connected when a run was to be followed, because of this error.
    */
   takeOver(error?: ErrorData): void {
+    this.#refused = error !== undefined && FOR_THE_USER.test(error.code);
     this.#loss ??= { since: Date.now(), error };
     this.#retryLater();
     this.#events.changed();

@@ -428,7 +428,9 @@ export class RunCoordinator {
     const [first] = errors.values();
     if (found.includes(true)) {
       // The other nodes' records are still worth following.
-      for (const [link, error] of errors) this.#linkTrouble(link, error.toData());
+      for (const [link, error] of errors) {
+        this.#recovery.followLater(link, id, error.toData());
+      }
       return;
     }
     if (first !== undefined) throw first;

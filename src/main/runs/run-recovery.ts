@@ -38,8 +38,8 @@ export class RunRecovery {
   readonly #nodes: NodeSet;
   readonly #followers: RunFollowers;
   /**
-   * Runs that were followed when a node's connection was lost, until they are followed
-   * again; by node.
+   * Runs that were followed when a node's connection was lost, or were to be, until they are
+   * followed again; by node.
    */
   readonly #interrupted = new Map<string, Set<string>>();
 
@@ -287,6 +287,13 @@ export class RunRecovery {
       },
     );
     this.#options.changed(this.#store.fail(id, error.toData(), Date.now()));
+  }
+
+  /** A machine did not answer when a run there was to be followed: it is, once it answers. */
+  followLater(link: NodeLink, id: string, error: ErrorData): void {
+    this.#interruptedOn(link).add(id);
+    this.#options.linkTrouble(link, error);
+    link.takeOver(error);
   }
 
   #interruptedOn({ name }: NodeLink): Set<string> {

@@ -207,6 +207,27 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
   expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
 });
 
+test('a machine that is out of reach when its run is to be followed is followed once it is back', async () => {
+  await using world = await TwoHomes.open();
+  const { id } = await world.coordinator.launch(spec({ iterations: 1_000_000 }));
+  await world.leave();
+  world.outOfReach.add('box');
+  await world.coordinator.follow(id);
+  expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
+  expect(world.coordinator.nodeConnection('box').connection).toBe('reconnecting');
+  world.heard.length = 0;
+  world.outOfReach.delete('box');
+  await until(
+    () => ofType(world.records, 'iteration').filter(({ rank }) => rank === 2),
+    ({ length }) => length > 0,
+    'records of its rank',
+  );
+  await world.coordinator.stop(id);
+  const summary = await world.coordinator.ended(id);
+  expect(summary.state).toBe('stopped');
+  expect(summary.missing).toBeUndefined();
+});
+
 const own = ownAddresses();
 
 test.skipIf(own.length === 0)(
