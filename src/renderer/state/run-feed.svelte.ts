@@ -52,8 +52,8 @@ const strideFor = (iterations: number): number =>
 
 export class RunFeed {
   readonly run: string;
-  /** At most 10 Hz: bars and headline numbers. */
-  readonly fast = new RedrawClock(100);
+  /** At most 5 Hz: bars and headline numbers. At 10 Hz the page takes a third more time. */
+  readonly fast = new RedrawClock(200);
   /** At most 2.5 Hz: curves, tables, sentences. */
   readonly slow = new RedrawClock(400);
 
