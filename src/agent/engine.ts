@@ -34,7 +34,7 @@ export type {
   Entries,
   EntryRoom,
   Leave,
-  LayerSelector,
+  StretchSelector,
   Selector,
   ThresholdSearch,
 } from './work/selection.ts';
@@ -50,7 +50,7 @@ export {
   type SparsificationKernels,
   type StreamRoom,
 } from './kernels/sparsification.ts';
-export { CounterRandom, type StreamName } from './kernels/random.ts';
+export { CounterRandom, type RandomStream } from './kernels/random.ts';
 export { referenceKernels } from './kernels/reference/reference-kernels.ts';
 export {
   loadWasmKernels,

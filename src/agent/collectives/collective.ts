@@ -10,7 +10,7 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ScaleKind } from '../kernels/quantization.ts';
-import type { StreamName } from '../kernels/random.ts';
+import type { RandomStream } from '../kernels/random.ts';
 import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 
@@ -45,7 +45,7 @@ export interface Communicator {
    * purpose.
    * @param purpose which of the collective's messages they are for
    */
-  noise(purpose: number): StreamName;
+  noise(purpose: number): RandomStream;
   send(to: number, region: Region): Promise<void>;
   /** Exactly `into.bytes` bytes. */
   receive(from: number, into: Region): Promise<void>;

@@ -6,7 +6,7 @@
 import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { StreamName } from '../kernels/random.ts';
+import type { RandomStream } from '../kernels/random.ts';
 import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
 import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-type.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
@@ -127,7 +127,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     return peer;
   }
 
-  noise(purpose: number): StreamName {
+  noise(purpose: number): RandomStream {
     return {
       seed: this.#seed,
       rank: this.rank,

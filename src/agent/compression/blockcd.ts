@@ -17,7 +17,7 @@ import { z } from 'zod';
 import type { Region } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import type { StreamName } from '../kernels/random.ts';
+import type { RandomStream } from '../kernels/random.ts';
 import { indexBytes } from '../kernels/sparsification.ts';
 import type { Entries, EntryRoom } from '../work/selection.ts';
 import { follow, type Steps } from '../work/steps.ts';
@@ -107,7 +107,13 @@ class BlockCoordinates<V> implements Compressor<V> {
     const { bucket, parameters, rank, seed, work } = this.#context;
     const { start, end } = this.#slice(iteration);
     const count = Math.min(parameters.k, end - start);
-    const name: StreamName = { seed, rank, bucket, iteration, purpose: BLOCK_PURPOSE };
+    const name: RandomStream = {
+      seed,
+      rank,
+      bucket,
+      iteration,
+      purpose: BLOCK_PURPOSE,
+    };
     const { offset } = this.#room.list(count);
     const { sparsification } = work.kernels;
     const region = { offset, bytes: indexBytes(count) };

@@ -11,7 +11,7 @@
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
 import { z } from 'zod';
-import type { Entries, LayerSelector, Threshold } from '../work/selection.ts';
+import type { Entries, StretchSelector, Threshold } from '../work/selection.ts';
 import { follow, wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import { LivingThresholds } from './living-thresholds.ts';
@@ -91,12 +91,12 @@ export const dct: MethodDefinition<typeof parameters> = {
 class ThresholdSelection<V> implements Selection<V> {
   readonly capacity: number;
   readonly #thresholds: LivingThresholds;
-  readonly #selector: LayerSelector<V>;
+  readonly #selector: StretchSelector<V>;
   readonly #all: readonly number[];
 
   constructor({ length, parameters, tensors, work }: CompressorContext<Parameters, V>) {
     this.#thresholds = new LivingThresholds(tensors, parameters);
-    this.#selector = work.layers(length, this.#thresholds.layers);
+    this.#selector = work.stretchSelector(length, this.#thresholds.layers);
     this.#all = [...this.#thresholds.layers.keys()];
     this.capacity = this.#selector.capacity;
   }

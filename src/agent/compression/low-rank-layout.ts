@@ -3,7 +3,7 @@
  * factors, from which the next iteration starts. In elements, from the start of the
  * memory of factors.
  */
-import { CounterRandom, type StreamName } from '../kernels/random.ts';
+import { CounterRandom, type RandomStream } from '../kernels/random.ts';
 import type { FactoredShape } from '../work/factors.ts';
 import type { TensorSlice } from './method.ts';
 import { normalize } from './orthonormal.ts';
@@ -69,7 +69,7 @@ export function layOut(tensors: readonly TensorSlice[], rank: number): LowRankLa
 export function prepareStart(
   rightFactors: Float32Array,
   { matrices }: LowRankLayout,
-  context: Pick<StreamName, 'seed' | 'bucket' | 'iteration'> & {
+  context: Pick<RandomStream, 'seed' | 'bucket' | 'iteration'> & {
     readonly parameters: { readonly warmStart: boolean };
   },
 ): void {

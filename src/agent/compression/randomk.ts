@@ -10,7 +10,7 @@ import { indexBytes } from '../kernels/sparsification.ts';
 import type { Region } from '../memory/arena.ts';
 import type { Entries, EntryRoom } from '../work/selection.ts';
 import { follow, type Steps } from '../work/steps.ts';
-import type { StreamName } from '../kernels/random.ts';
+import type { RandomStream } from '../kernels/random.ts';
 import { denseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {
@@ -109,7 +109,7 @@ class RandomK<V> implements Compressor<V> {
     const { bucket, length, parameters, seed, work } = this.#context;
     const count = this.#count(ratioAt(parameters, iteration));
     // The stream's name has no rank, so the draw is the same for all.
-    const name: StreamName = { seed, bucket, iteration, purpose: LOT_PURPOSE };
+    const name: RandomStream = { seed, bucket, iteration, purpose: LOT_PURPOSE };
     const { offset } = this.#room.list(count);
     const region = { offset, bytes: indexBytes(count) };
     work.kernels.sparsification.drawIndices(length, count, name, region);

@@ -33,7 +33,7 @@
  */
 import type { Region, Vector } from '../memory/arena.ts';
 import type { FixedSums } from './fixed-point.ts';
-import type { StreamName } from './random.ts';
+import type { RandomStream } from './random.ts';
 
 /** The most levels: y stays below 2³¹. */
 export const MAXIMUM_LEVELS = 32_767;
@@ -63,7 +63,7 @@ export interface QuantizationKernels {
     x: Vector,
     quantizer: Quantizer,
     scale: ScaleKind | 'given',
-    noise: StreamName,
+    noise: RandomStream,
     scales: Vector,
     codes: Region,
   ): void;

@@ -7,7 +7,7 @@
  */
 
 /** The name of a stream: integers in [0, 2³²); default: 0. */
-export interface StreamName {
+export interface RandomStream {
   readonly seed: number;
   readonly rank?: number;
   readonly bucket?: number;
@@ -23,7 +23,7 @@ export class CounterRandom {
   readonly #words = new Uint32Array(4);
   #drawn = false;
 
-  constructor(name: StreamName) {
+  constructor(name: RandomStream) {
     this.#key = [name.seed, name.rank ?? 0];
     this.#counter = Uint32Array.of(
       0,

@@ -5,7 +5,7 @@
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
-import type { StreamName } from './random.ts';
+import type { RandomStream } from './random.ts';
 
 /** `count` u32 indices at `offset`. A sparse stream begins with one. */
 export interface IndexList {
@@ -59,7 +59,7 @@ export interface SparsificationKernels {
    * k ≤ n distinct indices below n, ascending, every set of k equally likely: a pure
    * function of n, k and the stream's name.
    */
-  drawIndices(n: number, k: number, name: StreamName, out: Region): IndexList;
+  drawIndices(n: number, k: number, name: RandomStream, out: Region): IndexList;
 }
 
 /** Bytes of a room for `capacity` pairs. */

@@ -17,7 +17,7 @@ import {
   runsOf,
   type Quantizer,
 } from '../kernels/quantization.ts';
-import type { StreamName } from '../kernels/random.ts';
+import type { RandomStream } from '../kernels/random.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Entries } from './selection.ts';
 import type { Answer } from './steps.ts';
@@ -27,7 +27,7 @@ export interface EntryCoder<V> {
    * The payload of entries, in the arena until the next call; their values become those
    * that the payload represents.
    */
-  encode(entries: Entries<V>, noise: StreamName): Answer<Region>;
+  encode(entries: Entries<V>, noise: RandomStream): Answer<Region>;
   /** out ← out + the `count` entries of a checked payload. */
   addTo(out: V, data: Region, count: number): void;
 }

@@ -5,7 +5,7 @@
  * coding. Nothing else is in the payload. `section-layout.ts` has the bytes of each coding.
  */
 import type { EliasForm, Quantizer, ScaleKind } from '../kernels/quantization.ts';
-import type { StreamName } from '../kernels/random.ts';
+import type { RandomStream } from '../kernels/random.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
 import type { Answer } from './steps.ts';
@@ -73,7 +73,7 @@ export interface SectionCoder<V> {
    * coding defines the result; dense sections of it do not change.
    * @param noise the random stream of section 0; section i uses its purpose plus i
    */
-  encode(x: V, noise: StreamName): Answer<Region>;
+  encode(x: V, noise: RandomStream): Answer<Region>;
   /** out ← out + values of the section, or its values alone. */
   decode(section: ReceivedSection, out: V, add: boolean): void;
 }
@@ -97,7 +97,7 @@ export function longestOfColumns(sections: readonly Section[]): number {
 }
 
 /** Random numbers of a section. */
-export function noiseOf(noise: StreamName, section: number): StreamName {
+export function noiseOf(noise: RandomStream, section: number): RandomStream {
   const { seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 } = noise;
   return { seed, rank, bucket, iteration, purpose: purpose + section };
 }

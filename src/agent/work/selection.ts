@@ -94,7 +94,7 @@ export interface Threshold {
   readonly threshold: number;
 }
 
-export interface LayerSelector<V> {
+export interface StretchSelector<V> {
   readonly capacity: number;
   /** Begins a selection from x, which must not change until it is taken. */
   begin(x: V): void;

@@ -19,7 +19,7 @@ import type { Combined } from '../memory/payload.ts';
 import type { FactorRoom, Factors } from './factors.ts';
 import type { EntryCoder } from './quantized-entries.ts';
 import type { Section, SectionCoder, SectionCoding } from './sections.ts';
-import type { EntryRoom, LayerSelector, Selector, Stretch } from './selection.ts';
+import type { EntryRoom, StretchSelector, Selector, Stretch } from './selection.ts';
 import type { Answer } from './steps.ts';
 
 export interface Work<V> extends Disposable {
@@ -79,7 +79,7 @@ export interface Work<V> extends Disposable {
   /** Selections of up to `capacity` entries from vectors of up to `length` elements. */
   selector(length: number, capacity: number): Selector<V>;
   /** Selections from stretches of one vector of `length` elements, each by its own threshold. */
-  layers(length: number, stretches: readonly Stretch[]): LayerSelector<V>;
+  stretchSelector(length: number, stretches: readonly Stretch[]): StretchSelector<V>;
   /** Thin factors of matrices, all zeros. */
   factors(room: FactorRoom): Factors<V>;
 

@@ -2,7 +2,7 @@
  * Methods as plain loops over arrays, written from the papers' definitions. They share no
  * code with what they check.
  */
-import { CounterRandom, type StreamName } from '../../../src/agent/kernels/random.ts';
+import { CounterRandom, type RandomStream } from '../../../src/agent/kernels/random.ts';
 
 /** A new world of P ranks of n elements: from each rank's gradient to its result. */
 export type Oracle = (P: number, n: number) => (gradients: number[][]) => number[][];
@@ -87,7 +87,7 @@ export const drawn = (n: number, k: number, iteration: number): ReadonlySet<numb
   sampled(n, k, { seed: 1, iteration, purpose: 0x72616e64 });
 
 /** Floyd's sample of k of n. */
-function sampled(n: number, k: number, name: StreamName): ReadonlySet<number> {
+function sampled(n: number, k: number, name: RandomStream): ReadonlySet<number> {
   const random = new CounterRandom(name);
   const chosen = new Set<number>();
   for (let j = n - k, word = 0; j < n; j++, word += 2) {

@@ -21,7 +21,7 @@ import {
   type Quantizer,
   type ScaleKind,
 } from '../quantization.ts';
-import { CounterRandom, type StreamName } from '../random.ts';
+import { CounterRandom, type RandomStream } from '../random.ts';
 import { eliasBits, readElias, type Code } from './elias.ts';
 
 const { fround } = Math;
@@ -37,7 +37,7 @@ export class ReferenceQuantization implements QuantizationKernels {
     x: Vector,
     { levels, runLength }: Quantizer,
     kind: ScaleKind | 'given',
-    noise: StreamName,
+    noise: RandomStream,
     scales: Vector,
     codes: Region,
   ): void {

@@ -7,7 +7,7 @@ import {
   requireStreamCapacity,
   streamIndexError,
 } from '../preconditions.ts';
-import { CounterRandom, type StreamName } from '../random.ts';
+import { CounterRandom, type RandomStream } from '../random.ts';
 import {
   entriesPerRun,
   type IndexList,
@@ -91,7 +91,7 @@ export class ReferenceSparsification implements SparsificationKernels {
    * Floyd's sample of k of n (Bentley and Floyd, CACM 1987): for j from n − k up, one of
    * [0, j] from 53 random bits, or j itself if that one was drawn before.
    */
-  drawIndices(n: number, k: number, name: StreamName, out: Region): IndexList {
+  drawIndices(n: number, k: number, name: RandomStream, out: Region): IndexList {
     requireIndexCapacity(out, k, n);
     const random = new CounterRandom(name);
     const drawn = new Set<number>();

@@ -23,7 +23,7 @@ import {
   type ScaleKind,
 } from '../quantization.ts';
 import { requireCapacity, requireElements } from '../preconditions.ts';
-import type { StreamName } from '../random.ts';
+import type { RandomStream } from '../random.ts';
 import { SLICE } from './job-board.ts';
 import type { At, Elements, Of } from './kernel-exports.ts';
 import type { KernelPool } from './kernel-pool.ts';
@@ -61,7 +61,7 @@ export class WasmQuantization implements QuantizationKernels {
     x: X,
     { levels, runLength }: Runs,
     scale: ScaleKind | 'given',
-    { seed, rank = 0, bucket: of = 0, iteration = 0, purpose = 0 }: StreamName,
+    { seed, rank = 0, bucket: of = 0, iteration = 0, purpose = 0 }: RandomStream,
     scales: Scales,
     codes: Codes,
   ): void {

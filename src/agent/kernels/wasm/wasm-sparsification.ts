@@ -12,7 +12,7 @@ import {
   requireStreamCapacity,
   streamIndexError,
 } from '../preconditions.ts';
-import type { StreamName } from '../random.ts';
+import type { RandomStream } from '../random.ts';
 import {
   entriesPerRun,
   type IndexList,
@@ -128,7 +128,7 @@ export class WasmSparsification implements SparsificationKernels {
   drawIndices(
     n: number,
     k: number,
-    { seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 }: StreamName,
+    { seed, rank = 0, bucket = 0, iteration = 0, purpose = 0 }: RandomStream,
     out: Region & At<'indices'>,
   ): IndexList {
     requireIndexCapacity(out, k, n);

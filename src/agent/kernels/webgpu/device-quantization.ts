@@ -10,7 +10,7 @@ import {
   type Quantizer,
   type ScaleKind,
 } from '../quantization.ts';
-import type { StreamName } from '../random.ts';
+import type { RandomStream } from '../random.ts';
 import { ROWS_TILE } from '../wgsl/elementwise.ts';
 import {
   addCodes,
@@ -70,7 +70,7 @@ export class DeviceQuantization {
     x: GpuVector,
     first: number,
     quantizer: Quantizer,
-    noise: StreamName,
+    noise: RandomStream,
     scales: BufferRange,
     factors: BufferRange,
     codes: BufferRange,

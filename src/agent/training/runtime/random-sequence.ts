@@ -3,7 +3,7 @@
  * shuffles and first weights draw from. Equal names give equal values on every rank and
  * machine; nothing here depends on what was drawn before under another name.
  */
-import { philox, type StreamName } from '../../kernels/random.ts';
+import { philox, type RandomStream } from '../../kernels/random.ts';
 
 /** Keeps training's draws apart from each other and from the exchange's. */
 export const purposes = {
@@ -31,12 +31,12 @@ export class RandomSequence {
   readonly #words = new Uint32Array(4);
   #next = 4;
 
-  constructor(name: StreamName) {
+  constructor(name: RandomStream) {
     this.rename(name);
   }
 
   /** Begin another stream in place: for loops that need one per sample. */
-  rename(name: StreamName): void {
+  rename(name: RandomStream): void {
     this.#key[0] = name.seed;
     this.#key[1] = name.rank ?? 0;
     this.#counter[0] = 0;

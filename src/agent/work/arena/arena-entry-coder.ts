@@ -1,7 +1,7 @@
 /** Entries with quantised values, by the CPU's kernels. */
 import type { Kernels } from '../../kernels/kernels.ts';
 import type { Quantizer } from '../../kernels/quantization.ts';
-import type { StreamName } from '../../kernels/random.ts';
+import type { RandomStream } from '../../kernels/random.ts';
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import { sparseBytes } from '../../memory/entries.ts';
 import {
@@ -33,7 +33,7 @@ export class ArenaEntryCoder implements EntryCoder<Vector> {
     this.#received = work.region(sparseBytes(capacity));
   }
 
-  encode(entries: Entries<Vector>, noise: StreamName): Region {
+  encode(entries: Entries<Vector>, noise: RandomStream): Region {
     if (!(entries instanceof ArenaEntries)) {
       throw new Error('internal: entries that are not in the arena');
     }

@@ -2,7 +2,7 @@
  * Payloads of sections by the CPU's kernels, written directly to the payload's memory.
  */
 import type { Kernels } from '../../kernels/kernels.ts';
-import type { StreamName } from '../../kernels/random.ts';
+import type { RandomStream } from '../../kernels/random.ts';
 import type { Region, Vector } from '../../memory/arena.ts';
 import { assembleSections } from '../section-assembly.ts';
 import {
@@ -52,7 +52,7 @@ export class ArenaSections implements SectionCoder<Vector> {
     this.#columnwise = work.region(4 * longestOfColumns(sections));
   }
 
-  encode(x: Vector, noise: StreamName): Region {
+  encode(x: Vector, noise: RandomStream): Region {
     return assembleSections(
       this.#kernels,
       this.#sections,
@@ -80,7 +80,7 @@ export class ArenaSections implements SectionCoder<Vector> {
     }
   }
 
-  #write(x: Vector, out: Region, index: number, noise: StreamName): number {
+  #write(x: Vector, out: Region, index: number, noise: RandomStream): number {
     const coding = this.#coding;
     if (coding.kind === 'host') return coding.encode(x, out);
     if (coding.kind === 'signs') {
@@ -114,7 +114,7 @@ export class ArenaSections implements SectionCoder<Vector> {
   #writeLevels(
     x: Vector,
     coding: LevelCoding,
-    noise: StreamName,
+    noise: RandomStream,
     scales: Vector,
     codes: Region,
   ): number {

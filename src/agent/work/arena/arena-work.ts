@@ -17,7 +17,7 @@ import type { Mirror, Work } from '../work.ts';
 import { ArenaEntryRoom } from './arena-entries.ts';
 import { ArenaEntryCoder } from './arena-entry-coder.ts';
 import { ArenaFactors } from './arena-factors.ts';
-import { ArenaLayers, roomFor } from './arena-layers.ts';
+import { ArenaStretches, roomFor } from './arena-stretches.ts';
 import { ArenaSections } from './arena-sections.ts';
 import { ArenaSelector } from './arena-selector.ts';
 
@@ -127,9 +127,9 @@ export class ArenaWork implements Work<Vector> {
     return new ArenaSelector(this, this.#pairs(capacity), capacity);
   }
 
-  layers(_length: number, stretches: readonly Stretch[]): ArenaLayers {
+  stretchSelector(_length: number, stretches: readonly Stretch[]): ArenaStretches {
     const region = this.region(roomBytes(roomFor(stretches)));
-    return new ArenaLayers(this.arena, this.kernels, region, stretches);
+    return new ArenaStretches(this.arena, this.kernels, region, stretches);
   }
 
   factors(room: FactorRoom): ArenaFactors {

@@ -8,7 +8,7 @@ import {
   runsOf,
   type Quantizer,
 } from '../../kernels/quantization.ts';
-import type { StreamName } from '../../kernels/random.ts';
+import type { RandomStream } from '../../kernels/random.ts';
 import type { GpuStream } from '../../kernels/webgpu/device-elementwise.ts';
 import {
   wholeOf,
@@ -53,7 +53,7 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
     this.#values = work.buffer(4 * capacity);
   }
 
-  async encode(entries: Entries<GpuVector>, noise: StreamName): Promise<Region> {
+  async encode(entries: Entries<GpuVector>, noise: RandomStream): Promise<Region> {
     if (!(entries instanceof GpuEntries)) {
       throw new Error('internal: entries that are not on the device');
     }
@@ -87,7 +87,7 @@ export class GpuEntryCoder implements EntryCoder<GpuVector> {
   }
 
   /** Scales and codes of the stream's values. */
-  #round({ values, count }: GpuStream, noise: StreamName): void {
+  #round({ values, count }: GpuStream, noise: RandomStream): void {
     const { gpu, quantization } = this.#work.device;
     const quantizer = this.#quantizer;
     const x = gpu.vectorIn(values, count);

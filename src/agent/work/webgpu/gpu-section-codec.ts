@@ -1,5 +1,5 @@
 /** The interface of a coding on a GPU for payloads of sections. */
-import type { StreamName } from '../../kernels/random.ts';
+import type { RandomStream } from '../../kernels/random.ts';
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { CodedSection } from '../sections.ts';
 
@@ -8,7 +8,7 @@ export interface SectionTask {
   readonly x: GpuVector;
   /** Which section. */
   readonly index: number;
-  readonly noise: StreamName;
+  readonly noise: RandomStream;
   /** As of `Section`. */
   readonly columns?: number | undefined;
   readonly payload: GPUBuffer;

@@ -3,7 +3,7 @@
  * are known in advance, complete parts are read while the next is being made; if they depend
  * on the codes, each section has room for its longest form, and lengths are read first.
  */
-import type { StreamName } from '../../kernels/random.ts';
+import type { RandomStream } from '../../kernels/random.ts';
 import { sliceOf, windowsOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import type { Region } from '../../memory/arena.ts';
 import { payloadCapacity, sectionCapacity } from '../section-layout.ts';
@@ -74,7 +74,7 @@ class GpuSections implements SectionCoder<GpuVector> {
     this.#payload = work.buffer(bytes);
   }
 
-  async encode(x: GpuVector, noise: StreamName): Promise<Region> {
+  async encode(x: GpuVector, noise: RandomStream): Promise<Region> {
     const payload = this.#payload;
     const tasks = this.#sections.map(({ start, length, offset, columns }, index) => ({
       x: sliceOf(x, start, length),

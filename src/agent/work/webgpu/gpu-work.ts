@@ -20,7 +20,7 @@ import type { Mirror, Work } from '../work.ts';
 import { GpuEntryRoom, type EntryPlace } from './gpu-entries.ts';
 import { GpuEntryCoder } from './gpu-entry-coder.ts';
 import { GpuFactors } from './gpu-factors.ts';
-import { GpuLayers, mostOf } from './gpu-layers.ts';
+import { GpuStretches, mostOf } from './gpu-stretches.ts';
 import type { GpuTools } from './gpu-tools.ts';
 import { gpuSections } from './gpu-sections.ts';
 import { GpuSelector } from './gpu-selector.ts';
@@ -185,11 +185,11 @@ export class GpuWork implements Work<GpuVector>, GpuTools {
     return this.#own(new GpuSelector(place, selection, capacity));
   }
 
-  layers(length: number, stretches: readonly Stretch[]): GpuLayers {
+  stretchSelector(length: number, stretches: readonly Stretch[]): GpuStretches {
     const capacity = mostOf(stretches);
     const place = this.#placeFor(capacity);
     const selection = this.#device.selection(length, capacity);
-    return this.#own(new GpuLayers(place, selection, stretches));
+    return this.#own(new GpuStretches(place, selection, stretches));
   }
 
   factors(room: FactorRoom): GpuFactors {

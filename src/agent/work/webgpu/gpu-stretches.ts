@@ -5,10 +5,10 @@
  */
 import type { DeviceSelection } from '../../kernels/webgpu/device-selection.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { LayerSelector, Stretch, Threshold } from '../selection.ts';
+import type { StretchSelector, Stretch, Threshold } from '../selection.ts';
 import { GpuEntries, type EntryPlace } from './gpu-entries.ts';
 
-export class GpuLayers implements LayerSelector<GpuVector>, Disposable {
+export class GpuStretches implements StretchSelector<GpuVector>, Disposable {
   readonly capacity: number;
   readonly #place: EntryPlace;
   readonly #selection: DeviceSelection;

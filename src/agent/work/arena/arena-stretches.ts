@@ -6,7 +6,7 @@
 import type { Kernels } from '../../kernels/kernels.ts';
 import { closeStream, type StreamRoom } from '../../kernels/sparsification.ts';
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { LayerSelector, Stretch, Threshold } from '../selection.ts';
+import type { StretchSelector, Stretch, Threshold } from '../selection.ts';
 import { ArenaEntries } from './arena-entries.ts';
 
 /**
@@ -16,7 +16,7 @@ import { ArenaEntries } from './arena-entries.ts';
 export const roomFor = (stretches: readonly Stretch[]): number =>
   stretches.reduce((sum, { most }) => sum + most + 1, 0);
 
-export class ArenaLayers implements LayerSelector<Vector> {
+export class ArenaStretches implements StretchSelector<Vector> {
   readonly capacity: number;
   readonly #arena: Arena;
   readonly #kernels: Kernels;

@@ -22,7 +22,7 @@ const reached = (x: Float32Array, stretch: number, threshold: number): number[] 
 describe.each(Object.entries(backends))('on %s kernels', (_, makeBackend) => {
   const { arena, kernels } = makeBackend();
   const work = new ArenaWork(arena, kernels);
-  const selector = work.layers(N, STRETCHES);
+  const selector = work.stretchSelector(N, STRETCHES);
   const vector = work.vector(N);
 
   /** What is taken after these rounds of questions, and what is left. */
