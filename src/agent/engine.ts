@@ -34,8 +34,8 @@ export type {
   Entries,
   EntryRoom,
   Leave,
-  StretchSelector,
   Selector,
+  StretchSelector,
   ThresholdSearch,
 } from './work/selection.ts';
 export { run, wait, type Answer, type Steps } from './work/steps.ts';

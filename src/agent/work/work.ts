@@ -19,7 +19,7 @@ import type { Combined } from '../memory/payload.ts';
 import type { FactorRoom, Factors } from './factors.ts';
 import type { EntryCoder } from './quantized-entries.ts';
 import type { Section, SectionCoder, SectionCoding } from './sections.ts';
-import type { EntryRoom, StretchSelector, Selector, Stretch } from './selection.ts';
+import type { EntryRoom, Selector, Stretch, StretchSelector } from './selection.ts';
 import type { Answer } from './steps.ts';
 
 export interface Work<V> extends Disposable {

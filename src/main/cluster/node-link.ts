@@ -178,7 +178,8 @@ export class NodeLink {
    */
   takeOver(error?: ErrorData): void {
     this.#refused = error !== undefined && FOR_THE_USER.test(error.code);
-    this.#loss ??= { since: Date.now(), error };
+    // A supervisor that is slow to answer has not been lost.
+    if (this.#connection === undefined) this.#loss ??= { since: Date.now(), error };
     this.#retryLater();
     this.#events.changed();
   }

@@ -142,6 +142,33 @@ test.each(['SSH_AUTH_FAILED', 'SSH_AUTH_NEEDED', 'HOST_KEY_CHANGED'])(
   },
 );
 
+test('where a run could not be followed for the user’s sake, the machine is only looked at', async () => {
+  let attempts = 0;
+  const lookedAt = Promise.withResolvers<undefined>();
+  const refusal = failure('SSH_AUTH_FAILED', 'no');
+  const ensure = (): Promise<never> => {
+    attempts++;
+    return Promise.reject(refusal);
+  };
+  const nodes = inventory(new Map([['box', 'box.lab']]), { ensure }, () => ({
+    attempts: () => Infinity,
+    look: () => {
+      lookedAt.resolve(undefined);
+    },
+  }));
+  const link = nodes.named('box');
+  link.takeOver(refusal.toData());
+  await lookedAt.promise;
+  expect({ attempts, ...link.state }).toMatchObject({
+    attempts: 0,
+    connection: 'refused',
+    loss: { error: { code: 'SSH_AUTH_FAILED' } },
+  });
+  link.resume();
+  await expect.poll(() => attempts).toBe(1);
+  await nodes.close();
+});
+
 test('an idle machine is tried a few times, then it is unreachable until it is reached', async () => {
   const error = failure('SSH_UNREACHABLE', 'no route to host');
   const states: NodeConnection[] = [];

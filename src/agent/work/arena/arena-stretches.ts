@@ -6,7 +6,7 @@
 import type { Kernels } from '../../kernels/kernels.ts';
 import { closeStream, type StreamRoom } from '../../kernels/sparsification.ts';
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
-import type { StretchSelector, Stretch, Threshold } from '../selection.ts';
+import type { Stretch, StretchSelector, Threshold } from '../selection.ts';
 import { ArenaEntries } from './arena-entries.ts';
 
 /**

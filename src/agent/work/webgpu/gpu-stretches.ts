@@ -5,7 +5,7 @@
  */
 import type { DeviceSelection } from '../../kernels/webgpu/device-selection.ts';
 import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
-import type { StretchSelector, Stretch, Threshold } from '../selection.ts';
+import type { Stretch, StretchSelector, Threshold } from '../selection.ts';
 import { GpuEntries, type EntryPlace } from './gpu-entries.ts';
 
 export class GpuStretches implements StretchSelector<GpuVector>, Disposable {
