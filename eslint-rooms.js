@@ -14,6 +14,9 @@ export const rooms = {
   'shared/cost-model': ['shared', 'shared/statistics'],
   'shared/protocol': ['shared', 'shared/cost-model'],
 
+  // Files that survive a power cut: for every program on Node, not for a page.
+  disk: [],
+
   'agent/bundle': [SHARED],
   'agent/memory': [SHARED],
   // GPUs of a machine, and which of them a process sees.
@@ -177,7 +180,7 @@ export const rooms = {
   'agent/launch': ['agent/plan', 'agent/training', 'agent/training/synthetic', SHARED],
   'agent/world': ['agent/bundle', SHARED],
   'agent/slurm': ['agent/world', SHARED],
-  'agent/checkpoint': ['agent/exchange', SHARED],
+  'agent/checkpoint': ['agent/exchange', 'disk', SHARED],
   'agent/worker/engine': [
     'agent/asynchronous',
     'agent/collectives',
@@ -238,6 +241,7 @@ export const rooms = {
     'agent/memory',
     'agent/transport',
     'agent/world',
+    'disk',
     SHARED,
   ],
   'agent/probe': [
@@ -279,6 +283,7 @@ export const rooms = {
     'agent/training',
     'agent/world',
     'agent/training/inspect',
+    'disk',
     SHARED,
   ],
   'agent/attach': ['agent/bundle', SHARED],
@@ -297,7 +302,7 @@ export const rooms = {
     SHARED,
   ],
 
-  'main/home': [SHARED],
+  'main/home': ['disk', SHARED],
   'main/store/migrations': [],
   'main/store': ['main/store/migrations', SHARED],
   'main/rpc': [SHARED],
@@ -314,8 +319,8 @@ export const rooms = {
     SHARED,
   ],
   'main/ssh/config': ['main/ssh/host-keys', 'main/ssh/target.ts', SHARED],
-  'main/data-sets': ['main/home', SHARED],
-  'main/deploy': ['main/home', 'main/ssh', SHARED],
+  'main/data-sets': ['main/home', 'disk', SHARED],
+  'main/deploy': ['main/home', 'main/ssh', 'disk', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
   // Shells in pages. What a remote one is, it knows by the stream's type alone.
@@ -346,7 +351,7 @@ export const rooms = {
     'main/reproduce/page',
     SHARED,
   ],
-  'cli/files': ['agent', 'main/reproduce', 'main/reproduce/page', SHARED],
+  'cli/files': ['agent', 'main/reproduce', 'main/reproduce/page', 'disk', SHARED],
   'cli/session': [
     'cli/text',
     'main/cluster',

@@ -2,8 +2,9 @@
  * Files of raw little-endian float32 or float64, read into the arena and written from it. Errors
  * in a file are the user's to fix.
  */
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { inputError } from '../../shared/errors.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
@@ -83,7 +84,7 @@ export async function storeVector(
       const length = Math.min(PIECE_BYTES, bytes.length - at);
       at += (await handle.write(bytes, at, length, at)).bytesWritten;
     }
-    await rename(draft, file);
+    await replaceDurably(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
     throw fileNotWritable(file, cause);

@@ -8,9 +8,10 @@
  * Cost: every byte is written and hashed once; no further copy of the parts is held.
  */
 import { createHash } from 'node:crypto';
-import { open, mkdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import { open, mkdir, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { replaceDurably, syncDirectory } from '../../disk/durable-replacement.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 
 const MAGIC = Buffer.from('GWC1');
@@ -35,7 +36,9 @@ export async function writeCheckpoint(
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const folder = path.dirname(file);
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (made !== undefined) syncDirectory(path.dirname(made));
     const handle = await open(draft, 'w', 0o600);
     try {
       const sizes = parts.map(({ byteLength }) => byteLength);
@@ -45,11 +48,10 @@ export async function writeCheckpoint(
         bytes += piece.byteLength;
       }
       await writeAll(handle, hash.digest());
-      await handle.sync();
     } finally {
       await handle.close();
     }
-    await rename(draft, file);
+    await replaceDurably(draft, file);
   } catch (cause) {
     // Even if the draft cannot be removed, the first error is the one to report.
     await rm(draft, { force: true }).catch(() => undefined);
@@ -63,12 +65,17 @@ export async function writeCheckpoint(
 
 /** @throws GradwireError `CHECKPOINT_INVALID` */
 export async function readCheckpoint(file: string): Promise<CheckpointContent> {
-  let handle: FileHandle;
   try {
-    handle = await open(file, 'r');
+    return await readWhole(file);
   } catch (cause) {
+    // Also a disk that cannot be read there: an older checkpoint may be good.
+    if (cause instanceof GradwireError) throw cause;
     throw invalid(file, cause instanceof Error ? cause.message : String(cause));
   }
+}
+
+async function readWhole(file: string): Promise<CheckpointContent> {
+  const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
     const hash = createHash('sha256');
@@ -110,7 +117,8 @@ function headOf(file: string, frame: Uint8Array): Head {
   }
   const { header, sizes } = head ?? {};
   const fits =
-    Array.isArray(sizes) && sizes.every((size) => Number.isSafeInteger(size));
+    Array.isArray(sizes) &&
+    sizes.every((size) => Number.isSafeInteger(size) && size >= 0);
   if (!fits) throw invalid(file, 'its header cannot be read');
   return { header, sizes };
 }

@@ -17,6 +17,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { syncDirectory } from '../../disk/durable-replacement.ts';
 import { failure, toErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
@@ -280,6 +282,7 @@ export class Journal {
     }
     closeSync(this.#descriptor!);
     this.#descriptor = descriptor;
+    syncDirectory(path.dirname(this.file));
     const saved = this.#bytes - rewrite.written;
     this.#bytes = rewrite.written;
     this.#generation++;

@@ -3,18 +3,11 @@
  * supervisor that died are found again at start: such a run has failed, because its workers
  * died with their supervisor; its records are replayed like any other's.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  readFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
+import { syncDirectory, writeDurablySync } from '../../disk/durable-replacement.ts';
 import {
   failure,
   GradwireError,
@@ -305,11 +298,10 @@ export class RunTable {
   /** Writes atomically. @throws GradwireError `JOURNAL_WRITE_FAILED` */
   #writeMeta(id: string, meta: RunMeta): void {
     const folder = this.#folder(id);
-    const draft = path.join(folder, `${META}.draft`);
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeFileSync(draft, JSON.stringify(meta), { mode: 0o600 });
-      renameSync(draft, path.join(folder, META));
+      const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (made !== undefined) syncDirectory(path.dirname(made));
+      writeDurablySync(path.join(folder, META), JSON.stringify(meta));
     } catch (cause) {
       throw journalWriteFailed(folder, cause, meta.launch?.node);
     }

@@ -2,8 +2,9 @@
  * Files that `compress` and `decompress` read and write. A vector is raw little-endian
  * float32, nothing else. A bad file is an input error: exit 2.
  */
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
 
@@ -76,8 +77,8 @@ export async function replaceFile(file: string, bytes: Uint8Array): Promise<void
     `.${path.basename(file)}.${process.pid}.tmp`,
   );
   try {
-    await writeFile(draft, bytes, { flush: true });
-    await rename(draft, file);
+    await writeFile(draft, bytes);
+    await replaceDurably(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
     throw fileNotWritable(file, cause);

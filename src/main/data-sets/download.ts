@@ -3,9 +3,10 @@
  * connection broke are kept beside the file (`NAME.part`), and the download resumes at
  * this or the next mirror. The file gets its name only when its SHA-256 is right.
  */
-import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
+import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { inputError } from '../../shared/errors.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
@@ -107,7 +108,7 @@ class MirrorDownload {
       const reason = await this.#fill();
       if (reason !== undefined) return reason;
       if ((await sha256Of(this.#part, signal)) === this.#file.sha256) {
-        await rename(this.#part, this.#place);
+        await replaceDurably(this.#part, this.#place);
         return undefined;
       }
       await rm(this.#part, { force: true });

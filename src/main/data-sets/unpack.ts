@@ -1,12 +1,13 @@
 /** Extracts files from a gzipped tar. Only files requested by name are written. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
+import { replaceDurably } from '../../disk/durable-replacement.ts';
 import type { PublicFile } from './public-sets.ts';
 
 /**
@@ -57,7 +58,7 @@ async function store(
     createWriteStream(`${place}.part`),
   );
   const isRight = hash.digest('hex') === sha256;
-  if (isRight) await rename(`${place}.part`, place);
+  if (isRight) await replaceDurably(`${place}.part`, place);
   else await rm(`${place}.part`);
   return isRight;
 }

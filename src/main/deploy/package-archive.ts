@@ -4,20 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import {
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { z } from 'zod';
+import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
 import { hashOf, sumsOf, type PackageFile } from './package-files.ts';
@@ -112,7 +105,7 @@ async function write(file: string, files: readonly PackageFile[]): Promise<void>
     const archive = pack();
     const written = pipeline(archive, createGzip(), createWriteStream(draft));
     await Promise.all([written, fill(archive, files)]);
-    await rename(draft, file);
+    await replaceDurably(draft, file);
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => undefined); // the original error says more
     throw fileNotWritable(file, cause);

@@ -3,7 +3,8 @@
  * `gradwire plan` read them.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { replaceDurably } from '../../disk/durable-replacement.ts';
 import {
   networkProfileSchema,
   parseNetworkProfile,
@@ -75,7 +76,7 @@ export async function saveNetworkProfile(
   const unfinished = `${file}.${process.pid}`;
   try {
     await writeFile(unfinished, text, { mode: 0o600 });
-    await rename(unfinished, file);
+    await replaceDurably(unfinished, file);
   } catch (cause) {
     throw fileNotWritable(file, cause);
   }

@@ -1,6 +1,7 @@
 /** A checkpoint is read back as it was written, or not at all. */
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -15,6 +16,7 @@ import {
   readCheckpoint,
   writeCheckpoint,
 } from '../../../src/agent/checkpoint/checkpoint-file.ts';
+import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import { runs } from '../../harness/effort.ts';
 
 const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-test-'));
@@ -68,6 +70,30 @@ describe('a checkpoint', () => {
     await refuses(Buffer.concat([whole, Buffer.of(0)]));
     rmSync(file);
     await expect(readCheckpoint(file)).rejects.toMatchObject({
+      code: 'CHECKPOINT_INVALID',
+    });
+  });
+
+  it.each([
+    ['a negative size', [-8]],
+    ['sizes that cancel out', [-(2 ** 40), 2 ** 40]],
+    ['a size beyond the file', [2 ** 50]],
+    ['a size that is no integer', [0.5]],
+    ['a size that is no number', ['8']],
+    ['no list', 8],
+  ])('is refused with %s in its header', async (_, sizes) => {
+    const head = encodeFrame({ header: {}, sizes });
+    const whole = Buffer.concat([Buffer.from('GWC1'), head, Buffer.alloc(32)]);
+    writeFileSync(file, whole);
+    await expect(readCheckpoint(file)).rejects.toMatchObject({
+      code: 'CHECKPOINT_INVALID',
+    });
+  });
+
+  it('that the disk cannot read is refused, so that an older one is tried', async () => {
+    const folder = path.join(directory, 'folder.gwc');
+    mkdirSync(folder); // opens, and its reads fail
+    await expect(readCheckpoint(folder)).rejects.toMatchObject({
       code: 'CHECKPOINT_INVALID',
     });
   });
