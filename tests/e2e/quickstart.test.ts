@@ -183,14 +183,19 @@ describe('an experiment', () => {
       (seen) => seen === '25',
       'the form to follow the YAML',
     );
-    await iterations.fill('30');
+    await iterations.fill('29');
     await iterations.blur();
     await untilAsync(
       value,
-      (seen) => seen.includes('iterations: 30'),
+      (seen) => seen.includes('iterations: 29'),
       'the YAML to follow',
     );
-    await page.getByTestId('launch').click();
+    await iterations.fill('none');
+    await iterations.press('Control+Enter');
+    await untilShown('spec-error', /iterations/);
+    // Launched from within the field, before its YAML follows: what the field shows counts.
+    await iterations.fill('30');
+    await iterations.press('Control+Enter');
     await untilShown('run-state', /completed/i);
     expect(await iterationShown()).toBe(30);
     expect(await page.getByTestId('rank-1').count()).toBe(0);
