@@ -30,6 +30,7 @@ import { RecentIterations } from './recent-iterations.ts';
 import {
   EFFECT_MINIMUM,
   effectReach,
+  lacksIterations,
   switchEffect,
   type FenceBounds,
   type SwitchEffect,
@@ -293,9 +294,10 @@ export class RunFeed {
     for (const [bounds, epoch] of this.#fences()) {
       if (this.#effects.get(epoch)?.settled === true || this.#asked.includes(epoch))
         continue;
-      const ended = history.completeLength > bounds.fence + every * effectReach(every);
-      const missing = !history.recent.has(Math.max(0, bounds.fence - 1), 0);
-      if (ended && missing) {
+      const passed =
+        !this.live ||
+        history.completeLength > bounds.fence + every * (effectReach(every) + 1);
+      if (passed && lacksIterations(history.recent, bounds)) {
         this.#asked = [...this.#asked, epoch];
         void this.#readEffect(history.ranks, bounds, epoch);
         continue;

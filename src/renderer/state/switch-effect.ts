@@ -41,18 +41,38 @@ export interface FenceBounds {
   readonly every?: number | undefined;
 }
 
-/** Undefined until both sides have EFFECT_MINIMUM exchanges of all ranks. */
+/**
+ * Whether iterations that the effect rests on are not held, though all ranks have passed them:
+ * they are too old, or were read thinned. The effect would then rest on other iterations than
+ * it did while the run was live.
+ */
+export function lacksIterations(
+  recent: RecentIterations,
+  bounds: FenceBounds,
+): boolean {
+  const { before, after } = sidesOf(bounds);
+  const end = recent.newestComplete + 1;
+  return [before, after].some(({ from, to }) => {
+    for (let i = from; i < Math.min(to, end); i++) {
+      if (!isComplete(recent, i)) return true;
+    }
+    return false;
+  });
+}
+
+/**
+ * Undefined until both sides have EFFECT_MINIMUM exchanges of all ranks, and if any
+ * iteration between them is not held.
+ */
 export function switchEffect(
   recent: RecentIterations,
   bounds: FenceBounds,
 ): SwitchEffect | undefined {
-  const { every = 1, fence } = bounds;
-  const reach = every * effectReach(every);
-  // The exchange after the previous fence pays for that switch: leave it out too.
-  const start = bounds.previous === undefined ? 0 : bounds.previous + every;
-  const before = side(recent, Math.max(start, fence - reach), { to: fence, every });
-  const to = Math.min(bounds.next ?? Infinity, fence + every + reach);
-  const after = side(recent, fence + every, { to, every });
+  if (lacksIterations(recent, bounds)) return undefined;
+  const { every = 1 } = bounds;
+  const sides = sidesOf(bounds);
+  const before = side(recent, sides.before, every);
+  const after = side(recent, sides.after, every);
   if (before === undefined || after === undefined) return undefined;
   return {
     before,
@@ -61,10 +81,31 @@ export function switchEffect(
   };
 }
 
+/** Iterations, `to` exclusive. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The iterations that are compared, as far as the run has them. */
+function sidesOf({ fence, previous, next, every = 1 }: FenceBounds): {
+  readonly before: Range;
+  readonly after: Range;
+} {
+  const reach = every * effectReach(every);
+  // The exchange after the previous fence pays for that switch: leave it out too.
+  const start = previous === undefined ? 0 : previous + every;
+  const first = fence + every;
+  return {
+    before: { from: Math.max(start, fence - reach), to: fence },
+    after: { from: first, to: Math.min(next ?? Infinity, first + reach) },
+  };
+}
+
 function side(
   recent: RecentIterations,
-  from: number,
-  { to, every }: { readonly to: number; readonly every: number },
+  { from, to }: Range,
+  every: number,
 ): EffectSide | undefined {
   const walls: number[] = [];
   const wires: number[] = [];

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentIterations } from '../../../src/renderer/state/recent-iterations.ts';
 import {
   describeEffect,
+  lacksIterations,
   switchEffect,
 } from '../../../src/renderer/state/switch-effect.ts';
 import { iterationRecord } from './records.ts';
@@ -72,6 +73,30 @@ describe('the effect of a switch', () => {
     expect(effect.before.wall).toBe(5);
     expect(effect.after.exchanges).toBe(19);
     expect(effect.settled).toBe(true);
+  });
+
+  it('is not computed from thinned history, which a page that opens the run later reads', () => {
+    const whole = switched(100, 300);
+    expect(lacksIterations(whole, { fence: 100 })).toBe(false);
+    const thinned = new RecentIterations(2, 512);
+    for (let iteration = 0; iteration < 300; iteration += 4) {
+      for (const rank of [0, 1]) {
+        // Slower than those that were left out: another median.
+        thinned.add(iterationRecord({ rank, iteration, phases: { compute: 20 } }));
+      }
+    }
+    expect(lacksIterations(thinned, { fence: 100 })).toBe(true);
+    expect(switchEffect(thinned, { fence: 100 })).toBeUndefined();
+  });
+
+  it('lacks nothing that has not happened yet, nor what other fences leave out', () => {
+    expect(lacksIterations(switched(100, 120), { fence: 100 })).toBe(false);
+    const late = new RecentIterations(1, 512);
+    for (let iteration = 110; iteration < 160; iteration++)
+      late.add(iterationRecord({ rank: 0, iteration }));
+    expect(lacksIterations(late, { fence: 120 })).toBe(true);
+    expect(lacksIterations(late, { fence: 120, previous: 109 })).toBe(false);
+    expect(lacksIterations(late, { fence: 300 })).toBe(false);
   });
 
   it('leaves out iterations that not all ranks have reported', () => {
