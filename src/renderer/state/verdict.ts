@@ -9,6 +9,7 @@ import {
   formatPercent,
   formatWholePercent,
 } from '../../shared/units.ts';
+import { timeInFlight } from './bytes-in-flight.ts';
 import { rankTitle } from './rank-nodes.ts';
 import type { WindowSummary } from './window-summary.ts';
 
@@ -22,17 +23,29 @@ export interface Statement {
 
 /** With fewer iterations there is no verdict. */
 const VERDICT_MINIMUM = 5;
+/** Communication below this part of the step is not worth a sentence about its causes. */
+const NOTEWORTHY = 0.05;
+/** A smaller gain is noise. */
+const NOTICEABLE = 1.02;
 
-/**
- * @param cores of the machine that all ranks share, when known
- * @param nodes the machine of each rank, if they are on several
- */
+/** What is known of a run besides its iterations. */
+export interface VerdictContext {
+  readonly ranks: number;
+  /** Cores of the machine that all ranks share, when known. */
+  readonly cores?: number | undefined;
+  /** The machine of each rank, if they are on several. */
+  readonly nodes?: ReadonlyMap<number, string> | undefined;
+  /** Milliseconds that the slowest link between ranks takes for a byte, when known. */
+  readonly linkTime?: number | undefined;
+  /** Whether the engine has noticed that the current plan's compression does not pay. */
+  readonly doesNotPay?: boolean | undefined;
+}
+
 export function verdict(
   summary: WindowSummary,
-  ranks: number,
-  cores?: number,
-  nodes: ReadonlyMap<number, string> = new Map(),
+  context: VerdictContext,
 ): readonly Statement[] {
+  const { ranks, cores, nodes = new Map() } = context;
   if (summary.iterations < VERDICT_MINIMUM) return [];
   if (ranks < 2) {
     return [
@@ -48,7 +61,7 @@ export function verdict(
   statements.push({
     text:
       `${formatWholePercent(share)} of the step is communication` +
-      (share >= 0.05 ? `, most of it ${PHASE_GERUNDS[largest]}` : ''),
+      (share >= NOTEWORTHY ? `, most of it ${PHASE_GERUNDS[largest]}` : ''),
     evidence: 'phases',
   });
   if (summary.straggler !== undefined) {
@@ -72,19 +85,45 @@ export function verdict(
     });
   }
   // With fewer cores than ranks, some ranks wait while others compute: no method helps.
-  if (cores !== undefined && ranks > cores && largest === 'wait' && share >= 0.05) {
+  const crowded = cores !== undefined && ranks > cores && share >= NOTEWORTHY;
+  if (crowded) {
     statements.push({
       text: `${ranks} ranks share ${cores} cores, so they also wait for cores`,
       evidence: 'ranks',
     });
   }
-  // Without any communication a step would take (1 − share) of its time: the bound holds
-  // for every method, whatever it compresses.
-  statements.push({
-    text: `compression can speed up the step by at most ${formatFactor(1 / Math.max(1e-9, 1 - share))}`,
-    evidence: 'phases',
-  });
+  statements.push(gainOf(summary, context, crowded));
   return statements;
+}
+
+/** What compression, or more of it, could still gain. */
+function gainOf(
+  summary: WindowSummary,
+  { linkTime, doesNotPay = false }: VerdictContext,
+  crowded: boolean,
+): Statement {
+  if (doesNotPay) {
+    return {
+      text: 'the engine has measured that this compression takes longer than it saves',
+      evidence: 'phases',
+    };
+  }
+  // A peer without a core neither reads nor writes: that looks like bytes in flight.
+  if (crowded && linkTime === undefined) {
+    return {
+      text: 'how much a smaller payload would save cannot be told apart from that',
+      evidence: 'phases',
+    };
+  }
+  const moving = timeInFlight(summary.traffic, linkTime);
+  const most = summary.wall / Math.max(1e-9 * summary.wall, summary.wall - moving);
+  return {
+    text:
+      most < NOTICEABLE
+        ? `a smaller payload would not speed up the step: its bytes are in flight for ${formatDuration(moving)}`
+        : `a smaller payload can speed up the step by at most ${formatFactor(most)}: its bytes are in flight for ${formatDuration(moving)}`,
+    evidence: 'phases',
+  };
 }
 
 const PHASE_GERUNDS: Record<Phase, string> = {
@@ -97,7 +136,7 @@ const PHASE_GERUNDS: Record<Phase, string> = {
   compress: 'compressing',
   send: 'sending',
   receive: 'receiving',
-  wait: 'waiting',
+  wait: 'waiting for other ranks',
   reduce: 'reducing',
   decompress: 'decompressing',
   apply: 'applying',

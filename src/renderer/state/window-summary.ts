@@ -4,8 +4,12 @@
  * quantities that no rank observed are undefined. O(iterations · ranks · fields).
  */
 import { COMMUNICATION_PHASES, PHASES, type Phase } from '../../shared/phases.ts';
+import type { RankTraffic } from './bytes-in-flight.ts';
 import type { RecentIterations } from './recent-iterations.ts';
 import { COLUMN, FIELD_COUNT, type Field } from './record-fields.ts';
+
+/** Phases in which bytes move. */
+const MOVING_PHASES = ['send', 'receive', 'activations'] as const;
 
 export interface WindowSummary {
   readonly from: number;
@@ -31,6 +35,8 @@ export interface WindowSummary {
   readonly awaited: readonly number[];
   /** Per rank: its own mean wall time and wait, in milliseconds. */
   readonly perRank: readonly { readonly wall: number; readonly wait: number }[];
+  /** Per rank that reported: what it moved, and for how long. */
+  readonly traffic: readonly RankTraffic[];
   /** The rank that the others wait for much longer than for any other. */
   readonly straggler: number | undefined;
 }
@@ -47,6 +53,9 @@ export function summarizeWindow(
   const awaited = new Float64Array(ranks);
   const wall = new Float64Array(ranks);
   const wait = new Float64Array(ranks);
+  const moving = new Float64Array(ranks);
+  const sent = new Float64Array(ranks);
+  const received = new Float64Array(ranks);
   const rows = new Uint32Array(ranks);
   let iterations = 0;
   let first = -1;
@@ -60,6 +69,9 @@ export function summarizeWindow(
       rows[rank]! += 1;
       wall[rank]! += row[COLUMN.wall]!;
       wait[rank]! += row[COLUMN.wait]!;
+      for (const phase of MOVING_PHASES) moving[rank]! += row[COLUMN[phase]]! || 0;
+      sent[rank]! += row[COLUMN.wireSent]!;
+      received[rank]! += row[COLUMN.wireReceived]!;
       awaited[rank]! += recent.awaited(i, rank);
       for (let column = 0; column < FIELD_COUNT; column++) {
         const value = row[column]!;
@@ -116,6 +128,12 @@ export function summarizeWindow(
       wall: rows[rank] === 0 ? NaN : sum / rows[rank]!,
       wait: rows[rank] === 0 ? NaN : wait[rank]! / rows[rank]!,
     })),
+    traffic: Array.from(rows, (count, rank) => ({
+      moving: moving[rank]! / count,
+      exposed: (moving[rank]! + wait[rank]!) / count,
+      bytesSent: sent[rank]! / count,
+      bytesReceived: received[rank]! / count,
+    })).filter((_, rank) => rows[rank]! > 0),
     straggler: findStraggler(perOther, meanWall),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RecentIterations } from '../../../src/renderer/state/recent-iterations.ts';
-import { verdict } from '../../../src/renderer/state/verdict.ts';
+import { verdict, type VerdictContext } from '../../../src/renderer/state/verdict.ts';
 import {
   findStraggler,
   summarizeWindow,
@@ -72,15 +72,22 @@ describe('window summary', () => {
 });
 
 describe('verdict', () => {
+  const texts = (
+    of: WindowSummary,
+    context: Partial<VerdictContext> = {},
+  ): readonly string[] => verdict(of, { ranks: 3, ...context }).map(({ text }) => text);
+  const gain = (of: WindowSummary, context?: Partial<VerdictContext>): string =>
+    texts(of, context).at(-1)!;
+
   it('states the share, the straggler, the bytes and the bound, each with its chart', () => {
-    const statements = verdict(summary(), 3);
+    const statements = verdict(summary(), { ranks: 3 });
     expect(statements.map(({ text }) => text)).toEqual([
-      '47 % of the step is communication, most of it waiting',
+      '47 % of the step is communication, most of it waiting for other ranks',
       'the longest wait is for rank 2 (3.50 ms a step)',
       'another 500 µs of communication is hidden behind compute',
       'each rank sends 25.0 % of its dense bytes',
-      // 1 ÷ (1 − 7⁄15) = 1.875: which way it rounds is the last bit's affair.
-      expect.stringMatching(/^compression can speed up the step by at most 1\.8[78]×$/),
+      // Bytes move for 2 of 10 ms; the wait for the straggler stays.
+      'a smaller payload can speed up the step by at most 1.25×: its bytes are in flight for 2.00 ms',
     ]);
     expect(statements.map(({ evidence }) => evidence)).toEqual([
       'phases',
@@ -92,27 +99,55 @@ describe('verdict', () => {
   });
 
   it.each([
+    // 1,000 bytes each way in 10 ms steps, and never more than one after the other: 2 µs.
+    { linkTime: 1e-6, says: /would not speed up.*2\.00 µs/ },
+    // At 4 µs a byte: 4 ms of the 6 ms that some ranks communicate.
+    { linkTime: 4e-3, says: /at most 1\.67×.*4\.00 ms/ },
+    // Never more than a rank communicates: rank 0 for 6 ms, rank 2 for 2.
+    { linkTime: 1, says: /at most 2\.50×.*6\.00 ms/ },
+  ])(
+    'rests on the bytes where a link takes $linkTime ms for one',
+    ({ linkTime, says }) => {
+      expect(gain(summary(), { linkTime })).toMatch(says);
+    },
+  );
+
+  it.each([
     [2, 1],
     [3, 0],
     [8, 0],
     [undefined, 0],
   ])('says that ranks share cores where there are %s of them for 3', (cores, times) => {
-    const texts = verdict(summary(), 3, cores).map(({ text }) => text);
-    expect(texts.filter((text) => text.includes('3 ranks share'))).toHaveLength(times);
+    const said = texts(summary(), { cores });
+    expect(said.filter((text) => text.includes('3 ranks share'))).toHaveLength(times);
+  });
+
+  it('does not take waiting for a core for compressible, and says so', () => {
+    expect(gain(summary(), { cores: 2 })).toBe(
+      'how much a smaller payload would save cannot be told apart from that',
+    );
+    // A known link tells what its bytes take, whoever waits for a core.
+    expect(gain(summary(), { cores: 2, linkTime: 4e-3 })).toContain('at most 1.67×');
+  });
+
+  it('does not contradict the engine, which has compared both', () => {
+    expect(gain(summary(), { doesNotPay: true })).toBe(
+      'the engine has measured that this compression takes longer than it saves',
+    );
   });
 
   it('says nothing from too few iterations', () => {
-    expect(verdict(summary(4), 3)).toEqual([]);
+    expect(verdict(summary(4), { ranks: 3 })).toEqual([]);
   });
 
   it('does not speak of communication where there is one rank', () => {
-    const [only, ...more] = verdict(summary(), 1);
-    expect(only!.text).toContain('nothing to communicate');
+    const [only, ...more] = texts(summary(), { ranks: 1 });
+    expect(only).toContain('nothing to communicate');
     expect(more).toEqual([]);
   });
 
   it('names no straggler and nothing hidden where there is none', () => {
     const calm = { ...summary(), straggler: undefined, overlapped: 0 };
-    expect(verdict(calm, 3)).toHaveLength(3);
+    expect(texts(calm)).toHaveLength(3);
   });
 });
