@@ -11,7 +11,15 @@ export interface Marker {
   readonly label: string;
 }
 
-/** A bar that reaches beyond the axis. */
+/** The spread of a bar's iterations. */
+export interface Spread {
+  /** Where the bar stands. */
+  readonly x: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A bar, or its spread, that reaches beyond the axis. */
 export interface CutBar {
   /** Where it stands. */
   readonly x: number;
@@ -20,6 +28,7 @@ export interface CutBar {
 
 export interface OverlayContent {
   readonly cut?: readonly CutBar[];
+  readonly spreads?: readonly Spread[];
   readonly markers: readonly Marker[];
   readonly cursor: number | undefined;
   readonly palette: Palette;
@@ -65,6 +74,7 @@ export class Overlay {
       ctx.fillStyle = palette.surface;
       ctx.fillText(marker.label, left + 5, chartArea.top - 17.5);
     }
+    this.#drawSpreads(chart);
     this.#drawCuts(chart);
     if (cursor !== undefined) {
       const x = Math.round(scale.getPixelForValue(cursor)) + 0.5;
@@ -79,6 +89,24 @@ export class Overlay {
       }
     }
     ctx.restore();
+  }
+
+  /** A thin line in each bar from its shortest to its longest iteration. */
+  #drawSpreads(chart: Chart): void {
+    const [x, y] = [chart.scales['x'], chart.scales['y']];
+    if (this.content?.spreads === undefined || x === undefined || y === undefined)
+      return;
+    const { ctx, chartArea } = chart;
+    ctx.setLineDash([]);
+    ctx.strokeStyle = this.content.palette.ink;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    for (const spread of this.content.spreads) {
+      const middle = Math.round(x.getPixelForValue(spread.x)) + 0.5;
+      ctx.moveTo(middle, y.getPixelForValue(spread.least));
+      ctx.lineTo(middle, Math.max(chartArea.top, y.getPixelForValue(spread.most)));
+    }
+    ctx.stroke();
   }
 
   /** An arrow at the top of each cut bar, and its height where there is room for it. */

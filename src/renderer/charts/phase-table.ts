@@ -4,7 +4,7 @@
  */
 import { PHASES, type Phase } from '../../shared/phases.ts';
 import { formatDuration, formatWholePercent } from '../../shared/units.ts';
-import { meanOf, type Bin } from '../state/run-history.ts';
+import { extremesOf, meanOf, type Bin } from '../state/run-history.ts';
 import { iterationLabel, type TableTwin } from './table-twin.ts';
 
 /** Most bars of such a chart. */
@@ -17,6 +17,7 @@ export function phaseTable(bins: readonly Bin[], phases: readonly Phase[]): Tabl
       'iteration',
       ...phases.map((phase) => `${phase} ms`),
       'wall ms',
+      ...(isMerged(bins) ? ['wall least ms', 'wall most ms'] : []),
       'overlapped ms',
     ],
     rows: bins.map((bin) => ({
@@ -25,6 +26,9 @@ export function phaseTable(bins: readonly Bin[], phases: readonly Phase[]): Tabl
         iterationLabel(bin),
         ...phases.map((phase) => milliseconds(meanOf(bin, phase))),
         milliseconds(meanOf(bin, 'wall')),
+        ...(isMerged(bins) ? [0, 1] : []).map((end) =>
+          milliseconds(extremesOf(bin, 'wall')?.[end]),
+        ),
         milliseconds(meanOf(bin, 'overlapped')),
       ],
     })),
@@ -38,7 +42,10 @@ export function describeBar(bin: Bin): string {
     .filter(([, time]) => wall > 0 && time / wall >= 0.01)
     .toSorted((a, b) => b[1] - a[1])
     .map(([phase, time]) => `${phase} ${formatDuration(time)}`);
-  return `iteration ${iterationLabel(bin)}: ${formatDuration(wall)}; ${parts.join(', ')}`;
+  const extremes = isMerged([bin]) ? extremesOf(bin, 'wall') : undefined;
+  const range =
+    extremes === undefined ? '' : ` (${extremes.map(formatDuration).join(' to ')})`;
+  return `iteration ${iterationLabel(bin)}: ${formatDuration(wall)}${range}; ${parts.join(', ')}`;
 }
 
 /** The whole chart in a sentence, weighted by the iterations of its bars. */
@@ -65,6 +72,10 @@ export function describePhases(bins: readonly Bin[], who: string): string {
     width === 1 ? 'one bar per iteration' : `each bar the mean of ${width} iterations`;
   return `${who}, ${bars}: ${formatDuration(wall / iterations)} each, ${largest.join(', ')}.`;
 }
+
+/** Whether each bar stands for several iterations. */
+const isMerged = ([first]: readonly Bin[]): boolean =>
+  first !== undefined && first.to - first.from > 1;
 
 function milliseconds(value: number | undefined): string {
   return value === undefined ? '' : value.toFixed(3);

@@ -4,6 +4,7 @@
  */
 import { PHASES } from '../../shared/phases.ts';
 import { meanOf, type Bin } from '../state/run-history.ts';
+import { fitted } from './bar-heights.ts';
 import type { Palette } from './palette.ts';
 
 /** @param top the wall time in milliseconds that fills the height, the same for all ranks */
@@ -27,10 +28,14 @@ export function drawStrip(
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
   const perIteration = width / (axis.max - axis.min);
-  const perMillisecond = height / top;
+  const scales = bins.map((bin) => {
+    const time = PHASES.reduce((sum, phase) => sum + (meanOf(bin, phase) ?? 0), 0);
+    return (height / top) * fitted(time, top);
+  });
   for (const phase of PHASES) {
     context.fillStyle = palette.fills[phase];
-    for (const bin of bins) {
+    for (const [index, bin] of bins.entries()) {
+      const perMillisecond = scales[index]!;
       let below = 0;
       for (const lower of PHASES) {
         if (lower === phase) break;

@@ -26,8 +26,8 @@ export class BinnedHistory {
     this.capacity = capacity;
     this.#sums = new Float64Array(capacity * ranks * FIELD_COUNT);
     this.#counts = new Uint32Array(capacity * ranks * FIELD_COUNT);
-    this.#minima = new Float64Array(capacity * BANDS).fill(Infinity);
-    this.#maxima = new Float64Array(capacity * BANDS).fill(-Infinity);
+    this.#minima = new Float64Array(capacity * ranks * BANDS).fill(Infinity);
+    this.#maxima = new Float64Array(capacity * ranks * BANDS).fill(-Infinity);
   }
 
   /** Iterations per bin, a power of two. */
@@ -55,7 +55,7 @@ export class BinnedHistory {
     }
     for (let band = 0; band < BANDS; band++) {
       const value = row[COLUMN[BANDED_FIELDS[band]!]]!;
-      const cell = bin * BANDS + band;
+      const cell = (bin * this.ranks + rank) * BANDS + band;
       if (value < this.#minima[cell]!) this.#minima[cell] = value;
       if (value > this.#maxima[cell]!) this.#maxima[cell] = value;
     }
@@ -69,17 +69,19 @@ export class BinnedHistory {
     return this.#counts[(bin * this.ranks + rank) * FIELD_COUNT + column]!;
   }
 
-  /** Smallest value of the band's field among all ranks; Infinity if none. */
-  minimum(bin: number, band: number): number {
-    return this.#minima[bin * BANDS + band]!;
+  /** Smallest value of the band's field; Infinity if none. */
+  minimum(bin: number, rank: number, band: number): number {
+    return this.#minima[(bin * this.ranks + rank) * BANDS + band]!;
   }
 
-  maximum(bin: number, band: number): number {
-    return this.#maxima[bin * BANDS + band]!;
+  /** Largest value of the band's field; -Infinity if none. */
+  maximum(bin: number, rank: number, band: number): number {
+    return this.#maxima[(bin * this.ranks + rank) * BANDS + band]!;
   }
 
   #merge(): void {
     const stride = this.ranks * FIELD_COUNT;
+    const banded = this.ranks * BANDS;
     const half = this.capacity / 2;
     for (let bin = 0; bin < half; bin++) {
       const left = 2 * bin * stride;
@@ -89,22 +91,22 @@ export class BinnedHistory {
         this.#counts[bin * stride + i] =
           this.#counts[left + i]! + this.#counts[left + stride + i]!;
       }
-      for (let band = 0; band < BANDS; band++) {
-        const first = 2 * bin * BANDS + band;
-        this.#minima[bin * BANDS + band] = Math.min(
-          this.#minima[first]!,
-          this.#minima[first + BANDS]!,
+      const first = 2 * bin * banded;
+      for (let i = 0; i < banded; i++) {
+        this.#minima[bin * banded + i] = Math.min(
+          this.#minima[first + i]!,
+          this.#minima[first + banded + i]!,
         );
-        this.#maxima[bin * BANDS + band] = Math.max(
-          this.#maxima[first]!,
-          this.#maxima[first + BANDS]!,
+        this.#maxima[bin * banded + i] = Math.max(
+          this.#maxima[first + i]!,
+          this.#maxima[first + banded + i]!,
         );
       }
     }
     this.#sums.fill(0, half * stride);
     this.#counts.fill(0, half * stride);
-    this.#minima.fill(Infinity, half * BANDS);
-    this.#maxima.fill(-Infinity, half * BANDS);
+    this.#minima.fill(Infinity, half * banded);
+    this.#maxima.fill(-Infinity, half * banded);
     this.#width *= 2;
     this.#used = Math.ceil(this.#used / 2);
   }

@@ -25,7 +25,7 @@ export interface Bin {
   readonly count: number;
   /** Means, by COLUMN. */
   readonly means: Float64Array;
-  /** Extremes over all ranks, in the order of BANDED_FIELDS. */
+  /** Extremes over the bin's iterations and the query's ranks, in the order of BANDED_FIELDS. */
   readonly minima: readonly number[];
   readonly maxima: readonly number[];
 }
@@ -107,13 +107,13 @@ export class RunHistory {
         for (let rank = 0; rank < this.ranks; rank++) {
           const row = this.recent.row(i, rank);
           if (row === undefined) continue;
+          if (only !== undefined && rank !== only) continue;
+          here = true;
           BANDED_FIELDS.forEach((field, band) => {
             const value = row[COLUMN[field]]!;
             if (value < minima[band]!) minima[band] = value;
             if (value > maxima[band]!) maxima[band] = value;
           });
-          if (only !== undefined && rank !== only) continue;
-          here = true;
           for (let column = 0; column < FIELD_COUNT; column++) {
             const value = row[column]!;
             if (Number.isNaN(value)) continue;
@@ -169,8 +169,10 @@ export class RunHistory {
       if (observed === 0) continue;
       for (let band = 0; band < BANDED_FIELDS.length; band++) {
         for (let bin = first; bin < end; bin++) {
-          minima[band] = Math.min(minima[band]!, whole.minimum(bin, band));
-          maxima[band] = Math.max(maxima[band]!, whole.maximum(bin, band));
+          for (let rank = firstRank; rank < endRank; rank++) {
+            minima[band] = Math.min(minima[band]!, whole.minimum(bin, rank, band));
+            maxima[band] = Math.max(maxima[band]!, whole.maximum(bin, rank, band));
+          }
         }
       }
       bins.push({
@@ -192,7 +194,7 @@ export function meanOf(bin: Bin, field: Field): number | undefined {
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** A banded field's smallest and largest value in a bin, over all ranks. */
+/** A banded field's smallest and largest value in a bin. */
 export function extremesOf(bin: Bin, field: BandedField): [number, number] | undefined {
   const band = BANDED_FIELDS.indexOf(field);
   const low = bin.minima[band]!;

@@ -5,8 +5,10 @@ import {
   robustRange,
   roundUp,
 } from '../../../src/renderer/charts/axis-range.ts';
+import { barRange, fitted } from '../../../src/renderer/charts/bar-heights.ts';
 import { meanCurve, smoothCurve } from '../../../src/renderer/charts/curves.ts';
 import {
+  describeBar,
   describePhases,
   phaseTable,
 } from '../../../src/renderer/charts/phase-table.ts';
@@ -31,6 +33,40 @@ function history(length: number): RunHistory {
   }
   return made;
 }
+
+describe('bar heights', () => {
+  it('leave room for a spread that needs little of it, and cut one that would flatten the bars', () => {
+    expect(barRange([10, 11, 12], [])).toEqual(rangeFromZero([12]));
+    expect(barRange([10, 11, 12], [14, 15, 19]).max).toBe(20);
+    expect(barRange([10, 11, 12], [14, 15, 658]).max).toBe(rangeFromZero([12]).max);
+  });
+
+  it('keep the proportions of a bar that is taller than the axis', () => {
+    expect(fitted(5, 10)).toBe(1);
+    expect(fitted(10, 10)).toBe(1);
+    // 30 % computing and 70 % waiting, on an axis of 10 ms.
+    expect([12, 28].map((time) => time * fitted(40, 10))).toEqual([3, 7]);
+  });
+
+  it('are told with the shortest and the longest iteration of a merged bar', () => {
+    const spiky = new RunHistory(1);
+    for (let iteration = 0; iteration < 320; iteration++) {
+      const compute = iteration === 100 ? 658 : 5;
+      spiky.add(iterationRecord({ rank: 0, iteration, phases: { compute } }));
+    }
+    const bins = spiky.bins({ from: 0, to: 320, limit: 40 });
+    const { columns, rows } = phaseTable(bins, phasesOf(false));
+    const most = columns.indexOf('wall most ms');
+    expect(Math.max(...rows.map(({ cells }) => Number(cells[most])))).toBe(658);
+    expect(rows.filter(({ cells }) => Number(cells[most]) > 5)).toHaveLength(1);
+    expect(bins.map(describeBar).join()).toContain('(5.00 ms to 658 ms)');
+    const fine = phaseTable(
+      spiky.bins({ from: 90, to: 110, limit: 40 }),
+      phasesOf(false),
+    );
+    expect(fine.columns).not.toContain('wall most ms');
+  });
+});
 
 describe('axis ranges', () => {
   it.each([

@@ -29,6 +29,24 @@ function average(values: readonly number[]): number {
 }
 
 describe('run history', () => {
+  it.each([200, 9000])(
+    'has the extremes of the rank asked for, of %i iterations',
+    (length) => {
+      const history = new RunHistory(2);
+      fill(history, length);
+      const query = { from: 0, to: length, limit: 10 };
+      const [both] = history.bins(query);
+      const [second] = history.bins({ ...query, rank: 1 });
+      const last = 10 * (both!.to - 1);
+      expect(extremesOf(both!, 'loss')).toEqual([0, last + 1]);
+      expect(extremesOf(second!, 'loss')).toEqual([1, last + 1]);
+      expect(extremesOf(history.bins({ ...query, rank: 0 })[0]!, 'loss')).toEqual([
+        0,
+        last,
+      ]);
+    },
+  );
+
   it('never draws more bins than there is room for, and each is the mean of its iterations', () => {
     fc.assert(
       fc.property(
