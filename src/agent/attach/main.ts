@@ -2,7 +2,8 @@
  * `attach --base DIR --agent HASH --marker TEXT [--find]`: on a node, by SSH. Bridges stdin
  * and stdout to the supervisor of this user and machine, which is started if none runs. The
  * marker is printed first, after any output of the login shell. With `--find` nothing is
- * started; exit code 3 means that no supervisor runs.
+ * started; exit code 3 means that no supervisor runs. Exit code 4: none may start, and the
+ * last line on stderr says why, as JSON.
  *
  * The base is the agent's directory on the node, `~/.gradwire`. It may be shared by many
  * machines (NFS), so files of one machine are in `nodes/HOSTNAME`.
@@ -36,6 +37,7 @@ const LOG_TAIL_LINES = 5;
 /** In the machine's directory. */
 const SOCKET = 'supervisor.sock';
 const EXIT_NONE_RUNS = 3;
+const EXIT_REFUSED = 4;
 
 const { values } = parseArgs({
   options: {
@@ -122,38 +124,61 @@ async function startAndDial(): Promise<Socket> {
     import.meta.dirname,
   );
   const output = openSync(log, 'a', 0o600);
-  const child = spawn(process.execPath, [entry, '--home', home, '--socket', SOCKET], {
-    argv0: 'gradwire supervisor',
-    cwd: home,
-    detached: true,
-    // Nothing may be left outside the base.
-    env: { ...process.env, NODE_COMPILE_CACHE: cache },
-    stdio: ['ignore', output, output],
+  const child = spawn(
+    process.execPath,
+    [entry, '--home', home, '--socket', SOCKET, '--started'],
+    {
+      argv0: 'gradwire supervisor',
+      cwd: home,
+      detached: true,
+      // Nothing may be left outside the base.
+      env: { ...process.env, NODE_COMPILE_CACHE: cache },
+      stdio: ['ignore', output, output, 'pipe'],
+    },
+  );
+  let exit: string | undefined;
+  child.once('error', (error) => {
+    exit = error.message;
   });
+  // After everything that it told.
+  child.once('close', (code, signal) => {
+    exit = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+  });
+  const told = lineOf(child.stdio[3] as Socket | null | undefined);
   closeSync(output);
   // Records what is in use, so that old agents and old Nodes can be removed.
   writeFileSync(path.join(home, 'runtime'), `${process.execPath}\n`, { mode: 0o600 });
   writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });
   child.unref();
-  let exit: string | undefined;
-  child.once('error', (error) => {
-    exit = error.message;
-  });
-  child.once('exit', (code, signal) => {
-    exit = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
-  });
   const end = performance.now() + START_DEADLINE_MS;
   for (;;) {
     // Checked before the attempt: if two start at once, one ends and finds the other.
     const ended = exit;
     const socket = await dial();
     if (socket !== undefined) return socket;
+    if (told().endsWith('\n')) {
+      process.stderr.write(told());
+      process.exit(EXIT_REFUSED);
+    }
     if (ended !== undefined || performance.now() > end) {
+      // It owns nothing yet: it reads the runs once it listens.
+      child.kill('SIGKILL');
       const how = ended ?? `it did not listen within ${START_DEADLINE_MS / 1000} s`;
       throw new Error(`the supervisor did not start: ${how}: ${logTail()}`);
     }
     await pause(POLL_MS);
   }
+}
+
+/** What arrives there, so far. */
+function lineOf(stream: Socket | null | undefined): () => string {
+  let text = '';
+  stream?.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  stream?.on('error', () => undefined); // its end is reported with the process's
+  stream?.unref();
+  return () => text;
 }
 
 function logTail(): string {

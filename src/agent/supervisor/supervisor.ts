@@ -1,30 +1,48 @@
 /**
- * `gradwire supervisor --home DIR --socket PATH`: one per user and node. It owns the
+ * `gradwire supervisor --home DIR --socket PATH`: one per user and home. It owns the
  * runs; mains come and go. It ends by itself when it has neither a client nor a live
  * run: records not stored yet are in journals, which the next one finds.
+ *
+ * Before it looks at any run it takes the home's lock (`home-lock.ts`): that nobody listens
+ * on the socket does not mean that nobody owns the runs.
  */
-import { rmSync, statSync } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { failure, formatError, type GradwireError } from '../../shared/errors.ts';
 import { ClientSession } from './client-session.ts';
+import { ControlSocket } from './control-socket.ts';
+import { homeHeld } from './held-home.ts';
+import { HomeLock } from './home-lock.ts';
 import { RunTable } from './run-table.ts';
+import { tellStarter } from './starter-line.ts';
 import { VERSION } from './version.ts';
 
 const { values } = parseArgs({
-  options: { home: { type: 'string' }, socket: { type: 'string' } },
+  options: {
+    home: { type: 'string' },
+    socket: { type: 'string' },
+    // File descriptor 3 leads to the process that started this one.
+    started: { type: 'boolean', default: false },
+  },
 });
-const { home, socket: socketPath } = values;
-if (home === undefined || socketPath === undefined) {
-  process.stderr.write('usage: supervisor --home DIR --socket PATH\n');
+if (values.home === undefined || values.socket === undefined) {
+  process.stderr.write('usage: supervisor --home DIR --socket PATH [--started]\n');
   process.exit(2);
 }
+const home = path.resolve(values.home);
 process.title = `gradwire supervisor ${home}`;
+process.umask(0o077);
 
 /** A main that starts us connects right away. */
 const FIRST_CLIENT_MS = 10_000;
 const IDLE_MS = 100;
+/** How often it looks whether its lock and its socket still lead to it. */
 const OWNERSHIP_MS = 1_000;
+/** How long a supervisor here that does not listen may take to listen again, or to end. */
+const OTHER_MS = 10_000;
+const OTHER_PAUSE_MS = 50;
 
 let clients = 0;
 let idle: NodeJS.Timeout | undefined;
@@ -38,18 +56,6 @@ const runs = new RunTable(
   },
 );
 
-function leaveIfIdle(after: number): void {
-  clearTimeout(idle);
-  idle = setTimeout(() => {
-    if (clients === 0 && runs.live === 0) leave(0);
-  }, after);
-}
-
-function leave(code: number): void {
-  if (server.listening && ownsSocket()) rmSync(socketPath!, { force: true });
-  process.exit(code);
-}
-
 const server: Server = createServer((socket) => {
   clients++;
   clearTimeout(idle);
@@ -62,37 +68,8 @@ const server: Server = createServer((socket) => {
     leaveIfIdle(IDLE_MS);
   });
 });
-
-let socketInode: number | undefined;
-
-/** Whether the path still leads to this supervisor. */
-function ownsSocket(): boolean {
-  return statSync(socketPath!, { throwIfNoEntry: false })?.ino === socketInode;
-}
-
-server.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EADDRINUSE') {
-    process.stderr.write(`cannot listen on ${socketPath}: ${error.message}\n`);
-    process.exit(1);
-  }
-  // Either another supervisor is running there, or one died there.
-  const probe = connect(socketPath);
-  probe.on('connect', () => process.exit(0));
-  probe.on('error', () => {
-    rmSync(socketPath, { force: true });
-    server.listen(socketPath);
-  });
-});
-
-server.on('listening', () => {
-  socketInode = statSync(socketPath).ino;
-  runs.restore();
-  leaveIfIdle(FIRST_CLIENT_MS);
-  // If two supervisors start at once over a dead one's socket, one loses the path.
-  setInterval(() => {
-    if (!ownsSocket() && clients === 0 && runs.live === 0) process.exit(0);
-  }, OWNERSHIP_MS).unref();
-});
+const control = new ControlSocket(server, values.socket);
+const lock = await takeHome();
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
@@ -104,5 +81,108 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 // The terminal that started the first main may close: runs continue.
 process.on('SIGHUP', () => undefined);
 
-process.umask(0o077);
-server.listen(socketPath);
+try {
+  await control.listen();
+} catch (error) {
+  lock.release();
+  refuse(
+    failure('SUPERVISOR_START_FAILED', `cannot listen on its socket: ${text(error)}`, {
+      place: values.socket,
+      next: 'Check that the file system of that directory takes Unix sockets and has space.',
+    }),
+  );
+}
+if (values.started) tellStarter();
+runs.restore();
+leaveIfIdle(FIRST_CLIENT_MS);
+let looking = false;
+setInterval(() => {
+  if (looking) return;
+  looking = true;
+  void keepHome().finally(() => {
+    looking = false;
+  });
+}, OWNERSHIP_MS).unref();
+
+function leaveIfIdle(after: number): void {
+  clearTimeout(idle);
+  idle = setTimeout(() => {
+    if (clients === 0 && runs.live === 0) leave(0);
+  }, after);
+}
+
+function leave(code: number): never {
+  control.remove();
+  lock.release();
+  process.exit(code);
+}
+
+/** Waits for a supervisor here that is about to end; ends this one if another serves. */
+async function takeHome(): Promise<HomeLock> {
+  const end = performance.now() + OTHER_MS;
+  for (;;) {
+    const held = await acquire();
+    if (held instanceof HomeLock) {
+      // Versions before the lock had only the socket.
+      if (!(await control.isServed())) return held;
+      held.release();
+      process.exit(0);
+    }
+    const mayCome = held.fate === 'alive' && performance.now() < end;
+    if (held.fate === 'alive' && (await control.isServed())) process.exit(0);
+    if (!mayCome) refuse(homeHeld(held, home));
+    await pause(OTHER_PAUSE_MS);
+  }
+}
+
+async function acquire(): ReturnType<typeof HomeLock.acquire> {
+  try {
+    return await HomeLock.acquire(home);
+  } catch (error) {
+    return refuse(
+      failure('HOME_UNUSABLE', `cannot lock ${home}: ${text(error)}`, {
+        next: 'Check that you may write there and that the disk has space.',
+      }),
+    );
+  }
+}
+
+function refuse(error: GradwireError): never {
+  say(formatError(error.toData()));
+  if (values.started) tellStarter(error.toData());
+  process.exit(1);
+}
+
+/** Somebody may remove the lock or the socket, or put another file there. */
+async function keepHome(): Promise<void> {
+  try {
+    if (!(await lock.keep())) {
+      // Given to another supervisor by hand: to write any more would damage its journals.
+      say(`${home} now belongs to another supervisor; this one ends with its ranks`);
+      process.exit(1);
+    }
+    if (control.isReachable || (await control.isServed())) return;
+    await control.listen();
+    say('somebody removed or replaced the socket: it listens again');
+  } catch (error) {
+    sayOnce(`cannot make sure of the lock and the socket: ${text(error)}`);
+  }
+}
+
+function say(what: string): void {
+  process.stderr.write(
+    `${new Date().toISOString()} supervisor ${process.pid}: ${what}\n`,
+  );
+}
+
+let lastSaid = '';
+
+/** The same trouble comes again every second. */
+function sayOnce(what: string): void {
+  if (what !== lastSaid) say(what);
+  lastSaid = what;
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

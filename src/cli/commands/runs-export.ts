@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { failure } from '../../shared/errors.ts';
 import type { ExportFormat } from '../../shared/rpc.ts';
 import { exportRun } from '../../main/store/run-export.ts';
+import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -29,7 +30,7 @@ export function addRunsExportCommand(runs: Command): void {
     .option('--output <file>', 'output file; default: stdout')
     .action(async (name: string, { format, output }: ExportOptions) => {
       await withWorkspace(async ({ store, coordinator }) => {
-        await coordinator.recover();
+        await catchUp(coordinator);
         const pieces = exportRun(store, resolveRun(store, name), format);
         try {
           if (output === undefined) {

@@ -8,6 +8,7 @@ import { machineNames } from '../../shared/machine-names.ts';
 import type { RunSummary } from '../../shared/rpc.ts';
 import { date, loss } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
+import { catchUp } from '../session/catch-up.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
 interface ListOptions {
@@ -41,9 +42,10 @@ function parseLimit(text: string): number {
 
 async function list(options: ListOptions): Promise<void> {
   await withWorkspace(async ({ store, coordinator }) => {
-    await coordinator.recover();
+    const caughtUp = await catchUp(coordinator);
     const asked = new Set(store.unended().flatMap(({ nodes }) => nodes));
     for (const node of asked) {
+      if (!caughtUp && node === LOCAL_NODE) continue; // it has been said, with the reason
       if (coordinator.nodeConnection(node).connection === 'connected') continue;
       process.stderr.write(
         `gradwire: ${node} was not reached: its runs are listed as they were last known ` +

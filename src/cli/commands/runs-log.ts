@@ -4,6 +4,7 @@ import { inputError } from '../../shared/errors.ts';
 import type { LogFilter } from '../../shared/log-text.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
+import { catchUp } from '../session/catch-up.ts';
 import {
   addConnectOptions,
   connectOptions,
@@ -43,7 +44,7 @@ export function addRunsLogCommand(runs: Command): void {
         const { store, coordinator } = workspace;
         const filter: LogFilter = { rank: flags.rank, text: flags.grep };
         if (!flags.follow) {
-          await coordinator.recover();
+          await catchUp(coordinator);
           const id = resolveRun(store, name);
           requireRank(store, id, flags.rank);
           const printer = new LogPrinter(process.stdout, filter, flags.json);

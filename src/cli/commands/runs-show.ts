@@ -23,6 +23,7 @@ import { missingRecords } from '../text/missing-records.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
 import { date, loss, milliseconds } from '../text/quantities.ts';
 import { describeGpus, describePlaces } from '../text/rank-places.ts';
+import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -34,7 +35,7 @@ export function addRunsShowCommand(runs: Command): void {
     .option('--json', 'print one line of JSON', false)
     .action(async (name: string, options: { readonly json: boolean }) => {
       await withWorkspace(async ({ store, coordinator }) => {
-        await coordinator.recover();
+        await catchUp(coordinator);
         const id = resolveRun(store, name);
         const detail = store.detail(id);
         if (options.json) {

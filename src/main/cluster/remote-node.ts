@@ -8,6 +8,7 @@ import {
   failure,
   GradwireError,
   inputError,
+  isErrorData,
   withNotices,
 } from '../../shared/errors.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
@@ -47,6 +48,8 @@ import type { ConnectOptions, NodeAccess, NodeAddresses } from './node-link.ts';
  */
 const SHELLS_PER_CONNECTION = [4, 8, 8];
 const EXIT_NONE_RUNS = 3;
+/** No supervisor may start there; the last line on stderr is the error, as JSON. */
+const EXIT_REFUSED = 4;
 /** How much a login shell may print before the agent's first output. */
 const MOST_NOISE_BYTES = 2 ** 20;
 const ATTACH_MS = 90_000;
@@ -456,6 +459,7 @@ async function skipTo(
     if (await readUpTo(Buffer.from(`${marker}\n`), stream, node)) return true;
     const { code } = await stream.exit;
     if (code === EXIT_NONE_RUNS) return false;
+    if (code === EXIT_REFUSED) throw refusalOf(stream.stderr, node);
     throw attachFailed(node, stream.stderr.trim() || `it ended with code ${code}`);
   } catch (error) {
     stream.destroy();
@@ -463,6 +467,20 @@ async function skipTo(
   } finally {
     clearTimeout(deadline);
   }
+}
+
+/** Why no supervisor may start there. */
+function refusalOf(stderr: string, node: string): GradwireError {
+  const line = stderr.trim().split('\n').at(-1) ?? '';
+  let error: unknown;
+  try {
+    error = JSON.parse(line);
+  } catch {
+    error = undefined; // cut short: shown as it is
+  }
+  return isErrorData(error)
+    ? new GradwireError({ ...error, place: node })
+    : attachFailed(node, stderr.trim());
 }
 
 /** False if the stream ends first. Its other listeners stay. */

@@ -5,11 +5,17 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
-import net from 'node:net';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import type { Socket } from 'node:net';
+import {
+  failure,
+  GradwireError,
+  isErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
 import type { Home } from '../home/home.ts';
 import { agentBundle } from '../home/installation.ts';
 import { nodeBinary } from '../home/node-binary.ts';
+import { connectTo } from '../home/socket-address.ts';
 import { ControlConnection, type ConnectionHandlers } from './control-connection.ts';
 
 /** Time limit from the start of the process until it listens. */
@@ -27,7 +33,10 @@ export async function connectSupervisor(
   home: Home,
   handlers: ConnectionHandlers,
 ): Promise<ControlConnection | undefined> {
-  const socket = await dial(home.socket);
+  const former = home.formerSocket;
+  const socket =
+    (await dial(home.socket)) ??
+    (former === undefined ? undefined : await dial(former));
   if (socket === undefined) return undefined;
   try {
     return await ControlConnection.open(socket, handlers);
@@ -42,7 +51,8 @@ export async function connectSupervisor(
 
 /**
  * A connection to the home's supervisor, which is started if none listens.
- * @throws GradwireError as `connectSupervisor`, and `SUPERVISOR_START_FAILED`
+ * @throws GradwireError as `connectSupervisor`, `SUPERVISOR_START_FAILED`, and why one must
+ * not start: `HOME_HELD_ELSEWHERE`, `HOME_LOCK_DAMAGED`, `SUPERVISOR_UNREACHABLE`
  */
 export async function ensureSupervisor(
   home: Home,
@@ -57,12 +67,15 @@ export async function ensureSupervisor(
   const deadline = performance.now() + START_DEADLINE_MS;
   let pause = FIRST_PAUSE_MS;
   for (;;) {
-    // Checked before the attempt: if another process won the race for the socket, ours
+    // Checked before the attempt: if another process won the race for the home, ours
     // has ended, and the next attempt finds the winner.
     const ended = exit.reason;
     const connection = await connectSupervisor(home, handlers);
     if (connection !== undefined) return connection;
+    if (exit.refusal !== undefined) throw new GradwireError(exit.refusal);
     if (ended !== undefined || performance.now() > deadline) {
+      // It owns nothing yet: it reads the runs once it listens.
+      child.kill('SIGKILL');
       const tail = logTail(home.supervisorLog, logStart);
       const how = ended ?? `it did not listen within ${START_DEADLINE_MS / 1000} s`;
       throw failure(
@@ -79,9 +92,9 @@ export async function ensureSupervisor(
   }
 }
 
-function dial(path: string): Promise<net.Socket | undefined> {
+function dial(path: string): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
-    const socket = net.connect(path);
+    const socket = connectTo(path);
     socket.once('connect', () => {
       socket.removeAllListeners('error');
       resolve(socket);
@@ -106,12 +119,15 @@ function startSupervisor(home: Home): ChildProcess {
   try {
     const child = spawn(
       nodeBinary(),
-      [agentBundle('supervisor.js'), '--home', home.directory, '--socket', home.socket],
+      [
+        agentBundle('supervisor.js'),
+        ...['--home', home.directory, '--socket', home.socket, '--started'],
+      ],
       {
         argv0: 'gradwire supervisor',
         cwd: home.directory,
         detached: true,
-        stdio: ['ignore', log, log],
+        stdio: ['ignore', log, log, 'pipe'],
         windowsHide: true,
       },
     );
@@ -122,17 +138,31 @@ function startSupervisor(home: Home): ChildProcess {
   }
 }
 
-function watchExit(child: ChildProcess): {
+interface StartEnd {
+  /** How the process ended; undefined while it runs. */
   readonly reason: string | undefined;
+  /** Why it must not serve this home, in its own words. */
+  readonly refusal: ErrorData | undefined;
   readonly happened: Promise<void>;
-} {
+}
+
+function watchExit(child: ChildProcess): StartEnd {
   let reason: string | undefined;
+  let told = '';
+  const line = child.stdio[3] as Socket | null | undefined;
+  line?.setEncoding('utf8');
+  line?.on('data', (text: string) => {
+    told += text;
+  });
+  line?.on('error', () => undefined); // it has ended, which is reported below
+  line?.unref();
   const happened = new Promise<void>((resolve) => {
     child.once('error', (error) => {
       reason = error.message;
       resolve();
     });
-    child.once('exit', (code, signal) => {
+    // After everything that it told.
+    child.once('close', (code, signal) => {
       reason =
         signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
       resolve();
@@ -142,8 +172,18 @@ function watchExit(child: ChildProcess): {
     get reason() {
       return reason;
     },
+    get refusal() {
+      return refusalIn(told);
+    },
     happened,
   };
+}
+
+/** Undefined if it has told nothing, or not all yet. */
+function refusalIn(told: string): ErrorData | undefined {
+  if (!told.endsWith('\n')) return undefined;
+  const error: unknown = JSON.parse(told);
+  return isErrorData(error) ? error : undefined;
 }
 
 /**

@@ -4,7 +4,8 @@
  *
  *   gradwire.db      runs and their records (SQLite)
  *   runs/            journals, owned by the supervisor
- *   supervisor.sock  where the supervisor listens; elsewhere when the path is too long
+ *   supervisor.sock  where the supervisor listens
+ *   supervisor.lock  which process owns the runs: one at a time, also over NFS
  *   supervisor.log   the supervisor's stderr
  *   data/            public data sets (`gradwire data fetch`)
  *   packages/        what is deployed to machines, and npm packages for other processors
@@ -18,19 +19,16 @@ import { lstat, mkdir } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { failure, inputError } from '../../shared/errors.ts';
-
-/**
- * `sockaddr_un.sun_path` holds 104 bytes on macOS and 108 on Linux, including the
- * terminator.
- */
-const MAX_SOCKET_PATH_BYTES = 103;
+import { isTooLong } from './socket-address.ts';
 
 export interface Home {
   readonly directory: string;
   readonly database: string;
   readonly runs: string;
-  /** A Unix socket's path; on Windows a named pipe. */
+  /** A Unix socket's path of any length (`socket-address.ts`); on Windows a named pipe. */
   readonly socket: string;
+  /** Where supervisors of older versions listen, if the path was too long for them. */
+  readonly formerSocket: string | undefined;
   readonly supervisorLog: string;
   /** A directory for each public data set. */
   readonly data: string;
@@ -59,6 +57,7 @@ export function resolveHome(
     database: path.join(directory, 'gradwire.db'),
     runs: path.join(directory, 'runs'),
     socket: socketPath(directory, platform),
+    formerSocket: formerSocket(directory, platform),
     supervisorLog: path.join(directory, 'supervisor.log'),
     data: path.join(directory, 'data'),
     networkProfile: path.join(directory, 'network.json'),
@@ -96,13 +95,25 @@ function dataDirectory(environment: Environment, platform: NodeJS.Platform): str
 }
 
 function socketPath(directory: string, platform: NodeJS.Platform): string {
-  const hash = createHash('sha256').update(directory).digest('hex').slice(0, 16);
-  if (platform === 'win32') return `\\\\.\\pipe\\gradwire-${hash}`;
   const inside = path.join(directory, 'supervisor.sock');
-  return Buffer.byteLength(inside) <= MAX_SOCKET_PATH_BYTES
-    ? inside
-    : path.join(os.tmpdir(), `gradwire-${hash}`, 'supervisor.sock');
+  if (platform === 'win32') return `\\\\.\\pipe\\gradwire-${nameOf(directory)}`;
+  if (platform === 'linux' || !isTooLong(inside)) return inside;
+  // Not from the environment: another terminal may have another TMPDIR or HOME.
+  const { homedir } = os.userInfo();
+  return path.join(homedir, `.gradwire-${nameOf(directory)}`, 'supervisor.sock');
 }
+
+function formerSocket(
+  directory: string,
+  platform: NodeJS.Platform,
+): string | undefined {
+  const inside = path.join(directory, 'supervisor.sock');
+  if (platform === 'win32' || !isTooLong(inside)) return undefined;
+  return path.join(os.tmpdir(), `gradwire-${nameOf(directory)}`, 'supervisor.sock');
+}
+
+const nameOf = (directory: string): string =>
+  createHash('sha256').update(directory).digest('hex').slice(0, 16);
 
 async function makePrivate(directory: string): Promise<void> {
   try {

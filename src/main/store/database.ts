@@ -2,11 +2,14 @@
  * Opens the database: write-ahead log, foreign keys, full synchronisation (a record is
  * acknowledged once it is committed, so a commit must survive a power cut) and
  * migrations by `user_version`. Several processes may have it open: the app and any
- * number of commands.
+ * number of commands. On a network file system they may be on several machines, which share
+ * no memory; the write-ahead log needs shared memory, so a rollback journal takes its place.
  */
+import path from 'node:path';
 import Database from 'better-sqlite3';
 import { failure } from '../../shared/errors.ts';
 import { databaseError } from './database-error.ts';
+import { isOnNetwork } from './network-file-system.ts';
 import { runsMigration } from './migrations/001-runs.ts';
 import { journalsMigration } from './migrations/002-journals.ts';
 import { nodesMigration } from './migrations/003-nodes.ts';
@@ -44,7 +47,7 @@ export function openDatabase(file: string): Database.Database {
   let database: Database.Database | undefined;
   try {
     database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
-    useWriteAheadLog(database);
+    useJournal(database, isOnNetwork(path.dirname(file)) ? 'TRUNCATE' : 'WAL');
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     migrate(database, file);
@@ -59,11 +62,11 @@ export function openDatabase(file: string): Database.Database {
  * SQLite ignores its busy timeout if two connections change the journal mode of a new
  * file at once; on a retry the loser finds the change made.
  */
-function useWriteAheadLog(database: Database.Database): void {
+function useJournal(database: Database.Database, mode: 'WAL' | 'TRUNCATE'): void {
   const deadline = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
     try {
-      database.pragma('journal_mode = WAL');
+      database.pragma(`journal_mode = ${mode}`);
       return;
     } catch (error) {
       const busy =
