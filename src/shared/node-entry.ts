@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { inputError } from './errors.ts';
 import { portRangeSchema } from './port-range.ts';
+import { optionProblem } from './slurm-options.ts';
 import { slurmSettingsSchema } from './slurm-settings.ts';
 import { TRANSPORT_CHOICES } from './ssh-transport.ts';
 
@@ -96,6 +97,13 @@ export function entryProblems(raw: unknown): readonly EntryProblem[] {
     const keys = ['slurm', 'time'];
     const message = problemText(raw, keys, 'a job needs some time: 30, 2:00:00');
     problems.set('slurm.time', { path: 'slurm.time', message });
+  }
+  // No part of the schema: an entry that was stored with such an option can still be read.
+  for (const [index, option] of (data?.slurm?.options ?? []).entries()) {
+    const problem = optionProblem(option);
+    if (problem === undefined) continue;
+    const message = problemText(raw, ['slurm', 'options', String(index)], problem);
+    problems.set('slurm.options', { path: 'slurm.options', message });
   }
   return [...problems.values()];
 }

@@ -1,6 +1,7 @@
 /** The nodes that a run gets on a Slurm cluster, and what it cannot use there. */
 import { inputError } from './errors.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
+import { checkJobOptions } from './slurm-options.ts';
 import type { SlurmSettings } from './slurm-settings.ts';
 
 export interface NodeShare {
@@ -28,13 +29,14 @@ export function nodeShare(ranks: number, settings: SlurmSettings): NodeShare {
 
 /**
  * Checked before anything is requested from Slurm.
- * @throws GradwireError `SLURM_TOO_SMALL`, `NETWORK_UNSUPPORTED`
+ * @throws GradwireError `SLURM_TOO_SMALL`, `NETWORK_UNSUPPORTED`, `SLURM_OPTION_REFUSED`
  */
 export function checkSlurmRun(
   { network, world }: Pick<ExperimentSpec, 'network' | 'world'>,
   settings: SlurmSettings,
 ): void {
   const { nodes } = nodeShare(world.ranks, settings);
+  checkJobOptions(settings.options);
   if (network?.pairs !== undefined) {
     throw inputError(
       'NETWORK_UNSUPPORTED',

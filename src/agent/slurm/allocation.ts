@@ -4,32 +4,30 @@
  * and its time limit is the last resort.
  */
 import { randomBytes } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  failure,
-  toErrorData,
-  type ErrorData,
-  type GradwireError,
-} from '../../shared/errors.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { AllocatedRecord, QueuedRecord } from '../../shared/records.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import { nodeShare } from '../../shared/slurm-share.ts';
 import type { RankPlacement } from '../world/rank-placement.ts';
+import { allottedNodes, type AllottedNodes } from './allotted-nodes.ts';
+import { environmentSeconds } from './environment-seconds.ts';
 import { holderScript } from './holder-script.ts';
+import { cancelJob } from './job-cancellation.ts';
+import { endingOf, endOf } from './job-errors.ts';
 import { jobOptions } from './job-options.ts';
 import { explainStep, rankStep } from './rank-step.ts';
+import { askJob, isOver, submitJob, type JobStatus } from './slurm-client.ts';
 import {
-  askJob,
-  cancelJob,
-  findNodes,
-  isOver,
-  submitJob,
-  type ComputeNode,
-  type JobStatus,
-} from './slurm-client.ts';
+  jobFile,
+  leftJobs,
+  makeMark,
+  writeJob,
+  type JobMark,
+  type SlurmJob,
+} from './slurm-job.ts';
 
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 10_000;
@@ -38,7 +36,6 @@ const COMPLETING_MS = 45_000;
 const COMPLETING_LOOK_MS = 500;
 /** Long enough for loading modules on busy nodes and files over a network. */
 const START_MS = 300_000;
-const LOOPBACK = '127.0.0.1';
 /**
  * How long before the end of its allocation a run ends: this, or a tenth of the time.
  */
@@ -46,14 +43,16 @@ const LONGEST_LEAD_MS = 60_000;
 const LEAD_SHARE = 0.1;
 /** Node's timers are limited to 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** How long a supervisor may be silent before its job ends; tests use another value. */
-const PATIENCE_SECONDS = Number(process.env.GRADWIRE_SLURM_PATIENCE_SECONDS ?? 120);
-/**
- * For tests: how long before its end the allocation is left. Default: depends on its
- * time.
- */
-const LEAD_SECONDS = process.env.GRADWIRE_SLURM_LEAD_SECONDS;
-const JOB_FILE = 'slurm-job';
+/** How long a supervisor may be silent before its job ends. */
+const PATIENCE_SECONDS = 120;
+/** How long a job is kept that runs, but whose nodes Slurm or DNS do not tell. */
+const NODES_PATIENCE_MS = 600_000;
+/** Answers that may be others a moment later: the job was perhaps awaited for hours. */
+const PASSING: ReadonlySet<string> = new Set([
+  'SLURM_SILENT',
+  'SLURM_MISSING',
+  'COMPUTE_NODE_UNKNOWN',
+]);
 
 export interface AllocationOptions {
   readonly run: string;
@@ -63,6 +62,8 @@ export interface AllocationOptions {
   readonly folder: string;
   /** The login node's name in records. */
   readonly node: string;
+  /** How long a job's nodes may be unknown while it runs; default: ten minutes. */
+  readonly nodesPatienceMs?: number;
 }
 
 export interface AllocationListener {
@@ -115,8 +116,11 @@ export class SlurmAllocation {
         this.#asked.resolve(undefined);
       },
       (error: unknown) => {
+        if (this.#job !== job) {
+          this.#asked.resolve(undefined); // Nobody wants it any longer.
+          return;
+        }
         this.#asked.reject(error);
-        if (this.#job !== job) return;
         this.release();
         this.#listener.lost(toErrorData(error));
       },
@@ -143,22 +147,19 @@ export class SlurmAllocation {
   }
 }
 
-/** Ends a job that an earlier supervisor has left, if any. */
-export function cancelLeftJob(folder: string): void {
-  const file = path.join(folder, JOB_FILE);
-  try {
-    cancelJob(readFileSync(file, 'utf8').trim());
-    rmSync(file, { force: true });
-  } catch {
-    // No job was left.
-  }
+/** Ends the jobs that an earlier supervisor has left, if any. */
+export function cancelLeftJobs(folder: string): void {
+  for (const { file, mark } of leftJobs(folder)) cancelJob(mark, file);
 }
 
 class Job {
   readonly #options: AllocationOptions;
   readonly #listener: AllocationListener;
   readonly #heartbeat: string;
-  #id: string | undefined;
+  readonly #mark: JobMark;
+  readonly #submission = new AbortController();
+  #job: SlurmJob | undefined;
+  #requested = false;
   #placement: RankPlacement | undefined;
   #told: string | undefined;
   #released = false;
@@ -167,10 +168,15 @@ class Job {
   #look: NodeJS.Timeout | undefined;
   #ending: NodeJS.Timeout | undefined;
   #end: number | undefined;
+  /** Since when its nodes cannot be told though it runs. */
+  #unknownSince: number | undefined;
+  /** Set by tests: how long before its end the allocation is left. */
+  #leadSeconds: number | undefined;
 
   constructor(options: AllocationOptions, listener: AllocationListener) {
     this.#options = options;
     this.#listener = listener;
+    this.#mark = makeMark(options.run, options.settings.options);
     // For this job only: a later supervisor must not keep it alive.
     const name = `slurm-alive-${randomBytes(4).toString('hex')}`;
     this.#heartbeat = path.join(options.folder, name);
@@ -181,32 +187,52 @@ class Job {
   }
 
   async submit(): Promise<void> {
-    const { run, ranks, settings, folder, node } = this.#options;
-    const options = jobOptions(run, nodeShare(ranks, settings), settings);
+    const { ranks, settings, folder, node } = this.#options;
+    const mark = this.#mark;
+    const options = jobOptions(mark, nodeShare(ranks, settings), settings);
+    const patienceSeconds =
+      environmentSeconds('GRADWIRE_SLURM_PATIENCE_SECONDS') ?? PATIENCE_SECONDS;
+    this.#leadSeconds = environmentSeconds('GRADWIRE_SLURM_LEAD_SECONDS');
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#live();
-    const script = holderScript({
-      heartbeat: this.#heartbeat,
-      patienceSeconds: PATIENCE_SECONDS,
-    });
-    const id = await submitJob(script, options, node);
-    this.#id = id;
+    this.#live(patienceSeconds);
+    const script = holderScript({ heartbeat: this.#heartbeat, patienceSeconds });
+    // Before sbatch is called: a supervisor that is killed then has left a job, too.
+    writeJob(folder, mark);
+    this.#requested = true;
+    const job = await this.#sent(script, options);
+    this.#job = job;
     if (this.#released) {
-      cancelJob(id);
+      this.#cancel();
       return;
     }
-    writeFileSync(path.join(folder, JOB_FILE), `${id}\n`, { mode: 0o600 });
-    this.#listener.queued({ type: 'queued', at: Date.now(), node, job: id });
+    writeJob(folder, job);
+    this.#listener.queued({ type: 'queued', at: Date.now(), node, job: job.id });
     this.#lookAgain(FIRST_LOOK_MS);
+  }
+
+  async #sent(script: string, options: readonly string[]): Promise<SlurmJob> {
+    const { folder, node } = this.#options;
+    const { signal } = this.#submission;
+    const mark = this.#mark;
+    try {
+      return await submitJob({ script, options, mark, node, signal });
+    } catch (error) {
+      // Silence leaves it open whether there is a job; everything else says that there is none.
+      if (toErrorData(error).code !== 'SLURM_SILENT') {
+        this.#requested = false;
+        rmSync(jobFile(folder, mark), { force: true });
+      }
+      throw error;
+    }
   }
 
   /** How the job ended; undefined while it continues, as far as Slurm reports. */
   async findEnd(): Promise<ErrorData | undefined> {
     const deadline = performance.now() + COMPLETING_MS;
     for (;;) {
-      const status = await askJob(this.#id!);
+      const status = await askJob(this.#job!);
       if (status === undefined) return undefined;
-      if (isOver(status)) return endOf(this.#id!, status, this.#options.node).toData();
+      if (isOver(status)) return endOf(this.#job!, status, this.#options.node).toData();
       const late = performance.now() > deadline;
       if (status.state !== 'COMPLETING' || late) return undefined;
       await new Promise((resolve) => setTimeout(resolve, COMPLETING_LOOK_MS));
@@ -220,12 +246,15 @@ class Job {
     clearTimeout(this.#look);
     clearTimeout(this.#ending);
     rmSync(this.#heartbeat, { force: true });
-    if (this.#id === undefined) return;
-    cancelJob(this.#id);
-    rmSync(path.join(this.#options.folder, JOB_FILE), { force: true });
+    this.#submission.abort();
+    if (this.#requested) this.#cancel();
   }
 
-  #live(): void {
+  #cancel(): void {
+    cancelJob(this.#job ?? this.#mark, jobFile(this.#options.folder, this.#mark));
+  }
+
+  #live(patienceSeconds: number): void {
     const beat = (): void => {
       try {
         writeFileSync(this.#heartbeat, `${++this.#beats}\n`, { mode: 0o600 });
@@ -234,7 +263,7 @@ class Job {
       }
     };
     beat();
-    this.#beat = setInterval(beat, (PATIENCE_SECONDS * 1000) / 10);
+    this.#beat = setInterval(beat, (patienceSeconds * 1000) / 10);
   }
 
   #lookAgain(pause: number): void {
@@ -254,14 +283,18 @@ class Job {
 
   /** @returns whether to keep watching */
   async #lookNow(): Promise<boolean> {
-    const status = await askJob(this.#id!);
+    const status = await askJob(this.#job!);
     if (status === undefined || this.#released) return true;
     if (isOver(status)) {
-      this.#listener.lost(endOf(this.#id!, status, this.#options.node).toData());
+      this.#listener.lost(endOf(this.#job!, status, this.#options.node).toData());
       return false;
     }
     if (status.state === 'RUNNING') {
-      if (this.#placement === undefined) await this.#take(status);
+      if (this.#placement === undefined) {
+        const nodes = await this.#findNodes(status);
+        if (nodes === undefined || this.#released) return true;
+        this.#take(status, nodes);
+      }
       this.#awaitEnd(status);
     } else if (this.#placement === undefined) this.#tell(status);
     return true;
@@ -278,53 +311,61 @@ class Job {
       type: 'queued',
       at: Date.now(),
       node: this.#options.node,
-      job: this.#id!,
+      job: this.#job!.id,
       ...(why === undefined ? {} : { reason: why }),
       ...(expected === undefined ? {} : { expected }),
     });
   }
 
-  async #take(status: JobStatus): Promise<void> {
-    const { ranks, node } = this.#options;
-    const found = await findNodes(status.nodeList);
-    const nodes = found.slice(0, ranks);
-    const addresses = await Promise.all(nodes.map((one) => addressOf(one, nodes)));
-    if (this.#released) return;
-    this.#placement = this.#makePlacement(
-      nodes,
-      addresses,
-      status.cores / found.length,
-    );
+  /**
+   * The nodes of a job that runs; undefined if they cannot be told now. One question that
+   * stays without an answer must not cost an allocation.
+   * @throws what lasts too long
+   */
+  async #findNodes(status: JobStatus): Promise<AllottedNodes | undefined> {
+    const { ranks, nodesPatienceMs = NODES_PATIENCE_MS } = this.#options;
+    try {
+      const found = await allottedNodes(this.#job!, status, ranks);
+      this.#unknownSince = undefined;
+      return found;
+    } catch (error) {
+      const { code, message } = toErrorData(error);
+      this.#unknownSince ??= performance.now();
+      const late = performance.now() - this.#unknownSince >= nodesPatienceMs;
+      if (late || !PASSING.has(code)) throw error;
+      const reason = `it runs, but its nodes are not known yet: ${message}`;
+      if (!this.#released) this.#tell({ ...status, reason, start: undefined });
+      return undefined;
+    }
+  }
+
+  #take(status: JobStatus, found: AllottedNodes): void {
+    this.#placement = this.#makePlacement(found);
     this.#listener.allocated({
       type: 'allocated',
       at: Date.now(),
-      node,
-      job: this.#id!,
-      computeNodes: nodes.map(({ name }) => name),
+      node: this.#options.node,
+      job: this.#job!.id,
+      computeNodes: found.nodes.map(({ name }) => name),
       ...(status.end === undefined ? {} : { until: status.end }),
     });
   }
 
-  #makePlacement(
-    nodes: readonly ComputeNode[],
-    addresses: readonly string[],
-    cores: number,
-  ): RankPlacement {
+  #makePlacement({ nodes, addresses, coresPerNode }: AllottedNodes): RankPlacement {
     const { ranks, settings } = this.#options;
+    const job = this.#job!;
     const shares = assignRanks(ranks, nodes);
     const places = placesOf(shares);
     const most = Math.max(...shares.map(([, share]) => share.length));
     const nodeOf = (rank: number): string => nodes[places[rank]!]!.name;
     return {
       places,
-      coresPerRank: cores / most,
+      coresPerRank: coresPerNode / most,
       startMs: START_MS,
       nodeOf,
       listenOf: (rank) => addresses[places[rank]!]!,
       commandOf: (rank, entry) => ({
-        prefix: rankStep({
-          ...{ job: this.#id!, node: nodeOf(rank), setup: settings.setup, entry },
-        }),
+        prefix: rankStep({ job, node: nodeOf(rank), setup: settings.setup, entry }),
         reports: 'stdout',
       }),
       explain: (rank, exit) => explainStep(exit, { rank, node: nodeOf(rank) }),
@@ -338,9 +379,9 @@ class Job {
     clearTimeout(this.#ending);
     if (end === undefined || start === undefined) return;
     const lead =
-      LEAD_SECONDS === undefined
+      this.#leadSeconds === undefined
         ? Math.min(LONGEST_LEAD_MS, (end - start) * LEAD_SHARE)
-        : Number(LEAD_SECONDS) * 1000;
+        : this.#leadSeconds * 1000;
     const left = end - lead - Date.now();
     if (left > LONGEST_TIMER_MS) {
       this.#end = undefined; // To be looked at again.
@@ -348,56 +389,9 @@ class Job {
     }
     this.#ending = setTimeout(
       () => {
-        this.#listener.ending(endingOf(this.#id!, end, this.#options.node).toData());
+        this.#listener.ending(endingOf(this.#job!, end, this.#options.node).toData());
       },
       Math.max(0, left),
     );
   }
-}
-
-/** @throws GradwireError `COMPUTE_NODE_UNKNOWN` */
-async function addressOf(
-  { name, address }: ComputeNode,
-  nodes: readonly ComputeNode[],
-): Promise<string> {
-  if (nodes.length === 1) return LOOPBACK;
-  try {
-    return (await lookup(address)).address;
-  } catch {
-    throw failure(
-      'COMPUTE_NODE_UNKNOWN',
-      `the login node cannot resolve "${address}"`,
-      {
-        place: name,
-        next: 'The login node must know the compute nodes by name. Ask the cluster’s administrators.',
-      },
-    );
-  }
-}
-
-/** Not restartable if the job was ended on purpose. */
-function endOf(job: string, { state }: JobStatus, node: string): GradwireError {
-  const cancelled = state === 'CANCELLED';
-  return failure(
-    cancelled ? 'JOB_ENDED' : 'JOB_LOST',
-    `Slurm job ${job} has ended: ${state}`,
-    {
-      place: node,
-      next: cancelled
-        ? 'It may have been cancelled by a user. Launch the run again.'
-        : `Ask Slurm why (sacct -j ${job}), or launch the run again; with onFailure: restart it submits another job by itself.`,
-    },
-  );
-}
-
-function endingOf(job: string, end: number, node: string): GradwireError {
-  const at = new Date(end).toISOString().slice(11, 16);
-  return failure(
-    'ALLOCATION_ENDING',
-    `Slurm job ${job} reaches its time limit at ${at} UTC, before the end of the run`,
-    {
-      place: node,
-      next: 'Request more time (--time), or set onFailure: restart to resume in another job.',
-    },
-  );
 }

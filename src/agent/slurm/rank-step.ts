@@ -6,10 +6,11 @@
 import { failure, type ErrorData } from '../../shared/errors.ts';
 import type { ProcessExit } from '../world/rank-process.ts';
 import { shellQuoted } from '../../shared/shell-word.ts';
-import { strayVariables } from './slurm-client.ts';
+import { strayVariables } from './slurm-command.ts';
+import { onCluster, type SlurmJob } from './slurm-job.ts';
 
 export interface RankStep {
-  readonly job: string;
+  readonly job: SlurmJob;
   readonly node: string;
   /** Lines of shell before it. */
   readonly setup: readonly string[];
@@ -34,7 +35,14 @@ export function rankStep({ job, node, setup, entry }: RankStep): readonly string
   const shell = setup.length === 0 ? 'sh -c' : 'bash -l -c';
   return [
     ...['env', ...strayVariables().flatMap((name) => ['-u', name])],
-    ...['srun', `--jobid=${job}`, '--overlap', '--nodes=1', '--ntasks=1'],
+    ...[
+      'srun',
+      ...onCluster(job),
+      `--jobid=${job.id}`,
+      '--overlap',
+      '--nodes=1',
+      '--ntasks=1',
+    ],
     ...[`--nodelist=${node}`, '--mem=0', '--cpu-bind=none', '--mpi=none'],
     ...['--export=ALL', '--quiet'],
     ...['sh', '-c', `exec 3>&1 1>&2 4<&0 </dev/null; exec ${shell} "$@"`, 'gradwire'],

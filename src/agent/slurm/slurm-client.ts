@@ -2,11 +2,15 @@
  * Slurm's commands on a login node: sbatch, squeue, scontrol, scancel. Output is
  * requested in formats that all versions of the last ten years support.
  */
-import { execFile, spawn } from 'node:child_process';
-import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError, inputError } from '../../shared/errors.ts';
+import { callSlurm, wordsOf } from './slurm-command.ts';
+import { onCluster, type JobMark, type SlurmJob } from './slurm-job.ts';
 
-/** A busy controller answers late; an absent one makes commands wait this long. */
-const ANSWER_MS = 60_000;
+/** A controller with thousands of jobs to place may let sbatch wait for minutes. */
+const SUBMIT_MS = 120_000;
+/** How long a job whose sbatch has said nothing is looked for. */
+const LOOK_FOR_MS = 60_000;
+const FIRST_LOOK_MS = 1_000;
 /** squeue prints these for missing values. */
 const NOTHING: ReadonlySet<string> = new Set([
   '',
@@ -52,28 +56,47 @@ export interface JobStatus {
 export const isOver = ({ state }: Pick<JobStatus, 'state'>): boolean =>
   state === 'UNKNOWN' || OVER.has(state);
 
+export interface Submission {
+  readonly script: string;
+  readonly options: readonly string[];
+  readonly mark: JobMark;
+  /** The login node's name, for errors. */
+  readonly node: string;
+  /** The job is no longer wanted: sbatch is killed. */
+  readonly signal?: AbortSignal | undefined;
+  readonly submitMs?: number;
+  readonly lookForMs?: number;
+}
+
 /**
- * Submits a script with sbatch.
- * @param node the login node's name, for errors
- * @returns the job's number
+ * Submits a script with sbatch. A job whose number sbatch does not say, because it is slow,
+ * hangs, or speaks otherwise, is found by its mark.
  * @throws GradwireError `SLURM_MISSING`, `SLURM_SILENT`, `SLURM_REFUSED`
  */
-export async function submitJob(
-  script: string,
-  options: readonly string[],
-  node: string,
-): Promise<string> {
-  const args = ['--parsable', ...options];
-  const { code, stdout, stderr } = await call('sbatch', args, { input: script, node });
-  // With several clusters: `17;cluster`.
-  const job = stdout.trim().split('\n').at(-1)?.split(';')[0] ?? '';
-  if (code === 0 && /^\d+$/.test(job)) return job;
-  if (SILENT.test(stderr)) {
-    throw failure('SLURM_SILENT', `Slurm does not respond: ${wordsOf(stderr)}`, {
-      next: 'Try again when sinfo works on the login node.',
+export async function submitJob(submission: Submission): Promise<SlurmJob> {
+  const { script, options, mark, node, signal } = submission;
+  const { submitMs = SUBMIT_MS, lookForMs = LOOK_FOR_MS } = submission;
+  const answer = await callSlurm('sbatch', ['--parsable', ...options], {
+    ...{ input: script, node, answerMs: submitMs, signal },
+  });
+  if (answer.code === 0) {
+    const job = submitted(answer.stdout, mark);
+    if (job !== undefined) return job;
+  }
+  // "Socket timed out" leaves it open whether the controller has taken the job.
+  const isSilent = answer.late || SILENT.test(answer.stderr);
+  const isUnclear = isSilent || answer.code === 0;
+  const found = await lookFor(mark, isUnclear ? lookForMs : 0, signal);
+  if (found !== undefined) return found;
+  if (isSilent) {
+    throw failure('SLURM_SILENT', `Slurm does not respond: ${wordsOf(answer)}`, {
+      place: node,
+      next:
+        'Try again when sinfo works on the login node. If Slurm has taken the job all the same, ' +
+        `it is cancelled as soon as it is seen; scancel --name="${mark.name}" does the same.`,
     });
   }
-  throw inputError('SLURM_REFUSED', `Slurm rejected the job: ${wordsOf(stderr)}`, {
+  throw inputError('SLURM_REFUSED', `Slurm rejected the job: ${wordsOf(answer)}`, {
     place: node,
     next:
       `Correct the machine’s settings (gradwire nodes edit ${node}), ` +
@@ -81,16 +104,85 @@ export async function submitJob(
   });
 }
 
+/** Reads `17`, or `17;cluster`, which sbatch prints last. */
+function submitted(stdout: string, mark: JobMark): SlurmJob | undefined {
+  const line = stdout.trim().split('\n').at(-1) ?? '';
+  const [, id, cluster] = /^(\d+)(?:;(\S+))?$/.exec(line.trim()) ?? [];
+  if (id === undefined) return undefined;
+  return { ...mark, id, ...(cluster === undefined ? {} : { clusters: cluster }) };
+}
+
+/** Looks until it is there, or for so long; once at least. */
+async function lookFor(
+  mark: JobMark,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<SlurmJob | undefined> {
+  const deadline = performance.now() + ms;
+  for (let pause = FIRST_LOOK_MS; signal?.aborted !== true; pause *= 1.5) {
+    const found = await findJob(mark, signal);
+    const left = deadline - performance.now();
+    if (found !== undefined || left <= 0) return found;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
+  }
+  return undefined;
+}
+
+/** The job with the mark; undefined if there is none, or Slurm does not answer. */
+async function findJob(
+  mark: JobMark,
+  signal?: AbortSignal,
+): Promise<SlurmJob | undefined> {
+  const answer = await askSqueue(
+    mark,
+    [`--name=${mark.name}`, '--format=%A|%j|%k'],
+    signal,
+  );
+  if (answer?.code !== 0) return undefined;
+  let cluster = mark.clusters;
+  for (const line of answer.lines) {
+    cluster = /^CLUSTER: (\S+)/.exec(line)?.[1] ?? cluster;
+    const id = /^(\d+)\|/.exec(line)?.[1];
+    if (id === undefined || !line.includes(mark.token)) continue;
+    return { ...mark, id, ...(cluster === undefined ? {} : { clusters: cluster }) };
+  }
+  return undefined;
+}
+
 /** A job's state; undefined if Slurm does not answer now. */
-export async function askJob(job: string): Promise<JobStatus | undefined> {
-  const format = '%T|%r|%S|%e|%C|%N';
-  const { code, stdout, stderr } = await call('squeue', [
-    ...['--noheader', '--states=all', `--jobs=${job}`, `--format=${format}`],
-  ]);
-  const line = stdout.trim();
-  if (code === 0 && line !== '') return parseStatus(line);
+export async function askJob(job: SlurmJob): Promise<JobStatus | undefined> {
+  const format = '--format=%T|%r|%S|%e|%C|%N';
+  const answer = await askSqueue(job, [`--jobs=${job.id}`, format]);
+  if (answer === undefined) return undefined;
+  const { code, lines, stderr } = answer;
+  const line = lines.find((one) => one.includes('|'));
+  if (code === 0 && line !== undefined) return parseStatus(line);
   const forgotten = code === 0 || /invalid job id/i.test(stderr);
   return forgotten ? { state: 'UNKNOWN', cores: 0, nodeList: '' } : undefined;
+}
+
+interface Listed {
+  readonly code: number;
+  readonly lines: readonly string[];
+  readonly stderr: string;
+}
+
+/** Undefined without squeue: its directory may be away for now, and with it no job. */
+async function askSqueue(
+  mark: JobMark,
+  options: readonly string[],
+  signal?: AbortSignal,
+): Promise<Listed | undefined> {
+  const args = ['--noheader', '--states=all', ...onCluster(mark), ...options];
+  try {
+    const { code, stdout, stderr } = await callSlurm('squeue', args, { signal });
+    const lines = stdout.split('\n').map((line) => line.trim());
+    return { code, lines: lines.filter((line) => line !== ''), stderr };
+  } catch (error) {
+    if (error instanceof GradwireError && error.code === 'SLURM_MISSING')
+      return undefined;
+    throw error;
+  }
 }
 
 /** A line of squeue in the format that `askJob` asks for. */
@@ -115,12 +207,17 @@ export interface ComputeNode {
 
 /**
  * The nodes of a list, in Slurm's order.
- * @throws GradwireError `SLURM_SILENT`
+ * @throws GradwireError `SLURM_SILENT`, `SLURM_MISSING`
  */
-export async function findNodes(nodeList: string): Promise<readonly ComputeNode[]> {
-  const { code, stdout, stderr } = await call('scontrol', [
+export async function findNodes(
+  nodeList: string,
+  job: Pick<JobMark, 'clusters'> = {},
+): Promise<readonly ComputeNode[]> {
+  const answer = await callSlurm('scontrol', [
+    ...onCluster(job),
     ...['--oneliner', 'show', 'node', nodeList],
   ]);
+  const { code, stdout } = answer;
   const nodes = stdout.split('\n').flatMap((line): ComputeNode[] => {
     const name = /(?:^|\s)NodeName=(\S+)/.exec(line)?.[1];
     if (name === undefined) return [];
@@ -129,86 +226,11 @@ export async function findNodes(nodeList: string): Promise<readonly ComputeNode[
   if (code === 0 && nodes.length > 0) return nodes;
   throw failure(
     'SLURM_SILENT',
-    `Slurm cannot expand the node list ${nodeList}: ${wordsOf(stderr)}`,
+    `Slurm cannot expand the node list ${nodeList}: ${wordsOf(answer)}`,
     {
       next: 'Launch the run again.',
     },
   );
-}
-
-/** Ends a job, even if this process ends first. */
-export function cancelJob(job: string): void {
-  const child = spawn('scancel', ['--quiet', job], {
-    detached: true,
-    stdio: 'ignore',
-    env: slurmEnvironment(),
-  });
-  // Without scancel there is no job either.
-  child.on('error', () => undefined);
-  child.unref();
-}
-
-/** Variables that change what commands do or print; only ours may count. */
-export function strayVariables(environment = process.env): readonly string[] {
-  return Object.keys(environment).filter(
-    (name) => name.startsWith('SLURM_') && !KEPT.has(name),
-  );
-}
-
-/** The cluster and the user. */
-const KEPT: ReadonlySet<string> = new Set([
-  'SLURM_CONF',
-  'SLURM_JWT',
-  'SLURM_CLUSTERS',
-]);
-
-function slurmEnvironment(): NodeJS.ProcessEnv {
-  const stray = new Set(strayVariables());
-  const rest = Object.entries(process.env).filter(([name]) => !stray.has(name));
-  return { ...Object.fromEntries(rest), SLURM_TIME_FORMAT: 'standard' };
-}
-
-interface Called {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function call(
-  command: string,
-  args: readonly string[],
-  {
-    input = '',
-    node = 'NAME',
-  }: { readonly input?: string; readonly node?: string } = {},
-): Promise<Called> {
-  return new Promise((resolve, reject) => {
-    const options = { timeout: ANSWER_MS, env: slurmEnvironment() };
-    const child = execFile(command, args, options, (error, stdout, stderr) => {
-      if (error?.code === 'ENOENT') reject(missing(command, node));
-      else
-        resolve({ code: error === null ? 0 : Number(error.code) || 1, stdout, stderr });
-    });
-    child.stdin?.on('error', () => undefined); // It has said why, or ends without reading.
-    child.stdin?.end(input);
-  });
-}
-
-function missing(command: string, node: string): GradwireError {
-  return failure('SLURM_MISSING', `this machine has no ${command}`, {
-    next:
-      'Check that it is a login node of a Slurm cluster and that Slurm is in the PATH of SSH ' +
-      `commands (ssh HOST command -v sbatch). If it is not one: gradwire nodes edit ${node} --unset slurm.`,
-  });
-}
-
-/** `sbatch: error: a\nsbatch: error: b` → `a; b` */
-function wordsOf(stderr: string): string {
-  const lines = stderr
-    .split('\n')
-    .map((line) => line.replace(/^\w+: (error|fatal): /, '').trim())
-    .filter((line) => line !== '');
-  return lines.length === 0 ? 'no reason given' : lines.slice(-3).join('; ');
 }
 
 /** In the login node's time zone, as Slurm prints it. */

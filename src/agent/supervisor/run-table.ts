@@ -26,7 +26,7 @@ import type {
 } from '../../shared/protocol/supervisor.ts';
 import type { RunRecord } from '../../shared/records.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
-import { cancelLeftJob } from '../slurm/allocation.ts';
+import { cancelLeftJobs } from '../slurm/allocation.ts';
 import { Journal } from './journal.ts';
 import { journalWriteFailed } from './journal-write-error.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
@@ -108,7 +108,7 @@ export class RunTable {
   #restoreRun(id: string, metaFile: string, journalFile: string): Run {
     const meta = JSON.parse(readFileSync(metaFile, 'utf8')) as RunMeta;
     const { createdAt } = meta;
-    cancelLeftJob(this.#folder(id));
+    cancelLeftJobs(this.#folder(id));
     const spec = parseExperimentSpec(meta.spec, metaFile);
     const seen = new SeenProgress();
     const { launch } = meta;

@@ -1,5 +1,7 @@
 /** What becomes of a run whose nodes Slurm allots, or does not: a real Slurm of two nodes. */
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cancellationScript } from '../../../src/agent/slurm/job-cancellation.ts';
 import { until } from '../../harness/processes.ts';
 import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
 import {
@@ -106,12 +108,27 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
       place: 'network',
     });
     // Two all the same, by an option of the user's own.
-    const settings = slurmSettings({ nodes: 1, options: ['--nodes=2'] });
+    // Slurm does not say the job's number then, and the name is not ours.
+    const quiet = ['--quiet', '--job-name=mine', '--comment=billed'];
+    const settings = slurmSettings({ nodes: 1, options: ['--nodes=2', ...quiet] });
     const entries = await node.queue('by-option', spec, settings);
     expect(await endOf(entries)).toMatchObject({
       error: { code: 'NETWORK_UNSUPPORTED' },
     });
     expect(recordsOf(entries, 'started')).toEqual([]);
+    await noJobs(slurm);
+  });
+
+  test('are not taken from another job of that number', async () => {
+    const held = slurm.hold(1);
+    const cancel = (name: string): void => {
+      const mark = { id: held, name, token: name };
+      const env = { ...process.env, ...slurm.environment };
+      execFileSync('sh', ['-c', cancellationScript(mark, '/nonexistent')], { env });
+    };
+    cancel('gradwire');
+    expect([...slurm.jobs().keys()]).toEqual([held]);
+    cancel('wrap');
     await noJobs(slurm);
   });
 

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { explainStep, rankStep } from '../../../src/agent/slurm/rank-step.ts';
 
+const JOB = { id: '7', name: 'gradwire r1 0a', token: '0a' };
 let directory: string;
 let entry: string;
 beforeAll(() => {
@@ -32,7 +33,7 @@ function start(
   readonly status: number | null;
 } {
   const file = given.entry ?? entry;
-  const step = rankStep({ job: '7', node: 'n1', setup, entry: file });
+  const step = rankStep({ job: JOB, node: 'n1', setup, entry: file });
   const command = step.slice(step.indexOf('sh'));
   const node = [given.node ?? process.execPath, file, 'a b', "c'd"];
   // A home of its own: a login shell runs its owner's profile.
@@ -72,7 +73,7 @@ test('a file that a compute node lacks is named', () => {
 });
 
 test('the step is of its job and node', () => {
-  const step = rankStep({ job: '7', node: 'n1', setup: [], entry });
+  const step = rankStep({ job: JOB, node: 'n1', setup: [], entry });
   expect(step.slice(0, 2)).toEqual(['env', 'srun']);
   expect(step).toEqual(
     expect.arrayContaining(['--jobid=7', '--nodelist=n1', '--overlap']),

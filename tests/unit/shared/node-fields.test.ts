@@ -59,7 +59,8 @@ describe('the entry of fields', () => {
             ...{ partition: word, account: word, time: fc.constant('1:00') },
             ...{ nodes: count, ranksPerNode: count, cpusPerNode: count },
             ...{ gpusPerNode: count, setup: list(word) },
-            options: list(word.map((name) => `--${name}`)),
+            // None is the beginning of a name that is refused, such as --wait.
+            options: list(word.map((name) => `--qos=${name}`)),
           },
           { requiredKeys: [] },
         ),

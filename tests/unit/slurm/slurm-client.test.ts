@@ -5,9 +5,14 @@ import { describe, expect, test } from 'vitest';
 import {
   isOver,
   parseStatus,
-  strayVariables,
   submitJob,
 } from '../../../src/agent/slurm/slurm-client.ts';
+import { strayVariables } from '../../../src/agent/slurm/slurm-command.ts';
+
+const submission = {
+  ...{ script: '#!/bin/sh\n', options: [], node: 'hpc' },
+  mark: { name: 'gradwire r1 0a', token: '0a' },
+};
 
 describe('what squeue prints', () => {
   test('of a job that waits', () => {
@@ -53,16 +58,21 @@ test('variables of a job that the supervisor is in are not handed on', () => {
     SLURM_CONF: '/etc/slurm.conf',
     SLURM_JOB_ID: '5',
     SLURM_LABELIO: '1',
+    SQUEUE_PARTITION: 'short',
+    SBATCH_ARRAY_INX: '1-3',
+    SBATCH_ACCOUNT: 'lab',
     PATH: '/bin',
   };
-  expect(strayVariables(environment)).toEqual(['SLURM_JOB_ID', 'SLURM_LABELIO']);
+  expect(strayVariables(environment)).toEqual([
+    ...['SLURM_JOB_ID', 'SLURM_LABELIO', 'SQUEUE_PARTITION', 'SBATCH_ARRAY_INX'],
+  ]);
 });
 
 test('a machine without Slurm says that it has none', async () => {
   const { PATH } = process.env;
   process.env.PATH = import.meta.dirname;
   try {
-    await expect(submitJob('#!/bin/sh\n', [], 'hpc')).rejects.toMatchObject({
+    await expect(submitJob(submission)).rejects.toMatchObject({
       code: 'SLURM_MISSING',
       message: 'this machine has no sbatch',
       next: expect.stringContaining('nodes edit hpc --unset slurm') as string,
@@ -79,7 +89,7 @@ test('a refused job names the machine whose settings are to be corrected', async
   writeFileSync(path.join(folder, 'sbatch'), refusing, { mode: 0o755 });
   process.env.PATH = folder;
   try {
-    await expect(submitJob('#!/bin/sh\n', [], 'hpc')).rejects.toMatchObject({
+    await expect(submitJob(submission)).rejects.toMatchObject({
       code: 'SLURM_REFUSED',
       place: 'hpc',
       next: expect.stringContaining('(gradwire nodes edit hpc)') as string,

@@ -1,0 +1,65 @@
+/**
+ * Cancels a job, and makes sure that it is gone: the controller may be busy for minutes, and
+ * then scancel fails or hangs. A shell does it, which outlives the supervisor. What it cannot
+ * cancel it says in the supervisor's log; such a job still ends soon after it begins, because
+ * its sign of life is gone (`holder-script.ts`).
+ */
+import { spawn } from 'node:child_process';
+import { shellQuoted } from '../../shared/shell-word.ts';
+import { slurmEnvironment } from './slurm-command.ts';
+import { onCluster, type JobMark } from './slurm-job.ts';
+
+/** Seconds before each attempt: three minutes in all. */
+const PAUSES = [0, 1, 2, 4, 8, 15, 30, 60, 60];
+/**
+ * Looks that must find nothing before a job without a number is taken for one that was never
+ * submitted: a busy controller may take it a while after sbatch was killed. About a minute.
+ */
+const LOOKS_WITHOUT_NUMBER = 7;
+
+/** @param file says that the job is left; removed when it is gone */
+export function cancelJob(mark: JobMark, file: string): void {
+  const child = spawn('sh', ['-c', cancellationScript(mark, file)], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: slurmEnvironment(),
+  });
+  child.on('error', (error) => {
+    process.stderr.write(`cannot cancel ${nameOf(mark)}: ${error.message}\n`);
+  });
+  child.unref();
+}
+
+/** For a shell: cancels by number and name together, so that no other job is meant. */
+export function cancellationScript(mark: JobMark, file: string): string {
+  const { name, token, id = '' } = mark;
+  const options = [...onCluster(mark), `--name=${name}`].map(shellQuoted).join(' ');
+  const told = `error: ${nameOf(mark)} could not be cancelled and may still wait for nodes or hold some; on the login node: scancel ${[...onCluster(mark), `--name=${shellQuoted(name)}`, id].join(' ')}`;
+  return `limit=
+command -v timeout >/dev/null 2>&1 && limit='timeout -k 5 60'
+cancel() { $limit scancel --quiet ${options} "$1" >/dev/null 2>&1; }
+left() {
+  $limit squeue --noheader ${options} --states=pending,running,suspended,configuring --format='%A|%j|%k'
+}
+number=${shellQuoted(id)}
+looks=${id === '' ? LOOKS_WITHOUT_NUMBER : 1}
+for pause in ${PAUSES.join(' ')}; do
+  sleep "$pause"
+  [ -z "$number" ] || cancel "$number"
+  found=$(left 2>/dev/null) || continue
+  found=$(printf '%s\\n' "$found" | sed -n ${shellQuoted(`s/^ *\\([0-9][0-9]*\\)|.*${token}.*$/\\1/p`)})
+  if [ -z "$found" ]; then
+    looks=$((looks - 1))
+    [ "$looks" -gt 0 ] || { rm -f ${shellQuoted(file)}; exit 0; }
+  else
+    looks=1
+    for one in $found; do cancel "$one"; done
+  fi
+done
+printf '%s\\n' ${shellQuoted(told)} >&2
+exit 1
+`;
+}
+
+const nameOf = ({ id, name }: JobMark): string =>
+  id === undefined ? `Slurm job "${name}"` : `Slurm job ${id} ("${name}")`;

@@ -1,0 +1,282 @@
+/** A Slurm that answers late, wrongly or not at all: no allocation is lost, and no job stays. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  cancelLeftJobs,
+  SlurmAllocation,
+  type AllocationOptions,
+} from '../../../src/agent/slurm/allocation.ts';
+import { cancellationScript } from '../../../src/agent/slurm/job-cancellation.ts';
+import { submitJob } from '../../../src/agent/slurm/slurm-client.ts';
+import type { ErrorData } from '../../../src/shared/errors.ts';
+import type { AllocatedRecord, QueuedRecord } from '../../../src/shared/records.ts';
+import { until } from '../../harness/processes.ts';
+import { FakeSlurm } from './fake-slurm.ts';
+import { slurmSettings } from './slurm-runs.ts';
+
+const RUNS = `[ -e "$DIR/gone" ] || echo "RUNNING|None|2026-03-01T12:00:00|N/A|2|n0"`;
+const NODE = 'echo "NodeName=n0 NodeAddr=127.0.0.1 CPUTot=2"';
+/** A job that squeue does not show any longer once it is cancelled. */
+const shown = (lines: string): string => `[ -e "$DIR/gone" ] || { ${lines}; }`;
+const GONE = 'touch "$DIR/gone"';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'gradwire-run-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What becomes of a run's nodes. */
+class Fate implements AsyncDisposable {
+  readonly queued: QueuedRecord[] = [];
+  readonly allocated: AllocatedRecord[] = [];
+  readonly lost: ErrorData[] = [];
+  readonly allocation: SlurmAllocation;
+
+  constructor(more: Partial<AllocationOptions> = {}) {
+    this.allocation = new SlurmAllocation(
+      {
+        ...{ run: 'r1', ranks: 2, settings: slurmSettings({ nodes: 1 }), folder },
+        ...{ node: 'hpc', ...more },
+      },
+      {
+        queued: (record) => this.queued.push(record),
+        allocated: (record) => this.allocated.push(record),
+        ending: () => undefined,
+        lost: (error) => this.lost.push(error),
+      },
+    );
+    this.allocation.ask();
+  }
+
+  /** When its job is cancelled. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.allocation.release();
+    await until(
+      () => readdirSync(folder),
+      (files) => files.length === 0,
+      'the job to be cancelled',
+    );
+  }
+}
+
+const settled = ({ allocated, lost }: Fate): Promise<unknown> =>
+  until(
+    () => allocated.length + lost.length,
+    (count) => count > 0,
+    'the nodes, or the end of the job',
+  );
+
+describe('nodes of a job that has just started', () => {
+  test.each([
+    ['does not answer', 'echo "slurm_load_node: Socket timed out" >&2; exit 1'],
+    ['says nothing', 'exit 0'],
+    ['is away', 'exit 127'],
+  ])('are asked for again if scontrol %s once', async (_, silence) => {
+    using slurm = new FakeSlurm({
+      sbatch: 'echo 4711',
+      squeue: RUNS,
+      scontrol: `if [ -e "$DIR/asked" ]; then ${NODE}; else touch "$DIR/asked"; ${silence}; fi`,
+      scancel: GONE,
+    });
+    await using fate = new Fate();
+    await settled(fate);
+    expect(fate.lost).toEqual([]);
+    expect(fate.allocated).toMatchObject([{ job: '4711', computeNodes: ['n0'] }]);
+    expect(slurm.calls('scancel')).toEqual([]);
+    expect(fate.queued.at(-1)!.reason).toMatch(/^it runs, but its nodes are not known/);
+  });
+
+  test('are given up when they stay unknown', async () => {
+    using slurm = new FakeSlurm({
+      sbatch: 'echo 4711',
+      squeue: RUNS,
+      scontrol: 'exit 1',
+      scancel: GONE,
+    });
+    await using fate = new Fate({ nodesPatienceMs: 300 });
+    await settled(fate);
+    expect(fate.lost).toMatchObject([{ code: 'SLURM_SILENT' }]);
+    expect(slurm.calls('scontrol').length).toBeGreaterThan(1);
+  });
+});
+
+describe('a job whose sbatch does not say its number', () => {
+  const mark = { name: 'gradwire r1 0a1b', token: '0a1b' };
+  const listed = 'echo "4711|gradwire r1 0a1b|(null)"';
+  const submission = {
+    ...{ script: '#!/bin/sh\n', options: [], node: 'hpc', mark, submitMs: 300 },
+  };
+
+  test.each([
+    ['hangs, as does what it has started', 'sleep 1000 & sleep 1000', listed],
+    [
+      'is seen a while later',
+      'sleep 1000',
+      `[ -e "$DIR/a" ] && ${listed}; touch "$DIR/a"`,
+    ],
+    ['was interrupted', 'echo "Socket timed out on send/recv" >&2; exit 1', listed],
+    ['is quiet', 'exit 0', listed],
+    ['is of a cluster', 'exit 0', `echo "CLUSTER: b"; ${listed}`],
+  ])('is found by its name: sbatch %s', async (_, sbatch, squeue) => {
+    using slurm = new FakeSlurm({ sbatch, squeue });
+    const job = await submitJob({ ...submission, lookForMs: 30_000 });
+    expect(job).toMatchObject({ ...mark, id: '4711' });
+    expect(job.clusters).toBe(squeue.includes('CLUSTER') ? 'b' : undefined);
+    expect(slurm.calls('squeue')[0]).toContain('--name=gradwire r1 0a1b');
+  });
+
+  test('is not another job of that name', async () => {
+    using slurm = new FakeSlurm({
+      sbatch: 'exit 0',
+      squeue: 'echo "12|mine|gradwire ffff"; echo "13|mine|gradwire 0a1b"',
+    });
+    const job = await submitJob({ ...submission, mark: { ...mark, name: 'mine' } });
+    expect(job.id).toBe('13');
+    expect(slurm.calls('sbatch')).toHaveLength(1);
+  });
+
+  test('is told as silence, not as a refusal, if nobody answers', async () => {
+    using slurm = new FakeSlurm({ sbatch: 'sleep 1000', squeue: 'exit 1' });
+    const error = await submitJob({ ...submission, lookForMs: 100 }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
+      ...{ code: 'SLURM_SILENT', place: 'hpc' },
+      next: expect.stringContaining('scancel --name="gradwire r1 0a1b"') as string,
+    });
+    // Killed, with what it had started.
+    const left = spawnSync('pgrep', ['-f', `${slurm.directory}/sbatch`]);
+    expect(left.stdout.toString()).toBe('');
+  });
+
+  test('is cancelled, and looked for, when the run is stopped meanwhile', async () => {
+    using slurm = new FakeSlurm({
+      sbatch: 'exec sleep 1000',
+      squeue: shown(
+        'echo "4711|$(sed -n "s/.*job-name=\\(gradwire r1 [0-9a-f]*\\).*/\\1/p" "$DIR/calls")|"',
+      ),
+      scancel: GONE,
+    });
+    await using fate = new Fate();
+    await slurm.called('sbatch', /job-name/);
+    fate.allocation.release();
+    await slurm.called('scancel', /--name=gradwire r1 [0-9a-f]{8} 4711$/);
+    await fate.allocation.asked;
+    expect(fate.lost).toEqual([]);
+  });
+});
+
+test('the commands go to the cluster that has the job', async () => {
+  using slurm = new FakeSlurm({
+    sbatch: 'echo "17;b"',
+    squeue: RUNS,
+    scontrol: NODE,
+    scancel: GONE,
+  });
+  const settings = slurmSettings({ nodes: 1, options: ['--clusters=a,b'] });
+  await using fate = new Fate({ settings });
+  await settled(fate);
+  const step = fate.allocation.placement!.commandOf(0, '/agent.js').prefix;
+  expect(step).toContain('--clusters=b');
+  fate.allocation.release();
+  await slurm.called('scancel', / 17$/);
+  for (const command of ['squeue', 'scontrol', 'scancel'] as const) {
+    for (const call of slurm.calls(command)) expect(call).toMatch(/ --clusters=b /);
+  }
+  expect(slurm.calls('scancel')[0]).toMatch(/ --name=gradwire r1 [0-9a-f]{8} 17$/);
+});
+
+describe('a job that is no longer wanted', () => {
+  const job = { id: '17', name: "gradwire it's", token: "it's" };
+  const cancel = (
+    scripts: ConstructorParameters<typeof FakeSlurm>[0],
+    mark: object = {},
+  ) => {
+    using slurm = new FakeSlurm({ sleep: 'exit 0', ...scripts });
+    const file = path.join(slurm.directory, 'slurm-job');
+    writeFileSync(file, '');
+    const script = cancellationScript({ ...job, ...mark }, file);
+    const { status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    return { status, stderr, left: existsSync(file), calls: slurm.calls('scancel') };
+  };
+
+  test('is cancelled again until it is gone', () => {
+    const squeue = `echo x >> "$DIR/looks"; [ $(wc -l < "$DIR/looks") -gt 3 ] || echo "17|gradwire it's|"`;
+    const { status, left, calls } = cancel({ squeue, scancel: 'exit 1' });
+    expect({ status, left }).toEqual({ status: 0, left: false });
+    expect(calls.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(calls)).toEqual(
+      new Set(["scancel --quiet --name=gradwire it's 17"]),
+    );
+  });
+
+  test('is told if it stays, or if nobody knows', () => {
+    for (const squeue of [`echo "17|gradwire it's|"`, 'exit 1']) {
+      const { status, stderr, left } = cancel({ squeue, scancel: 'exit 1' });
+      expect({ status, left }).toEqual({ status: 1, left: true });
+      expect(stderr).toMatch(
+        /^error: Slurm job 17 .* could not be cancelled .*: scancel /,
+      );
+    }
+  });
+
+  test('is looked for if its number is not known, and other jobs are not its', () => {
+    const squeue = `echo "16|gradwire|other"; echo x >> "$DIR/looks"; [ $(wc -l < "$DIR/looks") -ne 3 ] || echo "18|gradwire it's|"`;
+    const { status, calls } = cancel({ squeue, scancel: GONE }, { id: undefined });
+    expect(status).toBe(0);
+    expect(calls).toEqual(["scancel --quiet --name=gradwire it's 18"]);
+  });
+});
+
+test('a supervisor cancels what an earlier one has left, as that one wrote it', async () => {
+  using slurm = new FakeSlurm({ squeue: GONE, scancel: GONE });
+  const run = path.join(folder, 'r7');
+  mkdirSync(run);
+  writeFileSync(path.join(run, 'slurm-job'), '12\n');
+  const mark = { name: 'gradwire r7 0a', token: '0a', id: '13', clusters: 'b' };
+  writeFileSync(path.join(run, 'slurm-job-0a'), JSON.stringify(mark));
+  writeFileSync(path.join(run, 'slurm-job-0b'), '{"na');
+  cancelLeftJobs(run);
+  await slurm.called('scancel', /^scancel --quiet --name=gradwire r7 12$/);
+  await slurm.called(
+    'scancel',
+    /^scancel --quiet --clusters=b --name=gradwire r7 0a 13$/,
+  );
+  await until(
+    () => readdirSync(run),
+    (files) => files.length === 1,
+    'the files of both to be removed',
+  );
+});
+
+test.each(['PATIENCE', 'LEAD'])('a %s that is no number is refused', async (name) => {
+  const variable = `GRADWIRE_SLURM_${name}_SECONDS`;
+  process.env[variable] = '1O';
+  try {
+    await using fate = new Fate();
+    await expect(fate.allocation.asked).rejects.toMatchObject({
+      ...{ code: 'ENVIRONMENT_INVALID', place: variable },
+    });
+  } finally {
+    Reflect.deleteProperty(process.env, variable);
+  }
+});
+
+// The script has to run in the smallest shell of a login node.
+test('the shell of Debian takes the script', () => {
+  const script = cancellationScript({ name: "it's", token: 'a' }, '/tmp/it’s');
+  expect(() => execFileSync('dash', ['-n', '-c', script])).not.toThrow();
+});
