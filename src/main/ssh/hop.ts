@@ -171,6 +171,12 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
           sock: way as net.Socket,
           username: target.user,
           hostVerifier: (key: Buffer, verify: (good: boolean) => void) => {
+            if (check.hasAccepted) {
+              const changed = check.verifyAgain(key);
+              if (changed !== undefined) end(changed);
+              verify(changed === undefined);
+              return;
+            }
             const checking = check.verify(key, context.questions, over.signal);
             deadline.during(checking).then(
               () => {

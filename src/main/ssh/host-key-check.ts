@@ -3,7 +3,7 @@
  * and asks if necessary. An accepted key is saved only after the handshake, because the
  * server shows its key before it proves that the key is its own.
  */
-import { failure } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors.ts';
 import { decideHostKey } from './host-keys/host-key-decision.ts';
 import {
   fingerprintOf,
@@ -63,8 +63,33 @@ export class HostKeyCheck {
     return this.#known.skipped.map(({ place, reason }) => `${place}: ${reason}`);
   }
 
+  /** Whether a key of the server has been accepted: this is not the first exchange. */
+  get hasAccepted(): boolean {
+    return this.#accepted !== undefined;
+  }
+
   /**
-   * Resolves if the key is accepted.
+   * The check where the session's keys are renewed, by volume or every hour: the server's
+   * own key must be the accepted one. It answers in the same turn, because ssh2 mixes up
+   * what is sent between the renewal and a late answer.
+   */
+  verifyAgain(blob: Buffer): GradwireError | undefined {
+    if (this.#accepted?.blob.equals(blob) === true) return undefined;
+    const key = parseHostKey(blob);
+    const shown = key === undefined ? 'key' : `${key.type} key ${fingerprintOf(key)}`;
+    const host = hopText(this.#target, this.#options.jump === true);
+    return failure(
+      'HOST_KEY_CHANGED',
+      `${host} presents a ${shown} within a connection that began with a different one: someone may be intercepting it`,
+      {
+        place: placeOf(this.#target),
+        next: 'Do not connect. Tell the machine’s administrator.',
+      },
+    );
+  }
+
+  /**
+   * Resolves if the key is accepted in the first exchange.
    * @throws GradwireError `HOST_KEY_…`
    */
   async verify(
@@ -84,14 +109,6 @@ export class HostKeyCheck {
     }
     const shown = { keyType: key.type, fingerprint: fingerprintOf(key) };
     const isJump = this.#options.jump === true;
-    if (this.#accepted !== undefined) {
-      // Keys are exchanged again every hour; the server's key must stay the same.
-      if (this.#accepted.blob.equals(key.blob)) return;
-      throw hostKeyRefused('HOST_KEY_CHANGED', this.#target, {
-        ...{ ...shown, isJump },
-        known: 'this connection',
-      });
-    }
     const { revokedHostKeys } = this.#target;
     const revoked =
       revokedHostKeys === undefined

@@ -1,0 +1,211 @@
+/**
+ * A real sshd that renews the session's keys again and again while bytes flow, by volume and
+ * by time: uploads, downloads, tunnels, terminals and streams must not notice.
+ */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import ssh2 from 'ssh2';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SshConnection } from '../../../src/main/ssh/connection.ts';
+import type { RemoteConnection } from '../../../src/main/ssh/remote-connection.ts';
+import { sshTarget } from '../../../src/main/ssh/target.ts';
+import { until } from '../../harness/processes.ts';
+import { makeKey, SshServer, type SshServerOptions } from '../../harness/sshd.ts';
+
+const data = randomBytes(2 ** 19);
+
+/** How often a server has renewed its keys. */
+const renewals = ({ log }: SshServer): number =>
+  log.match(/set_newkeys: rekeying out/g)?.length ?? 0;
+
+const renewing = (limit: string, config: readonly string[] = []): SshServerOptions => ({
+  config: [`RekeyLimit ${limit}`, 'LogLevel DEBUG1', ...config],
+});
+
+let echo: net.Server;
+let echoPort: number;
+
+beforeAll(async () => {
+  echo = net.createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  ({ port: echoPort } = echo.address() as net.AddressInfo);
+});
+afterAll(() => echo.close());
+
+/** Sends everything and gives what came back. */
+async function thereAndBack(stream: Duplex): Promise<boolean> {
+  stream.end(data);
+  return (await buffer(stream)).equals(data);
+}
+
+/** Types lines into a terminal, each after the answer to the one before. */
+async function converse(shell: Duplex, over: () => boolean): Promise<number> {
+  let seen = '';
+  shell.setEncoding('utf8').on('data', (text: string) => {
+    seen = (seen + text).slice(-1000);
+  });
+  let line = 0;
+  for (; line < 20 || !over(); line++) {
+    shell.write(`echo "<$((${line}))>"\n`);
+    const answer = `<${line}>`;
+    while (!seen.includes(answer)) await once(shell, 'data');
+  }
+  shell.end('exit\n');
+  return line;
+}
+
+/** Both ways through everything that a connection carries, all at once. */
+async function carryEverything(
+  connection: RemoteConnection,
+  server: SshServer,
+): Promise<void> {
+  const { length } = data;
+  const file = path.join(server.home, 'uploaded');
+  const port = await connection.listen((stream) => stream.pipe(stream));
+  const shell = await connection.shell({ columns: 80, rows: 24 });
+  const cat = await connection.stream('cat');
+  const tunnel = await connection.forward('127.0.0.1', echoPort);
+  let over = false;
+  const typing = converse(shell, () => over);
+  const download = `head -c ${length} /dev/zero | tr '\\0' x`;
+  const [there, back, returned, uploaded, downloaded] = await Promise.all([
+    thereAndBack(cat),
+    thereAndBack(tunnel),
+    thereAndBack(net.connect(port.port, '127.0.0.1')),
+    connection.run(`cat > ${file}`, { input: data }),
+    connection.run(download, { maxBytes: length }),
+  ]);
+  over = true;
+  await typing;
+  expect(await shell.exit).toMatchObject({ code: 0 });
+  expect([there, back, returned]).toEqual([true, true, true]);
+  expect(uploaded.code).toBe(0);
+  expect(readFileSync(file).equals(data)).toBe(true);
+  expect(downloaded.stdout === 'x'.repeat(length)).toBe(true);
+  port.close();
+}
+
+/** Ciphers of all three constructions: AEAD, ChaCha20-Poly1305, and encrypt-then-MAC. */
+describe.each([
+  ['aes128-gcm@openssh.com', []],
+  ['chacha20-poly1305@openssh.com', ['soak']],
+  ['aes256-ctr', ['soak']],
+])('renewed every 64 KiB, under %s', (cipher, tags) => {
+  test(
+    'keys of a machine do not disturb what a connection carries',
+    { tags },
+    async () => {
+      await using server = await SshServer.start(
+        renewing('64K none', [`Ciphers ${cipher}`]),
+      );
+      await using connection = await SshConnection.open(server.target());
+      await carryEverything(connection, server);
+      expect(renewals(server)).toBeGreaterThan(20);
+      expect((await connection.run('echo on')).stdout).toBe('on\n');
+    },
+  );
+});
+
+test('keys of a machine and its jump host are renewed while SFTP and streams flow', async () => {
+  await using door = await SshServer.start(renewing('64K none'));
+  await using server = await SshServer.start(renewing('64K none'));
+  const target = server.target({ jumps: [door.target()] });
+  await using connection = await SshConnection.open(target);
+  await carryEverything(connection, server);
+  const sftp = (await connection.sftp())!;
+  const file = path.join(server.home, 'by-sftp');
+  const returned = await new Promise<Buffer>((resolve, reject) => {
+    sftp.writeFile(file, data, (failed) => {
+      if (failed) reject(failed);
+      sftp.readFile(file, (error, read) => {
+        if (error) reject(error);
+        else resolve(read);
+      });
+    });
+  });
+  sftp.end();
+  expect(returned.equals(data)).toBe(true);
+  expect(renewals(server)).toBeGreaterThan(20);
+  expect(renewals(door)).toBeGreaterThan(20);
+});
+
+test('keys are renewed by time, too', { tags: 'soak' }, async () => {
+  await using server = await SshServer.start(renewing('default 1'));
+  await using connection = await SshConnection.open(server.target());
+  const stream = await connection.stream('cat');
+  const block = data.subarray(0, 4096);
+  let sent = 0;
+  let received = 0;
+  stream.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+  });
+  let enough = false;
+  const writing = (async () => {
+    while (!enough) {
+      if (!stream.write(block)) await once(stream, 'drain');
+      sent += block.length;
+      await new Promise(setImmediate);
+    }
+  })();
+  await until(
+    () => renewals(server),
+    (count) => count >= 4,
+    'keys to be renewed',
+  );
+  enough = true;
+  await writing;
+  stream.end();
+  await once(stream, 'close');
+  expect(received).toBe(sent);
+});
+
+test('a server that shows another key of its own at a renewal is refused', async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'gradwire-renewal-'));
+  const keys = ['first', 'second'].map((name) =>
+    readFileSync(makeKey(path.join(directory, name))),
+  );
+  const serving = Promise.withResolvers<ssh2.Connection>();
+  const server = new ssh2.Server({ hostKeys: [keys[0]!] }, (client) => {
+    client.on('error', () => undefined);
+    client.on('authentication', (context) => {
+      context.accept();
+    });
+    serving.resolve(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  await using connection = await SshConnection.open(
+    sshTarget({
+      ...{ host: '127.0.0.1', port, identities: [], agent: undefined },
+      ...{ strictHostKeyChecking: 'no', userKnownHosts: [], globalKnownHosts: [] },
+    }),
+  );
+  const client = await serving.promise;
+  const renewed = new Promise<void>((resolve) => {
+    client.rekey(resolve);
+  });
+  await renewed;
+  expect(connection.isOpen).toBe(true);
+  // ssh2 has no way to change a server's key, which no honest server does.
+  const { _protocol: protocol } = client as unknown as {
+    _protocol: { _hostKeys: Record<string, unknown> };
+  };
+  protocol._hostKeys['ssh-ed25519'] = ssh2.utils.parseKey(keys[1]!);
+  client.rekey();
+  const { error } = await connection.closed;
+  expect(error).toMatchObject({
+    code: 'HOST_KEY_CHANGED',
+    message: expect.stringMatching(
+      /^127\.0\.0\.1 presents a ssh-ed25519 key SHA256:\S+ within a connection/,
+    ) as string,
+  });
+  server.close();
+  rmSync(directory, { recursive: true });
+});
