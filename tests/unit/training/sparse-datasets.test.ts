@@ -46,7 +46,7 @@ describe('a file in the format of SVMlight', () => {
     '+1 qid:3 0:0.5 7:-2 # the first',
     '',
     '  -1\t1:1e-3   12:+3\r',
-    '0',
+    '-1.0',
     '1.0 4:1',
   ].join('\n');
   const expected = [
@@ -183,7 +183,8 @@ describe('a file of labelled texts', () => {
 
   it.each([
     ['ham\ta\nham\tb', 'has 1 labels ("ham"), expected two'],
-    ['a\tx\nb\tx\na\tx\nb\tx\nc\tx', 'has 3 labels'],
+    ['a\tx\nb\tx\na\tx\nb\tx\nc\tx\nc\tx', 'has 3 labels'],
+    ['a\tx\nb\tx\na\tx\nb\tx\nc\tx', 'line 5: no other line has the label "c"'],
     ['a\tx\nb\tx\nc\tx\nd\tx\ne\tx', 'has more than 3 labels'],
     ['a\tx\nno tabulator\n', 'line 2: no label'],
   ])('%j is refused', (content, message) => {

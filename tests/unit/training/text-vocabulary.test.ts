@@ -72,7 +72,7 @@ describe('characters', () => {
     const directory = directoryOf({ 'a.txt': Uint8Array.of(97, 255, 97, 97, 97) });
     expect(() => textCharacters.inspect({ directory, inputs: inputsOf(2, 9) })).toThrow(
       expect.objectContaining({
-        ...{ code: 'DATA_MISMATCH', place: path.join(directory, 'a.txt') },
+        ...{ code: 'DATA_MISMATCH', place: `${path.join(directory, 'a.txt')}:1:2` },
       }),
     );
   });

@@ -19,16 +19,10 @@ import {
   type ClickSample,
 } from './click-samples.ts';
 import type { Dataset, DatasetSize } from './dataset.ts';
-import {
-  FileCache,
-  linesOf,
-  malformed,
-  quoted,
-  requireFile,
-  withTestFile,
-  type SplitFiles,
-} from './sample-file.ts';
+import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
+import { withTestFile, type SplitFiles } from './split-files.ts';
+import { filledLinesOf, malformed, quoted } from './text-lines.ts';
 import { log1p } from '../../../shared/portable-math.ts';
 
 /** A category has about a hundred to ten million values in a column. */
@@ -45,7 +39,7 @@ interface Contents {
 const contents = new FileCache((file): Contents => {
   let samples = 0;
   let clicks = 0;
-  for (const [line, number] of sampleLines(file)) {
+  for (const [line, number] of filledLinesOf(file)) {
     let columns = 1;
     for (let at = line.indexOf(TAB); at >= 0; at = line.indexOf(TAB, at + 1)) columns++;
     if (columns !== COLUMNS) {
@@ -80,7 +74,7 @@ export const criteo: Dataset = {
       of: (n: number) => ReturnType<typeof collector.ofSplit>,
     ) => {
       let n = 0;
-      for (const [line, number] of sampleLines(file)) {
+      for (const [line, number] of filledLinesOf(file)) {
         of(n++)?.add(read(line, file, number));
       }
     };
@@ -110,17 +104,6 @@ function sizesOf({ train, test }: SplitFiles): DatasetSize {
     ...splitSizes(samples),
     notice: `${train} has no test part (${train}.t): every tenth sample is used for testing.`,
   };
-}
-
-/** The lines that are not empty, with their numbers from 1 on. */
-function* sampleLines(
-  file: string,
-): Generator<readonly [line: Buffer, number: number]> {
-  let number = 0;
-  for (const line of linesOf(file)) {
-    number++;
-    if (line.length > 0) yield [line, number];
-  }
 }
 
 const ZERO = 48;

@@ -19,17 +19,12 @@ import {
   requireRows,
   type ClickSample,
 } from './click-samples.ts';
-import { csvRecords, type CsvRecord } from './csv-records.ts';
+import { csvRecords, type CsvRecord, type LinesWithin } from './csv-records.ts';
 import type { ColumnNames, Dataset, DatasetSize } from './dataset.ts';
-import {
-  FileCache,
-  malformed,
-  quoted,
-  requireFile,
-  withTestFile,
-  type SplitFiles,
-} from './sample-file.ts';
+import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
+import { withTestFile, type SplitFiles } from './split-files.ts';
+import { malformed, quoted } from './text-lines.ts';
 import { log1p } from '../../../shared/portable-math.ts';
 
 const FEATURES = 2 ** 16;
@@ -42,41 +37,58 @@ interface Column {
   readonly isNumeric: boolean;
   /** The first three different values, and the line of each. */
   readonly values: ReadonlyMap<string, number>;
+  /** How many values are numbers, and the first that is none. */
+  readonly numbers: number;
+  readonly text?: { readonly value: string; readonly line: number } | undefined;
 }
 
 interface Contents {
   readonly columns: readonly Column[];
   readonly samples: number;
+  /** Records over several lines, of which most could be records themselves. */
+  readonly doubtful: readonly (Pick<CsvRecord, 'line'> & LinesWithin)[];
 }
 
 const DIFFERENT = 3;
+const MOST_DOUBTFUL = 100;
 
 const contents = new FileCache((file): Contents => {
   let samples = 0;
-  let columns: { name: string; isText: boolean; values: Map<string, number> }[] = [];
-  for (const { line, values } of csvRecords(file)) {
+  const doubtful: (Pick<CsvRecord, 'line'> & LinesWithin)[] = [];
+  let columns: (Omit<Column, 'isNumeric' | 'values'> & {
+    values: Map<string, number>;
+    numbers: number;
+    text?: { value: string; line: number };
+  })[] = [];
+  for (const { line, values, within } of csvRecords(file)) {
     if (columns.length === 0) {
       columns = namesOf(values, file, line).map((name) => ({
-        ...{ name, isText: false, values: new Map() },
+        ...{ name, values: new Map<string, number>(), numbers: 0 },
       }));
       continue;
     }
     requireLength({ line, values }, columns.length, file);
+    if (within !== undefined && doubtful.length < MOST_DOUBTFUL) {
+      const rows = within.rows.filter(({ length }) => length === columns.length);
+      if (2 * rows.length >= within.rows.length) doubtful.push({ ...within, line });
+    }
     for (const [i, column] of columns.entries()) {
       const value = values[i]!;
       if (column.values.size < DIFFERENT && !column.values.has(value)) {
         column.values.set(value, line);
       }
-      column.isText ||= value !== '' && !isNumber(value);
+      if (value === '') continue;
+      if (isNumber(value)) column.numbers++;
+      else column.text ??= { value, line };
     }
     samples++;
   }
   return {
-    samples,
-    columns: columns.map(({ name, isText, values }) => {
-      const isEmpty = [...values.keys()].every((value) => value === '');
-      return { name, values, isNumeric: !isText && !isEmpty };
-    }),
+    ...{ samples, doubtful },
+    columns: columns.map((column) => ({
+      ...column,
+      isNumeric: column.numbers > 0 && column.text === undefined,
+    })),
   };
 });
 
@@ -163,13 +175,33 @@ function sizesOf(
     `class 0 is "${labels[0]}", class 1 is "${labels[1]}"; numbers: ${listed(numeric)}; ` +
     `categories: ${listed(categorical)}`;
   const { samples } = contents.of(train);
+  const doubts = mixedColumns(train, categorical);
   if (test === undefined) {
     return {
       ...splitSizes(samples),
-      notice: `${found}; every tenth sample is used for testing.`,
+      notice: `${found}${doubts}; every tenth sample is used for testing.`,
     };
   }
-  return { train: samples, test: contents.of(test).samples, notice: `${found}.` };
+  return {
+    train: samples,
+    test: contents.of(test).samples,
+    notice: `${found}${doubts}.`,
+  };
+}
+
+/** The categories most of whose values are numbers, with the value that made them categories. */
+function mixedColumns(file: string, categorical: readonly string[]): string {
+  const { columns, samples } = contents.of(file);
+  const mixed = columns.filter(
+    ({ name, numbers, text }) =>
+      text !== undefined && 2 * numbers > samples && categorical.includes(name),
+  );
+  return mixed
+    .map(
+      ({ name, text }) =>
+        `; ${quoted(name)} counts as a category because of ${quoted(text!.value)} in line ${text!.line}`,
+    )
+    .join('');
 }
 
 /** Which columns are used, by name. */
@@ -187,6 +219,11 @@ interface Layout {
  */
 function layoutOf(file: string, given: ColumnNames = {}): Layout {
   const { columns } = contents.of(file);
+  if (columns.length === 0) {
+    throw inputError('DATA_MISMATCH', `${file} is empty`, {
+      ...{ place: file, next: 'Use a file whose first line names its columns.' },
+    });
+  }
   const label = given.label ?? LABEL;
   const labelColumn = columnOf(columns, label, file, 'workload.columns.label');
   const isListed = given.numeric !== undefined || given.categorical !== undefined;
@@ -210,7 +247,37 @@ function layoutOf(file: string, given: ColumnNames = {}): Layout {
       ...{ place: file, next: 'Use a file with numeric or category columns.' },
     });
   }
-  return { label, labels: labelsOf(labelColumn, file), numeric, categorical };
+  const labels = labelsOf(labelColumn, file);
+  requireNoSwallowed(file, columns.indexOf(labelColumn), labels);
+  return { label, labels, numeric, categorical };
+}
+
+/**
+ * Two quotes too many hide the records between them in one value.
+ * @param place of the column of labels
+ * @throws GradwireError `DATA_MISMATCH` where most lines of a value have a label themselves
+ */
+function requireNoSwallowed(
+  file: string,
+  place: number,
+  labels: readonly string[],
+): void {
+  const { columns, doubtful } = contents.of(file);
+  for (const { count, line, rows } of doubtful) {
+    const samples = rows.filter(
+      (values) => values.length === columns.length && labels.includes(values[place]!),
+    );
+    if (2 * samples.length < rows.length) continue;
+    throw malformed(
+      file,
+      line,
+      `a quoted value reaches over the next ${count === 1 ? 'line' : `${count} lines`}, ` +
+        'which could be samples',
+      {
+        next: 'Remove the quote, or write it as "" in quotes. Replace line ends that belong to a value.',
+      },
+    );
+  }
 }
 
 function columnOf(

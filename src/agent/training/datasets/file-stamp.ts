@@ -1,6 +1,7 @@
 /** Stamps that show whether files have changed since they were read. */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { testNames } from './split-files.ts';
 
 /** Changes when the file is written or replaced. @throws if it is missing */
 export function fileStamp(file: string): string {
@@ -9,11 +10,11 @@ export function fileStamp(file: string): string {
 }
 
 /**
- * A stamp of everything that a data set may read there: the file and its test file
- * (`NAME.t`), or the directory's contents. Missing files have a stamp as well.
+ * A stamp of everything that a data set may read there: the file and its test file,
+ * or the directory's contents. Missing files have a stamp as well.
  */
 export function placeStamp(place: string): string {
-  const files = [place, `${place}.t`, ...entriesOf(place)];
+  const files = [place, ...testNames(place), ...entriesOf(place)];
   return files.map((file) => `${file} ${stampIfThere(file)}`).join('\n');
 }
 

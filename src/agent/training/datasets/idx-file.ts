@@ -7,7 +7,14 @@
  * Values pass through in pieces and are never in memory as a whole: a rank that keeps a
  * quarter of a set needs memory for a quarter. A file is checked to its last byte.
  */
-import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
@@ -36,8 +43,8 @@ export interface IdxExpectation {
 export type IdxVisitor = (piece: Uint8Array, position: number) => void;
 
 /**
- * The header alone, at once; of a file that is not compressed, also whether its size
- * fits.
+ * The header alone, at once, and whether the file's size fits; of a gzipped file only whether it
+ * can fit.
  * @throws GradwireError as `readIdx`.
  */
 export function readIdxHeader(file: string, expected: IdxExpectation): IdxHeader {
@@ -56,8 +63,14 @@ export function readIdxHeader(file: string, expected: IdxExpectation): IdxHeader
   } catch (error) {
     throw explainReadError(error, file, reader.offset);
   }
-  return reader.header();
+  const header = reader.header();
+  const most = MOST_INFLATION * size;
+  if (header.valueBytes > most) reader.checkSize(most);
+  return header;
 }
+
+/** Deflate makes 1,032 bytes of one at most. */
+const MOST_INFLATION = 1032;
 
 /**
  * Reads a whole file and hands its values to `visit` in order.
@@ -235,9 +248,10 @@ function explainReadError(error: unknown, file: string, offset: number): unknown
 function readHead(file: string): { head: Uint8Array; size: number } {
   let descriptor: number | undefined;
   try {
+    // Before it is opened: that would wait for the writer of a named pipe.
+    if (!statSync(file).isFile()) throw unreadable(file, 'not a regular file');
     descriptor = openSync(file, 'r');
     const status = fstatSync(descriptor);
-    if (!status.isFile()) throw unreadable(file, 'not a regular file');
     const head = new Uint8Array(Math.min(status.size, headBytes));
     const read = readSync(descriptor, head);
     return { head: head.subarray(0, read), size: status.size };

@@ -1,9 +1,9 @@
 /**
- * MNIST from its own four IDX files in a data directory (`workload.data`), each gzipped
- * or plain. If only the `t10k` pair exists, it replaces the whole set: its first four
+ * MNIST from its own four IDX files in a data directory (`workload.data`), or in its folder
+ * `MNIST/raw` or `raw`, where torchvision puts them; each gzipped or plain. If only the `t10k` pair exists, it replaces the whole set: its first four
  * fifths (8,000) to train, the rest (2,000) to test, with a notice.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { inputError } from '../../../shared/errors.ts';
 import { byteDataset, type ByteSamples } from './byte-dataset.ts';
@@ -160,13 +160,14 @@ function pairSize(pair: Pair): number {
 }
 
 /** Which files of the set a directory has. */
-function findFiles(directory: string | undefined): Found {
-  if (directory === undefined) {
+function findFiles(given: string | undefined): Found {
+  if (given === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', 'mnist needs a data directory', {
       place: 'workload.data',
       next: `Set workload.data to the directory that holds its IDX files (${FETCH}), or use the data set "digits".`,
     });
   }
+  const directory = folderOf(given);
   const names = listDirectory(directory);
   const trainImages = candidates('train-images-idx3-ubyte');
   const trainLabels = candidates('train-labels-idx1-ubyte');
@@ -192,6 +193,19 @@ function findFiles(directory: string | undefined): Found {
     train: { images: find(trainImages), labels: find(trainLabels) },
     test,
   };
+}
+
+const FOLDERS = [path.join('MNIST', 'raw'), 'raw'];
+
+/** The directory itself, if it has a file of the set, or else its folder that has one. */
+function folderOf(directory: string): string {
+  const hasFile = (place: string): boolean =>
+    [...listDirectory(place)].some((name) =>
+      /^(train|t10k)-(images|labels)/.test(name),
+    );
+  if (hasFile(directory)) return directory;
+  const folders = FOLDERS.map((folder) => path.join(directory, folder));
+  return folders.find((place) => existsSync(place) && hasFile(place)) ?? directory;
 }
 
 /** The usual names of a file: gzipped or not, dash or dot. */

@@ -1,4 +1,5 @@
 /** How the samples of one file become a training and a test part, and these the ranks' shards. */
+import { requireSame } from './data-file.ts';
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
@@ -22,6 +23,9 @@ export class SplitCollector<S extends Samples> {
   readonly #test: S;
   readonly #trainShard: Shard;
   readonly #testShard: Shard;
+  readonly #sizes: SplitSizes;
+  /** Samples so far, of all ranks. */
+  readonly #seen = { train: 0, test: 0 };
 
   /** @param allocate room for this many samples */
   constructor(
@@ -32,6 +36,7 @@ export class SplitCollector<S extends Samples> {
     }: SplitSizes & { readonly rank: number; readonly world: number },
     allocate: (count: number) => S,
   ) {
+    this.#sizes = sizes;
     this.#trainShard = trainShard(sizes.train, rank, world);
     this.#testShard = testShard(sizes.test, rank, world);
     this.#train = allocate(this.#trainShard.count);
@@ -51,14 +56,19 @@ export class SplitCollector<S extends Samples> {
   }
 
   ofTrain(n: number): S | undefined {
+    this.#seen.train++;
     return this.#trainShard.placeOf(n) < 0 ? undefined : this.#train;
   }
 
   ofTest(n: number): S | undefined {
+    this.#seen.test++;
     return this.#testShard.placeOf(n) < 0 ? undefined : this.#test;
   }
 
+  /** @throws GradwireError `DATA_FILE_CHANGED` where not all samples have come, or more */
   shard(): RankShard<S> {
+    const { test, train } = this.#sizes;
+    requireSame(this.#seen.train + this.#seen.test, train + test, 'samples');
     return { train: this.#train, test: this.#test };
   }
 }

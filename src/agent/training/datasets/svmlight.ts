@@ -2,23 +2,19 @@
  * Sparse samples in the format of SVMlight and LIBSVM (joachims.org/svm_light,
  * csie.ntu.edu.tw/~cjlin/libsvm): a line has a label, +1 or 1 for one class, −1 or 0 for the
  * other, then `feature:value` pairs. `qid:` pairs and comments (#) are skipped.
- * Features are numbered from 0 or from 1: the number is the index of the weight.
+ * Features are numbered from 0 or from 1: the number is the index of the weight. They may come in
+ * any order, but each once: LIBSVM refuses a feature that is repeated, and a sum or the last
+ * value would be a guess.
  *
  * The test part is the file NAME.t beside the file NAME, as in LIBSVM's sets. Without it, every
  * tenth sample is.
  */
 import type { Dataset, DatasetSize } from './dataset.ts';
-import {
-  FileCache,
-  linesOf,
-  malformed,
-  quoted,
-  requireFile,
-  withTestFile,
-  type SplitFiles,
-} from './sample-file.ts';
+import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
+import { withTestFile, type SplitFiles } from './split-files.ts';
+import { linesOf, malformed, quoted, textOf } from './text-lines.ts';
 
 interface Contents {
   readonly samples: number;
@@ -29,11 +25,14 @@ interface Contents {
 const contents = new FileCache((file): Contents => {
   let samples = 0;
   let highest = 0;
+  const labels = new Map<string, number>();
   for (const [line, number] of sampleLines(file)) {
-    const { features } = parseLine(line, file, number);
+    const { features, name } = parseLine(line, file, number);
     for (const feature of features) highest = Math.max(highest, feature);
+    if (!labels.has(name)) labels.set(name, number);
     samples++;
   }
+  requireTwoClasses(labels, file);
   return { samples, features: highest + 1 };
 });
 
@@ -99,6 +98,8 @@ function sizesOf({ train, test }: SplitFiles): DatasetSize {
   };
 }
 
+const HASH = 35;
+
 /** The lines that have a sample, with their numbers from 1 on. */
 function* sampleLines(
   file: string,
@@ -106,40 +107,84 @@ function* sampleLines(
   let number = 0;
   for (const bytes of linesOf(file)) {
     number++;
-    const text = bytes.toString('latin1');
-    const comment = text.indexOf('#');
-    const line = (comment < 0 ? text : text.slice(0, comment)).trim();
-    if (line !== '') yield [line, number];
+    const comment = bytes.indexOf(HASH);
+    const line = comment < 0 ? bytes : bytes.subarray(0, comment);
+    const text = textOf(line, file, number).trim();
+    if (text !== '') yield [text, number];
   }
 }
 
-const LABELS: Readonly<Record<string, 0 | 1>> = { '+1': 1, '1': 1, '-1': 0, '0': 0 };
+/** By their numbers, as which they are written. */
+const CLASSES: ReadonlyMap<number, 0 | 1> = new Map([
+  [1, 1],
+  [-1, 0],
+  [0, 0],
+]);
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+const QUERY = /^qid:\d+$/;
 const MOST_FEATURE = 2 ** 30 - 1;
 
-function parseLine(
-  line: string,
-  file: string,
-  number: number,
-): SparseSample & { readonly features: number[] } {
-  const [first, ...pairs] = line.split(/\s+/);
-  const label = LABELS[first!] ?? LABELS[String(Number(first))];
+interface ParsedLine extends SparseSample {
+  /** The label as a number, in digits. */
+  readonly name: string;
+  readonly features: number[];
+}
+
+function parseLine(line: string, file: string, number: number): ParsedLine {
+  const [first, ...pairs] = line.split(/[ \t]+/);
+  const name = NUMBER.test(first!) ? Number(first) : NaN;
+  const label = CLASSES.get(name);
   if (label === undefined) {
     throw malformed(file, number, `label ${quoted(first!)}, expected −1, 0 or 1`);
   }
   const features: number[] = [];
   const values: number[] = [];
+  let isAscending = true;
   for (const pair of pairs) {
+    if (QUERY.test(pair)) continue;
     const colon = pair.indexOf(':');
-    const name = pair.slice(0, Math.max(0, colon));
-    if (name === 'qid') continue;
-    const value = pair.slice(colon + 1);
-    const feature = /^\d+$/.test(name) ? Number(name) : NaN;
-    if (!(feature <= MOST_FEATURE) || value === '' || !Number.isFinite(Number(value))) {
+    const feature = numberOf(pair.slice(0, Math.max(0, colon)));
+    const text = pair.slice(colon + 1);
+    const value = NUMBER.test(text) ? Number(text) : NaN;
+    if (!(feature <= MOST_FEATURE) || Number.isNaN(value)) {
       const most = `feature:value with a feature of at most ${MOST_FEATURE}`;
       throw malformed(file, number, `${quoted(pair)}, expected ${most}`);
     }
+    if (!Number.isFinite(Math.fround(value))) {
+      throw malformed(file, number, `${quoted(pair)}, a value too large for 32 bits`);
+    }
+    isAscending &&= features.length === 0 || feature > features.at(-1)!;
     features.push(feature);
-    values.push(Number(value));
+    values.push(value);
   }
-  return { label, features, values };
+  if (!isAscending) requireOnce(features, file, number);
+  return { name: String(name), label, features, values };
+}
+
+const numberOf = (name: string): number => (/^\d+$/.test(name) ? Number(name) : NaN);
+
+/** @throws GradwireError `DATA_MISMATCH` for a feature that a sample has twice */
+function requireOnce(features: readonly number[], file: string, number: number): void {
+  const known = new Set<number>();
+  for (const feature of features) {
+    if (known.has(feature)) throw malformed(file, number, `feature ${feature} twice`);
+    known.add(feature);
+  }
+}
+
+/**
+ * −1 and 0 both name the class that is not 1; in one file they would be two.
+ * @param labels with the first line of each
+ */
+function requireTwoClasses(labels: ReadonlyMap<string, number>, file: string): void {
+  const minus = labels.get('-1');
+  const zero = labels.get('0');
+  if (minus === undefined || zero === undefined) return;
+  const line = Math.max(minus, zero);
+  const [later, earlier] = minus > zero ? ['-1', '0'] : ['0', '-1'];
+  throw malformed(
+    file,
+    line,
+    `label "${later}", after "${earlier}" in line ${Math.min(minus, zero)}: two classes are −1 and 1, or 0 and 1`,
+  );
 }

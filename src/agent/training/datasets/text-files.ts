@@ -6,6 +6,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { inputError } from '../../../shared/errors.ts';
+import { headOf, isGzip, isOf, requireNoArchive } from './data-file.ts';
 
 export interface TextFiles {
   /** To train, or all of the text. */
@@ -21,7 +22,8 @@ const NEXT = 'Set workload.data to a text file or a directory of .txt files.';
 /**
  * Does something with the files of a place, at least one.
  * @param most bytes that they may have
- * @throws GradwireError `DATA_DIRECTORY_MISSING`, `DATA_FILE_MISSING`, `DATA_TOO_LARGE`
+ * @throws GradwireError `DATA_DIRECTORY_MISSING`, `DATA_FILE_MISSING`, `DATA_TOO_LARGE`;
+ * `DATA_MISMATCH` for compressed files
  */
 export function readingText<T>(
   place: string | undefined,
@@ -36,7 +38,9 @@ export function readingText<T>(
   }
   try {
     const files = inParts(filesOf(place));
-    const bytes = bytesOf([...files.train, ...(files.test ?? [])]);
+    const all = [...files.train, ...(files.test ?? [])];
+    for (const file of all) requireUnpacked(file);
+    const bytes = bytesOf(all);
     if (bytes > most) {
       throw inputError('DATA_TOO_LARGE', `${place} has ${bytes} bytes of text`, {
         ...{ place: 'workload.data', next: `Use at most ${most} bytes.` },
@@ -51,6 +55,13 @@ export function readingText<T>(
       ...{ place: 'workload.data', next: NEXT },
     });
   }
+}
+
+/** @throws GradwireError `DATA_MISMATCH` */
+function requireUnpacked(file: string): void {
+  const head = headOf(file);
+  if (isGzip(head)) throw isOf(file, 'gzipped', 'gunzip');
+  requireNoArchive(file, head);
 }
 
 export function bytesOf(files: readonly string[]): number {

@@ -3,13 +3,16 @@
  * line. The features of a text are its trigrams of bytes (UTF-8), hashed; the value of one is
  * how often it occurs, and a text's values have a sum of squares of 1. With 2²⁴ features, as
  * many as there are trigrams, hardly any two share a weight: the shape of Webspam.
+ *
+ * A first line whose label is `label` or `class`, and that of no other line, names the columns.
  */
 import { inputError } from '../../../shared/errors.ts';
 import type { Dataset } from './dataset.ts';
 import { finalHash } from './murmur-hash.ts';
-import { FileCache, linesOf, malformed, requireFile } from './sample-file.ts';
+import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
+import { filledLinesOf, malformed, quoted, requireUtf8 } from './text-lines.ts';
 
 const TRIGRAM_FEATURES = 2 ** 24;
 const TAB = 9;
@@ -22,30 +25,43 @@ interface Contents {
   readonly hasHeader: boolean;
 }
 
+/** Names of the column of labels, in lower case. */
+const HEADERS: ReadonlySet<string> = new Set(['label', 'class']);
+
 const contents = new FileCache((file): Contents => {
-  const counts = new Map<string, number>();
-  let first: string | undefined;
-  for (const [line, number] of textLines(file)) {
+  /** How often each label occurs, and the first line of each. */
+  const found = new Map<string, { count: number; readonly line: number }>();
+  for (const [line, number] of filledLinesOf(file)) {
+    requireUtf8(line, file, number);
     const label = labelOf(line, file, number);
-    first ??= label;
-    counts.set(label, (counts.get(label) ?? 0) + 1);
-    if (counts.size > 3) break;
+    const known = found.get(label);
+    if (known !== undefined) known.count++;
+    else found.set(label, { count: 1, line: number });
+    if (found.size > 3) break;
   }
-  // A label that no other line has is the name of the column.
-  const hasHeader = counts.size === 3 && counts.get(first!) === 1;
-  if (hasHeader) counts.delete(first!);
-  const labels = [...counts.keys()].sort();
-  if (labels.length !== 2) {
-    const shown = labels.slice(0, 3).map((label) => JSON.stringify(label.slice(0, 20)));
-    throw inputError(
-      'DATA_MISMATCH',
-      `${file} has ${labels.length > 3 ? 'more than 3' : labels.length} labels ` +
-        `(${shown.join(', ')}), expected two`,
-      { place: file, next: 'Write a label, a tab and a text on each line.' },
-    );
+  const [first] = found;
+  const hasHeader =
+    found.size === 3 && first![1].count === 1 && HEADERS.has(first![0].toLowerCase());
+  if (hasHeader) found.delete(first![0]);
+  const samples = [...found.values()].reduce((sum, { count }) => sum + count, 0);
+  const labels = [...found.keys()];
+  if (labels.length === 2) return { samples, labels: labels.sort(), hasHeader };
+  const shown = labels.slice(0, 3).map(quoted).join(', ');
+  const many = labels.length > 3 ? 'more than 3' : labels.length;
+  const what = `${many} labels (${shown}), expected two`;
+  const rare = [...found].find(([, { count }]) => count === 1);
+  if (labels.length !== 3 || rare === undefined) {
+    throw inputError('DATA_MISMATCH', `${file} has ${what}`, {
+      ...{ place: file, next: 'Write a label, a tab and a text on each line.' },
+    });
   }
-  const samples = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return { samples, labels, hasHeader };
+  const [label, { line }] = rare;
+  throw malformed(file, line, `no other line has the label ${quoted(label)}; ${what}`, {
+    next:
+      line === first![1].line
+        ? 'Correct the label. If the line names the columns, call the first one label.'
+        : 'Correct the label.',
+  });
 });
 
 export const trigrams: Dataset = {
@@ -57,10 +73,11 @@ export const trigrams: Dataset = {
   fields: sparseFields,
   features: () => TRIGRAM_FEATURES,
   inspect: ({ directory }) => {
-    const { labels, samples } = contents.of(fileAt(directory));
+    const { hasHeader, labels, samples } = contents.of(fileAt(directory));
+    const header = hasHeader ? 'the first line names the columns; ' : '';
     return {
       ...splitSizes(samples),
-      notice: `class 0 is "${labels[0]}", class 1 is "${labels[1]}"; every tenth text is used for testing.`,
+      notice: `${header}class 0 is "${labels[0]}", class 1 is "${labels[1]}"; every tenth text is used for testing.`,
     };
   },
 
@@ -69,7 +86,7 @@ export const trigrams: Dataset = {
     const { hasHeader, labels, samples } = contents.of(file);
     const collector = new ShardCollector(splitSizes(samples), rank, world);
     let n = hasHeader ? -1 : 0;
-    for (const [line, number] of textLines(file)) {
+    for (const [line, number] of filledLinesOf(file)) {
       const to = n < 0 ? undefined : collector.ofSplit(n);
       n++;
       if (to === undefined) continue;
@@ -82,15 +99,6 @@ export const trigrams: Dataset = {
 
 const fileAt = (place: string | undefined): string =>
   requireFile(place, 'a file of labelled texts', 'sparse');
-
-/** The lines that are not empty, with their numbers from 1 on. */
-function* textLines(file: string): Generator<readonly [line: Buffer, number: number]> {
-  let number = 0;
-  for (const line of linesOf(file)) {
-    number++;
-    if (line.length > 0) yield [line, number];
-  }
-}
 
 function labelOf(line: Buffer, file: string, number: number): string {
   const tab = line.indexOf(TAB);

@@ -2,13 +2,16 @@
  * Texts as tokens of a vocabulary (vocabulary.ts), as many as the model knows. Only the
  * training part counts; the rest of a text is cut off before counting.
  */
+import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
 import { formatPercent } from '../../../shared/units.ts';
 import type { ModelFields } from '../batches/batch.ts';
 import type { Dataset } from './dataset.ts';
+import { changed, requireNoWideText, requireSame } from './data-file.ts';
 import { FileCache } from './sample-file.ts';
 import { inParts, readingText, type TextFiles } from './text-files.ts';
+import { linesOf, requireUtf8, withoutMark } from './text-lines.ts';
 import {
   cutLengths,
   windowCounts,
@@ -42,7 +45,7 @@ interface Contents extends PartLengths {
 }
 
 export function vocabularyText(kind: TokenKind): Dataset {
-  const { id, title, summary } = kind;
+  const { id, noun, summary, title } = kind;
   const contents = new FileCache((...files) => count(inParts(files), kind));
   const look = (files: TextFiles, inputs: ModelFields, place: string) => {
     const found = contents.of(...files.train, ...(files.test ?? []));
@@ -80,6 +83,7 @@ export function vocabularyText(kind: TokenKind): Dataset {
         let at = 0;
         for (const token of tokensOf(files, kind))
           all[at++] = vocabulary.numberOf(token);
+        requireSame(at, all.length, noun);
         const parts = {
           train: all.subarray(0, found.train),
           test: all.subarray(found.train),
@@ -130,16 +134,15 @@ const tooMany = ({ noun }: TokenKind): GradwireError =>
     { place: 'workload.data', next: 'Use a part of it, or the data set "text".' },
   );
 
-/** @throws GradwireError `DATA_MISMATCH` */
+/** @throws GradwireError `DATA_MISMATCH` where it is not UTF-8 */
 function readText(file: string): string {
   const bytes = readFileSync(file);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw inputError('DATA_MISMATCH', `${file} is not UTF-8 text`, {
-      ...{ place: file, next: 'Convert it, or use the data set "text", byte by byte.' },
-    });
-  }
+  requireNoWideText(file, bytes);
+  if (isUtf8(bytes) && !bytes.includes(0)) return withoutMark(bytes).toString('utf8');
+  // The lines say where.
+  let number = 0;
+  for (const line of linesOf(file)) requireUtf8(line, file, ++number);
+  throw changed(file);
 }
 
 const overflow = (
