@@ -32,28 +32,44 @@ export function cancelJob(mark: JobMark, file: string): void {
 
 /** For a shell: cancels by number and name together, so that no other job is meant. */
 export function cancellationScript(mark: JobMark, file: string): string {
-  const { name, token, id = '' } = mark;
-  const options = [...onCluster(mark), `--name=${name}`].map(shellQuoted).join(' ');
-  const told = `error: ${nameOf(mark)} could not be cancelled and may still wait for nodes or hold some; on the login node: scancel ${[...onCluster(mark), `--name=${shellQuoted(name)}`, id].join(' ')}`;
+  const { name, token, id = '', clusters = '' } = mark;
+  const named = shellQuoted(`--name=${name}`);
+  const byHand = ['scancel', ...onCluster(mark), `--name=${shellQuoted(name)}`, id];
+  const told = `error: ${nameOf(mark)} could not be cancelled and may still wait for nodes or hold some; on the login node: ${byHand.join(' ').trim()}`;
+  // squeue says which cluster it lists only with a header. Of several clusters scancel asks
+  // no further than the first that does not know the number.
   return `limit=
 command -v timeout >/dev/null 2>&1 && limit='timeout -k 5 60'
-cancel() { $limit scancel --quiet ${options} "$1" >/dev/null 2>&1; }
-left() {
-  $limit squeue --noheader ${options} --states=pending,running,suspended,configuring --format='%A|%j|%k'
+cancel() {
+  $limit scancel --quiet \${2:+"--clusters=$2"} ${named} "$1" >/dev/null 2>&1
+}
+list() {
+  $limit squeue ${[...onCluster(mark).map(shellQuoted), named].join(' ')} \\
+--states=pending,running,suspended,configuring --format='%A|%j|%k' 2>/dev/null
+}
+ours() {
+  cluster=$clusters
+  while IFS= read -r line; do
+    case $line in
+      'CLUSTER: '*) cluster=\${line#CLUSTER: } ;;
+      [0-9]*'|'*${shellQuoted(token)}*) printf '%s %s\\n' "\${line%%|*}" "$cluster" ;;
+    esac
+  done
 }
 number=${shellQuoted(id)}
+clusters=${shellQuoted(clusters)}
 looks=${id === '' ? LOOKS_WITHOUT_NUMBER : 1}
 for pause in ${PAUSES.join(' ')}; do
   sleep "$pause"
-  [ -z "$number" ] || cancel "$number"
-  found=$(left 2>/dev/null) || continue
-  found=$(printf '%s\\n' "$found" | sed -n ${shellQuoted(`s/^ *\\([0-9][0-9]*\\)|.*${token}.*$/\\1/p`)})
+  [ -z "$number" ] || cancel "$number" "$clusters"
+  listed=$(list) || continue
+  found=$(printf '%s\\n' "$listed" | ours)
   if [ -z "$found" ]; then
     looks=$((looks - 1))
     [ "$looks" -gt 0 ] || { rm -f ${shellQuoted(file)}; exit 0; }
   else
     looks=1
-    for one in $found; do cancel "$one"; done
+    printf '%s\\n' "$found" | while read -r one cluster; do cancel "$one" "$cluster"; done
   fi
 done
 printf '%s\\n' ${shellQuoted(told)} >&2

@@ -139,6 +139,7 @@ async function findJob(
     signal,
   );
   if (answer?.code !== 0) return undefined;
+  // With a header, because only then squeue says which cluster it lists.
   let cluster = mark.clusters;
   for (const line of answer.lines) {
     cluster = /^CLUSTER: (\S+)/.exec(line)?.[1] ?? cluster;
@@ -152,7 +153,7 @@ async function findJob(
 /** A job's state; undefined if Slurm does not answer now. */
 export async function askJob(job: SlurmJob): Promise<JobStatus | undefined> {
   const format = '--format=%T|%r|%S|%e|%C|%N';
-  const answer = await askSqueue(job, [`--jobs=${job.id}`, format]);
+  const answer = await askSqueue(job, ['--noheader', `--jobs=${job.id}`, format]);
   if (answer === undefined) return undefined;
   const { code, lines, stderr } = answer;
   const line = lines.find((one) => one.includes('|'));
@@ -173,7 +174,7 @@ async function askSqueue(
   options: readonly string[],
   signal?: AbortSignal,
 ): Promise<Listed | undefined> {
-  const args = ['--noheader', '--states=all', ...onCluster(mark), ...options];
+  const args = ['--states=all', ...onCluster(mark), ...options];
   try {
     const { code, stdout, stderr } = await callSlurm('squeue', args, { signal });
     const lines = stdout.split('\n').map((line) => line.trim());

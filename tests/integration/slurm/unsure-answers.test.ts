@@ -115,7 +115,7 @@ describe('nodes of a job that has just started', () => {
 
 describe('a job whose sbatch does not say its number', () => {
   const mark = { name: 'gradwire r1 0a1b', token: '0a1b' };
-  const listed = 'echo "4711|gradwire r1 0a1b|(null)"';
+  const listed = 'echo "JOBID|NAME|COMMENT"; echo "4711|gradwire r1 0a1b|(null)"';
   const submission = {
     ...{ script: '#!/bin/sh\n', options: [], node: 'hpc', mark, submitMs: 300 },
   };
@@ -125,11 +125,15 @@ describe('a job whose sbatch does not say its number', () => {
     [
       'is seen a while later',
       'sleep 1000',
-      `[ -e "$DIR/a" ] && ${listed}; touch "$DIR/a"`,
+      `[ -e "$DIR/a" ] && { ${listed}; }; touch "$DIR/a"`,
     ],
     ['was interrupted', 'echo "Socket timed out on send/recv" >&2; exit 1', listed],
     ['is quiet', 'exit 0', listed],
-    ['is of a cluster', 'exit 0', `echo "CLUSTER: b"; ${listed}`],
+    [
+      'is of a cluster',
+      'exit 0',
+      `echo "CLUSTER: a"; echo; echo "CLUSTER: b"; ${listed}`,
+    ],
   ])('is found by its name: sbatch %s', async (_, sbatch, squeue) => {
     using slurm = new FakeSlurm({ sbatch, squeue });
     const job = await submitJob({ ...submission, lookForMs: 30_000 });
@@ -238,6 +242,18 @@ describe('a job that is no longer wanted', () => {
     const { status, calls } = cancel({ squeue, scancel: GONE }, { id: undefined });
     expect(status).toBe(0);
     expect(calls).toEqual(["scancel --quiet --name=gradwire it's 18"]);
+  });
+
+  test('is cancelled in its own of several clusters', () => {
+    const squeue = shown(
+      `printf '%s\\n' 'CLUSTER: a' JOBID '' 'CLUSTER: b' JOBID "18|gradwire it's|"`,
+    );
+    const { status, calls } = cancel(
+      { squeue, scancel: GONE },
+      { id: undefined, clusters: 'a,b' },
+    );
+    expect(status).toBe(0);
+    expect(calls).toEqual(["scancel --quiet --clusters=b --name=gradwire it's 18"]);
   });
 });
 
