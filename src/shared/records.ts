@@ -167,7 +167,7 @@ export type Notice = Pick<
   'level' | 'code' | 'message'
 >;
 
-const errorDataSchema = z.strictObject({
+export const errorDataSchema = z.strictObject({
   code: z.string(),
   kind: z.enum(['input', 'failure']),
   message: z.string(),

@@ -15,6 +15,7 @@ import type { NetworkStatus } from './link-status.ts';
 import type { MetricKind } from './metric.ts';
 import type { NodeEdit, NodeStatus, SupervisorLog } from './node-status.ts';
 import type { JournalEntry, QueuedRecord, RunEvent } from './records.ts';
+import { runIdSchema } from './run-id.ts';
 import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
 import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
 
@@ -190,7 +191,6 @@ export interface AppEvents {
   questionsChanged(questions: readonly OpenQuestion[]): void;
 }
 
-const runId = z.string().min(1).max(64);
 const text = z.string().max(1_000_000);
 const nodeName = z.string().min(1).max(64);
 const dataSet = z.string().min(1).max(64);
@@ -204,11 +204,11 @@ export const rpcArguments = {
   checkSpec: z.tuple([text]),
   specToYaml: z.tuple([z.unknown()]),
   launch: z.tuple([z.unknown()]),
-  relaunch: z.tuple([runId]),
-  stop: z.tuple([runId]),
-  fetchMissing: z.tuple([runId]),
+  relaunch: z.tuple([runIdSchema]),
+  stop: z.tuple([runIdSchema]),
+  fetchMissing: z.tuple([runIdSchema]),
   switchPlan: z.tuple([
-    runId,
+    runIdSchema,
     z.record(z.string(), z.unknown()),
     z.strictObject({ residual: z.enum(RESIDUAL_POLICIES).optional() }),
   ]),
@@ -220,21 +220,21 @@ export const rpcArguments = {
       deleted: z.boolean().optional(),
     }),
   ]),
-  run: z.tuple([runId]),
+  run: z.tuple([runIdSchema]),
   iterations: z.tuple([
-    runId,
+    runIdSchema,
     z.strictObject({
       from: z.int().min(0),
       to: z.int().min(0),
       stride: z.int().min(1),
     }),
   ]),
-  runLog: z.tuple([runId, z.int().min(0)]),
-  setDeleted: z.tuple([runId, z.boolean()]),
-  exportRun: z.tuple([runId, z.enum(['json', 'csv'])]),
+  runLog: z.tuple([runIdSchema, z.int().min(0)]),
+  setDeleted: z.tuple([runIdSchema, z.boolean()]),
+  exportRun: z.tuple([runIdSchema, z.enum(['json', 'csv'])]),
   catchUps: z.tuple([]),
-  watch: z.tuple([runId]),
-  unwatch: z.tuple([runId]),
+  watch: z.tuple([runIdSchema]),
+  unwatch: z.tuple([runIdSchema]),
   nodes: z.tuple([]),
   importableHosts: z.tuple([]),
   addNode: z.tuple([z.unknown()]),
@@ -251,7 +251,7 @@ export const rpcArguments = {
   checkNode: z.tuple([nodeName]),
   deployNode: z.tuple([nodeName]),
   uninstallNode: z.tuple([nodeName]),
-  stopOn: z.tuple([nodeName, runId]),
+  stopOn: z.tuple([nodeName, runIdSchema]),
   cancelNode: z.tuple([nodeName]),
   network: z.tuple([]),
   measureNetwork: z.tuple([]),

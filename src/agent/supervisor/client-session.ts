@@ -5,14 +5,14 @@
  */
 import { hostname, availableParallelism } from 'node:os';
 import type { Socket } from 'node:net';
-import { inputError, toErrorData } from '../../shared/errors.ts';
+import { failure, inputError, toErrorData } from '../../shared/errors.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import { parseRequest, requestId } from '../../shared/protocol/requests.ts';
 import {
   PROTOCOL_VERSION,
   READING_VERSION,
   type FromSupervisor,
-  type RequestMessage,
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
@@ -25,7 +25,10 @@ import type { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 
-/** Bytes waiting in a subscriber's socket beyond which it is taken off the live feed. */
+/**
+ * Bytes waiting in a client's socket beyond which it is taken off the live feed, and no further
+ * request of it is read.
+ */
 const BEHIND_BYTES = 4 * 2 ** 20;
 
 type Handlers = {
@@ -60,11 +63,14 @@ export class ClientSession {
     const decoder = new FrameDecoder();
     socket.on('data', (chunk) => {
       try {
-        for (const message of decoder.push(chunk))
-          this.#handle(message as RequestMessage);
+        for (const message of decoder.push(chunk)) {
+          if (socket.destroyed) return;
+          this.#handle(message);
+        }
       } catch {
         socket.destroy(); // not our protocol: nothing to answer to
       }
+      if (socket.writableLength > BEHIND_BYTES) this.#awaitReader();
     });
     this.#send({
       type: 'hello',
@@ -82,7 +88,7 @@ export class ClientSession {
   close(): void {
     for (const { stop } of this.#subscriptions.values()) stop();
     this.#subscriptions.clear();
-    void this.#linkEnds.close();
+    this.#linkEnds.close().catch(() => undefined); // nobody is left to be told
     this.#network.close();
     for (const run of this.#unbegun) {
       run.abort(
@@ -91,21 +97,32 @@ export class ClientSession {
     }
   }
 
-  #handle(message: RequestMessage): void {
-    const answer = async (): Promise<void> => {
-      try {
-        const handler = this.#handlers[message.method] as
-          ((request: unknown) => unknown) | undefined;
-        if (handler === undefined) {
-          throw inputError('REQUEST_UNKNOWN', `unknown request "${message.method}"`);
-        }
-        const body = await handler(message.body);
-        this.#send({ type: 'reply', id: message.id, body });
-      } catch (error) {
-        this.#send({ type: 'error', id: message.id, error: toErrorData(error) });
-      }
-    };
-    void answer();
+  /** Never throws: whatever a client sends concerns its own connection alone. */
+  #handle(message: unknown): void {
+    const id = requestId(message);
+    if (id === undefined) {
+      this.#socket.destroy(); // nothing that an answer could refer to
+      return;
+    }
+    void this.#answer(id, message).catch(() => {
+      this.#socket.destroy();
+    });
+  }
+
+  async #answer(id: number, message: unknown): Promise<void> {
+    try {
+      const { method, body } = parseRequest(message);
+      const handler = this.#handlers[method] as (request: typeof body) => unknown;
+      this.#send({ type: 'reply', id, body: await handler(body) });
+    } catch (error) {
+      this.#send({ type: 'error', id, error: toErrorData(error) });
+    }
+  }
+
+  /** A client that asks and does not read the answers is not heard until it does. */
+  #awaitReader(): void {
+    this.#socket.pause();
+    void this.#drained().then(() => this.#socket.resume());
   }
 
   #makeHandlers(): Handlers {
@@ -138,6 +155,10 @@ export class ClientSession {
       },
       begin: ({ run: id, addresses }) => {
         const run = runs.find(id);
+        const { ranks } = run.state.spec.world;
+        if (addresses.length !== ranks) {
+          throw unfit('begin', `${addresses.length} addresses for ${ranks} ranks`);
+        }
         run.begin(addresses);
         for (const unbegun of this.#unbegun) {
           if (unbegun === run) this.#unbegun.delete(unbegun);
@@ -184,7 +205,9 @@ export class ClientSession {
   }
 
   async #create(request: PrepareRequest): Promise<SupervisedRun> {
-    const reading = inspectSpec(parseExperimentSpec(request.spec));
+    const spec = parseExperimentSpec(request.spec);
+    checkRanks(request, spec.world.ranks);
+    const reading = inspectSpec(spec);
     const known = await this.#runs.reading(request.run, reading);
     if (this.#socket.destroyed) {
       throw inputError('RUN_ABANDONED', 'the app ended before the run started');
@@ -259,3 +282,19 @@ export class ClientSession {
     if (!this.#socket.destroyed) this.#socket.write(encodeFrame(message));
   }
 }
+
+/** @throws GradwireError `REQUEST_INVALID`: ranks or places that the run does not have */
+function checkRanks({ ranks, places }: PrepareRequest, worldRanks: number): void {
+  const beyond = ranks.find((rank) => rank >= worldRanks);
+  if (beyond !== undefined) {
+    throw unfit('prepare', `ranks: ${beyond} is not one of ${worldRanks} ranks`);
+  }
+  if (places !== undefined && places.length !== worldRanks) {
+    throw unfit('prepare', `places: ${places.length} places for ${worldRanks} ranks`);
+  }
+}
+
+const unfit = (method: string, why: string): Error =>
+  failure('REQUEST_INVALID', `${method}: ${why}`, {
+    next: 'Use the same version of Gradwire everywhere. If you already do, report this as a bug.',
+  });

@@ -164,7 +164,7 @@ export class ControlConnection {
    */
   request<M extends SupervisorMethod>(
     method: M,
-    body: SupervisorRequests[M]['request'],
+    body: RequestMessage<M>['body'],
     deadlineMs = REQUEST_DEADLINE_MS,
   ): Promise<SupervisorRequests[M]['reply']> {
     if (this.#end !== undefined) return Promise.reject(this.#end);

@@ -21,6 +21,7 @@ import type { NodeConnection, NodeLoss } from '../../shared/node-status.ts';
 import {
   READING_METHODS,
   type PushMessage,
+  type RequestMessage,
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
@@ -279,7 +280,7 @@ export class NodeLink {
 
   async request<M extends SupervisorMethod>(
     method: M,
-    body: SupervisorRequests[M]['request'],
+    body: RequestMessage<M>['body'],
     deadlineMs?: number,
   ): Promise<SupervisorRequests[M]['reply']> {
     const connection = READING_METHODS.includes(method)

@@ -141,7 +141,7 @@ export class TwoHomes implements AsyncDisposable {
   #listen(connection: ControlConnection): void {
     const request = connection.request.bind(connection);
     connection.request = (method, body, deadlineMs) => {
-      if ('secret' in body) this.secrets.push(body.secret);
+      if ('secret' in body) this.secrets.push(body.secret as Uint8Array);
       return request(method, body, deadlineMs);
     };
   }

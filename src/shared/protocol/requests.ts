@@ -1,0 +1,186 @@
+/**
+ * The requests that a main may make of a supervisor, each with the schema of its body: the
+ * definition of both ends. `supervisor.ts` has the replies.
+ */
+import { z } from 'zod';
+import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
+import { inputError } from '../errors.ts';
+import { errorDataSchema } from '../records.ts';
+import { runIdSchema } from '../run-id.ts';
+import { slurmSettingsSchema } from '../slurm-settings.ts';
+import { checkedMessage } from './checked-message.ts';
+import {
+  planSwitchesSchema,
+  switchRequestSchema,
+  switchRequestsSchema,
+} from './plan-schemas.ts';
+import { hostSchema, nodeNameSchema, rankAddressSchema } from './rank-address.ts';
+
+const SECRET_BYTES = 32;
+const MOST_RANKS = 1024;
+
+const run = z.object({ run: runIdSchema });
+const nothing = z.object({});
+const link = z.string().min(1).max(100);
+const linkEnd = z.literal([0, 1]);
+const sequence = z.int().min(0);
+const rank = z.int().min(0).lt(MOST_RANKS);
+const port = z.int().min(1).max(65_535);
+
+/** 32 random bytes: peers prove that they know them before any payload is read. */
+export const secretSchema = z.custom<Uint8Array>(
+  (value) => value instanceof Uint8Array && value.length === SECRET_BYTES,
+  `expected ${SECRET_BYTES} bytes`,
+);
+
+/** Ports that ranks may listen on. */
+export const portsSchema = z
+  .object({ first: port, last: port })
+  .refine(({ first, last }) => first <= last, 'the first port is above the last');
+
+/** Numbers of nodes by rank. */
+export const placesSchema = z.array(rank).min(1).max(MOST_RANKS).readonly();
+
+export const requestSchemas = {
+  /** The spec with every name and parameter checked against the registries. */
+  validate: z.object({ spec: z.unknown(), switches: switchRequestsSchema.optional() }),
+  /** Start the given ranks; answered when all of them listen. */
+  prepare: run.extend({
+    /** An experiment's spec; the launch checks it against everything that the agent knows. */
+    spec: z.unknown(),
+    switches: switchRequestsSchema,
+    ranks: z
+      .array(rank)
+      .min(1)
+      .max(MOST_RANKS)
+      .refine((ranks) => new Set(ranks).size === ranks.length, 'a rank is given twice')
+      .readonly(),
+    secret: secretSchema,
+    /** Measurements of the network, for all ranks of the run. */
+    network: networkCostSchema.optional(),
+    /** The node of each rank of the run, by rank; default: all are on one. */
+    places: placesSchema.optional(),
+    /** The node's name in records; default: its host name. */
+    node: nodeNameSchema.optional(),
+    /**
+     * Address where its ranks listen and peers find them; default: 127.0.0.1. If it is not
+     * one of the machine's own addresses, or is `::`, the ranks listen on those instead.
+     */
+    listen: hostSchema.optional(),
+    /** Ports that its ranks may listen on; default: the system chooses. */
+    ports: portsSchema.optional(),
+    /**
+     * The iteration from which an interrupted run resumes, which every node must have;
+     * default: the run starts. `switches` is then ignored.
+     */
+    resume: z
+      .object({ iteration: z.int().min(0), schedule: planSwitchesSchema })
+      .optional(),
+    /**
+     * Runs all ranks of the run on nodes that Slurm allocates. Answered when the job is
+     * submitted; the run starts by itself when Slurm has started the job.
+     */
+    slurm: slurmSettingsSchema.strip().optional(),
+  }),
+  /** Connect all ranks and start the first iteration. */
+  begin: run.extend({
+    addresses: z.array(rankAddressSchema).min(1).max(MOST_RANKS).readonly(),
+  }),
+  /** Validated and numbered with its epoch before any rank receives it. */
+  switch: run.extend(switchRequestSchema.shape),
+  /** Switches planned by another node's supervisor; known ones are skipped. */
+  adopt: run.extend({ switches: planSwitchesSchema }),
+  /** Stop after the current iteration; answered when the run has ended. */
+  stop: run,
+  /** End at once: the run has failed on another node, with this error. */
+  abort: run.extend({ error: errorDataSchema.strip() }),
+  /** Replay the journal after a sequence, then follow it. */
+  subscribe: run.extend({ after: sequence }),
+  unsubscribe: run,
+  /** Everything up to here is stored: the journal of an ended run may be deleted. */
+  acknowledge: run.extend({ sequence }),
+  /**
+   * Opens one end of a link to measure: a listening process. It lives until it is closed, the
+   * client disconnects or a minute has passed; a machine has one link at a time.
+   */
+  openLinkEnd: z.object({
+    /** The same at both ends. */
+    link,
+    /** 0 leads and gets the result. */
+    end: linkEnd,
+    /** Both as in `prepare`. */
+    listen: hostSchema,
+    ports: portsSchema.optional(),
+  }),
+  /** Connects the two ends and times messages. */
+  timeLink: z.object({
+    link,
+    end: linkEnd,
+    addresses: z.tuple([rankAddressSchema, rankAddressSchema]).readonly(),
+    /** As for a run. */
+    secret: secretSchema,
+    encrypt: z.boolean(),
+  }),
+  /** Closes the ends that are here, if any. */
+  closeLink: z.object({ link }),
+  /**
+   * Measures latency, bandwidth, kernels and collectives between processes on this machine; ends
+   * with the client.
+   */
+  measureNetwork: z.object({
+    /** How many processes, at least 2. */
+    ranks: z.int().min(2).max(MOST_RANKS),
+    transport: z.enum(['auto', 'tcp', 'native']),
+    effort: z.enum(['full', 'quick']),
+  }),
+  /** Answered at once, to measure the round trip. */
+  ping: nothing,
+  runs: nothing,
+} as const satisfies Readonly<Record<string, z.ZodType>>;
+
+export type SupervisorMethod = keyof typeof requestSchemas;
+
+/** The body of each request, as the handler gets it. */
+export type RequestBodies = {
+  readonly [M in SupervisorMethod]: Readonly<z.infer<(typeof requestSchemas)[M]>>;
+};
+
+export interface RequestMessage<M extends SupervisorMethod = SupervisorMethod> {
+  readonly type: 'request';
+  readonly id: number;
+  readonly method: M;
+  readonly body: RequestBodies[M];
+}
+
+const envelopeSchema = z.object({
+  type: z.literal('request'),
+  id: z.int(),
+  method: z.string().max(100),
+  body: z.unknown().optional(),
+});
+
+/** The id under which a message is answered; undefined if it has none. */
+export function requestId(raw: unknown): number | undefined {
+  if (typeof raw !== 'object' || raw === null || !Object.hasOwn(raw, 'id')) {
+    return undefined;
+  }
+  const { id } = raw as { readonly id: unknown };
+  return Number.isSafeInteger(id) ? (id as number) : undefined;
+}
+
+/** @throws GradwireError `REQUEST_INVALID`, `REQUEST_UNKNOWN` */
+export function parseRequest(raw: unknown): RequestMessage {
+  const refusal = { code: 'REQUEST_INVALID', what: 'request' };
+  const { type, id, method, body } = checkedMessage(envelopeSchema, raw, refusal);
+  if (!isMethod(method)) {
+    throw inputError('REQUEST_UNKNOWN', `unknown request "${method}"`);
+  }
+  const schema = requestSchemas[method];
+  return {
+    ...{ type, id, method },
+    body: checkedMessage(schema, body, { ...refusal, what: method }),
+  };
+}
+
+const isMethod = (name: string): name is SupervisorMethod =>
+  Object.hasOwn(requestSchemas, name);
