@@ -12,6 +12,7 @@ import type {
 } from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { gather } from '../collectives/gather.ts';
+import { rankPairs, type RankScores } from '../collectives/rank-pairs.ts';
 import { chooseCollective } from '../collectives/registry.ts';
 import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
@@ -156,6 +157,19 @@ export class CollectiveGroup {
   ): Promise<readonly number[]> {
     const communicator = this.#begin(stream, 0, 0);
     return await smallAllreduce(communicator, values, operations);
+  }
+
+  /**
+   * Pairs of the scores of all ranks in which the staying one is below the travelling one, equal ones
+   * counted half.
+   */
+  async countPairs(stream: number, scores: RankScores): Promise<number> {
+    const { travelling } = scores;
+    const [longest] = await this.summarize(stream, [travelling.length], ['max']);
+    const communicator = this.#begin(stream, rankPairs.code, 0);
+    const own = await rankPairs.run(communicator, scores, longest!);
+    const [pairs] = await this.summarize(stream, [own], ['sum']);
+    return pairs!;
   }
 
   #begin(

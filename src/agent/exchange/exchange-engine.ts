@@ -11,6 +11,7 @@ import type { Notice } from '../../shared/records.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { RankScores } from '../collectives/rank-pairs.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
@@ -387,6 +388,11 @@ export class ExchangeEngine implements Disposable {
         ? this.#world.summarize(SUMMARY_STREAM, values, operations)
         : this.#group.summarize(GROUP_SUMMARY_STREAM, values, operations),
     );
+  }
+
+  /** Over all ranks, as a measure of the run (`CollectiveGroup.countPairs`). */
+  countPairs(scores: RankScores): Promise<number> {
+    return this.#aside(() => this.#world.countPairs(SUMMARY_STREAM, scores));
   }
 
   /** To be called between two exchanges. */

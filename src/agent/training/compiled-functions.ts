@@ -2,7 +2,7 @@
 import {
   inOrder,
   meanLossOf,
-  summands,
+  measuresOf,
   type JaxBatch,
   type UsedWeights,
 } from './models/mean-loss.ts';
@@ -21,12 +21,12 @@ export type CompiledUpdate = (
 ) => [weights: JaxArray[], state: JaxArray[][]];
 
 export interface CompiledFunctions {
-  /** The mean loss of a prediction, and the sums that the metric needs, or its tally. */
+  /** The mean loss of a prediction in f32, and the measures of the samples (`measuresOf`). */
   lossAndGradient(
     used: UsedWeights,
     batch: JaxBatch,
-  ): [[loss: JaxArray, sums: JaxArray[]], gradients: UsedWeights];
-  /** Sums over the rows that count: of the loss, then those that the metric needs. */
+  ): [[loss: JaxArray, measures: JaxArray[]], gradients: UsedWeights];
+  /** The measures of samples; a tally is that of the rows that count. */
   score(
     used: UsedWeights,
     batch: JaxBatch,
@@ -44,13 +44,13 @@ export function compile(
 ): CompiledFunctions {
   const meanLoss = meanLossOf(jax, model, options.batchPerRank);
   const score: CompiledFunctions['score'] = (used, batch, counted, given) => {
-    const { losses, sums } = model.objective(
+    const objective = model.objective(
       jax,
       inOrder(model, used),
       batch,
       model.statistics === undefined ? undefined : given,
     );
-    return countedTotals([losses, ...summands(jax, model, sums)], counted);
+    return measuresOf(jax, model, objective, counted);
   };
   const statistics: CompiledFunctions['statistics'] = (used, batch) => {
     const given = model.objective(jax, inOrder(model, used), batch);
@@ -100,19 +100,4 @@ export function compileUpdate(
     ];
   };
   return jax.jit(update) as CompiledUpdate;
-}
-
-/** Sums over the rows that count, each consumed. @param counted 1 or 0 for each row */
-export function countedTotals(
-  arrays: readonly JaxArray[],
-  counted: JaxArray,
-): JaxArray[] {
-  const totals = arrays.map((each) => {
-    const counts = counted.ref.reshape(
-      each.shape.map((size, i) => (i === 0 ? size : 1)),
-    );
-    return each.mul(counts).sum(0);
-  });
-  counted.dispose();
-  return totals;
 }

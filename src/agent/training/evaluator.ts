@@ -9,11 +9,10 @@ import { BatchSampler } from './batches/batch-sampler.ts';
 import type { BatchFields } from './batches/batch.ts';
 import type { CompiledFunctions } from './compiled-functions.ts';
 import type { RankShard } from './datasets/dataset.ts';
-import { sumCount } from './metrics/metric.ts';
+import { MeasureTotals } from './measure-totals.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import type { Model } from './models/model.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
-import type { EvaluationSums } from './trainer.ts';
 
 /** Test samples per call of the compiled scores; the last block is padded. */
 const BLOCK = 250;
@@ -63,31 +62,29 @@ export class Evaluator {
     });
   }
 
-  async evaluate(): Promise<EvaluationSums> {
+  async evaluate(): Promise<MeasureTotals> {
     const { jax, functions, model } = this.#parts;
     const statistics = await this.#statistics();
     const test = this.#test;
     const block = test.rows.length;
     const samples = test.samples.count;
-    const totals = Array.from({ length: 1 + sumCount(model.metric) }, () => 0);
+    const totals = new MeasureTotals(model.metric);
     for (let first = 0; first < samples; first += block) {
       const filled = Math.min(block, samples - first);
       for (let row = 0; row < block; row++) {
         test.rows[row] = row < filled ? first + row : 0;
       }
       test.read(filled);
-      const sums = functions.score(
+      const measures = functions.score(
         this.#parts.weightsFor(test),
         test.upload(jax),
         jax.numpy.array(test.counted),
         jax.tree.ref(statistics),
       );
-      const values = await numbersOf(sums);
-      for (const [i, value] of values.entries()) totals[i] = totals[i]! + value;
+      await totals.add(measures, filled);
     }
     jax.tree.dispose(statistics);
-    const [loss, ...sums] = totals as [number, ...number[]];
-    return [samples, loss, ...sums];
+    return totals;
   }
 
   /** Their means over the batches of the first iterations; none for a model without. */
@@ -119,12 +116,4 @@ export class Evaluator {
       ),
     );
   }
-}
-
-/** Of scalars and vectors, one after the other. */
-export async function numbersOf(
-  arrays: readonly JaxArray[],
-): Promise<readonly number[]> {
-  const values = await Promise.all(arrays.map((array) => array.data()));
-  return values.flatMap((each) => [...each]);
 }

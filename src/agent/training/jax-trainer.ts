@@ -16,11 +16,12 @@
 import { settledFields } from './batches/batch.ts';
 import { BatchLoader } from './batch-loader.ts';
 import { compile, type CompiledFunctions } from './compiled-functions.ts';
-import { Evaluator, numbersOf } from './evaluator.ts';
+import { Evaluator } from './evaluator.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
+import { MeasureTotals } from './measure-totals.ts';
 import { GpuTensors } from './gpu-tensors.ts';
-import type { JaxArray } from './runtime/jax-runtime.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
+import type { Metric } from './metrics/metric.ts';
 import { ParameterTrainer, type ParameterTrainerOptions } from './parameter-trainer.ts';
 import type {
   EvaluationSums,
@@ -37,6 +38,8 @@ export interface JaxTrainerOptions extends ParameterTrainerOptions {
 
 export class JaxTrainer extends ParameterTrainer implements Trainer {
   readonly #options: TrainerOptions;
+  readonly #metric: Metric;
+  readonly #testSamples: number;
   readonly #train: BatchLoader;
   readonly #functions: CompiledFunctions;
   readonly #evaluator: Evaluator;
@@ -47,6 +50,8 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     const { model, options, runtime, shard } = parts;
     super(parts, model);
     this.#options = options;
+    this.#metric = model.metric;
+    this.#testSamples = shard.test.count;
     const fields = settledFields(model.inputs, shard.lengths);
     this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);
     this.#functions = compile(runtime.jax, model, options);
@@ -77,12 +82,12 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     gradient: GradientMemory,
     ready?: (from: number) => void,
   ): Promise<ComputedStep> {
-    const [[loss, sums], gradients] = this.#functions.lossAndGradient(
+    const [[loss, measures], gradients] = this.#functions.lossAndGradient(
       this.weights.used(this.#train),
       this.#train.upload(this.jax),
     );
     if (ready === undefined) {
-      await this.weights.oneForAll(sums[0] ?? gradients.rows[0] ?? gradients.whole[0]);
+      await this.weights.oneForAll(measures[0]);
     }
     let isFinite = false;
     if (!(gradient instanceof Float32Array)) {
@@ -93,9 +98,10 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
       // Before the loss: to read more would compute more.
       isFinite = await this.#downloadGradient(gradients, gradient, ready);
     }
-    const [lossValue, sumValues] = await Promise.all([numberOf(loss), numbersOf(sums)]);
-    const measures = this.measures(lossValue, this.#options.batchPerRank, sumValues);
-    return { ...measures, isFinite };
+    loss.dispose();
+    const totals = new MeasureTotals(this.#metric);
+    await totals.add(measures, this.#options.batchPerRank);
+    return { ...this.measuresOfBatch(totals), isFinite };
   }
 
   async computeFullGradient(out: Float32Array): Promise<void> {
@@ -121,15 +127,15 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
 
   /** For the loaded samples; everything else is released. */
   async #gradientOf(loader: BatchLoader, out: Float32Array): Promise<void> {
-    const [[loss, sums], { rows, whole }] = this.#functions.lossAndGradient(
+    const [[loss, measures], { rows, whole }] = this.#functions.lossAndGradient(
       this.weights.used(loader),
       loader.upload(this.jax),
     );
-    await this.weights.oneForAll(sums[0] ?? rows[0] ?? whole[0]);
+    await this.weights.oneForAll(measures[0]);
     const ofRows = Promise.all(rows.map((array) => array.data()));
     await this.weights.download(whole, out);
     this.weights.tables.scatter((await ofRows) as Float32Array[], loader.values, out);
-    this.jax.tree.dispose([loss, sums]);
+    this.jax.tree.dispose([loss, measures]);
   }
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
@@ -138,8 +144,8 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     await this.weights.step(averaged, iteration);
   }
 
-  evaluate(): Promise<EvaluationSums> {
-    return this.#evaluator.evaluate();
+  async evaluate(): Promise<EvaluationSums> {
+    return this.evaluated(await this.#evaluator.evaluate(), this.#testSamples);
   }
 
   override close(): void {
@@ -190,5 +196,3 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     this.weights.tables.scatter(rows as Float32Array[], this.#train.values, gradient);
   }
 }
-
-const numberOf = async (scalar: JaxArray): Promise<number> => (await scalar.data())[0]!;

@@ -1,8 +1,10 @@
 /** Shared by trainers on jax-js: parameters on the device, and measures. */
 import type { MetricKind } from '../../shared/metric.ts';
+import type { ClassScores } from '../../shared/ordered-pairs.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
 import type { RankShard } from './datasets/dataset.ts';
+import type { MeasureTotals } from './measure-totals.ts';
 import { ModelParameters } from './model-parameters.ts';
 import { initialWeights } from './models/initial-weights.ts';
 import { parameterCount, type Model, type ModelTensor } from './models/model.ts';
@@ -46,11 +48,15 @@ export abstract class ParameterTrainer {
   protected readonly sampler: BatchSampler;
   readonly #runtime: JaxRuntime;
   readonly #model: Model;
+  readonly #batch: number;
+  /** Of the last evaluation. */
+  #scores: ClassScores | undefined;
 
   constructor(parts: ParameterTrainerOptions, { places, tensors }: OwnTensors) {
     const { model, optimizer, options, runtime, shard } = parts;
     this.#runtime = runtime;
     this.#model = model;
+    this.#batch = options.batchPerRank;
     this.jax = runtime.jax;
     this.backend = runtime.backend;
     this.device = runtime.device;
@@ -87,7 +93,14 @@ export abstract class ParameterTrainer {
   }
 
   measuresOf([samples, loss, ...sums]: EvaluationSums): StepResult {
-    return this.measures(loss / (samples * this.#model.predictions), samples, sums);
+    const { metric } = this.#model;
+    const predictions = samples * this.#model.predictions;
+    const mean = loss / predictions;
+    return { loss: mean, metric: metric.value({ loss: mean, predictions, sums }) };
+  }
+
+  get scores(): ClassScores | undefined {
+    return this.#scores;
   }
 
   readWeights(out: Float32Array): Promise<void> {
@@ -111,14 +124,15 @@ export abstract class ParameterTrainer {
     this.#runtime.release();
   }
 
-  /** @param loss the mean of a prediction's */
-  protected measures(
-    loss: number,
-    samples: number,
-    sums: readonly number[],
-  ): StepResult {
-    const { metric, predictions } = this.#model;
-    const value = metric.value({ loss, predictions: samples * predictions, sums });
-    return { loss, metric: value };
+  protected measuresOfBatch(totals: MeasureTotals): StepResult {
+    const { loss, sums } = totals.result();
+    return this.measuresOf([this.#batch, loss, ...sums]);
+  }
+
+  /** Keeps the scores. */
+  protected evaluated(totals: MeasureTotals, samples: number): EvaluationSums {
+    const { loss, scores, sums } = totals.result();
+    this.#scores = scores;
+    return [samples, loss, ...sums];
   }
 }

@@ -4,10 +4,9 @@
  * one more forward pass, for memory that does not grow with its layers (GPipe, Huang et al.,
  * 2019, section 2.3).
  */
-import { countedTotals } from './compiled-functions.ts';
 import {
   inOrder,
-  summands,
+  measuresOf,
   type JaxBatch,
   type UsedWeights,
 } from './models/mean-loss.ts';
@@ -31,12 +30,12 @@ export interface StageFunctions {
   forward(inputs: StageInputs, batch: JaxBatch): JaxArray;
   /** @param gradient of what `forward` gives */
   backward(inputs: StageInputs, batch: JaxBatch, gradient: JaxArray): StageInputs;
-  /** Of the last stage: the micro-batch's part of the batch's mean loss. */
+  /** Of the last stage: the micro-batch's part of the batch's mean loss, and its measures. */
   lossAndGradient(
     inputs: StageInputs,
     batch: JaxBatch,
-  ): [[loss: JaxArray, sums: JaxArray[]], gradients: StageInputs];
-  /** Of the last stage, for an evaluation. */
+  ): [[loss: JaxArray, measures: JaxArray[]], gradients: StageInputs];
+  /** Of the last stage: the measures of test samples; a tally is that of those that count. */
   score(inputs: StageInputs, batch: JaxBatch, counted: JaxArray): JaxArray[];
 }
 
@@ -86,19 +85,19 @@ export function compileStage(
   const objective = (inputs: StageInputs, batch: JaxBatch) => {
     const arrays = arraysOf(inputs, batch);
     const values = applyLayers(arrays, stage.layers, inputs.values[0])!;
-    const { losses, sums } = applyHead(arrays, stage.head!, values);
+    const objective = applyHead(arrays, stage.head!, values);
     dispose(arrays);
-    return { losses, sums: summands(jax, model, sums) };
+    return objective;
   };
   const product = (inputs: StageInputs, batch: JaxBatch, gradient: JaxArray) =>
     forward(inputs, batch).mul(gradient).sum();
   const partOfLoss = (inputs: StageInputs, batch: JaxBatch) => {
-    const { losses, sums } = objective(inputs, batch);
-    return [losses.sum().mul(1 / predictions), sums.map((each) => each.sum(0))];
+    const given = objective(inputs, batch);
+    const part = given.losses.ref.sum().mul(1 / predictions);
+    return [part, measuresOf(jax, model, given)];
   };
   const score = (inputs: StageInputs, batch: JaxBatch, counted: JaxArray) => {
-    const { losses, sums } = objective(inputs, batch);
-    return countedTotals([losses, ...sums], counted);
+    return measuresOf(jax, model, objective(inputs, batch), counted);
   };
   return {
     forward: jax.jit(forward as never) as StageFunctions['forward'],

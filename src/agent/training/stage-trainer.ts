@@ -8,9 +8,8 @@
 import type { Passage, StageSetting } from '../../shared/stage-setting.ts';
 import { BatchLoader } from './batch-loader.ts';
 import { settledFields } from './batches/batch.ts';
-import { numbersOf } from './evaluator.ts';
 import { GradientSum } from './gradient-sum.ts';
-import { sumCount } from './metrics/metric.ts';
+import { MeasureTotals } from './measure-totals.ts';
 import type { LayerOutput } from './models/layered.ts';
 import type { JaxBatch } from './models/mean-loss.ts';
 import { tensorLength } from './models/model.ts';
@@ -168,7 +167,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     const block = test.rows.length;
     const end = await this.#linked.measuring();
     await this.#shared.borrow();
-    const totals = Array.from({ length: 1 + sumCount(model.metric) }, () => 0);
+    const totals = new MeasureTotals(model.metric);
     for (let first = 0; first < test.samples.count; first += block) {
       const filled = Math.min(block, test.samples.count - first);
       for (let row = 0; row < block; row++) {
@@ -183,13 +182,11 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
         continue;
       }
       const counted = this.jax.numpy.array(test.counted);
-      const sums = await numbersOf(this.#functions.score(inputs, batch, counted));
-      for (const [i, value] of sums.entries()) totals[i] = totals[i]! + value;
+      await totals.add(this.#functions.score(inputs, batch, counted), filled);
     }
     await this.#linked.settle();
     await end();
-    const [loss, ...sums] = totals as [number, ...number[]];
-    return [stage.head === undefined ? 0 : test.samples.count, loss, ...sums];
+    return this.evaluated(totals, stage.head === undefined ? 0 : test.samples.count);
   }
 
   override close(): void {
@@ -214,23 +211,20 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
 
   /** Of the last stage: forward and backward of one micro-batch after the other. */
   async #passLosses(to: GradientPlaces): Promise<StepResult> {
-    const { batchPerRank } = this.#parts.options;
-    let total = 0;
-    let totals: readonly number[] = [];
+    const totals = new MeasureTotals(this.#parts.model.metric);
     for (const [i, microBatch] of this.#microBatches.entries()) {
       microBatch.values = await this.#given('forward', i);
       const gradients = await this.#clock.measure('backward', async () => {
         const { batch, inputs, loader } = this.#inputsOf(i);
-        const [[loss, sums], of] = this.#functions.lossAndGradient(inputs, batch);
+        const [[loss, measures], of] = this.#functions.lossAndGradient(inputs, batch);
         await this.#add(of, loader, to);
-        const [part, ...rest] = await numbersOf([loss, ...sums]);
-        total += part!;
-        totals = rest.map((value, j) => value + (totals[j] ?? 0));
+        loss.dispose();
+        await totals.add(measures, loader.rows.length);
         return of.values;
       });
       await this.#passBack(gradients, i);
     }
-    return this.measures(total, batchPerRank, totals);
+    return this.measuresOfBatch(totals);
   }
 
   /** @param given the gradient of what this stage has passed on; consumed */

@@ -5,6 +5,7 @@
  */
 import type { SyntheticSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
+import type { ClassScores } from '../../shared/ordered-pairs.ts';
 import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import type { ColumnNames } from './datasets/dataset.ts';
@@ -42,7 +43,10 @@ export interface ComputedStep extends StepResult {
   readonly activations?: PassedActivations | undefined;
 }
 
-/** Sums over samples: those of several ranks can be added, one by one. */
+/**
+ * Sums over samples: those of several ranks can be added, one by one, except for pairs of samples
+ * (`PairMetric`), of which the sum lacks those of two ranks.
+ */
 export type EvaluationSums = readonly [
   samples: number,
   loss: number,
@@ -119,6 +123,8 @@ export interface Trainer {
   learningRate(iteration: number): number;
   /** This rank's share of the test set under the current weights. */
   evaluate(): Promise<EvaluationSums>;
+  /** The scores behind the last evaluation, for a metric of pairs; none if one is NaN. */
+  readonly scores?: ClassScores | undefined;
   /** Mean loss and metric of the samples in these sums. */
   measuresOf(sums: EvaluationSums): StepResult;
 

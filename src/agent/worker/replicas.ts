@@ -13,6 +13,7 @@ import type { FiniteMeasures } from './finite-measures.ts';
 
 export interface ReplicasOptions {
   readonly rank: number;
+  readonly ranks: number;
   readonly trainer: Trainer;
   readonly engine: EngineClient;
   readonly arena: Arena;
@@ -43,6 +44,8 @@ export class Replicas {
   readonly #options: ReplicasOptions;
   #weights: Vector | undefined;
   #state: Vector | undefined;
+  /** Of this rank's test samples, as many in every evaluation. */
+  #scores: Vector | undefined;
 
   constructor(options: ReplicasOptions) {
     this.#options = options;
@@ -102,7 +105,7 @@ export class Replicas {
       values: own,
       operations: own.map(() => 'sum'),
     });
-    const sums = values as unknown as EvaluationSums;
+    const sums = await this.#withPairs(values as unknown as EvaluationSums);
     const { title } = trainer.metric;
     const measured = trainer.measuresOf(sums);
     const finite = this.#options.finite.evaluation(measured, iteration, {
@@ -110,6 +113,33 @@ export class Replicas {
       whose,
     });
     return { ...finite, samples: sums[0] };
+  }
+
+  /**
+   * The sums of a metric of pairs, with the pairs of samples of two ranks. All ranks have the same
+   * sums, and so agree on which class travels: the one with fewer samples.
+   */
+  async #withPairs(sums: EvaluationSums): Promise<EvaluationSums> {
+    const { ranks, trainer, engine, arena } = this.#options;
+    const { scores } = trainer;
+    if (scores === undefined || ranks === 1) return sums;
+    const [samples, loss, ordered = NaN, positives = 0, negatives = 0] = sums;
+    const all = positives * negatives;
+    if (Number.isNaN(ordered) || all === 0) return sums;
+    const classes = [scores.positives, scores.negatives];
+    const [travelling, staying] =
+      positives <= negatives ? classes : classes.toReversed();
+    this.#scores ??= await this.#allocate(travelling!.length + staying!.length);
+    const { offset } = this.#scores;
+    const places = {
+      travelling: { offset, length: travelling!.length },
+      staying: { offset: offset + 4 * travelling!.length, length: staying!.length },
+    };
+    arena.f32(places.travelling).set(travelling!);
+    arena.f32(places.staying).set(staying!);
+    const { pairs } = await engine.call('countPairs', places);
+    const inOrder = positives <= negatives ? pairs : all - pairs;
+    return [samples, loss, inOrder, positives, negatives];
   }
 
   async divergence(iteration: number): Promise<number | undefined> {

@@ -79,7 +79,11 @@ export class TrainingLoop {
   constructor(options: LoopOptions) {
     this.#options = options;
     const position = pipelinePosition(options.spec, options.rank);
-    this.#replicas = new Replicas({ ...options, finite: this.#finite, position });
+    const { ranks } = options.spec.world;
+    this.#replicas = new Replicas({
+      ...options,
+      ...{ ranks, finite: this.#finite, position },
+    });
     this.#comparison = new GradientComparison(options.engine, options.arena);
     const { rank, trainer } = options;
     this.#steps = options.openSteps({

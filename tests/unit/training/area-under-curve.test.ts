@@ -1,9 +1,7 @@
-/** AUC of histograms against the share of ordered pairs, counted pair by pair. */
+/** AUC against the share of ordered pairs, counted pair by pair. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  areaUnderCurve,
-  BINS,
-} from '../../../src/agent/training/metrics/area-under-curve.ts';
+import { MeasureTotals } from '../../../src/agent/training/measure-totals.ts';
+import { areaUnderCurve } from '../../../src/agent/training/metrics/area-under-curve.ts';
 import {
   openJaxRuntime,
   type JaxRuntime,
@@ -22,81 +20,68 @@ interface Scored {
   readonly label: number;
 }
 
-/** What some blocks of samples sum up to, each by a call of its own. */
-async function sumsOf(blocks: readonly (readonly Scored[])[]): Promise<number[]> {
-  const { jax } = runtime;
-  const totals = Array.from({ length: 2 * BINS }, () => 0);
+/** As a trainer measures it: in blocks of samples. */
+async function areaOf(
+  ...blocks: readonly (readonly Scored[])[]
+): Promise<number | undefined> {
+  const { numpy } = runtime.jax;
+  const totals = new MeasureTotals(areaUnderCurve);
   for (const block of blocks) {
+    const losses = numpy.zeros([block.length]);
     const [scores, labels] = (['score', 'label'] as const).map((key) =>
-      jax.numpy.array(Float32Array.from(block, (sample) => sample[key])),
+      numpy.array(Float32Array.from(block, (sample) => sample[key])),
     );
-    const tally = areaUnderCurve.tally!.of(jax, [scores!, labels!]);
-    expect(tally.shape).toEqual([block.length, 2 * BINS]);
-    for (const [i, sum] of [...(await tally.sum(0).data())].entries())
-      totals[i]! += sum;
+    await totals.add([losses, scores!, labels!], block.length);
   }
-  return totals;
+  const { loss, sums } = totals.result();
+  return areaUnderCurve.value({ loss, predictions: 1, sums });
 }
-
-const valueOf = (sums: readonly number[]): number | undefined =>
-  areaUnderCurve.value({ loss: 0, predictions: 1, sums });
-
-const areaOf = async (...blocks: readonly (readonly Scored[])[]) =>
-  valueOf(await sumsOf(blocks));
 
 /** Pair by pair, ties half. */
 function pairs(samples: readonly Scored[]): number {
   let [ordered, all] = [0, 0];
   for (const positive of samples.filter(({ label }) => label === 1)) {
     for (const negative of samples.filter(({ label }) => label === 0)) {
-      const difference = positive.score - negative.score;
-      ordered += difference > 0 ? 1 : difference === 0 ? 0.5 : 0;
+      if (positive.score > negative.score) ordered++;
+      else if (positive.score === negative.score) ordered += 0.5;
       all++;
     }
   }
   return ordered / all;
 }
 
-/** Of a fixed sequence; clicks have scores that are `apart` higher on average. */
-function drawn(count: number, apart: number, spread: number): Scored[] {
+/** Of a fixed sequence, with ties; positive samples score 0.3 higher on average. */
+function drawn(count: number): Scored[] {
   return Array.from({ length: count }, (_, i) => {
     const label = (i * 7) % 10 < 3 ? 1 : 0;
     const noise = ((i * 0.618_033_988_7) % 1) + ((i * 0.414_213_562_3) % 1) - 1;
-    return { label, score: Math.fround(spread * noise + apart * label) };
+    return { label, score: Math.round(100 * noise + 30 * label) / 100 };
   });
 }
 
-test.each([
-  [0.3, 2],
-  [1, 2],
-  [-0.5, 1],
-  // Probabilities about 1 in 1000.
-  [1, 8],
-  // Beyond what a sigmoid in f32 tells from 1.
-  [10, 60],
-])('scores that are %d apart and spread over %d', async (apart, spread) => {
-  const samples = drawn(900, apart, spread).map(({ label, score }) => ({
-    ...{ label, score: spread === 8 ? Math.fround(score - 7) : score },
-  }));
-  const exact = pairs(samples);
-  const area = (await areaOf(samples))!;
-  expect(Math.abs(area - exact)).toBeLessThan(0.002);
-  // The blocks of several ranks add up to the same.
-  expect(await areaOf(samples.slice(0, 100), samples.slice(100))).toBe(area);
-});
+const transformed = (samples: readonly Scored[], of: (score: number) => number) =>
+  samples.map(({ label, score }) => ({ label, score: Math.fround(of(score)) }));
 
-test('the error is within half the share of pairs that fall into one bin', async () => {
-  // Nearly all in one bin, as far from the exact area as can be.
-  const samples = Array.from({ length: 60 }, (_, i) => ({
-    ...{ label: i % 2, score: Math.fround(1 + 1e-5 * (i % 2) + (i < 4 ? 1 : 0)) },
-  }));
-  const sums = await sumsOf([samples]);
-  let shared = 0;
-  for (let bin = 0; bin < BINS; bin++) shared += sums[bin]! * sums[BINS + bin]!;
-  const bound = shared / 2 / 30 ** 2;
-  const error = Math.abs(valueOf(sums)! - pairs(samples));
-  expect(error).toBeGreaterThan(0.4);
-  expect(error).toBeLessThanOrEqual(bound + 1e-12);
+describe('only the order of the scores matters', () => {
+  const samples = transformed(drawn(700), (score) => score);
+  const exact = pairs(samples);
+
+  test.each<[string, (score: number) => number]>([
+    ['as they are', (s) => s],
+    ['× 0.001', (s) => s * 1e-3],
+    ['× 1e-5', (s) => s * 1e-5],
+    ['× 1e6', (s) => s * 1e6],
+    ['× 1e30', (s) => s * 1e30],
+    ['denormal', (s) => s * 1e-40],
+    ['− 7', (s) => s - 7],
+    ['probabilities', (s) => 1 / (1 + Math.exp(-s))],
+    ['cubes', (s) => s ** 3],
+  ])('%s', async (_, of) => {
+    const scored = transformed(samples, of);
+    expect(pairs(scored)).toBe(exact);
+    expect(await areaOf(scored)).toBe(exact);
+    expect(await areaOf(scored.slice(0, 100), scored.slice(100))).toBe(exact);
+  });
 });
 
 describe('exactly', () => {
@@ -107,6 +92,8 @@ describe('exactly', () => {
     // Of four pairs two are in order, one is tied.
     expect(await of([1, 1], [0, 1], [0, 0], [-1, 0])).toBe(3.5 / 4);
     expect(await of([0.3, 1], [0.3, 0], [0.3, 0])).toBe(0.5);
+    expect(await of([-0, 1], [0, 0])).toBe(0.5);
+    expect(await of([0, 1], [-0, 0], [-1e-45, 0], [1e-45, 0])).toBe(1.5 / 3);
   });
 
   test('in order and in reverse', async () => {
@@ -114,13 +101,22 @@ describe('exactly', () => {
     expect(await of([-1e30, 1], [1e30, 0])).toBe(0);
   });
 
+  test('infinite scores have their place', async () => {
+    expect(await of([Infinity, 1], [3e38, 0], [Infinity, 0])).toBe(1.5 / 2);
+    expect(await of([-Infinity, 1], [-3e38, 0], [-Infinity, 0])).toBe(0.5 / 2);
+  });
+
   test('is absent with only one class', async () => {
     expect(await of([1, 1], [2, 1])).toBeUndefined();
     expect(await of([1, 0])).toBeUndefined();
-    expect(valueOf(Array.from({ length: 2 * BINS }, () => 0))).toBeUndefined();
+    expect(await areaOf()).toBeUndefined();
   });
 
-  test.each([NaN, Infinity, -Infinity])('of a score of %d it is NaN', async (score) => {
-    expect(await of([1, 1], [score, 0], [0, 0])).toBeNaN();
+  test('of a score that is not a number it is none', async () => {
+    expect(
+      areaUnderCurve.value({ loss: 0, predictions: 1, sums: [NaN, 0, 0] }),
+    ).toBeNaN();
+    expect(await of([1, 1], [NaN, 0], [0, 0])).toBeNaN();
+    expect(await of([NaN, 1], [1, 1])).toBeNaN();
   });
 });

@@ -12,7 +12,8 @@ export interface Totals {
   /** One per sample, or as many as the model says (`predictions`). */
   readonly predictions: number;
   /**
-   * The totals of the model's `sums`, in order, or those of the tally if there is one.
+   * The totals of the model's `sums`, in order, or those of the tally if there is one. For a metric
+   * of pairs: how many are in order, and the numbers of positive and of negative samples.
    */
   readonly sums: readonly number[];
 }
@@ -37,7 +38,20 @@ export interface Metric extends MetricKind {
   value(totals: Totals): number | undefined;
 }
 
+/**
+ * A metric of pairs of samples, such as the share of pairs that the scores put in order. The model's
+ * two `sums` are then a score for each sample, and 1 for positive samples, else 0.
+ */
+export interface PairMetric extends Metric {
+  readonly pairs: true;
+}
+
+export const isOfPairs = (metric: Metric): metric is PairMetric => 'pairs' in metric;
+
+/** Pairs in order, positive samples, negative samples. */
+const PAIR_SUMS = 3;
+
 /** Numbers that are summed up over samples. */
-export function sumCount({ sums, tally }: Pick<Metric, 'sums' | 'tally'>): number {
-  return tally?.length ?? sums;
+export function sumCount(metric: Metric): number {
+  return isOfPairs(metric) ? PAIR_SUMS : (metric.tally?.length ?? metric.sums);
 }

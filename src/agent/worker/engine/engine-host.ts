@@ -204,6 +204,9 @@ export class EngineHost {
     summarize: async ({ among, values, operations }) => ({
       values: await this.#connected().summarize(values, operations, among),
     }),
+    countPairs: async (scores) => ({
+      pairs: await this.#connected().countPairs(scores),
+    }),
     openStage: ({ passages = [], ...setting }) => {
       const engine = this.#connected();
       this.#stage = new StageExchange(

@@ -13,6 +13,7 @@ import type { PassedBytes, StageSetting } from '../../../shared/stage-setting.ts
 import type { PortRange } from '../../../shared/port-range.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { PullRequest } from '../../asynchronous/server-client.ts';
+import type { RankScores } from '../../collectives/rank-pairs.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';
 import type { FlatTensor } from '../../plan/buckets.ts';
 import type { EngineState } from '../../exchange/engine-state.ts';
@@ -144,6 +145,11 @@ export interface EngineCalls {
     };
     reply: { values: readonly number[] };
   };
+  /**
+   * Pairs of the scores of all ranks in which the staying one is below the travelling one, equal ones
+   * counted half.
+   */
+  countPairs: { request: RankScores; reply: { pairs: number } };
   /** For a stage in a pipeline, once. */
   openStage: {
     /** `passages`: saved state of this rank's stage. */
