@@ -44,15 +44,18 @@ export class BatchNorms {
 
   /** Takes ownership of its arguments. */
   normalize(values: JaxArray, scale: JaxArray, shift: JaxArray): JaxArray {
-    const { numpy } = this.#jax;
+    const { lax, numpy } = this.#jax;
     let mean: JaxArray;
     let variance: JaxArray;
     let centred: JaxArray;
     if (this.#given === undefined) {
-      const axes = values.shape.slice(1).map((_, axis) => axis);
-      mean = values.ref.mean(axes);
-      centred = values.sub(mean.ref);
-      variance = numpy.square(centred.ref).mean(axes);
+      // Sums of what lies far from 0 are rough: all is taken from the first element.
+      const first = lax.stopGradient(firstOfChannels(values.ref));
+      const near = values.sub(first.ref);
+      const ofNear = channelMeans(near.ref);
+      mean = first.add(ofNear.ref);
+      centred = near.sub(ofNear);
+      variance = channelMeans(numpy.square(centred.ref));
       this.statistics.push(mean.ref, variance.ref.add(numpy.square(mean)));
     } else {
       mean = this.#given[this.#next++]!;
@@ -64,4 +67,14 @@ export class BatchNorms {
     const factor = scale.div(numpy.sqrt(variance.add(EPSILON)));
     return centred.mul(factor).add(shift);
   }
+}
+
+const firstOfChannels = (values: JaxArray): JaxArray =>
+  values.reshape([-1, values.shape.at(-1)!]).slice(0);
+
+/** Means over all but the last axis: of samples, and then of the batch, so that no sum gets long. */
+function channelMeans(values: JaxArray): JaxArray {
+  const within = values.shape.slice(2).map((_, axis) => axis + 1);
+  const ofSamples = within.length === 0 ? values : values.mean(within);
+  return ofSamples.mean(0);
 }

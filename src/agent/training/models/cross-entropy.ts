@@ -1,24 +1,46 @@
-/** Predictions among some classes or tokens: which is right, and their loss. */
+/**
+ * Predictions among some classes or tokens: which is right, and their loss. A loss is as precise
+ * where it is small: 1 is added by `log1p` alone, in which nothing is lost.
+ */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import { blockSum } from '../runtime/block-sum.ts';
+import { log1p } from './logarithm.ts';
 
 /**
  * −log p of the right one under the softmax of scores, [rows]. Takes ownership of `scores`
  * [rows, classes] and `labels` [rows] (int32).
  */
-export function crossEntropy(
-  { nn }: Jax,
-  scores: JaxArray,
-  labels: JaxArray,
-): JaxArray {
-  const right = nn.oneHot(labels, scores.shape[1]!);
-  return nn.logSoftmax(scores).mul(right).sum(1).neg();
+export function crossEntropy(jax: Jax, scores: JaxArray, labels: JaxArray): JaxArray {
+  const { lax, numpy } = jax;
+  const right = isToken(jax, labels, scores.shape[1]!);
+  const largest = lax.stopGradient(numpy.max(scores.ref, 1, { keepdims: true }));
+  const shifted = scores.sub(largest);
+  const powers = numpy.exp(shifted.ref);
+  const others = blockSum(jax, numpy.where(right.ref, 0, powers));
+  const ofRight = numpy.where(right, shifted, 0).sum(1);
+  // Σ − 1, of powers. Where the right score is the largest, it is the sum of the others.
+  const beyond = others.add(numpy.expm1(ofRight.ref));
+  return log1p(jax, beyond).sub(ofRight);
+}
+
+/** log(1 + e⁻ᵐ) of margins m, [rows]: the loss of two classes. Takes ownership of them. */
+export function logisticLoss(jax: Jax, margins: JaxArray): JaxArray {
+  const { lax, numpy } = jax;
+  const shift = lax.stopGradient(numpy.maximum(margins.ref.neg(), 0));
+  const ofZero = numpy.expm1(shift.ref.neg());
+  const beyond = ofZero.add(numpy.exp(margins.add(shift.ref).neg()));
+  return log1p(jax, beyond).add(shift);
 }
 
 /**
  * A row for each of `tokens` [rows], 1 in its place and else 0, [rows, count]. jax-js 0.1.25
  * takes rows of an identity matrix instead, which for 10,000 tokens has 400 MB.
  */
-export function oneHot({ numpy }: Jax, tokens: JaxArray, count: number): JaxArray {
-  const places = numpy.arange(count);
-  return numpy.equal(tokens.reshape([-1, 1]), places).astype(numpy.float32);
+export function oneHot(jax: Jax, tokens: JaxArray, count: number): JaxArray {
+  return isToken(jax, tokens, count).astype(jax.numpy.float32);
+}
+
+/** [rows, count]: whether a place is that of the row's token. */
+function isToken({ numpy }: Jax, tokens: JaxArray, count: number): JaxArray {
+  return numpy.equal(tokens.reshape([-1, 1]), numpy.arange(count));
 }

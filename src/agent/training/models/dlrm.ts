@@ -12,6 +12,7 @@
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import { areaUnderCurve } from '../metrics/area-under-curve.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import { logisticLoss } from './cross-entropy.ts';
 import { layered, type ModelLayer } from './layered.ts';
 import type { Model, ModelTensor, SizedModel } from './model.ts';
 
@@ -90,13 +91,11 @@ function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel
         ],
         head: {
           fields: ['labels'],
-          objective({ jax: { numpy }, fields }, values) {
+          objective({ jax, fields }, values) {
             const scores = values.reshape([-1]);
-            const clicks = fields.labels!.astype(numpy.float32);
+            const clicks = fields.labels!.astype(jax.numpy.float32);
             const margin = scores.ref.mul(clicks.ref.mul(2).sub(1));
-            // log(1 + e⁻ᵐ). The softplus of jax-js 0.1.25 is infinite from 89 on.
-            const losses = numpy.logaddexp(0, margin.neg());
-            return { losses, sums: [scores, clicks] };
+            return { losses: logisticLoss(jax, margin), sums: [scores, clicks] };
           },
         },
       }),

@@ -9,6 +9,7 @@
  */
 import { accuracy } from '../metrics/accuracy.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
+import { logisticLoss } from './cross-entropy.ts';
 import type { Model, SizedModel } from './model.ts';
 
 interface LinearDefinition extends Pick<Model, 'id' | 'title' | 'summary'> {
@@ -20,8 +21,7 @@ export const logisticRegression = linear({
   id: 'logistic-regression',
   title: 'Logistic regression',
   summary: 'One weight per feature of sparse samples in two classes',
-  // log(1 + e⁻ᵐ). The softplus of jax-js 0.1.25 is infinite from 89 on.
-  loss: ({ numpy }, margin) => numpy.logaddexp(0, margin.neg()),
+  loss: logisticLoss,
 });
 
 export const linearSvm = linear({

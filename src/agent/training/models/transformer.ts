@@ -31,6 +31,9 @@ type Width = Pick<TransformerShape, 'width'>;
 /** Added to the scores of masked positions: their softmax is 0 in f32. */
 const MASKED = -1e9;
 
+/** Added to the variance in a layer norm, as PyTorch does. */
+const EPSILON = 1e-5;
+
 /** One vector per token. `embed` multiplies them by √width. */
 export function embeddingTensor(
   name: string,
@@ -162,7 +165,14 @@ export class TransformerPass {
   }
 
   #normBy(values: JaxArray, scale: JaxArray, shift: JaxArray): JaxArray {
-    return this.#jax.nn.standardize(values, -1).mul(scale).add(shift);
+    const { lax, numpy } = this.#jax;
+    // jax-js takes the mean of the squares less the square of the mean, which cancel each other. Sums
+    // of what lies far from 0 are rough as well: so all is taken from the first element.
+    const near = values.ref.sub(lax.stopGradient(values.slice([], [0, 1])));
+    const centred = near.ref.sub(near.mean(-1, { keepdims: true }));
+    const variance = numpy.square(centred.ref).mean(-1, { keepdims: true });
+    const deviation = numpy.sqrt(variance.add(EPSILON));
+    return centred.div(deviation).mul(scale).add(shift);
   }
 
   #linear(values: JaxArray): JaxArray {

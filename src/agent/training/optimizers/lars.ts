@@ -5,6 +5,7 @@
  * Vectors (biases, scales) take plain steps without decay, as is usual. Here the velocity is
  * kept without η, which a schedule changes.
  */
+import { sumOfSquares } from '../runtime/block-sum.ts';
 import type { Optimizer } from './optimizer.ts';
 
 /** κ, of the paper's ResNet-50. */
@@ -15,11 +16,12 @@ export const lars: Optimizer = {
   options: ['trust', 'weightDecay'],
   leavesMomentum: true,
   stateVectors: ({ momentum }) => (momentum > 0 ? 1 : 0),
-  update({ numpy }, { momentum, trust = TRUST, weightDecay = 0 }, step) {
+  update(jax, { momentum, trust = TRUST, weightDecay = 0 }, step) {
+    const { numpy } = jax;
     const { weight, state, learningRate, isVector } = step;
     let { gradient } = step;
     if (!isVector) {
-      const norm = (array: typeof weight) => numpy.sqrt(numpy.square(array).sum());
+      const norm = (array: typeof weight) => numpy.sqrt(sumOfSquares(jax, array));
       const ofWeight = norm(weight.ref);
       const ofGradient = norm(gradient.ref).add(ofWeight.ref.mul(weightDecay));
       // Where either is 0 there is nothing to compare.
