@@ -59,6 +59,12 @@ export async function runCommandLine(): Promise<void> {
     const message = `cannot write the output: ${error.message}`;
     process.exit(reportError(failure('OUTPUT_FAILED', message, { next })));
   });
+  // What nothing else caught. Runs continue; the app has its own handlers.
+  const fail = (error: unknown): void => {
+    process.exit(reportError(error));
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
   try {
     const program = makeProgram();
     if (process.argv.length <= 2) process.stdout.write(program.helpInformation());

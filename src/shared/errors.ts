@@ -5,6 +5,7 @@
  *
  * Programmer errors are not GradwireErrors: they throw `internal:` errors and crash.
  */
+import { systemLimit } from './system-limit.ts';
 
 /** `input`: the user's input was wrong (exit code 2). `failure`: anything else (1). */
 export type ErrorKind = 'input' | 'failure';
@@ -69,6 +70,8 @@ export function failure(
 /** Any thrown value as ErrorData. A value without a code becomes an internal error. */
 export function toErrorData(thrown: unknown): ErrorData {
   if (thrown instanceof GradwireError) return thrown.toData();
+  const limit = systemLimit(thrown);
+  if (limit !== undefined) return limit;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return {
     code: 'INTERNAL',

@@ -59,6 +59,13 @@ process.umask(0o077);
 // The last used agents are kept and found first.
 utimesSync(import.meta.dirname, new Date(), new Date());
 
+const fail = (error: unknown): void => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+};
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
+
 const cache = path.resolve(base, 'cache');
 const home = path.resolve(base, 'nodes', os.hostname());
 const log = path.join(home, 'supervisor.log');
@@ -74,8 +81,7 @@ try {
   socket.on('error', () => process.exit(1));
   process.stdout.on('error', () => process.exit(1));
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  fail(error);
 }
 
 /** False if there is no such directory, and so no supervisor. */

@@ -1,5 +1,6 @@
 /** Why a run's files cannot be written on this machine, and what can be done about it. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
+import { systemLimit } from '../../shared/system-limit.ts';
 
 /**
  * @param place the file or folder
@@ -13,6 +14,13 @@ export function journalWriteFailed(
 ): GradwireError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const code = 'JOURNAL_WRITE_FAILED';
+  const limit = systemLimit(cause);
+  if (limit !== undefined && limit.code !== 'DISK_FULL') {
+    return failure(code, `cannot write ${place}: ${reason}`, {
+      place: node,
+      next: limit.next,
+    });
+  }
   if (node === undefined) {
     return failure(code, `cannot write ${place}: ${reason}`, {
       next: 'Free space on that disk; on this computer, GRADWIRE_HOME may name a directory on another one.',

@@ -226,6 +226,8 @@ export class RankTeam {
         return;
       case 'broken':
         this.abort({ ...event.error, rank });
+        // One that was never started does not exit.
+        this.#endIfGone();
         return;
       case 'exit':
         this.#exited(rank, event);

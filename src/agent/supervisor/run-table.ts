@@ -31,8 +31,9 @@ import { Journal } from './journal.ts';
 import { journalWriteFailed } from './journal-write-error.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { SeenProgress } from './seen-progress.ts';
-import type { RestoredProgress } from './run-options.ts';
+import type { RestoredProgress, RunOptions } from './run-options.ts';
 import { stoppedEarly } from './run-errors.ts';
+import { forRun } from './run-scope.ts';
 import { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import type { DataFacts, ModelFacts, SpecFacts } from '../training/workload.ts';
@@ -204,7 +205,9 @@ export class RunTable {
       throw failure('RUN_STATE', 'the run has ended');
     const listen = request.listen ?? LOOPBACK;
     const { iteration, schedule } = resume!;
-    run.resume(iteration, schedule, { secret, network, places, listen, ports });
+    forRun(id, () => {
+      run.resume(iteration, schedule, { secret, network, places, listen, ports });
+    });
     return run;
   }
 
@@ -225,7 +228,7 @@ export class RunTable {
       ranks: request.ranks,
       warn: this.#warn,
     });
-    const run = new SupervisedRun({
+    const options: RunOptions = {
       run: request.run,
       checkpoints: path.join(folder, CHECKPOINTS),
       restored,
@@ -249,7 +252,8 @@ export class RunTable {
       node: request.node ?? hostname(),
       listen: request.listen ?? LOOPBACK,
       ports: request.ports,
-    });
+    };
+    const run = forRun(request.run, () => new SupervisedRun(options));
     void run.ended.then(() => {
       this.#onEnd();
     });

@@ -10,11 +10,17 @@ import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { failure, formatError, type GradwireError } from '../../shared/errors.ts';
+import {
+  failure,
+  formatError,
+  toErrorData,
+  type GradwireError,
+} from '../../shared/errors.ts';
 import { ClientSession } from './client-session.ts';
 import { ControlSocket } from './control-socket.ts';
 import { homeHeld } from './held-home.ts';
 import { HomeLock } from './home-lock.ts';
+import { currentRun } from './run-scope.ts';
 import { RunTable } from './run-table.ts';
 import { tellStarter } from './starter-line.ts';
 import { VERSION } from './version.ts';
@@ -44,6 +50,7 @@ const OWNERSHIP_MS = 1_000;
 const OTHER_MS = 10_000;
 const OTHER_PAUSE_MS = 50;
 
+let lastSaid = '';
 let clients = 0;
 let idle: NodeJS.Timeout | undefined;
 const runs = new RunTable(
@@ -70,6 +77,11 @@ const server: Server = createServer((socket) => {
 });
 const control = new ControlSocket(server, values.socket);
 const lock = await takeHome();
+
+// A full disk must not end it for the sake of its log.
+process.stderr.on('error', () => undefined);
+process.on('uncaughtException', fault);
+process.on('unhandledRejection', fault);
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
@@ -153,6 +165,19 @@ function refuse(error: GradwireError): never {
   process.exit(1);
 }
 
+/** The last handler: the run that it belongs to fails, the others continue. */
+function fault(error: unknown): void {
+  const run = currentRun();
+  const whose = run === undefined ? '' : ` of run ${run}`;
+  sayOnce(`a fault${whose}: ${error instanceof Error ? error.stack : String(error)}`);
+  if (run === undefined) return;
+  try {
+    runs.abort(run, toErrorData(error));
+  } catch (cause) {
+    say(`run ${run} cannot be ended: ${text(cause)}`);
+  }
+}
+
 /** Somebody may remove the lock or the socket, or put another file there. */
 async function keepHome(): Promise<void> {
   try {
@@ -174,8 +199,6 @@ function say(what: string): void {
     `${new Date().toISOString()} supervisor ${process.pid}: ${what}\n`,
   );
 }
-
-let lastSaid = '';
 
 /** The same trouble comes again every second. */
 function sayOnce(what: string): void {

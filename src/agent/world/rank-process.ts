@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import { systemLimit } from '../../shared/system-limit.ts';
 import { MarkedStream } from './marked-stream.ts';
 import { BY_LINE } from './rank-line.ts';
 import { FLUSH } from './report-channel.ts';
@@ -55,7 +56,8 @@ export class RankProcess<Order, Report> {
   readonly rank: number;
   /** Resolves when the process is gone and its last report has been read. */
   readonly closed: Promise<void>;
-  readonly #child: ChildProcess;
+  /** Undefined if the system refused to start it. */
+  readonly #child: ChildProcess | undefined;
   #stderr = '';
   #exited = false;
   readonly #isElsewhere: boolean;
@@ -72,15 +74,35 @@ export class RankProcess<Order, Report> {
     const node = [process.execPath, ...NODE_OPTIONS, entry, ...args];
     if (byLine) node.push(BY_LINE);
     const [command, ...rest] = [...prefix, ...node];
-    const child = spawn(command!, rest, {
-      // Until the process has named itself. A prefix needs its own name.
-      ...(prefix.length === 0 ? { argv0: 'gradwire worker' } : {}),
-      stdio: byLine
-        ? 'pipe'
-        : ['pipe', printed === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    });
-    this.#child = child;
     this.#isElsewhere = byLine;
+    const closed = Promise.withResolvers<undefined>();
+    this.closed = closed.promise;
+    const broken = (error: unknown): void => {
+      this.#exited = true;
+      listener({ type: 'broken', error: notStarted(rank, error) });
+      closed.resolve(undefined);
+    };
+    let child: ChildProcess;
+    try {
+      child = spawn(command!, rest, {
+        // Until the process has named itself. A prefix needs its own name.
+        ...(prefix.length === 0 ? { argv0: 'gradwire worker' } : {}),
+        stdio: byLine
+          ? 'pipe'
+          : ['pipe', printed === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      });
+    } catch (error) {
+      // As for refusals that come as events: not before this process is known.
+      process.nextTick(broken, error);
+      return;
+    }
+    child.on('error', (error) => {
+      // Also if it cannot be killed; then it has started.
+      if (child.pid === undefined) broken(error);
+    });
+    // A child that could not be started may have no streams.
+    if (child.pid === undefined) return;
+    this.#child = child;
     const decoder = new FrameDecoder();
     const marked = byLine ? new MarkedStream() : undefined;
     const stream = (byLine ? child.stdout : child.stdio[3]) as Readable;
@@ -105,24 +127,17 @@ export class RankProcess<Order, Report> {
     }
     // The process has just died; its exit is reported below.
     child.stdin?.on('error', () => undefined);
-    this.closed = new Promise((resolve) => {
-      child.on('error', (error) => {
-        this.#exited = true;
-        listener({ type: 'broken', error: toErrorData(error) });
-        resolve();
-      });
-      // `close` comes after the last report has been read, `exit` may come before it.
-      child.on('close', (code, signal) => {
-        this.#exited = true;
-        listener({ type: 'exit', code, signal, stderr: this.#stderr });
-        resolve();
-      });
+    // `close` comes after the last report has been read, `exit` may come before it.
+    child.on('close', (code, signal) => {
+      this.#exited = true;
+      listener({ type: 'exit', code, signal, stderr: this.#stderr });
+      closed.resolve(undefined);
     });
   }
 
   /** 0 if it did not start. */
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.#child?.pid ?? 0;
   }
 
   get exited(): boolean {
@@ -130,22 +145,30 @@ export class RankProcess<Order, Report> {
   }
 
   send(order: Order): void {
-    this.#child.stdin?.write(encodeFrame(order));
+    this.#child?.stdin?.write(encodeFrame(order));
   }
 
   /** Kill at once: a rank holds nothing that its parent needs. */
   kill(): void {
+    const child = this.#child;
+    if (child === undefined) return;
     if (!this.#isElsewhere) {
-      this.#child.kill('SIGKILL');
+      child.kill('SIGKILL');
       return;
     }
     // The remote starter needs time to end it there.
-    this.#child.stdin?.destroy();
-    this.#child.kill('SIGTERM');
-    const last = setTimeout(() => this.#child.kill('SIGKILL'), FAR_KILL_MS);
+    child.stdin?.destroy();
+    child.kill('SIGTERM');
+    const last = setTimeout(() => child.kill('SIGKILL'), FAR_KILL_MS);
     last.unref();
     void this.closed.then(() => {
       clearTimeout(last);
     });
   }
+}
+
+function notStarted(rank: number, cause: unknown): ErrorData {
+  const limit = systemLimit(cause);
+  if (limit === undefined) return toErrorData(cause);
+  return { ...limit, message: `rank ${rank} cannot be started: ${limit.message}` };
 }

@@ -45,6 +45,8 @@ export interface AppCore {
    * token.
    */
   announce(url: string): void;
+  /** Shows an error that no call of a page ended with. */
+  report(error: unknown): void;
   /** Closes everything. Runs continue under their supervisor. */
   close(): Promise<void>;
 }
@@ -308,6 +310,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     announce: (url) => {
       lock.announce(url);
     },
+    report,
     close: () => {
       closing ??= (async () => {
         clearInterval(discovery);

@@ -3,7 +3,7 @@
  * POSIX shell; what Node knows comes from Node. Nothing is deployed here, so only findings
  * about the home directory and GPUs apply.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import os from 'node:os';
 import { failure } from '../../shared/errors.ts';
@@ -42,7 +42,7 @@ export async function localPreflight(
 async function inspect(home: Home, signal?: AbortSignal): Promise<string> {
   if (process.platform === 'win32') return '';
   // By its path: if a program is not found, the timer of `timeout` keeps Node from ending.
-  const child = spawn('/bin/sh', ['-s'], {
+  const child: ChildProcess = spawn('/bin/sh', ['-s'], {
     env: { ...process.env, HOME: home.directory, slurm: '0', limit: '' },
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: DEADLINE_MS,
@@ -54,9 +54,13 @@ async function inspect(home: Home, signal?: AbortSignal): Promise<string> {
     });
   });
   // A shell that ends early does not read the rest.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(INSPECTION);
-  const answer = await Promise.race([text(child.stdout), failed]);
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(INSPECTION);
+  // Where the shell could not be started there may be no streams.
+  const said = child.stdout ?? undefined;
+  const answer = await (said === undefined
+    ? failed
+    : Promise.race([text(said), failed]));
   if (signal?.aborted !== true) return answer;
   throw failure('ABORTED', 'the check of this computer was cancelled');
 }

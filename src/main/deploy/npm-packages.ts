@@ -4,7 +4,7 @@
  * machine is deployed to, by npm itself, in the versions and with the hashes of
  * `package-lock.json`, and kept in the home.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -147,7 +147,7 @@ async function runNpm(
     ...['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier'],
     ...['--fetch-retries=1', '--loglevel=error', '--color=false'],
   ];
-  const child = spawn('npm', args, {
+  const child: ChildProcess = spawn('npm', args, {
     cwd,
     signal,
     shell: process.platform === 'win32',
@@ -155,7 +155,7 @@ async function runNpm(
     windowsHide: true,
   });
   let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-4000);
   });
   const { promise, resolve } = Promise.withResolvers<string>();

@@ -17,6 +17,7 @@ import { GradwireError, isErrorData, toErrorData } from '../../shared/errors.ts'
 import { IPC_CHANNELS } from '../../shared/host-bridge.ts';
 import type { HostCommand } from '../../shared/rpc.ts';
 import { createAppCore } from '../app/app-core.ts';
+import { catchFaults } from '../home/fault-log.ts';
 import { openHome, type Home } from '../home/home.ts';
 import { installationRoot } from '../home/installation.ts';
 import { Sessions } from '../rpc/session.ts';
@@ -83,6 +84,11 @@ async function run(home: Home): Promise<void> {
   const core = resources.adopt(
     await createAppCore({ home, host: 'electron' }),
     async (opened) => await opened.close(),
+  );
+  resources.use(
+    catchFaults(home, (error) => {
+      core.report(error);
+    }),
   );
   const sessions = resources.adopt(new Sessions(core), (open) => open.close());
 

@@ -13,6 +13,7 @@
  *   known_hosts      SSH host keys that were accepted here (the user's own are not touched)
  *   app.lock         held by the one window or server that uses this home
  *   app.json         who holds it
+ *   app.log          faults of the app that nothing else caught
  */
 import { createHash } from 'node:crypto';
 import { lstat, mkdir } from 'node:fs/promises';
@@ -36,6 +37,7 @@ export interface Home {
   readonly knownHosts: string;
   readonly lock: string;
   readonly lockHolder: string;
+  readonly appLog: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,6 +66,7 @@ export function resolveHome(
     knownHosts: path.join(directory, 'known_hosts'),
     lock: path.join(directory, 'app.lock'),
     lockHolder: path.join(directory, 'app.json'),
+    appLog: path.join(directory, 'app.log'),
   };
 }
 

@@ -60,10 +60,17 @@ export async function openBrowser(
       `<meta http-equiv="refresh" content="0; url=${url}"><title>Gradwire</title>\n`,
     { mode: 0o600 },
   );
-  const [program, ...args] = opener;
-  const child = spawn(program, args, { stdio: 'ignore', detached: true });
-  // There is no such program, but the URL has been printed.
-  child.on('error', () => undefined);
-  child.unref();
+  startOpener(opener);
   return { [Symbol.asyncDispose]: () => rm(page, { force: true }) };
+}
+
+/** If it cannot be started, the URL has been printed. */
+function startOpener([program, ...args]: readonly [string, ...string[]]): void {
+  try {
+    const child = spawn(program, args, { stdio: 'ignore', detached: true });
+    child.on('error', () => undefined);
+    child.unref();
+  } catch {
+    // The system has no memory for it, for instance.
+  }
 }

@@ -4,9 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { failure, inputError } from '../../shared/errors.ts';
+import { failure, formatError, inputError, toErrorData } from '../../shared/errors.ts';
 import { hasEnded } from '../../shared/rpc.ts';
 import { createAppCore } from '../app/app-core.ts';
+import { catchFaults } from '../home/fault-log.ts';
 import { resolveHome } from '../home/home.ts';
 import { installationRoot } from '../home/installation.ts';
 import type { ServedCore } from '../rpc/session.ts';
@@ -35,6 +36,12 @@ export async function serve({ port = 0, open }: ServeOptions): Promise<void> {
   const core = resources.adopt(
     await createAppCore({ home, host: 'browser' }),
     async (opened) => await opened.close(),
+  );
+  resources.use(
+    catchFaults(home, (error) => {
+      core.report(error);
+      process.stderr.write(`gradwire: ${formatError(toErrorData(error))}\n`);
+    }),
   );
   const host = resources.adopt(
     await startHttpHost({ core, renderer, port }),

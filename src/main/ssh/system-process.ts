@@ -42,24 +42,25 @@ export class SystemProcess {
     environment: Readonly<Record<string, string | undefined>>,
   ) {
     const args = ['-c', GUARDED, 'ssh', directory, ...command];
-    const child = spawn('/bin/sh', args, {
+    const child: ChildProcess = spawn('/bin/sh', args, {
       detached: true,
       // Not its stdin, because Node closes that when `ssh` ends.
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: environment,
     });
     this.#child = child;
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    // A process that could not be started may have no streams; its error event follows.
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL);
     });
-    const guard = child.stdio[3] as Writable;
+    const guard = child.stdio?.[3] as Writable | undefined;
     // The guard may be gone already.
-    guard.on('error', () => undefined);
+    guard?.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       const end = (): void => {
         this.#hasEnded = true;
         // Releases the guard: nothing is left to end.
-        guard.end('over\n');
+        guard?.end('over\n');
         resolve();
       };
       child.once('error', (error) => {

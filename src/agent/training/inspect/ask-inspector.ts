@@ -54,7 +54,8 @@ export async function askInspector<K extends keyof Inspections>(
     killSignal: 'SIGKILL',
   });
   let stderr = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+  // One that could not be started may have no streams; its error event follows.
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_TAIL);
   });
   const reply = await new Promise<InspectorReply>((resolve, reject) => {
@@ -70,6 +71,7 @@ export async function askInspector<K extends keyof Inspections>(
           : `it ended its own process${lastWords(stderr, signal)}`;
       reject(died(why));
     });
+    if (child.pid === undefined) return;
     child.send({ kind, question }, (error) => {
       // The close event gives the reason.
       if (error !== null) child.kill();

@@ -1,0 +1,17 @@
+/**
+ * Which run the current call is for, also in callbacks of its processes and timers. A fault
+ * that nothing else caught then ends that run, and no other.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+const scope = new AsyncLocalStorage<string>();
+
+/** @param run its id */
+export function forRun<T>(run: string, work: () => T): T {
+  return scope.run(run, work);
+}
+
+/** Undefined outside of any run. */
+export function currentRun(): string | undefined {
+  return scope.getStore();
+}

@@ -1,0 +1,64 @@
+/**
+ * The system refuses more: open files, processes, memory or space. It says so with a number
+ * that comes from any call, so that each is explained here once.
+ */
+import type { ErrorData } from './errors.ts';
+
+type Explanation = Required<Pick<ErrorData, 'code' | 'message' | 'next'>>;
+
+const FEWER = 'or use fewer ranks on this machine';
+
+const FILES: Explanation = {
+  code: 'OPEN_FILES_LIMIT',
+  message: 'no more files and sockets may be open',
+  next:
+    `Raise the limit of open files (ulimit -n) in the shell that starts Gradwire, ${FEWER}. ` +
+    'The supervisor gets its limit when it starts: it starts again once none of its runs is left.',
+};
+const PROCESSES: Explanation = {
+  code: 'PROCESS_LIMIT',
+  message: 'no more processes and threads may be started',
+  next:
+    'Raise the limit of processes (ulimit -u; of a container or service: pids.max), ' +
+    `${FEWER}.`,
+};
+const MEMORY: Explanation = {
+  code: 'MEMORY_EXHAUSTED',
+  message: 'there is not enough memory',
+  next: `End other programs, ${FEWER}.`,
+};
+const SPACE: Explanation = {
+  code: 'DISK_FULL',
+  message: 'there is no space or quota left',
+  next: 'Free space or inodes on that disk.',
+};
+
+const EXPLANATIONS = new Map<string, Explanation>([
+  ['EMFILE', FILES],
+  ['ENFILE', FILES],
+  ['ENOMEM', MEMORY],
+  ['ENOSPC', SPACE],
+  ['EDQUOT', SPACE],
+]);
+
+/** Undefined if it is another error. */
+export function systemLimit(thrown: unknown): ErrorData | undefined {
+  const explanation = explain(thrown);
+  if (explanation === undefined) return undefined;
+  const { code, message, next } = explanation;
+  const said = (thrown as Error).message;
+  return { code, kind: 'failure', message: `${message}: ${said}`, next };
+}
+
+function explain(thrown: unknown): Explanation | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { code = '', syscall = '' } = thrown as Error & {
+    readonly code?: string;
+    readonly syscall?: string;
+  };
+  // Of a socket it only means: later.
+  if (code === 'EAGAIN' && syscall.startsWith('spawn')) return PROCESSES;
+  if (code !== 'ERR_WORKER_INIT_FAILED') return EXPLANATIONS.get(code);
+  const [reason = ''] = /E[A-Z]+$/.exec(thrown.message) ?? [];
+  return reason === 'EAGAIN' ? PROCESSES : EXPLANATIONS.get(reason);
+}

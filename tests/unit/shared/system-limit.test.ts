@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { toErrorData } from '../../../src/shared/errors.ts';
+
+const systemError = (code: string, syscall: string): Error =>
+  Object.assign(new Error(`${syscall} ${code}`), { code, syscall });
+
+test.each([
+  [systemError('EMFILE', 'spawn node'), 'OPEN_FILES_LIMIT', 'ulimit -n'],
+  [systemError('ENFILE', 'open'), 'OPEN_FILES_LIMIT', 'ulimit -n'],
+  [systemError('EAGAIN', 'spawn node'), 'PROCESS_LIMIT', 'ulimit -u'],
+  [systemError('ENOMEM', 'spawn'), 'MEMORY_EXHAUSTED', 'fewer ranks'],
+  [systemError('ENOSPC', 'write'), 'DISK_FULL', 'Free space'],
+  [
+    Object.assign(new Error('Worker initialization failure: EAGAIN'), {
+      code: 'ERR_WORKER_INIT_FAILED',
+    }),
+    'PROCESS_LIMIT',
+    'ulimit -u',
+  ],
+  // Of a socket it only means: later.
+  [systemError('EAGAIN', 'read'), 'INTERNAL', 'bug'],
+  [new Error('EMFILE'), 'INTERNAL', 'bug'],
+])('%s is %s', (thrown, code, next) => {
+  const error = toErrorData(thrown);
+  expect(error.code).toBe(code);
+  expect(error.message).toContain(thrown.message);
+  expect(error.next).toContain(next);
+});
