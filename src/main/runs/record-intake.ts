@@ -15,6 +15,8 @@ export interface IntakeOutlet {
   store(entries: readonly JournalEntry[]): void;
   /** A batch has been stored; its last sequence may be acknowledged. */
   stored(last: number): void;
+  /** `stored` threw: the batch is stored, but not everybody knows. */
+  untold(error: unknown): void;
   /**
    * A batch could not be stored and was dropped here (it is still in the journal), or
    * records are missing (`RECORDS_MISSING`). Nothing more is accepted; to retry, start a
@@ -79,7 +81,12 @@ export class RecordIntake {
       return;
     }
     this.#stored = last.sequence;
-    this.#outlet.stored(last.sequence);
+    // From a timer an error would end this process; from a connection's data, the connection.
+    try {
+      this.#outlet.stored(last.sequence);
+    } catch (error) {
+      this.#outlet.untold(error);
+    }
   }
 
   /** Stores what is waiting and accepts no more. */

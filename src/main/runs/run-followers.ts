@@ -198,6 +198,12 @@ export class RunFollowers {
             this.#events.refused(summary);
           }
         },
+        untold: (error) => {
+          // When it is followed again, it passes on what was not.
+          this.drop(id, link);
+          this.#events.trouble(error);
+          this.#followLater(link, id);
+        },
         failed: (error) => {
           this.drop(id, link);
           this.#giveUp(link, id, error);

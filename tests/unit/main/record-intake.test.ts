@@ -16,6 +16,9 @@ function collector(stored = 0, fails = false) {
     stored: (sequence) => {
       last.push(sequence);
     },
+    untold: (error) => {
+      errors.push(error);
+    },
     failed: (error) => {
       errors.push(error);
     },
@@ -65,10 +68,32 @@ describe('the intake', () => {
       stored: (sequence) => {
         stored.resolve(sequence);
       },
+      untold: stored.reject,
       failed: stored.reject,
     });
     intake.push(entries([iterationRecord(0, 0)]));
     expect(await stored.promise).toBe(1);
+  });
+
+  test('what fails after a batch was stored is reported, not thrown', async () => {
+    const untold = Promise.withResolvers<unknown>();
+    const failed: unknown[] = [];
+    const stored: number[] = [];
+    const intake = new RecordIntake(0, {
+      store: () => undefined,
+      stored: (sequence) => {
+        stored.push(sequence);
+        throw new Error(`cannot be read after ${sequence}`);
+      },
+      untold: untold.resolve,
+      failed: (error) => failed.push(error),
+    });
+    // By the timer, where nobody could catch it.
+    intake.push(entries([iterationRecord(0, 0)]));
+    expect(await untold.promise).toEqual(new Error('cannot be read after 1'));
+    // At once, as from a connection, which would be dropped.
+    intake.push(entries([done], 1));
+    expect({ stored, failed }).toEqual({ stored: [1, 2], failed: [] });
   });
 
   test('a gap ends it, after what came before the gap', () => {

@@ -335,6 +335,7 @@ class App {
     const intake = new RecordIntake(position, {
       store: (entries) => void this.store.append('r', entries),
       stored: () => undefined,
+      untold: (error) => this.errors.push(error),
       failed: (error) => this.errors.push(error),
     });
     let left = batches;
