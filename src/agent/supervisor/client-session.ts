@@ -244,15 +244,23 @@ export class ClientSession {
   async #catchUp(id: string, subscription: Subscription): Promise<void> {
     const { run } = subscription;
     const current = (): boolean => this.#subscriptions.get(id) === subscription;
+    let end: number;
     try {
-      for await (const entries of run.journal.readAfter(subscription.sent)) {
-        if (!current() || this.#socket.destroyed) return;
-        this.#send({ type: 'records', run: id, entries });
-        subscription.sent = entries.at(-1)!.sequence;
-        while (this.#socket.writableLength > BEHIND_BYTES && !this.#socket.destroyed) {
-          await this.#drained();
+      do {
+        end = run.journal.lastSequence;
+        for await (const entries of run.journal.readAfter(subscription.sent)) {
+          if (!current() || this.#socket.destroyed) return;
+          this.#send({ type: 'records', run: id, entries });
+          subscription.sent = entries.at(-1)!.sequence;
+          while (
+            this.#socket.writableLength > BEHIND_BYTES &&
+            !this.#socket.destroyed
+          ) {
+            await this.#drained();
+          }
         }
-      }
+        // It may have grown after its last record was read and before this goes on.
+      } while (run.journal.lastSequence > end);
     } catch (error) {
       if (!current()) return;
       // A journal that cannot be read must not look like a run without records.
