@@ -26,7 +26,7 @@ export function addRunCommand(program: Command): void {
     .summary('launch an experiment and follow it')
     .description(
       'Launch an experiment and follow it to its end. Ctrl-C stops the run; a second ' +
-        'Ctrl-C leaves it running in the background.',
+        'Ctrl-C does not wait for its end.',
     )
     .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
     .addOption(

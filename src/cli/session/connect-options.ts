@@ -35,8 +35,8 @@ function fingerprints(text: string, previous: readonly string[]): readonly strin
 }
 
 export function connectOptions(flags: ConnectFlags): WorkspaceOptions {
-  return {
-    questions: flags.passwordStdin ? passwordFromStdin() : terminalQuestions(),
-    confirmedHostKeys: flags.acceptHostKey,
-  };
+  const confirmedHostKeys = flags.acceptHostKey;
+  if (flags.passwordStdin) return { questions: passwordFromStdin(), confirmedHostKeys };
+  const questions = terminalQuestions();
+  return { questions, confirmedHostKeys, mayAsk: questions !== undefined };
 }

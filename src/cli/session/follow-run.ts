@@ -1,12 +1,13 @@
 /**
  * Follows one run to its end on stdout and turns it into an exit code. The first Ctrl-C
- * asks the run to stop and waits for its end; a second one leaves it to the supervisor.
- * If the reader closes the pipe (`| head`), the run stops silently.
+ * asks the run to stop and waits for its end; a second one does not wait. A stop that could
+ * not be asked for ends the command too. If the reader closes the pipe (`| head`), the run
+ * stops silently.
  */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
 import type { JournalEntry } from '../../shared/records.ts';
-import type { RunSummary } from '../../shared/rpc.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import { reportError } from '../text/report-error.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import {
@@ -51,9 +52,9 @@ export async function followRun(
   const interruption = new Interruption(options, () => {
     // What has not begun is not stopped: the launch fails, as cancelled.
     if (workspace.deployments.cancel()) return 'cancelling the deployment';
-    coordinator.stop(id).catch(interruption.fail);
+    coordinator.stop(id).catch(interruption.unstopped);
     const when = stopsWith(store.spec(id));
-    return `stopping the run${when}; Ctrl-C again leaves it running in the background`;
+    return `stopping the run${when}; Ctrl-C again does not wait for it`;
   });
   const printer = makePrinter(options, interruption);
   try {
@@ -87,7 +88,7 @@ export async function followRun(
       } catch (error) {
         // A launch that failed is a run that failed: its row says how.
         const now = store.summary(id);
-        if (now.state !== 'failed') throw error;
+        if (!hasEnded(now.state)) throw error;
         return now;
       }
       return coordinator.ended(id);
@@ -101,9 +102,7 @@ export async function followRun(
     if (result === undefined) {
       ended.catch(() => undefined); // no longer awaited
       if (!interruption.quiet) {
-        process.stderr.write(
-          `gradwire: run ${id} continues; follow it with: gradwire runs attach ${id}\n`,
-        );
+        process.stderr.write(`gradwire: ${whatBecomes(id, interruption)}\n`);
       }
       return interruption.exitCode ?? 0;
     }
@@ -114,8 +113,30 @@ export async function followRun(
       if (missing !== undefined) process.stderr.write(`gradwire: ${missing}\n`);
     }
     return exitCode(result, interruption, options.report ?? reportError);
+  } catch (error) {
+    // Whoever has asked for the end gets its code, whatever else happens meanwhile.
+    if (interruption.exitCode === undefined || interruption.quiet) throw error;
+    reportError(error);
+    return interruption.exitCode;
   } finally {
     interruption.close();
+  }
+}
+
+/** What becomes of a run that is left before its end. */
+function whatBecomes(id: string, { asked }: Interruption): string {
+  switch (asked) {
+    case 'not':
+      return `run ${id} continues; follow it with: gradwire runs attach ${id}`;
+    case 'stop':
+      return (
+        `run ${id} has been asked to stop and ends in the background; see how with: ` +
+        `gradwire runs show ${id}`
+      );
+    case 'failed':
+      return `run ${id} may continue; stop it with: gradwire runs stop ${id}`;
+    default:
+      return asked satisfies never;
   }
 }
 
@@ -126,7 +147,8 @@ function exitCode(
 ): number {
   if (interruption.quiet) return 0;
   if (interruption.exitCode !== undefined) return interruption.exitCode;
-  if (summary.error === undefined) return 0;
+  // One that was stopped from elsewhere has not failed, even before it began.
+  if (summary.error === undefined || summary.state === 'stopped') return 0;
   return report(Object.assign(new Error(), { name: 'GradwireError' }, summary.error));
 }
 
@@ -158,21 +180,24 @@ function stopsWith(spec: ExperimentSpec): string {
 class Interruption {
   /** Resolves when the run is to be left to the supervisor. */
   readonly left: Promise<undefined>;
-  /** Rejects when the run could not be asked to stop. */
+  /** Rejects when stdout cannot be written. */
   readonly failed: Promise<never>;
   readonly fail: (error: unknown) => void;
-  readonly #leave: (value: undefined) => void;
+  readonly #resolveLeft: (value: undefined) => void;
+  #hasLeft = false;
   readonly #options: FollowOptions;
   readonly #stop: () => string;
   #firstAt: number | undefined;
   #exitCode: number | undefined;
+  #asked: 'not' | 'stop' | 'failed' = 'not';
   #quiet = false;
 
   /** @param stop asks the run to end. @returns what is being done */
   constructor(options: FollowOptions, stop: () => string) {
     this.#options = options;
     this.#stop = stop;
-    ({ promise: this.left, resolve: this.#leave } = Promise.withResolvers<undefined>());
+    ({ promise: this.left, resolve: this.#resolveLeft } =
+      Promise.withResolvers<undefined>());
     ({ promise: this.failed, reject: this.fail } = Promise.withResolvers<never>());
     process.on('SIGINT', this.#interrupt);
     process.on('SIGTERM', this.#terminate);
@@ -183,6 +208,19 @@ class Interruption {
   get exitCode(): number | undefined {
     return this.#exitCode;
   }
+
+  /** Whether the run was asked to stop, or could not be. */
+  get asked(): 'not' | 'stop' | 'failed' {
+    return this.#asked;
+  }
+
+  /** The run could not be asked to stop: it is left as it is. */
+  readonly unstopped = (error: unknown): void => {
+    if (this.#hasLeft) return;
+    this.#asked = 'failed';
+    if (!this.#quiet) reportError(error);
+    this.#leave();
+  };
 
   /** The reader has closed the pipe. */
   get quiet(): boolean {
@@ -208,16 +246,26 @@ class Interruption {
   /** The terminal is gone: the run is not. */
   readonly #hangUp = (): void => {
     this.#quiet = true;
-    this.#leave(undefined);
+    this.#leave();
   };
 
   readonly #outputError = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') this.fail(error);
     if (this.#quiet) return;
     this.#quiet = true;
-    if (this.#options.mode === 'run') this.#stop();
-    else this.#leave(undefined);
+    if (this.#options.mode === 'run') this.#beginStop();
+    else this.#leave();
   };
+
+  #leave(): void {
+    this.#hasLeft = true;
+    this.#resolveLeft(undefined);
+  }
+
+  #beginStop(): string {
+    this.#asked = 'stop';
+    return this.#stop();
+  }
 
   #signal(code: number): void {
     const now = performance.now();
@@ -225,10 +273,10 @@ class Interruption {
       this.#firstAt = now;
       this.#exitCode = code;
       if (this.#options.mode === 'attach') {
-        this.#leave(undefined);
+        this.#leave();
         return;
       }
-      process.stderr.write(`gradwire: ${this.#stop()}\n`);
-    } else if (now - this.#firstAt > SAME_INTERRUPT_MS) this.#leave(undefined);
+      process.stderr.write(`gradwire: ${this.#beginStop()}\n`);
+    } else if (now - this.#firstAt > SAME_INTERRUPT_MS) this.#leave();
   }
 }

@@ -155,10 +155,9 @@ function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<strin
     reject(failure('ABORTED', 'the prompt was not answered'));
   };
   lines.once('SIGINT', () => {
-    // The signal ends the command, not an answer.
-    lines.off('close', unanswered);
-    lines.close();
+    // The signal ends the command. One that handles it goes on without the answer.
     process.kill(process.pid, 'SIGINT');
+    lines.close();
   });
   lines.once('close', unanswered);
   lines.once('close', () => {

@@ -35,15 +35,18 @@ export interface Workspace {
 }
 
 /** Options for connecting: questions, confirmed host keys, and messages. */
-export type WorkspaceOptions = Pick<
+export interface WorkspaceOptions extends Pick<
   InventoryOptions,
   'questions' | 'confirmedHostKeys' | 'progress'
->;
+> {
+  /** Whether somebody is there to be asked again when a connection was lost. */
+  readonly mayAsk?: boolean | undefined;
+}
 
 /** Opens the workspace, does the work, closes it whatever happens. */
 export async function withWorkspace<T>(
   work: (workspace: Workspace) => Promise<T>,
-  options: WorkspaceOptions = {},
+  { mayAsk, ...options }: WorkspaceOptions = {},
 ): Promise<T> {
   const home = await openHome();
   const store = RunStore.open(home.database);
@@ -79,6 +82,7 @@ export async function withWorkspace<T>(
       store,
       nodes: inventory,
       scope: 'own',
+      mayAsk,
       networkProfile: () => loadNetworkProfile(home.networkProfile),
       events: {
         changed: (summary) => {

@@ -1,6 +1,6 @@
 /**
  * How a command ends badly: one line on stderr and an exit code. 2 where the input was
- * wrong, 1 for anything else. Never a stack trace: what is not a coded error is reported
+ * wrong, 3 where a run goes on but cannot be followed, 1 for anything else. Never a stack trace: what is not a coded error is reported
  * as an internal one, and with GRADWIRE_DEBUG=1 its stack too.
  */
 import { CommanderError } from 'commander';
@@ -14,6 +14,7 @@ import { escapeControls } from '../../shared/printable.ts';
 
 const EXIT_INPUT = 2;
 const EXIT_FAILURE = 1;
+const EXIT_UNFOLLOWED = 3;
 
 /** Prints the error; answers with the exit code. */
 export function reportError(thrown: unknown): number {
@@ -28,6 +29,7 @@ export function reportError(thrown: unknown): number {
 }
 
 export function exitCodeOf(error: ErrorData): number {
+  if (error.code === 'RUN_UNFOLLOWED') return EXIT_UNFOLLOWED;
   return error.kind === 'input' ? EXIT_INPUT : EXIT_FAILURE;
 }
 

@@ -2,9 +2,8 @@
  * The link to one node's supervisor: one connection at a time, made when first needed. If
  * it is lost while something relies on it, it is made again, with growing pauses: for a run
  * without end, otherwise a few times. After that the node counts as unreachable until it
- * is reached again. It waits for the user once the machine refuses the log-in or its host
- * key is not accepted: more attempts could lock the account, and would fill the machine's
- * logs.
+ * is reached again. A refused log-in is tried a few more times (`reconnection.ts`); then, or
+ * when the host key is not accepted, it waits for the user.
  *
  * A connection on which nothing arrives is asked for a sign of life. If none comes, the node
  * is reported as silent until it answers again; the connection stays.
@@ -27,6 +26,8 @@ import {
 } from '../../shared/protocol/supervisor.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { PortForwarding } from './port-forwarding.ts';
+import { LifeWatch } from './life-watch.ts';
+import { afterFailure, isRefusal } from './reconnection.ts';
 import {
   otherVersion,
   type ConnectionHandlers,
@@ -39,19 +40,9 @@ const LONGEST_RETRY_MS = 5000;
 export const IDLE_ATTEMPTS = 8;
 /** Smaller changes of the round trip are not worth a push. */
 const SAME_ROUND_TRIP = 0.1;
-/** How often a connection on which nothing arrives is looked at. */
-export const LIFE_MS = 5000;
-/**
- * How many more times before it counts as silent. A busy machine is slow, not silent; and a lost
- * link is noticed by SSH before (20 s).
- */
-export const PATIENT_LOOKS = 4;
 /** An idle supervisor ends a tenth of a second after its last client has left. */
 const GIVE_WAY_MS = 10_000;
 const GIVE_WAY_PAUSE_MS = 200;
-
-/** Errors after which another attempt is up to the user. */
-const FOR_THE_USER = /^(SSH_AUTH|SSH_KEY|SSH_AGENT|SSH_PASSWORD|HOST_KEYS?)_/;
 
 /** Addresses of the two ends of the connection to a node. */
 export interface NodeAddresses {
@@ -109,6 +100,23 @@ export interface NodeAccess extends NodeSettings {
   ): Promise<ControlConnection>;
 }
 
+/** What a link does about a loss without an action of the user, and for how long. */
+export interface LinkPatience {
+  /** Whether the user is there to be asked for what a log-in needs. */
+  readonly mayAsk: boolean;
+  /** For how long a lost machine is tried again; Infinity: for ever. */
+  readonly lostMs: number;
+  /** For how long a connected machine may give no sign of life; Infinity: for ever. */
+  readonly silentMs: number;
+}
+
+/** The patience of the app: it stays open, and the user looks at it now and then. */
+export const ENDLESS: LinkPatience = {
+  mayAsk: false,
+  lostMs: Infinity,
+  silentMs: Infinity,
+};
+
 export interface LinkEvents {
   push(message: PushMessage): void;
   /** Called after a lost connection has been restored. */
@@ -117,8 +125,15 @@ export interface LinkEvents {
   attempts(): number;
   /** Whether something is followed over it, so that its replacement connects at once. */
   followed(): boolean;
-  /** An attempt to restore the connection failed; more follow, or its `next` says not. */
+  /** What is done about the loss of this link. */
+  patience(): LinkPatience;
+  /** An attempt to restore the connection failed; more follow. */
   trouble(error: ErrorData): void;
+  /**
+   * It is not tried any more: the machine has refused, or is out of reach or silent for too
+   * long. A later connection, whoever makes it, is reported as `restored`.
+   */
+  gaveUp(error: ErrorData): void;
   /**
    * A connected node gives no sign of life, for example because its supervisor is stopped;
    * without an error: it does again.
@@ -141,13 +156,21 @@ export class NodeLink {
   #retryPause = FIRST_RETRY_MS;
   /** Whether it waits for the user. */
   #refused = false;
+  /** Refusals since it was last connected. */
+  #refusals = 0;
+  /** Whether the next attempt asks the user. */
+  #asks = false;
   #attempt = 0;
   #loss: NodeLoss | undefined;
   #roundTripMs: number | undefined;
   #isMeasuring = false;
-  #watch: NodeJS.Timeout | undefined;
+  #watch: LifeWatch | undefined;
+  /** When it was lost, by a clock that stands still while this computer sleeps. */
+  #lostAt: number | undefined;
   #silence: NodeLoss | undefined;
   #closed = false;
+  /** Ends attempts to connect that would delay the end of this process. */
+  readonly #closing = new AbortController();
 
   constructor(access: NodeAccess, events: LinkEvents) {
     this.name = access.name;
@@ -178,17 +201,19 @@ export class NodeLink {
    * link, or could not be connected when a run was to be followed, because of this error.
    */
   takeOver(error?: ErrorData): void {
-    this.#refused = error !== undefined && FOR_THE_USER.test(error.code);
+    this.#refused = error !== undefined && isRefusal(error.code);
     // A supervisor that is slow to answer has not been lost.
     if (this.#connection === undefined) this.#loss ??= { since: Date.now(), error };
     this.#retryLater();
     this.#events.changed();
+    if (this.#refused) this.#events.gaveUp(error!);
   }
 
   /** The user has reached the machine, or asks for another attempt. */
   resume(): void {
     if (!this.#refused) return;
     this.#refused = false;
+    this.#refusals = 0;
     this.#retryPause = FIRST_RETRY_MS;
     this.#attempt = 0;
     this.takeOver();
@@ -263,7 +288,7 @@ export class NodeLink {
   connect(options?: ConnectOptions): Promise<ControlConnection> {
     if (this.#connection !== undefined) return Promise.resolve(this.#connection);
     this.#connecting ??= this.#adopt(
-      this.#access.ensure(this.#handlers(), options),
+      this.#access.ensure(this.#handlers(), this.#untilClosed(options)),
     ).finally(() => {
       this.#connecting = undefined;
     });
@@ -274,7 +299,7 @@ export class NodeLink {
   async find(options?: ConnectOptions): Promise<ControlConnection | undefined> {
     if (this.#connection !== undefined) return this.#connection;
     if (this.#connecting !== undefined) return this.#connecting;
-    const found = await this.#access.find(this.#handlers(), options);
+    const found = await this.#access.find(this.#handlers(), this.#untilClosed(options));
     return found === undefined ? undefined : this.#adopt(Promise.resolve(found));
   }
 
@@ -309,7 +334,7 @@ export class NodeLink {
         throw otherVersion(connection.hello, live?.run);
       }
       await connection.close();
-      clearInterval(this.#watch);
+      this.#watch?.close();
       if (this.#connection === connection) this.#connection = undefined;
       await sleep(GIVE_WAY_PAUSE_MS);
     }
@@ -318,13 +343,21 @@ export class NodeLink {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
-    clearInterval(this.#watch);
+    this.#watch?.close();
+    this.#closing.abort();
     // #adopt closes a connection that is still being made.
     await this.#connecting?.catch((error: unknown) => {
       if (!(error instanceof GradwireError)) throw error;
     });
     await this.#connection?.close();
     this.#connection = undefined;
+  }
+
+  #untilClosed(options: ConnectOptions = {}): ConnectOptions {
+    const { signal } = this.#closing;
+    const both =
+      options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]);
+    return { ...options, signal: both };
   }
 
   #handlers(): ConnectionHandlers {
@@ -334,11 +367,12 @@ export class NodeLink {
       },
       lost: () => {
         this.#connection = undefined;
-        clearInterval(this.#watch);
+        this.#watch?.close();
         this.#silence = undefined;
         if (this.#closed) return;
         if (this.#events.attempts() > 0) {
           this.#loss = { since: Date.now() };
+          this.#lostAt = performance.now();
           this.#retryLater();
         }
         this.#events.changed();
@@ -353,39 +387,41 @@ export class NodeLink {
       throw failure('SUPERVISOR_LOST', 'closed while connecting');
     }
     if (this.#connection !== undefined) {
-      // find and connect ran at the same time: the first connection stays.
+      // find and connect ran at the same time: the first connection stays, unless it is
+      // lost while the second one is closed.
       await connection.close();
-      return this.#connection;
+      if (this.#connection !== undefined) return this.#connection;
+      throw failure('SUPERVISOR_LOST', 'the connection was lost at once');
     }
     this.#connection = connection;
-    // Follows what continued, too.
+    // Follow the runs again that went on while it was refused.
     this.resume();
+    this.#refusals = 0;
+    this.#asks = false;
     this.#loss = undefined;
+    this.#lostAt = undefined;
     this.#roundTripMs = undefined;
     this.#silence = undefined;
-    this.#watchLife(connection);
+    this.#watch?.close();
+    this.#watch = this.#watchLife(connection);
     this.#events.changed();
     return connection;
   }
 
-  /** Looks are counted, not time: this process may have been suspended itself. */
-  #watchLife(connection: ControlConnection): void {
-    let heard = connection.heard;
-    let looks = 0;
-    clearInterval(this.#watch);
-    this.#watch = setInterval(() => {
-      if (connection.heard !== heard) {
-        heard = connection.heard;
-        looks = 0;
-        this.#noteSilence(undefined);
-        return;
-      }
-      looks++;
-      if (looks === 1) void this.#askForLife(connection);
-      if (looks > PATIENT_LOOKS && this.#silence === undefined) {
-        this.#noteSilence(connection);
-      }
-    }, LIFE_MS);
+  #watchLife(connection: ControlConnection): LifeWatch {
+    return new LifeWatch(connection, this.name, {
+      ask: () => void this.#askForLife(connection),
+      silent: (error) => {
+        const data = error?.toData();
+        this.#silence = data && { since: Date.now(), error: data };
+        this.#events.silent(data);
+        this.#events.changed();
+      },
+      patienceMs: () => this.#events.patience().silentMs,
+      gaveUp: (error) => {
+        this.#events.gaveUp(error.toData());
+      },
+    });
   }
 
   /** Any answer will do, even a late one. */
@@ -398,24 +434,17 @@ export class NodeLink {
     }
   }
 
-  /** @param connection the silent one; undefined: it is not silent any more */
-  #noteSilence(connection: ControlConnection | undefined): void {
-    if (connection === undefined && this.#silence === undefined) return;
-    const error = connection && silent(connection, this.name).toData();
-    this.#silence = error && { since: Date.now(), error };
-    this.#events.silent(error);
-    this.#events.changed();
-  }
-
-  #retryLater(): void {
+  /** @param pauseMs default: longer than the one before */
+  #retryLater(pauseMs?: number): void {
     clearTimeout(this.#retry);
     this.#attempt++;
     // Pauses are randomised, because many apps may lose the same machine at the same
     // moment.
-    const pause = this.#retryPause * (0.5 + Math.random() / 2);
+    const pause = (pauseMs ?? this.#retryPause) * (0.5 + Math.random() / 2);
     this.#retry = setTimeout(() => {
       void this.#restore();
     }, pause);
+    if (pauseMs !== undefined) return;
     this.#retryPause = Math.min(this.#retryPause * 2, LONGEST_RETRY_MS);
   }
 
@@ -425,55 +454,82 @@ export class NodeLink {
       this.#tryAgain();
       return;
     }
+    const asked = this.#asks;
+    this.#asks = false;
     try {
-      await this.connect({ interactive: false });
+      await this.connect({ interactive: asked });
       this.#retry = undefined;
       await this.#events.restored();
       this.#retryPause = FIRST_RETRY_MS;
       this.#attempt = 0;
+      this.#lostAt = undefined;
     } catch (error) {
       if (this.#closed) return;
       if (!(error instanceof GradwireError)) throw error;
-      this.#refused = FOR_THE_USER.test(error.code);
       const data = toErrorData(error);
       if (this.#loss !== undefined) this.#loss = { ...this.#loss, error: data };
-      this.#events.trouble(this.#refused ? waiting(data, this.name) : data);
-      this.#tryAgain();
+      this.#considerNext(data, asked);
     }
   }
 
-  #tryAgain(): void {
+  #considerNext(error: ErrorData, asked: boolean): void {
+    if (isRefusal(error.code)) this.#refusals++;
+    const { mayAsk, lostMs: patienceMs } = this.#events.patience();
+    const step = afterFailure({
+      code: error.code,
+      refusals: this.#refusals,
+      asked,
+      mayAsk,
+      lostMs: performance.now() - (this.#lostAt ??= performance.now()),
+      patienceMs,
+    });
+    this.#refused = step.kind === 'refused';
+    this.#asks = step.kind === 'ask';
+    switch (step.kind) {
+      case 'retry':
+        this.#events.trouble(error);
+        this.#tryAgain(step.pauseMs);
+        return;
+      case 'ask':
+        this.#events.trouble(asksAgain(error));
+        this.#tryAgain();
+        return;
+      case 'refused':
+        this.#events.gaveUp(error);
+        this.#tryAgain();
+        return;
+      case 'unreachable':
+        this.#rest();
+        this.#events.gaveUp(error);
+        return;
+      default:
+        step satisfies never;
+    }
+  }
+
+  #tryAgain(pauseMs?: number): void {
     // Called even for a failure just reported: the machine may have a new route by now.
     if (this.#closed) return;
-    // Even if connected: a supervisor that was slow to answer is asked again.
-    if (this.#attempt < this.#events.attempts()) this.#retryLater();
-    else {
-      this.#retry = undefined;
-      this.#retryPause = FIRST_RETRY_MS;
-      this.#attempt = 0;
-      this.#refused = false;
-    }
+    // Retry even while connected: the supervisor may only have been slow.
+    if (this.#attempt < this.#events.attempts()) {
+      this.#retryLater(pauseMs);
+      this.#events.changed();
+    } else this.#rest();
+  }
+
+  /** No further attempt by itself. */
+  #rest(): void {
+    this.#retry = undefined;
+    this.#retryPause = FIRST_RETRY_MS;
+    this.#attempt = 0;
+    this.#refused = false;
     this.#events.changed();
   }
 }
 
-function silent({ hello }: ControlConnection, name: string): GradwireError {
-  const patience = (PATIENT_LOOKS * LIFE_MS) / 1000;
-  return failure(
-    'SUPERVISOR_TIMEOUT',
-    `its supervisor (process ${hello.pid}) has given no sign of life for ${patience} s`,
-    {
-      place: name,
-      next:
-        'This ends no run. Check that the machine is not overloaded and that the process is ' +
-        `not stopped (kill -CONT ${hello.pid} continues it).`,
-    },
-  );
-}
-
-function waiting(error: ErrorData, name: string): ErrorData {
-  const next =
-    `${error.next ?? ''} Gradwire does not try again until you check ${name} in the app, ` +
-    'launch a run there, or use gradwire runs attach.';
-  return { ...error, next: next.trim() };
-}
+/** At a terminal, right before the prompt. */
+const asksAgain = (error: ErrorData): ErrorData => ({
+  ...error,
+  message: 'the connection was lost, and the machine asks for a log-in again',
+  next: 'Answer the prompt to follow the run again.',
+});

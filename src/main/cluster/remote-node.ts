@@ -85,6 +85,11 @@ export type DeployListener = (
   cancel: () => void,
 ) => void;
 
+interface AttachOptions {
+  readonly arguments: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
 export class RemoteNode implements NodeAccess {
   readonly entry: NodeEntry;
   readonly #options: RemoteNodeOptions;
@@ -277,8 +282,10 @@ export class RemoteNode implements NodeAccess {
     options?: ConnectOptions,
   ): Promise<ControlConnection | undefined> {
     const lease = await this.#lease(options);
-    return await this.#attach(lease, ['--find'], handlers, async () =>
-      newestAgent(await findInstalled(lease.connection, options?.signal)),
+    const signal = options?.signal;
+    const how = { arguments: ['--find'], signal };
+    return await this.#attach(lease, how, handlers, async () =>
+      newestAgent(await findInstalled(lease.connection, signal)),
     );
   }
 
@@ -290,7 +297,8 @@ export class RemoteNode implements NodeAccess {
     const signal = options?.signal;
     const isAsked = options?.interactive !== false;
     const mayDeploy = isAsked || this.#options.deploysUnasked === true;
-    const connection = await this.#attach(lease, [], handlers, async () =>
+    const how = { arguments: [], signal };
+    const connection = await this.#attach(lease, how, handlers, async () =>
       mayDeploy
         ? this.#bring(lease.connection, { signal })
         : newestAgent(await findInstalled(lease.connection, signal)),
@@ -309,7 +317,7 @@ export class RemoteNode implements NodeAccess {
    */
   async #attach(
     lease: SshLease,
-    options: readonly string[],
+    { arguments: options, signal }: AttachOptions,
     handlers: ConnectionHandlers,
     install: () => Promise<Agent | undefined>,
   ): Promise<ControlConnection | undefined> {
@@ -327,7 +335,7 @@ export class RemoteNode implements NodeAccess {
       ].join(' ');
       const stream = await lease.connection.stream(command);
       const end = performance.now() + HELLO_DEADLINE_MS;
-      if (!(await skipTo(marker, stream, this.name))) return undefined;
+      if (!(await skipTo(marker, stream, this.name, signal))) return undefined;
       used = true;
       stream.once('close', () => {
         lease[Symbol.dispose]();
@@ -451,11 +459,17 @@ async function skipTo(
   marker: string,
   stream: RemoteStream,
   node: string,
+  signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const deadline = setTimeout(() => {
     stream.destroy(attachFailed(node, `no answer within ${ATTACH_MS / 1000} s`));
   }, ATTACH_MS);
+  const cancel = (): void => {
+    stream.destroy(failure('ABORTED', 'connecting was cancelled', { place: node }));
+  };
   try {
+    signal?.addEventListener('abort', cancel);
+    if (signal?.aborted === true) cancel();
     if (await readUpTo(Buffer.from(`${marker}\n`), stream, node)) return true;
     const { code } = await stream.exit;
     if (code === EXIT_NONE_RUNS) return false;
@@ -466,6 +480,7 @@ async function skipTo(
     throw error;
   } finally {
     clearTimeout(deadline);
+    signal?.removeEventListener('abort', cancel);
   }
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
+  nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
@@ -29,15 +30,21 @@ import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import type { RunStore } from '../store/run-store.ts';
-import { IDLE_ATTEMPTS, type NodeLink } from '../cluster/node-link.ts';
+import {
+  ENDLESS,
+  IDLE_ATTEMPTS,
+  type LinkPatience,
+  type NodeLink,
+} from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
-import { stopDeadline } from '../cluster/stop-deadline.ts';
 import { RunFollowers } from './run-followers.ts';
+import { GivenUpNodes } from './given-up-nodes.ts';
 import { RunEndings } from './run-endings.ts';
 import { newRunId } from './run-id.ts';
 import { RunTunnels } from './run-tunnels.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
+import { RunStops } from './run-stops.ts';
 import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
 import { relaySwitch } from './other-nodes.ts';
 import { relaunched } from './relaunched.ts';
@@ -71,9 +78,17 @@ export interface CoordinatorOptions {
   readonly events: CoordinatorEvents;
   /** `all`: follow every run that a supervisor has. `own`: only those requested. */
   readonly scope: 'all' | 'own';
+  /** With scope `own`: whether the user may be asked for a log-in when a link was lost. */
+  readonly mayAsk?: boolean | undefined;
   /** The measured network, read again for every run; default: none. */
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
+
+/**
+ * How long a command waits for a machine that is out of reach: through a night, but not for
+ * ever.
+ */
+const LOST_MS = 24 * 3600 * 1000;
 
 export class RunCoordinator {
   readonly #store: RunStore;
@@ -86,6 +101,11 @@ export class RunCoordinator {
   readonly #restarts: RunRestarts;
   /** Runs requested by name, until they end. */
   readonly #kept = new Set<string>();
+  readonly #stops = new RunStops();
+  readonly #mayAsk: boolean;
+  readonly #givenUp = new GivenUpNodes();
+  /** Runs that wait for all of their machines. */
+  readonly #interrupted = new Set<string>();
   readonly #endings: RunEndings;
   readonly #tunnels = new RunTunnels();
   #closed = false;
@@ -94,6 +114,7 @@ export class RunCoordinator {
     this.#store = options.store;
     this.#events = options.events;
     this.#scope = options.scope;
+    this.#mayAsk = options.mayAsk === true;
     this.#networkProfile = options.networkProfile ?? (() => Promise.resolve(undefined));
     this.#followers = new RunFollowers(options.store, {
       stored: (summary, entries) => {
@@ -121,6 +142,9 @@ export class RunCoordinator {
       endEarly: (run) => {
         this.#followers.endEarly(run);
       },
+      endedElsewhere: (run) => {
+        this.#followers.tellRest(run);
+      },
       trouble: (error) => {
         this.#trouble(error);
       },
@@ -129,15 +153,24 @@ export class RunCoordinator {
       push: (message) => {
         this.#receive(link(), message);
       },
-      restored: () => this.#recovery.synchronise(link()),
+      restored: () => {
+        this.#givenUp.forget(link().name);
+        return this.#recovery.synchronise(link());
+      },
       attempts: () => this.#attempts(link()),
       followed: () => this.#recovery.follows(link()),
+      patience: () => this.#patience(link()),
+      gaveUp: (error) => {
+        this.#gaveUp(link(), error);
+      },
       trouble: (error) => {
         if (this.#recovery.needs(link())) this.#linkTrouble(link(), error);
         // Another process may have changed the machine's route.
         this.#nodes.look();
       },
       silent: (error) => {
+        if (error === undefined) this.#givenUp.forget(link().name);
+        else this.#stops.silent(link(), error);
         if (!this.#closed) this.#events.silent?.(link().name, error);
       },
       look: () => {
@@ -280,7 +313,7 @@ export class RunCoordinator {
     this.#kept.add(id);
     const links = this.#linksOf(id);
     try {
-      await this.#start(id);
+      await this.#stops.starting(id, (signal) => this.#start(id, undefined, signal));
       return this.#store.summary(id);
     } catch (thrown) {
       await settleFailedStart(this.#followers, links, id, this.ended(id));
@@ -289,12 +322,13 @@ export class RunCoordinator {
     }
   }
 
-  async #start(id: string, resume?: ResumePoint): Promise<void> {
+  async #start(id: string, resume?: ResumePoint, signal?: AbortSignal): Promise<void> {
     await startRanks(id, {
       ...{ store: this.#store, followers: this.#followers, tunnels: this.#tunnels },
       links: this.#linksOf(id),
       profile: await this.#networkProfile(),
       resume,
+      signal,
     });
   }
 
@@ -325,10 +359,8 @@ export class RunCoordinator {
   /** Ends a run after its current iteration, unless it has ended. */
   async stop(id: string): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
-    const deadline = stopDeadline(this.#store.spec(id));
     try {
-      // Asking one node's ranks suffices: all ranks agree on the stop.
-      await this.#linksOf(id)[0].request('stop', { run: id }, deadline);
+      await this.#stops.stop(id, this.#linksOf(id), this.#store.spec(id));
     } catch (error) {
       // It ended as it should, by itself or at another process's request.
       if (!hasEnded(this.#store.summary(id).state)) throw error;
@@ -452,9 +484,14 @@ export class RunCoordinator {
     return true;
   }
 
-  /** Resolves with the run once it has ended and everything is stored. */
+  /**
+   * Resolves with the run once it has ended and everything is stored.
+   * @throws GradwireError `RUN_UNFOLLOWED` (rejects): a command has given up its machines
+   */
   ended(id: string): Promise<RunSummary> {
-    return this.#endings.of(id);
+    const ended = this.#endings.of(id);
+    this.#considerLeaving(id);
+    return ended;
   }
 
   /**
@@ -478,7 +515,10 @@ export class RunCoordinator {
 
   /** Whether this computer's supervisor is connected and has a run in progress. */
   async hasLiveRuns(): Promise<boolean> {
-    const reply = await this.#nodes.lead.connection?.request('runs', {});
+    const { connection, state } = this.#nodes.lead;
+    // One that does not answer now is not asked what it has.
+    if (state.silence !== undefined) return true;
+    const reply = await connection?.request('runs', {});
     return reply?.runs.some(({ phase }) => phase !== 'ended') ?? false;
   }
 
@@ -514,8 +554,50 @@ export class RunCoordinator {
     return this.#nodes.of(this.#store.spec(id));
   }
 
+  #patience(link: NodeLink): LinkPatience {
+    if (this.#scope === 'all') return ENDLESS;
+    const patience = this.#followers
+      .ids(link)
+      .map((run) => this.#store.spec(run).patienceSeconds);
+    return {
+      mayAsk: this.#mayAsk,
+      lostMs: LOST_MS,
+      silentMs: Math.max(0, ...patience) * 1000,
+    };
+  }
+
+  /** The app waits for its user; a command ends when nothing else can tell its run's end. */
+  #gaveUp(link: NodeLink, error: ErrorData): void {
+    if (this.#closed) return;
+    if (this.#scope === 'all') {
+      if (this.#recovery.needs(link))
+        this.#linkTrouble(link, waiting(error, link.name));
+      // Another process may have changed the machine's route.
+      this.#nodes.look();
+      return;
+    }
+    this.#givenUp.note(link.name, error);
+    const left = this.#endings.awaited.filter((run) => this.#considerLeaving(run));
+    // Whoever follows a run that is left is told by its end.
+    if (left.length === 0) this.#linkTrouble(link, error);
+  }
+
+  /** @returns whether the run is not followed any longer */
+  #considerLeaving(id: string): boolean {
+    const verdict = this.#givenUp.verdict({
+      id,
+      nodes: nodesOf(this.#store.spec(id)),
+      open: this.#store.openJournals(id).open,
+      interrupted: this.#interrupted.has(id),
+    });
+    if (verdict !== undefined) this.#endings.leave(id, verdict);
+    return verdict !== undefined;
+  }
+
   /** A short command would leave it half restarted. */
   #considerRestart(run: string): void {
+    this.#interrupted.add(run);
+    this.#considerLeaving(run);
     if (this.#scope !== 'all' && !this.#kept.has(run)) return;
     this.#restarts.consider(run, this.#store.spec(run));
   }
@@ -526,6 +608,7 @@ export class RunCoordinator {
       return;
     }
     const { run } = message;
+    if (run.phase !== 'interrupted') this.#interrupted.delete(run.run);
     if (run.phase === 'interrupted' && this.#followers.has(run.run, link)) {
       this.#considerRestart(run.run);
     }
@@ -551,6 +634,14 @@ export class RunCoordinator {
   #trouble(error: unknown): void {
     if (!this.#closed) this.#events.notice(toErrorData(error));
   }
+}
+
+/** In the app, where the user may look at the machine at any time. */
+function waiting(error: ErrorData, name: string): ErrorData {
+  const next =
+    `${error.next ?? ''} Gradwire does not try again until you check ${name} in the app, ` +
+    'launch a run there, or use gradwire runs attach.';
+  return { ...error, next: next.trim() };
 }
 
 /** @throws GradwireError `SLURM_NOT_ALONE`: its nodes are known only when Slurm allocates them */

@@ -2,7 +2,7 @@
  * The ends of runs across journals: notifies callers that wait for the end; if one node's
  * journal has ended and another's has not, tells the other nodes why and waits for a while.
  */
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import { isConsequence, reportOf } from '../../shared/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { ControlConnection } from '../cluster/control-connection.ts';
@@ -16,18 +16,23 @@ import { abortRanks } from './other-nodes.ts';
  * one within 3 s, and its user should know within 5.
  */
 const ANSWER_MS = 1500;
+/** How often the store is asked whether another process has stored an end. */
+const LOOK_MS = 1000;
 
 export interface RunEndingsOptions {
   readonly store: RunStore;
   readonly linksOf: (run: string) => readonly NodeLink[];
   /** Ends a run with what is known. */
   readonly endEarly: (run: string) => void;
+  /** Another process has stored the end: passes on what it has stored. */
+  readonly endedElsewhere: (run: string) => void;
   readonly trouble: (error: unknown) => void;
 }
 
 export class RunEndings {
   readonly #options: RunEndingsOptions;
   readonly #awaited = new Map<string, PromiseWithResolvers<RunSummary>>();
+  #look: NodeJS.Timeout | undefined;
   readonly #lateJournals: LateJournals;
   /** Nodes that did not answer after another one had failed, by run; set once all were asked. */
   readonly #outOfReach = new Map<string, ReadonlySet<string>>();
@@ -42,16 +47,35 @@ export class RunEndings {
     });
   }
 
-  /** Resolves with the run once it has ended and everything is stored. */
+  /** The runs whose end somebody waits for. */
+  get awaited(): readonly string[] {
+    return [...this.#awaited.keys()];
+  }
+
+  /**
+   * Resolves with the run once it has ended and everything is stored, by whichever process;
+   * rejects if it is left.
+   */
   of(id: string): Promise<RunSummary> {
     const summary = this.#options.store.summary(id);
     if (hasEnded(summary.state)) return Promise.resolve(summary);
     let ending = this.#awaited.get(id);
     if (ending === undefined) {
       ending = Promise.withResolvers();
+      // Who waits for it may not have begun to.
+      ending.promise.catch(() => undefined);
       this.#awaited.set(id, ending);
+      this.#look ??= setInterval(() => {
+        this.#lookForEnds();
+      }, LOOK_MS);
     }
     return ending.promise;
+  }
+
+  /** Its end cannot be told, for this reason. */
+  leave(id: string, reason: ErrorData): void {
+    this.#awaited.get(id)?.reject(new GradwireError(reason));
+    this.#forget(id);
   }
 
   /** Reports the run's current state. */
@@ -61,7 +85,7 @@ export class RunEndings {
     this.#asked.delete(summary.id);
     this.#outOfReach.delete(summary.id);
     this.#awaited.get(summary.id)?.resolve(summary);
-    this.#awaited.delete(summary.id);
+    this.#forget(summary.id);
   }
 
   /**
@@ -81,8 +105,29 @@ export class RunEndings {
   }
 
   close(): void {
+    clearInterval(this.#look);
     this.#closing.abort();
     this.#lateJournals.close();
+  }
+
+  #forget(id: string): void {
+    this.#awaited.delete(id);
+    if (this.#awaited.size > 0) return;
+    clearInterval(this.#look);
+    this.#look = undefined;
+  }
+
+  /** Whatever happens to this process's links, another one may store a run's end. */
+  #lookForEnds(): void {
+    for (const id of this.awaited) {
+      try {
+        if (!hasEnded(this.#options.store.summary(id).state)) continue;
+        this.#options.endedElsewhere(id);
+      } catch (error) {
+        // The store cannot be read now: this is repeated.
+        if (!(error instanceof GradwireError)) throw error;
+      }
+    }
   }
 
   /**

@@ -13,6 +13,7 @@ import { nodesOf } from '../../shared/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import { isRefusal } from '../cluster/reconnection.ts';
 import type { NodeSet } from '../cluster/node-set.ts';
 import { isAlive } from '../home/process-life.ts';
 import type { RunStore, UnendedRun } from '../store/run-store.ts';
@@ -292,7 +293,8 @@ export class RunRecovery {
   /** A machine did not answer when a run there was to be followed: it is, once it answers. */
   followLater(link: NodeLink, id: string, error: ErrorData): void {
     this.#interruptedOn(link).add(id);
-    this.#options.linkTrouble(link, error);
+    // The link itself reports that it does not try again.
+    if (!isRefusal(error.code)) this.#options.linkTrouble(link, error);
     link.takeOver(error);
   }
 

@@ -36,6 +36,8 @@ export interface StartOptions {
   readonly profile: NetworkProfile | undefined;
   /** The iteration from which an interrupted run resumes; default: the run starts. */
   readonly resume?: ResumePoint | undefined;
+  /** Ends the start before ranks are asked for. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface StartOptions {
  */
 export async function startRanks(
   id: string,
-  { store, followers, tunnels, links, profile, resume }: StartOptions,
+  { store, followers, tunnels, links, profile, resume, signal }: StartOptions,
 ): Promise<void> {
   const spec = store.spec(id);
   const switches = store.switches(id);
@@ -57,7 +59,7 @@ export async function startRanks(
   });
   const shares = assignRanks(spec.world.ranks, links);
   const places = placesOf(shares);
-  await Promise.all(links.map((link) => link.connect()));
+  await unlessAborted(Promise.all(links.map((link) => link.connect())), signal);
   const prepare = ([link, ranks]: (typeof shares)[number]): Prepared =>
     link.request(
       'prepare',
@@ -96,6 +98,22 @@ export async function startRanks(
       ),
     ),
   );
+}
+
+/** Like the promise, but rejects once the signal aborts, however long the promise takes. */
+async function unlessAborted(
+  promise: Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const aborted = new Promise<never>((_, reject) => {
+    const abandon = (): void => {
+      reject(signal!.reason as Error);
+    };
+    if (signal?.aborted === true) abandon();
+    signal?.addEventListener('abort', abandon);
+  });
+  await Promise.race([promise, aborted]);
+  signal?.throwIfAborted();
 }
 
 type Prepared = Promise<SupervisorRequests['prepare']['reply']>;

@@ -69,7 +69,7 @@ export function summaryOf(row: RunRow): RunSummary {
   return {
     id: row.id,
     name: row.name,
-    state: row.state,
+    state: stateOf(row),
     createdAt: row.created_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
     iterations: row.iterations,
@@ -92,6 +92,12 @@ export function summaryOf(row: RunRow): RunSummary {
     ...missingOf(row),
     deleted: row.deleted !== 0,
   };
+}
+
+/** A run that was stopped before it could record so has failed in the database. */
+function stateOf({ state, error }: RunRow): RunSummary['state'] {
+  if (state !== 'failed' || error === null) return state;
+  return (JSON.parse(error) as ErrorData).code === 'RUN_STOPPED' ? 'stopped' : state;
 }
 
 function emulatedOf({ network }: RunRow): Pick<RunSummary, 'emulated'> {

@@ -170,7 +170,22 @@ describe('interrupting', () => {
     expect(home.supervisors()).toEqual([]);
   });
 
-  test('a second Ctrl-C leaves a run that does not stop to the supervisor', async () => {
+  test('Ctrl-C before the first iteration ends it as stopped, too', async () => {
+    const command = home.start(['run', 'quickstart', '--set', 'iterations=1000000']);
+    // The run has its row, and its ranks are only being started.
+    await once(command.child.stdout!, 'data');
+    command.child.kill('SIGINT');
+    const { code, stderr } = await command.finished;
+    expect({ code, stderr }).toEqual({
+      code: 130,
+      stderr: 'gradwire: stopping the run; Ctrl-C again does not wait for it\n',
+    });
+    expect(await newest()).toMatchObject({ state: 'stopped' });
+    expect((await home.run(['runs', 'list'])).stdout).toMatch(/ stopped /);
+    expect(home.processes()).toEqual([]);
+  });
+
+  test('a second Ctrl-C does not wait for a run that does not stop: it stops later', async () => {
     const command = await started();
     const { processes } = await command.record('started');
     const { pid } = processes[0]!;
@@ -178,15 +193,20 @@ describe('interrupting', () => {
     // As an impatient user would: the first asks the run to stop, which it cannot.
     const pressing = setInterval(() => {
       // One that comes while the process ends anyway would end it by the signal.
-      if (!command.stderr.includes('continues')) command.child.kill('SIGINT');
+      if (!command.stderr.includes('background')) command.child.kill('SIGINT');
     }, 50);
     const { code, stderr } = await command.finished;
     clearInterval(pressing);
     process.kill(pid, 'SIGCONT');
     expect(code).toBe(130);
-    expect(stderr).toMatch(/continues; follow it with: gradwire runs attach \w{8}\n$/);
+    expect(stderr).toMatch(
+      /asked to stop and ends in the background; see how with: gradwire runs show \w{8}\n$/,
+    );
     const attached = await home.run(['runs', 'attach', 'last', '--json']);
-    expect(lines<RunRecord>(attached.stdout).at(-1)).toMatchObject({ type: 'done' });
+    expect(lines<RunRecord>(attached.stdout).at(-1)).toMatchObject({
+      type: 'done',
+      reason: 'stopped',
+    });
   });
 
   test('--detach prints the id of a run that goes on by itself', async () => {

@@ -1,6 +1,6 @@
 /** Runs whose ranks are on two nodes: each supervisor has the journal of its own ranks. */
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { LIFE_MS, PATIENT_LOOKS } from '../../../src/main/cluster/node-link.ts';
+import { LIFE_MS, PATIENT_LOOKS } from '../../../src/main/cluster/life-watch.ts';
 import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { hasEnded } from '../../../src/shared/rpc.ts';
@@ -372,7 +372,7 @@ describe('a run that goes on from a checkpoint', () => {
       );
       await world.coordinator.stop(id);
       expect(await world.coordinator.ended(id)).toMatchObject({
-        state: 'failed',
+        state: 'stopped',
         error: { code: 'RUN_STOPPED' },
       });
     },

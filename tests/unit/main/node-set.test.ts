@@ -1,9 +1,13 @@
 /** The links to nodes follow the inventory, which commands change while the app runs. */
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { failure } from '../../../src/shared/errors.ts';
 import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
-import type { LinkEvents, NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import {
+  ENDLESS,
+  type LinkEvents,
+  type NodeAccess,
+} from '../../../src/main/cluster/node-link.ts';
 import type { NodeConnection } from '../../../src/shared/node-status.ts';
 
 const events = () => ({
@@ -11,7 +15,9 @@ const events = () => ({
   restored: () => Promise.resolve(),
   attempts: () => 0,
   followed: () => false,
+  patience: () => ENDLESS,
   trouble: () => undefined,
+  gaveUp: () => undefined,
   silent: () => undefined,
   look: () => undefined,
   changed: () => undefined,
@@ -105,42 +111,135 @@ test('where runs are followed the new link is connected at once, the old one no 
   expect([...nodes]).toEqual([]);
 });
 
-test.each(['SSH_AUTH_FAILED', 'SSH_AUTH_NEEDED', 'HOST_KEY_CHANGED'])(
-  'after %s it is up to the user; until then the machine is only looked at',
-  async (code) => {
+describe('a machine that refuses', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test.each([
+    ['SSH_AUTH_FAILED', false, [false, false, false, false, false]],
+    ['SSH_AUTH_NEEDED', false, [false, false, false, false, false]],
+    ['SSH_AUTH_NEEDED', true, [false, false, true]],
+    ['HOST_KEY_CHANGED', true, [false]],
+  ])(
+    'with %s is tried a few times at most (asked: %j), then only looked at',
+    async (code, mayAsk, expected) => {
+      const asked: (boolean | undefined)[] = [];
+      let looks = 0;
+      const ends: string[] = [];
+      const ensure: NodeAccess['ensure'] = (_, options) => {
+        asked.push(options?.interactive);
+        return Promise.reject(failure(code, 'no', { next: 'Do this.' }));
+      };
+      const nodes = inventory(new Map([['box', 'box.lab']]), { ensure }, () => ({
+        attempts: () => Infinity,
+        patience: () => ({ ...ENDLESS, mayAsk }),
+        gaveUp: (error) => ends.push(error.code),
+        look: () => looks++,
+      }));
+      const link = nodes.named('box');
+      link.takeOver();
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(asked).toEqual(expected);
+      expect(ends).toEqual([code]);
+      expect(looks).toBeGreaterThan(2);
+      expect(link.state).toMatchObject({ connection: 'refused' });
+      link.resume();
+      expect(link.state).toMatchObject({ connection: 'reconnecting' });
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(asked).toEqual([...expected, ...expected]);
+      await nodes.close();
+    },
+  );
+
+  test('for a moment only is connected again', async () => {
     let attempts = 0;
-    let looks = 0;
-    const lookedAt = Promise.withResolvers<undefined>();
-    const told: (string | undefined)[] = [];
-    const ensure = (): Promise<never> => {
-      attempts++;
-      return Promise.reject(failure(code, 'no', { next: 'Do this.' }));
-    };
+    const open = { hello: { version: '1' }, readsOnly: false, close: () => undefined };
+    const ensure: NodeAccess['ensure'] = () =>
+      ++attempts < 3
+        ? Promise.reject(failure('SSH_AUTH_FAILED', 'no'))
+        : Promise.resolve(open as never);
+    const ends: string[] = [];
     const nodes = inventory(new Map([['box', 'box.lab']]), { ensure }, () => ({
       attempts: () => Infinity,
-      trouble: ({ next }) => told.push(next),
-      look: () => {
-        if (++looks === 2) lookedAt.resolve(undefined);
-      },
+      gaveUp: (error) => ends.push(error.code),
     }));
     const link = nodes.named('box');
     link.takeOver();
-    await lookedAt.promise;
-    expect({ attempts, ...link.state }).toMatchObject({
-      attempts: 1,
-      connection: 'refused',
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect({ attempts, ends, ...link.state }).toMatchObject({
+      attempts: 3,
+      ends: [],
+      connection: 'connected',
     });
-    expect(told).toEqual([
-      expect.stringMatching(
-        /^Do this\. Gradwire does not try again until you check box/,
-      ),
-    ]);
-    link.resume();
-    expect(link.state).toMatchObject({ connection: 'reconnecting' });
-    await expect.poll(() => attempts).toBe(2);
     await nodes.close();
-  },
-);
+  });
+});
+
+test('a machine out of reach for longer than patience is given up', async () => {
+  const ends: string[] = [];
+  const ensure = () => Promise.reject(failure('SSH_UNREACHABLE', 'no route'));
+  const nodes = inventory(new Map([['box', 'box.lab']]), { ensure }, () => ({
+    attempts: () => Infinity,
+    patience: () => ({ ...ENDLESS, lostMs: 1 }),
+    gaveUp: (error) => ends.push(error.code),
+  }));
+  const link = nodes.named('box');
+  link.takeOver();
+  await expect.poll(() => ends).toEqual(['SSH_UNREACHABLE']);
+  expect(link.state.connection).toBe('unreachable');
+  await nodes.close();
+});
+
+test('a link that is closed ends its attempt to connect', async () => {
+  const ensure: NodeAccess['ensure'] = (_, options) =>
+    new Promise((_resolve, reject) => {
+      options!.signal!.addEventListener('abort', () => {
+        reject(failure('ABORTED', 'closed'));
+      });
+    });
+  const nodes = inventory(new Map([['box', 'box.lab']]), { ensure });
+  const connecting = nodes.named('box').connect();
+  const [outcome] = await Promise.all([
+    connecting.then(
+      () => 'connected',
+      (error: { code: string }) => error.code,
+    ),
+    nodes.close(),
+  ]);
+  expect(outcome).toBe('ABORTED');
+});
+
+test('a connection that is lost while a second one is closed is not handed out', async () => {
+  const second = Promise.withResolvers<undefined>();
+  let lose = (): void => undefined;
+  const open = (close: () => Promise<void>) =>
+    ({ hello: { version: '1' }, readsOnly: false, close, heard: 0 }) as never;
+  const ensure: NodeAccess['ensure'] = async () => {
+    await second.promise;
+    return open(() => {
+      lose();
+      return Promise.resolve();
+    });
+  };
+  const find: NodeAccess['find'] = ({ lost }) => {
+    lose = () => {
+      lost(failure('SUPERVISOR_LOST', 'gone'));
+    };
+    return Promise.resolve(open(() => Promise.resolve()));
+  };
+  const nodes = inventory(new Map([['box', 'box.lab']]), { ensure, find });
+  const link = nodes.named('box');
+  const finding = link.find();
+  const connecting = link.connect();
+  await finding;
+  second.resolve(undefined);
+  await expect(connecting).rejects.toMatchObject({ code: 'SUPERVISOR_LOST' });
+  await nodes.close();
+});
 
 test('where a run could not be followed for the user’s sake, the machine is only looked at', async () => {
   let attempts = 0;
@@ -194,7 +293,7 @@ test('an idle machine is tried a few times, then it is unreachable until it is r
 });
 
 test('a machine that was refused and then reached is idle once it is not needed, not lost', async () => {
-  const refusal = failure('SSH_AUTH_FAILED', 'no');
+  const refusal = failure('HOST_KEY_REVOKED', 'no');
   let isLetIn = false;
   let attempts = Infinity;
   let lose = (): void => undefined;

@@ -41,6 +41,9 @@ beforeEach(() => {
     store,
     linksOf: () => links as unknown as readonly NodeLink[],
     endEarly: (run) => store.endEarly(run),
+    endedElsewhere: (run) => {
+      endings.note(store.summary(run));
+    },
     trouble: (error) => {
       throw error;
     },
@@ -88,4 +91,21 @@ test('machines that answer have 5 s to say how the run ended there', async () =>
   expect(store.summary('run').state).toBe('running');
   await vi.advanceTimersByTimeAsync(200);
   expect(store.summary('run').state).toBe('failed');
+});
+
+test('an end that another process has stored is noticed, whatever the links do', async () => {
+  const ended = endings.of('run');
+  const other = RunStore.open(path.join(directory, 'gradwire.db'));
+  other.fail('run', failure('RUN_LOST', 'nobody knows it').toData(), 3);
+  other.close();
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await ended).toMatchObject({ state: 'failed', error: { code: 'RUN_LOST' } });
+});
+
+test('who waits for the end of a run that is left is told why, then and later', async () => {
+  const reason = failure('RUN_UNFOLLOWED', 'its machine refuses').toData();
+  const ended = endings.of('run');
+  endings.leave('run', reason);
+  await expect(ended).rejects.toMatchObject({ code: 'RUN_UNFOLLOWED' });
+  expect(endings.awaited).toEqual([]);
 });

@@ -1,0 +1,88 @@
+/**
+ * Watches a connection for signs of life. If nothing arrives for a while, it asks for an
+ * answer; if none comes, the node is silent until it answers again. Looks are counted, not
+ * time: this process may have been suspended itself.
+ */
+import { failure, type GradwireError } from '../../shared/errors.ts';
+import type { ControlConnection } from './control-connection.ts';
+
+/** How often a connection on which nothing arrives is looked at. */
+export const LIFE_MS = 5000;
+/**
+ * How many more times before it counts as silent. A busy machine is slow, not silent; and a lost
+ * link is noticed by SSH before (20 s).
+ */
+export const PATIENT_LOOKS = 4;
+
+export interface LifeEvents {
+  /** Asks for a sign of life; any answer will do, even a late one. */
+  ask(): void;
+  /** It is silent, for this reason; undefined: it is not any more. */
+  silent(error: GradwireError | undefined): void;
+  /** How long it may be silent; after that `gaveUp` is called, once. */
+  patienceMs(): number;
+  gaveUp(error: GradwireError): void;
+}
+
+export class LifeWatch {
+  readonly #connection: ControlConnection;
+  readonly #name: string;
+  readonly #events: LifeEvents;
+  readonly #timer: NodeJS.Timeout;
+  #heard: number;
+  #looks = 0;
+  #isSilent = false;
+  #hasGivenUp = false;
+
+  /** @param name the node's, for errors */
+  constructor(connection: ControlConnection, name: string, events: LifeEvents) {
+    this.#connection = connection;
+    this.#name = name;
+    this.#events = events;
+    this.#heard = connection.heard;
+    this.#timer = setInterval(() => {
+      this.#look();
+    }, LIFE_MS);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const { heard } = this.#connection;
+    if (heard !== this.#heard) {
+      this.#heard = heard;
+      this.#looks = 0;
+      this.#hasGivenUp = false;
+      if (this.#isSilent) this.#events.silent(undefined);
+      this.#isSilent = false;
+      return;
+    }
+    this.#looks++;
+    if (this.#looks === 1) this.#events.ask();
+    if (this.#looks <= PATIENT_LOOKS) return;
+    if (!this.#isSilent) {
+      this.#isSilent = true;
+      this.#events.silent(this.#silence(PATIENT_LOOKS));
+    }
+    if (this.#hasGivenUp || this.#looks * LIFE_MS <= this.#events.patienceMs()) return;
+    this.#hasGivenUp = true;
+    this.#events.gaveUp(this.#silence(this.#looks));
+  }
+
+  #silence(looks: number): GradwireError {
+    const { pid } = this.#connection.hello;
+    const seconds = (looks * LIFE_MS) / 1000;
+    return failure(
+      'SUPERVISOR_TIMEOUT',
+      `its supervisor (process ${pid}) has given no sign of life for ${seconds} s`,
+      {
+        place: this.#name,
+        next:
+          'This ends no run. Check that the machine is not overloaded and that the process is ' +
+          `not stopped (kill -CONT ${pid} continues it).`,
+      },
+    );
+  }
+}

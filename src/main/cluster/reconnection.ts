@@ -1,0 +1,66 @@
+/**
+ * The decision after each failed attempt to make a lost connection again. A machine that
+ * cannot be reached is tried again. One that refuses the log-in is tried a few more times,
+ * since a home or an account service that is not there for a moment looks the same; but not
+ * for ever, because more attempts could lock the account and would fill the machine's logs.
+ */
+
+/** How one attempt ended, and what may be done about it. */
+export interface FailedAttempt {
+  /** The code of its error. */
+  readonly code: string;
+  /** Attempts that the machine has refused since it was last connected, this one included. */
+  readonly refusals: number;
+  /** Whether this attempt was allowed to ask the user. */
+  readonly asked: boolean;
+  /** Whether the user is there to be asked: at a terminal, by a command. */
+  readonly mayAsk: boolean;
+  /** For how long the connection has been lost. */
+  readonly lostMs: number;
+  /** For how long a lost machine is waited for; Infinity: for ever. */
+  readonly patienceMs: number;
+}
+
+/**
+ * `retry` after the link's own growing pause, or after the given one; `ask`: try again, and
+ * ask the user for what the log-in needs; `refused`, `unreachable`: no further attempt.
+ */
+export type NextStep =
+  | { readonly kind: 'retry'; readonly pauseMs?: number }
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unreachable' };
+
+/** The pause after each refusal but the last. Secrets are kept in memory for 30 s. */
+export const REFUSAL_PAUSES_MS: readonly number[] = [2000, 5000, 10_000, 20_000];
+
+/** With a key that is refused for a moment, the server's next method may be a password. */
+const UNASKED_REFUSALS = 2;
+
+/** Refusals that no later attempt changes: of a host key, or by the user. */
+const FINAL = new Set([
+  ...['HOST_KEY_CHANGED', 'HOST_KEY_REVOKED', 'HOST_KEY_REFUSED'],
+  ...['SSH_AUTH_CANCELLED', 'SSH_PASSWORD_REFUSED', 'SSH_PASSWORD_EXPIRED'],
+]);
+/** Host keys that the user may confirm. */
+const CONFIRMABLE = new Set(['HOST_KEY_UNKNOWN', 'HOST_KEY_OTHER_TYPE']);
+const LOG_IN = /^(SSH_AUTH|SSH_KEY|SSH_AGENT|SSH_PASSWORD|HOST_KEYS?)_/;
+
+/** Whether the machine was reached and did not let us in. */
+export const isRefusal = (code: string): boolean => LOG_IN.test(code);
+
+export function afterFailure(attempt: FailedAttempt): NextStep {
+  const { code, refusals, asked, mayAsk } = attempt;
+  if (!isRefusal(code)) {
+    const isOver = attempt.lostMs > attempt.patienceMs;
+    return isOver ? { kind: 'unreachable' } : { kind: 'retry' };
+  }
+  // The user has had a chance to answer: who is still refused decides what to do next.
+  if (FINAL.has(code) || asked) return { kind: 'refused' };
+  if (CONFIRMABLE.has(code)) return { kind: mayAsk ? 'ask' : 'refused' };
+  if (mayAsk && code === 'SSH_AUTH_NEEDED' && refusals >= UNASKED_REFUSALS) {
+    return { kind: 'ask' };
+  }
+  const pauseMs = REFUSAL_PAUSES_MS[refusals - 1];
+  return pauseMs === undefined ? { kind: 'refused' } : { kind: 'retry', pauseMs };
+}

@@ -1,0 +1,52 @@
+/**
+ * Machines that a command has given up: it does not try to reach them any more. A run is
+ * followed as long as another machine may still tell how it ends.
+ */
+import { failure, formatError, type ErrorData } from '../../shared/errors.ts';
+
+/** A run as far as its machines matter. */
+export interface FollowedRun {
+  readonly id: string;
+  /** All of its machines. */
+  readonly nodes: readonly string[];
+  /** Those whose journal of the run has not ended. */
+  readonly open: readonly string[];
+  /** Whether it waits for all of its machines, to resume on them. */
+  readonly interrupted: boolean;
+}
+
+export class GivenUpNodes {
+  readonly #errors = new Map<string, ErrorData>();
+
+  note(node: string, error: ErrorData): void {
+    this.#errors.set(node, error);
+  }
+
+  /** It answers again. */
+  forget(node: string): void {
+    this.#errors.delete(node);
+  }
+
+  /** Why the run cannot be followed any longer; undefined while it can. */
+  verdict({ id, nodes, open, interrupted }: FollowedRun): ErrorData | undefined {
+    const needed = interrupted ? nodes : open;
+    const lost = needed.filter((node) => this.#errors.has(node));
+    const isLeft = interrupted
+      ? lost.length > 0
+      : lost.length > 0 && lost.length === open.length;
+    if (!isLeft) return undefined;
+    const [node] = lost;
+    return unfollowed(id, node!, this.#errors.get(node!)!);
+  }
+}
+
+function unfollowed(id: string, node: string, cause: ErrorData): ErrorData {
+  return failure(
+    'RUN_UNFOLLOWED',
+    `run ${id} cannot be followed any longer: ${formatError(cause)}`,
+    {
+      place: node,
+      next: `The run may go on there. Follow it again with: gradwire runs attach ${id}.`,
+    },
+  ).toData();
+}

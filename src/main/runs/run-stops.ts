@@ -1,0 +1,89 @@
+/**
+ * Stops of runs, however far they have got: a start in progress is ended, a run in progress
+ * is asked to end after its current iteration. A machine that gives no sign of life is not
+ * waited for: it obeys once it answers again.
+ */
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+import { stopDeadline } from '../cluster/stop-deadline.ts';
+
+export class RunStops {
+  readonly #starting = new Map<string, AbortController>();
+  /** Ends of waiting for an answer, by the machine that was asked. */
+  readonly #waiting = new Map<NodeLink, Set<(error: GradwireError) => void>>();
+
+  /**
+   * A start that a stop may end.
+   * @param start must end when the signal aborts before any machine was asked for ranks
+   * @throws GradwireError the reason why it did not start: `RUN_STOPPED`
+   */
+  async starting(
+    id: string,
+    start: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const controller = new AbortController();
+    this.#starting.set(id, controller);
+    try {
+      await start(controller.signal);
+    } catch (error) {
+      throw controller.signal.aborted ? stoppedAtStart() : error;
+    } finally {
+      this.#starting.delete(id);
+    }
+  }
+
+  /**
+   * Resolves when the run has ended, or its start has been told to.
+   * @param links to its machines, the leading one first
+   */
+  async stop(
+    id: string,
+    links: readonly [NodeLink, ...NodeLink[]],
+    spec: ExperimentSpec,
+  ): Promise<void> {
+    const deadline = stopDeadline(spec);
+    const start = this.#starting.get(id);
+    if (start === undefined) {
+      // Asking one node's ranks suffices: all ranks agree on the stop.
+      await this.#ask(links[0], id, deadline);
+      return;
+    }
+    start.abort();
+    const connected = links.filter(({ connection }) => connection !== undefined);
+    await Promise.all(
+      connected.map(async (link) => {
+        try {
+          await this.#ask(link, id, deadline);
+        } catch (error) {
+          // It was not asked for ranks yet, and will not be.
+          if (!(error instanceof GradwireError)) throw error;
+        }
+      }),
+    );
+  }
+
+  /** A connected machine gives no sign of life. */
+  silent(link: NodeLink, error: ErrorData): void {
+    for (const give of this.#waiting.get(link) ?? []) give(new GradwireError(error));
+  }
+
+  async #ask(link: NodeLink, run: string, deadline: number): Promise<void> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const known = link.state.silence?.error;
+    const waiting = this.#waiting.get(link) ?? new Set();
+    this.#waiting.set(link, waiting.add(reject));
+    // Sent even to a silent one.
+    const answer = link.request('stop', { run }, deadline);
+    if (known !== undefined) reject(new GradwireError(known));
+    try {
+      await Promise.race([answer, promise]);
+    } finally {
+      waiting.delete(reject);
+    }
+  }
+}
+
+function stoppedAtStart(): GradwireError {
+  return failure('RUN_STOPPED', 'the run was stopped before it started');
+}

@@ -1,0 +1,156 @@
+/**
+ * A followed run whose machine lets nobody in when the lost connection is made again: the
+ * command goes on, asks, or ends with a code of its own, and never hangs.
+ */
+import path from 'node:path';
+import { spawn } from '@lydell/node-pty';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunDetail } from '../../../src/shared/rpc.ts';
+import {
+  builtCommand,
+  GradwireHome,
+  succeeded,
+  type Finished,
+  type RunningCommand,
+} from '../../harness/gradwire.ts';
+import { until } from '../../harness/processes.ts';
+import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
+
+const PASSWORD = 'correct horse';
+
+describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
+  let server: SshServer;
+  let home: GradwireHome;
+  /** A key that nobody of these tests has. */
+  let stranger: string;
+
+  beforeAll(async () => {
+    const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
+    server = await SshServer.start({ password: PASSWORD, shellStart });
+    stranger = makeKey(path.join(server.directory, 'stranger'));
+    home = new GradwireHome();
+    const host = ['--host', '127.0.0.1', '--port', String(server.port)];
+    succeeded(
+      await home.run(['nodes', 'add', 'box', ...host, '--identity', server.key]),
+    );
+    const accept = ['--accept-host-key', server.fingerprint()];
+    succeeded(await home.run(['nodes', 'deploy', 'box', ...accept]));
+  });
+  afterAll(async () => {
+    await home[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  const settings = ['world.nodes=[box]', 'world.ranks=1', 'iterations=1000000'];
+  const followed = async (): Promise<RunningCommand> => {
+    const command = home.startQuickstart([...settings, 'evaluateEvery=0']);
+    await command.record('iteration');
+    return command;
+  };
+  const newest = async (): Promise<RunDetail> => {
+    const { stdout } = await home.run(['runs', 'show', 'last', '--json']);
+    return JSON.parse(stdout) as RunDetail;
+  };
+  /** From now on the key is refused; connections that were made are cut. */
+  const lockOut = async (): Promise<void> => {
+    server.authorizeOnly(stranger);
+    await server.cutSessions();
+  };
+  const letIn = (): void => {
+    server.authorizeOnly(server.key);
+  };
+  const stop = async (): Promise<Finished> => {
+    const stopping = home.start(['runs', 'stop', 'last', '--password-stdin']);
+    stopping.child.stdin!.end(`${PASSWORD}\n`);
+    return succeeded(await stopping.finished);
+  };
+
+  test('goes on where the key was refused for a moment', async () => {
+    const command = await followed();
+    const before = command.records.length;
+    await lockOut();
+    await until(
+      () => command.stderr,
+      (text) => text.includes('box cannot be reached: SSH_AUTH_NEEDED'),
+      'the refusal to be told',
+    );
+    letIn();
+    await until(
+      () => command.records.length,
+      (now) => now > before + 100,
+      'records after the refusal',
+    );
+    command.child.kill('SIGINT');
+    expect((await command.finished).code).toBe(130);
+    expect(await newest()).toMatchObject({ state: 'stopped' });
+  });
+
+  test('ends as the run does, when another process stores its end', async () => {
+    const command = await followed();
+    await lockOut();
+    await until(
+      () => command.stderr,
+      (text) => text.includes('cannot be reached'),
+      'the refusal to be told',
+    );
+    await stop();
+    const { code } = await command.finished;
+    expect(code).toBe(0);
+    expect(command.records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
+    letIn();
+  });
+
+  test('asks at a terminal for what the log-in needs now', async () => {
+    const set = settings.flatMap((setting) => ['--set', setting]);
+    const terminal = spawn(
+      process.execPath,
+      [builtCommand, 'run', 'quickstart', ...set],
+      {
+        cols: 200,
+        env: { ...process.env, GRADWIRE_HOME: home.directory, NO_COLOR: '1' },
+      },
+    );
+    let shown = '';
+    terminal.onData((data) => {
+      shown += data;
+    });
+    const ended = new Promise<{ exitCode: number }>((resolve) => {
+      terminal.onExit(resolve);
+    });
+    const sees = (wanted: RegExp): Promise<string> =>
+      until(
+        () => shown,
+        (text) => wanted.test(text),
+        String(wanted),
+      );
+    await sees(/\d+\/1000000 +loss/);
+    await lockOut();
+    await sees(/asks for a log-in again/);
+    await sees(/Password: ?$/i);
+    terminal.write(`${PASSWORD}\r`);
+    shown = '';
+    await sees(/\d+\/1000000 +loss/);
+    letIn();
+    terminal.write('\u0003');
+    expect((await ended).exitCode).toBe(130);
+    expect(shown).toContain('stopping the run');
+    expect(await newest()).toMatchObject({ state: 'stopped' });
+  });
+
+  // The last one: its server is another one for everybody from now on.
+  test('ends at once, with a code of its own, when the host key has changed', async () => {
+    const command = await followed();
+    server.makeHostKey('ed25519');
+    await server.restart();
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(3);
+    const { id, state } = await newest();
+    expect(state).toBe('running');
+    expect(stderr).toMatch(
+      new RegExp(
+        `gradwire: RUN_UNFOLLOWED: run ${id} cannot be followed any longer: HOST_KEY_CHANGED: ` +
+          `.* \\(box\\)\\. .*gradwire runs attach ${id}\\.\\n$`,
+      ),
+    );
+  });
+});
