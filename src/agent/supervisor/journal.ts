@@ -22,7 +22,9 @@ import { syncDirectory } from '../../disk/durable-replacement.ts';
 import { failure, toErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
+  endsJournal,
   leftOutBefore,
+  type JournalEnding,
   type JournalEntry,
   type RunRecord,
 } from '../../shared/records.ts';
@@ -143,6 +145,12 @@ export class Journal {
     return this.#lastRecord;
   }
 
+  /** The closing record, once there is one. */
+  get ending(): JournalEnding | undefined {
+    const last = this.#lastRecord;
+    return last !== undefined && endsJournal(last) ? last : undefined;
+  }
+
   get lastSequence(): number {
     return this.#lastSequence;
   }
@@ -203,6 +211,7 @@ export class Journal {
   appendUnwritten(record: RunRecord): JournalEntry {
     const entry = { sequence: ++this.#lastSequence, record };
     this.#unwritten.push(entry);
+    this.#lastRecord = record;
     return entry;
   }
 

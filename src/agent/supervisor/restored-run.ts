@@ -41,6 +41,7 @@ export class RestoredRun {
       spec,
       createdAt,
       lastSequence: journal.lastSequence,
+      ending: journal.ending,
     };
   }
 

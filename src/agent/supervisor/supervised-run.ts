@@ -98,6 +98,7 @@ export class SupervisedRun {
       createdAt: this.#createdAt,
       ranks: this.#options.ranks,
       switches: this.#switches.later,
+      ...(this.#phase === 'ended' ? { ending: this.#options.journal.ending } : {}),
       ...(this.#phase === 'interrupted'
         ? { resumable: this.#resumable, schedule: this.#switches.passedAt }
         : {}),

@@ -612,6 +612,7 @@ export class RunCoordinator {
     if (run.phase === 'interrupted' && this.#followers.has(run.run, link)) {
       this.#considerRestart(run.run);
     }
+    if (run.phase === 'ended') this.#followers.ended(link, run);
     if (this.#scope !== 'all' || run.phase === 'ended') return;
     void this.#recovery.takeIn(link, run).catch((error: unknown) => {
       this.#trouble(error);

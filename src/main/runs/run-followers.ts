@@ -5,7 +5,13 @@
  * stored fails its run, so that no run holds up itself or another.
  */
 import { CATCH_UP_MINIMUM, type CatchUp } from '../../shared/catch-up.ts';
-import { GradwireError, toErrorData } from '../../shared/errors.ts';
+import {
+  failure,
+  GradwireError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { RunStore, StoredBatch } from '../store/run-store.ts';
@@ -95,6 +101,20 @@ export class RunFollowers {
       // It ended before the supervisor was asked, and another process stored its end.
       this.tellRest(id);
     }
+  }
+
+  /**
+   * A journal has ended. If it is shorter than what is stored of it, its closing record is
+   * the next one that is stored.
+   */
+  ended(link: NodeLink, { run, lastSequence, ending }: RunStatus): void {
+    const intake = this.#followers.get(run)?.get(link.name)?.intake;
+    intake?.flush();
+    if (intake === undefined || intake.stored < lastSequence) return;
+    if (!this.has(run, link) || !this.#isOpen(run, link)) return;
+    const record = ending ?? { type: 'failed', at: Date.now(), error: endUnknown() };
+    intake.push([{ sequence: intake.stored + 1, record }]);
+    intake.flush();
   }
 
   /** Passes on records that another process has stored since the last call. */
@@ -264,6 +284,12 @@ const missingOf = (node: string, entries: readonly JournalEntry[]): number =>
     .map(({ record }) => record)
     .filter((record) => record.type === 'thinned' && record.node === node)
     .reduce((sum, record) => sum + (record.type === 'thinned' ? record.records : 0), 0);
+
+/** The supervisor has an older version, which does not say it. */
+const endUnknown = (): ErrorData =>
+  failure('JOURNAL_DAMAGED', 'the journal of this run ends before its closing record', {
+    next: 'Everything before is stored. Launch the run again.',
+  }).toData();
 
 /** Whether the store itself failed, not the record. */
 function isOfTheStore(error: unknown): boolean {

@@ -203,8 +203,11 @@ export class RunRecovery {
     }
     const isOver =
       hasEnded(this.#store.summary(run).state) && nodesOf(spec).length === 1;
-    if (!isOver && (phase !== 'ended' || stored < lastSequence)) {
+    // A damaged journal may be shorter than what is stored, which lacks its end.
+    const isOpen = this.#store.openJournals(run).open.includes(link.name);
+    if (!isOver && (phase !== 'ended' || stored < lastSequence || isOpen)) {
       await this.#followers.follow(link, run);
+      if (phase === 'ended') this.#followers.ended(link, supervised);
       if (phase !== 'ended')
         await relayMissed(this.#nodes.of(this.#store.spec(run)), run);
       if (phase === 'interrupted') this.#options.interrupted(run);

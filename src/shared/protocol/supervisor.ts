@@ -11,7 +11,7 @@ import type { NetworkProfile } from '../cost-model/network-profile.ts';
 import type { ErrorData } from '../errors.ts';
 import type { PlanSwitch } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
-import type { JournalEntry } from '../records.ts';
+import type { JournalEnding, JournalEntry } from '../records.ts';
 import type { RankAddress } from './rank-address.ts';
 import type { RequestBodies, SupervisorMethod } from './requests.ts';
 
@@ -60,6 +60,12 @@ export interface RunStatus {
    * which the node of rank 0 knows.
    */
   readonly schedule?: readonly PlanSwitch[] | undefined;
+  /**
+   * Of an ended run: its closing record. A journal that was damaged, or cut short when the
+   * machine lost power, ends before what an app has stored of it, so that its last entry
+   * would look stored. Missing in older versions.
+   */
+  readonly ending?: JournalEnding | undefined;
 }
 
 /** Requests, whose bodies `requests.ts` defines, and their replies. */

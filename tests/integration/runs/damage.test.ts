@@ -1,11 +1,24 @@
 /** What lies damaged or locked in the home must not keep runs from being launched. */
-import { appendFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { GradwireHome } from '../../harness/gradwire.ts';
+import type { RunSummary } from '../../../src/shared/rpc.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
+
+/** 64 bytes at a fraction of the length. */
+function overwrite(bytes: Buffer, where: number, value: number): Buffer {
+  const at = Math.floor(bytes.length * where);
+  return bytes.fill(value, at, Math.min(at + 64, bytes.length));
+}
 
 const SHORT = [
   ...['run', 'quickstart', '--set', 'iterations=2', '--set', 'world.ranks=1'],
@@ -56,6 +69,54 @@ describe('a damaged home', () => {
         error: { code: 'JOURNAL_DAMAGED', place: file },
       });
       expect(statSync(file).size).toBe(size);
+    }
+  });
+
+  it('ends a run whose records are stored beyond the damage in its journal', async () => {
+    await using home = new GradwireHome();
+    const records = wholeRun(20).slice(0, -1);
+    const store = RunStore.open(path.join(home.directory, 'gradwire.db'));
+    /** What happens to the bytes of a journal. */
+    const damages: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+      beginning: (bytes) => overwrite(bytes, 0, 0xff),
+      early: (bytes) => overwrite(bytes, 0.1, 0xff),
+      zeros: (bytes) => overwrite(bytes, 0.5, 0),
+      late: (bytes) => overwrite(bytes, 0.9, 0xff),
+      last: (bytes) => overwrite(bytes, 0.999, 0xff),
+      cut: (bytes) => bytes.subarray(0, bytes.length / 2),
+      empty: () => Buffer.alloc(0),
+    };
+    for (const [id, damage] of Object.entries(damages)) {
+      const meta = { spec: sampleSpec(), createdAt: 1 };
+      store.create({ id, switches: [], ...meta });
+      store.append(id, records);
+      const folder = path.join(home.directory, 'runs', id);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(path.join(folder, 'run.json'), JSON.stringify(meta));
+      const file = path.join(folder, 'journal.gwj');
+      const journal = Journal.create(file);
+      journal.append(records.map(({ record }) => record));
+      journal.close();
+      writeFileSync(file, damage(readFileSync(file)));
+    }
+    store.close();
+    const stop = succeeded(await home.run(['runs', 'stop', 'late']));
+    expect(stop.stdout).toBe('run late: failed after 20 iterations\n');
+    const { stdout } = succeeded(await home.run(['runs', 'list', '--json']));
+    const runs = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as RunSummary);
+    expect(runs).toHaveLength(Object.keys(damages).length);
+    for (const run of runs) {
+      expect(run).toMatchObject({
+        ...{ state: 'failed', iterations: 20 },
+        error: {
+          code: expect.stringMatching(
+            /^(JOURNAL_DAMAGED|SUPERVISOR_LOST|RUN_LOST)$/,
+          ) as string,
+        },
+      });
     }
   });
 
