@@ -95,7 +95,8 @@ export interface CoreApi {
   checkSpec(text: string): Promise<SpecCheck>;
   /** A spec as YAML text, shown beside the form. */
   specToYaml(spec: unknown): Promise<string>;
-  launch(spec: unknown): Promise<RunSummary>;
+  /** @param switchesOf a run whose switches are repeated at the same iterations */
+  launch(spec: unknown, switchesOf?: string): Promise<RunSummary>;
   /** Launches the same spec with the same switches at the same iterations. */
   relaunch(run: string): Promise<RunSummary>;
   stop(run: string): Promise<void>;
@@ -129,6 +130,8 @@ export interface CoreApi {
   exportRun(run: string, format: ExportFormat): Promise<string>;
   /** Catch-ups that happened while no page was open. Each is returned once. */
   catchUps(): Promise<readonly CatchUp[]>;
+  /** Notices of the time without an open page. Each is returned once. */
+  notices(): Promise<readonly ErrorData[]>;
   /** Starts pushing records of this run; answers with what is stored so far. */
   watch(run: string): Promise<RunDetail>;
   unwatch(run: string): Promise<void>;
@@ -203,7 +206,7 @@ export const rpcArguments = {
   presets: z.tuple([]),
   checkSpec: z.tuple([text]),
   specToYaml: z.tuple([z.unknown()]),
-  launch: z.tuple([z.unknown()]),
+  launch: z.tuple([z.unknown(), runIdSchema.optional()]),
   relaunch: z.tuple([runIdSchema]),
   stop: z.tuple([runIdSchema]),
   fetchMissing: z.tuple([runIdSchema]),
@@ -233,6 +236,7 @@ export const rpcArguments = {
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
   exportRun: z.tuple([runIdSchema, z.enum(['json', 'csv'])]),
   catchUps: z.tuple([]),
+  notices: z.tuple([]),
   watch: z.tuple([runIdSchema]),
   unwatch: z.tuple([runIdSchema]),
   nodes: z.tuple([]),

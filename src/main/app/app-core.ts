@@ -230,10 +230,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       }
     },
     specToYaml: (spec) => Promise.resolve(specToYaml(spec)),
-    launch: async (raw) => {
+    launch: async (raw, switchesOf) => {
       // A window has no working directory: relative paths begin at the user's home.
       const spec = await withOwnFiles(parseExperimentSpec(raw), os.homedir());
-      return coordinator.launch(spec);
+      return switchesOf === undefined
+        ? coordinator.launch(spec)
+        : coordinator.launch(spec, await coordinator.switchesOf(switchesOf));
     },
     relaunch: (run) => coordinator.relaunch(run),
     stop: (run) => coordinator.stop(run),
@@ -253,6 +255,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     },
     exportRun: async (run, format) => [...exportRun(store, run, format)].join(''),
     catchUps: async () => outbox.takeCatchUps(),
+    notices: async () => outbox.takeNotices(),
     watch: async (run) => {
       const detail = store.detail(run);
       outbox.watch(run);

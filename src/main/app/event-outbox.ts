@@ -14,6 +14,8 @@ import type { AppEvents, RunSummary } from '../../shared/rpc.ts';
 import type { OpenQuestion } from '../../shared/ssh-question.ts';
 
 const INTERVAL_MS = 100;
+/** Notices kept until a page is open: the newest. */
+const MOST_NOTICES = 50;
 
 export type AppListener = <E extends keyof AppEvents>(
   event: E,
@@ -26,6 +28,7 @@ export class EventOutbox {
   readonly #changed = new Map<string, RunSummary>();
   readonly #records = new Map<string, JournalEntry[]>();
   readonly #catchUps: CatchUp[] = [];
+  readonly #notices: ErrorData[] = [];
   #nodes: (() => readonly NodeStatus[]) | undefined;
   #dataSets: (() => Promise<readonly DataSetStatus[]>) | undefined;
   #isListing = false;
@@ -72,8 +75,16 @@ export class EventOutbox {
     return this.#catchUps.splice(0);
   }
 
+  /** Kept until a page is open to receive it. */
   notice(error: ErrorData): void {
-    this.#emit('notice', error);
+    if (this.#listeners.size > 0) return this.#emit('notice', error);
+    this.#notices.push(error);
+    if (this.#notices.length > MOST_NOTICES) this.#notices.shift();
+  }
+
+  /** Notices that no page has received. */
+  takeNotices(): readonly ErrorData[] {
+    return this.#notices.splice(0);
   }
 
   /** Machines have changed; `list` is called when the push is sent. */
@@ -148,7 +159,7 @@ export class EventOutbox {
       const sets = await list();
       if (!this.#closed) this.#emit('dataSetsChanged', sets);
     } catch (error) {
-      this.#emit('notice', toErrorData(error));
+      this.notice(toErrorData(error));
     } finally {
       this.#isListing = false;
       if (this.#dataSets !== undefined) this.#schedule();

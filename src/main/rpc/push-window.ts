@@ -4,7 +4,7 @@
  * half a kilobyte of JSON, so the limit is about 8 MiB). Beyond the limit pushes are
  * dropped, and once everything in flight has been answered the renderer is asked to
  * read again what it shows. So memory is bounded whatever the renderer does, and
- * nothing is lost: the store has everything.
+ * nothing is lost: the store has everything that goes through here.
  */
 export const MAX_RECORDS_IN_FLIGHT = 16_384;
 

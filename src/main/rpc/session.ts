@@ -92,8 +92,13 @@ export class Sessions {
       event: E,
       ...args: Parameters<SessionEvents[E]>
     ): void => {
-      if (!window.admit(records)) return;
-      const taken = () => window.taken(records);
+      // Notices and catch-ups are in no store: a page that fell behind could not read them
+      // again. There are few of them.
+      const isStored = event !== 'notice' && event !== 'caughtUp';
+      if (isStored && !window.admit(records)) return;
+      const taken = (): void => {
+        if (isStored) window.taken(records);
+      };
       // Any kind of answer counts: a renderer that failed on a push has received it.
       renderer.$callRaw({ method: event, args }).then(taken, taken);
     };

@@ -338,6 +338,14 @@ export class RunCoordinator {
     return this.launch(spec, switches);
   }
 
+  /**
+   * The switches of a run, as they happened and as it was launched with.
+   * @throws GradwireError `RUN_UNKNOWN`
+   */
+  async switchesOf(id: string): Promise<readonly SwitchRequest[]> {
+    return relaunched(this.#store, id, await this.catalogue()).switches;
+  }
+
   /** @throws GradwireError what is wrong with the change, before any rank is told */
   async switchPlan(id: string, request: SwitchRequest): Promise<PlanSwitch> {
     this.#assertGoingOn(id);

@@ -38,6 +38,8 @@ export interface HttpHostOptions {
   readonly renderer: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Default: a new one. */
+  readonly token?: string | undefined;
 }
 
 export interface HttpHost {
@@ -53,7 +55,7 @@ export interface HttpHost {
 export async function startHttpHost(options: HttpHostOptions): Promise<HttpHost> {
   const server = createServer();
   const port = await listen(server, options.port);
-  const access: Access = { token: makeToken(), port };
+  const access: Access = { token: options.token ?? makeToken(), port };
   const sessions = new Sessions(options.core);
   const sockets = new WebSocketServer({
     noServer: true,

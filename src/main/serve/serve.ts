@@ -11,8 +11,10 @@ import { catchFaults } from '../home/fault-log.ts';
 import { resolveHome } from '../home/home.ts';
 import { installationRoot } from '../home/installation.ts';
 import type { ServedCore } from '../rpc/session.ts';
+import { makeToken } from './access.ts';
 import { openBrowser } from './browser.ts';
 import { startHttpHost } from './http-host.ts';
+import { keptToken } from './kept-token.ts';
 
 export interface ServeOptions {
   /** Left out or 0: any free port. */
@@ -44,7 +46,12 @@ export async function serve({ port = 0, open }: ServeOptions): Promise<void> {
     }),
   );
   const host = resources.adopt(
-    await startHttpHost({ core, renderer, port }),
+    await startHttpHost({
+      core,
+      renderer,
+      port,
+      token: port === 0 ? makeToken() : await keptToken(home.directory),
+    }),
     async (started) => await started.close(),
   );
   core.announce(host.origin);

@@ -109,6 +109,9 @@ export class AppState {
     void this.#ask(this.api.catchUps(), (catchUps) => {
       for (const catchUp of catchUps) this.#tellCatchUp(catchUp);
     });
+    void this.#ask(this.api.notices(), (notices) => {
+      for (const notice of notices) this.toasts.error(notice);
+    });
     void this.cluster.load();
     void this.dataSets.load();
     this.loadCatalogue();
@@ -124,9 +127,17 @@ export class AppState {
     );
   }
 
-  /** Starts a run and shows it. @returns the error if it did not start */
-  async launch(spec: unknown): Promise<ErrorData | undefined> {
-    return this.#open(this.api.launch(spec));
+  /**
+   * Starts a run and shows it.
+   * @param switchesOf a run whose switches are repeated
+   * @returns the error if it did not start
+   */
+  async launch(spec: unknown, switchesOf?: string): Promise<ErrorData | undefined> {
+    return this.#open(
+      switchesOf === undefined
+        ? this.api.launch(spec)
+        : this.api.launch(spec, switchesOf),
+    );
   }
 
   async relaunch(run: string): Promise<void> {

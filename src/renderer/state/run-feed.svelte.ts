@@ -72,6 +72,7 @@ export class RunFeed {
   /** Events pushed since the events were last read whole. */
   #pushed: JournalEntry[] = [];
   #lastSequence = 0;
+  #opening = false;
   #reading: Promise<void> | undefined;
   #readAgain = false;
   #closed = false;
@@ -90,7 +91,7 @@ export class RunFeed {
       connection.on('runChanged', (summary) => {
         if (summary.id === run) this.#summary = summary;
       }),
-      connection.on('resync', () => this.#readMissed()),
+      connection.on('resync', () => this.#resync()),
     );
     void this.#open();
   }
@@ -171,7 +172,16 @@ export class RunFeed {
     });
   }
 
+  /** The connection is back: reads what was missed, or opens the run if that failed. */
+  #resync(): void {
+    if (this.#history !== undefined) this.#readMissed();
+    else if (this.#opening) this.#readAgain = true;
+    else void this.#open();
+  }
+
   async #open(): Promise<void> {
+    this.#opening = true;
+    this.#readAgain = false;
     try {
       const detail = await this.#api.watch(this.run);
       this.#setDetail(detail);
@@ -193,13 +203,19 @@ export class RunFeed {
       this.#history = history;
       this.#take(early);
       this.#touch();
+      this.#error = undefined;
       if (this.#readAgain) {
         this.#readAgain = false;
         this.#readMissed();
       }
     } catch (error) {
       this.#error = isErrorData(error) ? error : toErrorData(error);
+    } finally {
+      this.#opening = false;
     }
+    // The connection was lost and came back in the meantime.
+    if (this.#error !== undefined && this.#readAgain && !this.#closed)
+      await this.#open();
   }
 
   async #read(from: number, to: number, stride: number): Promise<IterationRecord[]> {
@@ -261,6 +277,7 @@ export class RunFeed {
       for (const record of await this.#read(from, Infinity, stride)) {
         history.add(record);
       }
+      this.#error = undefined;
       this.#touch();
     } catch (error) {
       const data = isErrorData(error) ? error : toErrorData(error);

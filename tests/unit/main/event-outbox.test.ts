@@ -79,3 +79,18 @@ test('machines that cannot be read are a notice', () => {
     ['notice', expect.objectContaining({ code: 'DATABASE_CORRUPT' })],
   ]);
 });
+
+test('keeps the newest notices until a page is open', () => {
+  const outbox = new EventOutbox();
+  const notice = (code: string) => ({ code, kind: 'failure' as const, message: code });
+  for (let i = 0; i < 60; i++) outbox.notice(notice(`N${i}`));
+  const heard: unknown[] = [];
+  outbox.listen((event, ...args) => heard.push([event, ...args]));
+  expect(outbox.takeNotices().map(({ code }) => code)).toEqual(
+    Array.from({ length: 50 }, (_, i) => `N${i + 10}`),
+  );
+  expect(outbox.takeNotices()).toEqual([]);
+  outbox.notice(notice('now'));
+  expect(heard).toEqual([['notice', notice('now')]]);
+  expect(outbox.takeNotices()).toEqual([]);
+});

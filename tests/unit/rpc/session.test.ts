@@ -26,7 +26,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   presets: [],
   checkSpec: ['name: first\n'],
   specToYaml: [SPEC],
-  launch: [SPEC],
+  launch: [SPEC, 'run-1'],
   relaunch: ['run-1'],
   stop: ['run-1'],
   fetchMissing: ['run-1'],
@@ -38,6 +38,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   setDeleted: ['run-1', true],
   exportRun: ['run-1', 'csv'],
   catchUps: [],
+  notices: [],
   watch: ['run-1'],
   unwatch: ['run-1'],
   nodes: [],
@@ -226,6 +227,27 @@ describe('a push', () => {
     core.emit('records', 'run-1', [ENTRY]);
     await expect.poll(() => records).toHaveBeenCalledTimes(fitting + 1);
     expect(resync).toHaveBeenCalledOnce();
+  });
+
+  it('that no store has comes even to a page that does not keep up', async () => {
+    const core = new SmallCore();
+    const { connection, line } = await open(core);
+    await connection.api.watch('run-1');
+    const notice = vi.fn();
+    const changed = vi.fn();
+    connection.on('notice', notice);
+    connection.on('runChanged', changed);
+    const { page } = line();
+    page.held = true;
+    const batch = Array.from({ length: MAX_RECORDS_IN_FLIGHT }, () => ENTRY);
+    core.emit('records', 'run-1', batch);
+    core.emit('runChanged', RUN);
+    core.emit('notice', { code: 'X', kind: 'failure', message: 'once' });
+    page.held = false;
+    page.drain();
+    await expect.poll(() => notice).toHaveBeenCalledOnce();
+    // What is stored is left out: the page reads it again.
+    expect(changed).not.toHaveBeenCalled();
   });
 
   it('larger than the limit still goes when it is alone', async () => {

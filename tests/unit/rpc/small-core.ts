@@ -66,7 +66,7 @@ export class SmallCore implements ServedCore {
     checkSpec: (text) =>
       this.#answer('checkSpec', [text], { ok: true, spec: SPEC, yaml: text }),
     specToYaml: (spec) => this.#answer('specToYaml', [spec], 'name: first\n'),
-    launch: (spec) => this.#answer('launch', [spec], RUN),
+    launch: (...args) => this.#answer('launch', args, RUN),
     relaunch: (run) => this.#answer('relaunch', [run], RUN),
     stop: (run) => this.#answer('stop', [run], undefined),
     switchPlan: (run, change, options) =>
@@ -95,6 +95,7 @@ export class SmallCore implements ServedCore {
     runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     catchUps: () => this.#answer('catchUps', [], []),
+    notices: () => this.#answer('notices', [], []),
     exportRun: (run, format) => this.#answer('exportRun', [run, format], 'a,b\n'),
     watch: (run) => this.#answer('watch', [run], RUN),
     unwatch: (run) => this.#answer('unwatch', [run], undefined),

@@ -1,0 +1,79 @@
+/** A page whose server is started again, and what a run is made from. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from '../harness/browser.ts';
+import { GradwireHome, succeeded } from '../harness/gradwire.ts';
+import { watchErrors } from '../harness/page.ts';
+import { untilAsync } from '../harness/processes.ts';
+import { openServer, type Server } from '../harness/server.ts';
+import { freePort } from '../harness/sshd.ts';
+
+let home: GradwireHome;
+let browser: Browser;
+let server: Server;
+let page: Page;
+let port: string;
+let run: string;
+
+beforeAll(async () => {
+  home = new GradwireHome();
+  const ran = await home.run([
+    ...['run', 'quickstart', '--set', 'iterations=12', '--set', 'world.ranks=2'],
+    ...['--set', 'name=first', '--switch', '6:method=topk,ratio=0.01'],
+  ]);
+  succeeded(ran);
+  run = JSON.parse(
+    (await home.run(['runs', 'list', '--json'])).stdout.split('\n')[0]!,
+  ).id;
+  port = String(await freePort());
+  server = await openServer(home, ['--port', port]);
+  browser = await launchChromium();
+  page = await browser.newPage();
+  await page.goto(server.url);
+  await page.getByTestId('try-button').waitFor();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+it('starts nothing at a mere letter, and opens the palette as other apps do', async () => {
+  const errors = watchErrors(page);
+  await page.keyboard.press('t');
+  await page.keyboard.press('Control+k');
+  await page.getByTestId('command-palette').waitFor();
+  await page.keyboard.press('Escape');
+  expect(page.url()).toMatch(/\/(#\/start)?$/);
+  expect(errors).toEqual([]);
+});
+
+it('goes on in the page that was open, also with a run that it was opening', async () => {
+  await server[Symbol.asyncDispose]();
+  await page.getByText('Reconnecting').first().waitFor();
+  await page.evaluate(`location.hash = '#/run/${run}'`);
+  server = await openServer(home, ['--port', port]);
+  await page
+    .getByTestId('run-state')
+    .filter({ hasText: /completed/i })
+    .waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
+});
+
+it('repeats the switches of the run that a new one is made from, under a name of its own', async () => {
+  await page.getByRole('link', { name: 'Change and run' }).first().click();
+  const repeats = page.getByTestId('repeat-switches');
+  await repeats.waitFor();
+  expect(await page.getByText('at iteration 6 to topk').count()).toBe(1);
+  expect(await page.getByTestId('field-name').inputValue()).toBe('first 2');
+  await page.getByTestId('launch').click();
+  const listed = async (): Promise<string> =>
+    (await home.run(['runs', 'list', '--json'])).stdout.split('\n')[0]!;
+  const row = await untilAsync(
+    listed,
+    (text) => text.includes('"first 2"') && text.includes('"completed"'),
+    'the second run',
+  );
+  expect((JSON.parse(row) as { methods: unknown }).methods).toEqual(['none', 'topk']);
+});
