@@ -4,9 +4,13 @@ import { HERE } from './rank-places.ts';
 
 const SHOWN = 3;
 
+/** A machine of the list in texts: `this computer`, `box`. Specs and commands have its name. */
+export const machineTitle = (name: string): string =>
+  name === LOCAL_NODE ? HERE : name;
+
 /** `this computer`, `box and crate`, `a, b, c and 5 others` */
 export function machineNames(nodes: readonly string[]): string {
-  const names = nodes.map((name) => (name === LOCAL_NODE ? HERE : name));
+  const names = nodes.map(machineTitle);
   const others = names.length - SHOWN;
   if (others > 1) return `${names.slice(0, SHOWN).join(', ')} and ${others} others`;
   const [last = '', ...before] = names.toReversed();

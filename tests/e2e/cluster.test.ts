@@ -4,7 +4,6 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -67,7 +66,7 @@ test('a machine is added by hand; what is wrong with an entry is said there', as
     passphrase: PASSPHRASE,
   });
   machine.authorize(key);
-  await part('connection-status').filter({ hasText: os.hostname() }).waitFor();
+  await part('connection-status').filter({ hasText: 'connected' }).waitFor();
   await page.keyboard.press('c');
   await part('add-node').click();
   await part('node-host').fill('127.0.0.1');
@@ -184,7 +183,7 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('launch').click();
   await part('run-machines').filter({ hasText: 'on this computer and box' }).waitFor();
   await part('rank-3').filter({ hasText: 'box' }).waitFor();
-  await part('rank-0').filter({ hasText: os.hostname() }).waitFor();
+  await part('rank-0').filter({ hasText: 'this computer' }).waitFor();
   await part('switch-method').selectOption('topk');
   await part('switch-apply').click();
   await part('events').filter({ hasText: 'topk' }).waitFor();

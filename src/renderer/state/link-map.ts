@@ -7,6 +7,7 @@ import {
   type PairOutcome,
   type WithinStatus,
 } from '../../shared/link-status.ts';
+import { machineTitle } from '../../shared/machine-names.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { formatBitRate, formatDuration } from '../../shared/units.ts';
 
@@ -61,7 +62,10 @@ export function linkRows(
       return { kind: 'failed', code, title: `${message}. ${next}` };
     }
     if (link?.measure === undefined) {
-      return { kind: 'unknown', title: `${from} → ${to} has not been measured` };
+      return {
+        kind: 'unknown',
+        title: `${machineTitle(from)} → ${machineTitle(to)} has not been measured`,
+      };
     }
     const { measure } = link;
     const rate = bitsPerSecond(measure);
@@ -87,14 +91,14 @@ function ownCell(name: string, within: readonly WithinStatus[]): LinkCell {
     const target = name === LOCAL_NODE ? '' : ` --node ${name}`;
     return {
       kind: 'self',
-      title: `Within ${name}: not measured (gradwire bench network${target})`,
+      title: `Within ${machineTitle(name)}: not measured (gradwire bench network${target})`,
     };
   }
   return {
     kind: 'within',
     bandwidth: formatBitRate(bitsPerSecond(own)),
     latency: formatDuration(1000 * own.alpha),
-    title: `Within ${name}: ${own.ranks} ranks at once, over ${own.transport}`,
+    title: `Within ${machineTitle(name)}: ${own.ranks} ranks at once, over ${own.transport}`,
   };
 }
 
@@ -112,16 +116,18 @@ export function measuredSpan(
 /** `Measuring box – cabinet, 2 of 3`. */
 export function progressText({ done, pairs, nodes }: LinkCheckProgress): string {
   if (nodes === undefined) return 'Connecting to the machines…';
-  return `Measuring ${nodes.join(' – ')}, ${done + 1} of ${pairs}`;
+  return `Measuring ${nodes.map(machineTitle).join(' – ')}, ${done + 1} of ${pairs}`;
 }
 
 /** Why pairs were skipped: the runs in progress there. Each reason once, with its pairs. */
 export function passedOverTexts(outcomes: readonly PairOutcome[]): readonly string[] {
   const pairsBy = new Map<string, string[]>();
   for (const { nodes, runs } of outcomes) {
-    const where = [...new Set(runs.map(({ node }) => node))].join(' and ');
+    const where = [...new Set(runs.map(({ node }) => machineTitle(node)))].join(
+      ' and ',
+    );
     const pairs = pairsBy.get(where) ?? [];
-    pairs.push(nodes.join(' – '));
+    pairs.push(nodes.map(machineTitle).join(' – '));
     pairsBy.set(where, pairs);
   }
   return [...pairsBy].map(
@@ -144,7 +150,7 @@ export function linkFailures(
     const { code, message } = failure.error;
     const key = `${code} ${message}`;
     const known = seen.get(key) ?? { error: failure.error, pairs: [] };
-    known.pairs.push(`${from} – ${to}`);
+    known.pairs.push(`${machineTitle(from)} – ${machineTitle(to)}`);
     seen.set(key, known);
   }
   return [...seen.values()].map(({ error, pairs }) => ({

@@ -1,12 +1,18 @@
 /** The machine of each rank of a run, and its GPU there, as the page names them. */
-import { rankProcesses } from '../../shared/rank-places.ts';
+import { machineName, rankProcesses } from '../../shared/rank-places.ts';
 import type { RunEvent } from '../../shared/records.ts';
 
 /**
  * By rank; empty if it is obvious: one machine has all ranks, and no cluster chose it.
+ * @param machines of the run, as its spec names them
  */
-export function rankNodes(events: readonly RunEvent[]): ReadonlyMap<number, string> {
-  const nodes = new Map(rankProcesses(events).map(({ rank, node }) => [rank, node]));
+export function rankNodes(
+  events: readonly RunEvent[],
+  machines: readonly string[] = [],
+): ReadonlyMap<number, string> {
+  const nodes = new Map(
+    rankProcesses(events).map(({ rank, node }) => [rank, machineName(node, machines)]),
+  );
   const isAllotted = events.some(({ type }) => type === 'allocated');
   return isAllotted || new Set(nodes.values()).size > 1 ? nodes : new Map();
 }

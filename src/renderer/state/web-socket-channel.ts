@@ -1,0 +1,32 @@
+/** A WebSocket as a channel. */
+import type { Channel } from './channel.ts';
+
+/** Undefined if it does not open. Nothing of it is left behind then. */
+export async function openWebSocket(
+  make: () => WebSocket,
+  signal: AbortSignal,
+): Promise<Channel | undefined> {
+  const socket = make();
+  const abort = (): void => socket.close();
+  signal.addEventListener('abort', abort);
+  // A page in a forgotten tab tries for days: the signal must not hold on to each attempt.
+  socket.addEventListener('close', () => signal.removeEventListener('abort', abort), {
+    once: true,
+  });
+  const opened = await new Promise<boolean>((resolve) => {
+    socket.addEventListener('open', () => resolve(true), { once: true });
+    socket.addEventListener('close', () => resolve(false), { once: true });
+    socket.addEventListener('error', () => resolve(false), { once: true });
+  });
+  if (!opened) return undefined;
+  return {
+    post: (text) => socket.send(text),
+    onMessage: (listener) =>
+      socket.addEventListener('message', (event: MessageEvent) => listener(event.data)),
+    onClose: (listener) => {
+      if (socket.readyState >= socket.CLOSING) listener();
+      else socket.addEventListener('close', listener, { once: true });
+    },
+    close: () => socket.close(),
+  };
+}
