@@ -28,6 +28,8 @@ export const nodeEntrySchema = z.strictObject({
     .max(300, 'at most 300 characters'),
   /** Files of private keys that are tried first; `~` and relative paths are the home's. */
   identities: z.array(z.string().min(1)).readonly().default([]),
+  /** Whether other keys of the agent are left alone; by default as in ~/.ssh/config. */
+  identitiesOnly: z.enum(['yes', 'no'], 'yes or no').optional(),
   /** Jump hosts, as in ProxyJump; by default those of ~/.ssh/config. */
   jump: z.string().min(1).optional(),
   /** Absolute path of the file that is read instead of ~/.ssh/config. */
@@ -58,11 +60,14 @@ export const wayTo = (entry: NodeEntry): string =>
 export const sshWayTo = ({
   destination,
   identities,
+  identitiesOnly,
   jump,
   configFile,
   transport,
 }: NodeEntry): string =>
-  JSON.stringify({ destination, identities, jump, configFile, transport });
+  JSON.stringify({
+    ...{ destination, identities, identitiesOnly, jump, configFile, transport },
+  });
 
 /** What is wrong with one of its values. */
 export interface EntryProblem {

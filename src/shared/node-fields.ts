@@ -12,6 +12,7 @@ export type NodeKey =
   | 'user'
   | 'port'
   | 'identity'
+  | 'identitiesOnly'
   | 'jump'
   | 'transport'
   | 'labels'
@@ -89,6 +90,15 @@ export const TRANSPORT_FIELD: NodeField = {
 
 /** What is rarely needed. */
 export const MORE_FIELDS: readonly NodeField[] = [
+  {
+    ...{ key: 'identitiesOnly', path: 'identitiesOnly', kind: 'text' },
+    title: 'Only the named keys',
+    hint: 'yes: offer no other key of the SSH agent',
+    placeholder: 'as in ~/.ssh/config',
+    flags: '--identities-only <yes|no>',
+    description: 'whether to offer no other key of the SSH agent (IdentitiesOnly)',
+    choices: ['yes', 'no'],
+  },
   {
     ...{ key: 'jump', path: 'jump', kind: 'list', separator: ',' },
     title: 'Jump hosts',
@@ -226,6 +236,7 @@ export function entryFrom(
     ...given('name'),
     destination,
     identities: list('identity'),
+    ...given('identitiesOnly'),
     ...(jump === '' ? {} : { jump }),
     ...(base?.configFile === undefined ? {} : { configFile: base.configFile }),
     ...(text('transport') === 'auto' ? {} : given('transport')),
@@ -237,11 +248,12 @@ export function entryFrom(
 
 /** What an entry says, by field: `entryFrom` makes it again. */
 export function valuesOf(entry: NodeEntry): NodeValues {
-  const { slurm, name, identities, jump, labels, address, ports, transport } = entry;
+  const { slurm, name, identities, identitiesOnly, jump, labels } = entry;
+  const { address, ports, transport } = entry;
   const fields: Readonly<Partial<Record<NodeKey, NodeValue | undefined>>> = {
     ...splitDestination(entry.destination),
     ...{ name, identity: identities, jump: jump?.split(','), labels, address, ports },
-    ...{ transport, ...slurm },
+    ...{ identitiesOnly, transport, ...slurm },
   };
   return {
     fields: Object.fromEntries(

@@ -412,8 +412,11 @@ export class RemoteNode implements NodeAccess {
   }
 
   async #resolve(): Promise<ResolvedTarget> {
-    const { destination, identities, jump, configFile, transport } = this.entry;
+    const { destination, identities, identitiesOnly } = this.entry;
+    const { jump, configFile, transport } = this.entry;
     return await resolveTarget(destination, {
+      identitiesOnly:
+        identitiesOnly === undefined ? undefined : identitiesOnly === 'yes',
       ...{ identities, jump, configFile, transport },
     });
   }

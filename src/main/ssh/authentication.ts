@@ -36,6 +36,8 @@ export interface AuthenticationContext {
   readonly giveUp: (error: unknown) => void;
 }
 
+const UNSUPPORTED = 'the built-in SSH client does not support';
+
 type SecretKind = SecretsQuestion['kind'];
 
 const NEEDED: Readonly<Record<SecretKind, string>> = {
@@ -92,6 +94,17 @@ export class Authentication {
     if (this.#sentPassword === undefined) return;
     this.#context.secrets.keepPassword(this.#place, this.#sentPassword);
     this.#sentPassword = undefined;
+  }
+
+  /** Named keys that could not be used: another one may let the user in without them. */
+  get notices(): readonly string[] {
+    const { defaultIdentities } = this.#target;
+    return this.#unusable
+      .filter(({ kind, file }) => kind !== 'agent' && !defaultIdentities.includes(file))
+      .map(({ kind, file, reason }) => {
+        const why = kind === 'unsupported' ? `${UNSUPPORTED} ${reason}` : reason;
+        return `the key ${file} was not offered: ${why}`;
+      });
   }
 
   /** The error if the log-in failed. */
@@ -361,7 +374,7 @@ function unusableKey(
     case 'unsupported':
       return failure(
         'SSH_KEY_UNSUPPORTED',
-        `cannot use ${file}: the built-in SSH client does not support ${reason}`,
+        `cannot use ${file}: ${UNSUPPORTED} ${reason}`,
         {
           place,
           next: 'Use another key: ed25519, ECDSA or RSA, in OpenSSH’s format (convert with ssh-keygen -p -f FILE).',

@@ -17,6 +17,7 @@ import {
   dialFailed,
   messageOf,
   printable,
+  TOO_MANY_KEYS,
   unreachable,
 } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
@@ -128,7 +129,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
       resolve({
         client,
         banner,
-        notices: check.notices,
+        notices: [...check.notices, ...authentication.notices],
         gone,
         get ended() {
           return ended;
@@ -256,7 +257,7 @@ function explain(
     return stage === 'authenticating'
       ? failure('SSH_AUTH_FAILED', `the server ended the login attempt: ${text}`, {
           place,
-          next: 'If your SSH agent holds many keys, name the right one and set IdentitiesOnly.',
+          next: TOO_MANY_KEYS,
         })
       : unreachable(target, `the server refused: ${text}`);
   }

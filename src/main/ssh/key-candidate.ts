@@ -1,6 +1,8 @@
 /**
- * Public keys to offer a server, and their signer: an agent or a file. The order is
- * OpenSSH's: configured keys that the agent holds, other keys of the agent, then files.
+ * Public keys to offer a server, and their signer: an agent or a file. Keys that the user
+ * named come first, from the agent or from their files; then other keys of the agent, then
+ * the default files. OpenSSH offers all keys of the agent before any file, so that a server
+ * may end the log-in (MaxAuthTries) before it sees the key that was named.
  */
 import ssh2, { type BaseAgent, type ParsedKey, type SigningRequestOptions } from 'ssh2';
 import { readKeyFile } from './key-file.ts';
@@ -46,6 +48,11 @@ type FileCandidate = Extract<KeyCandidate, { kind: 'file' }>;
 export async function findKeys(target: SshTarget): Promise<KeyCandidates> {
   const files: FileCandidate[] = [];
   const wanted: ParsedKey[] = [];
+  const namedKeys: ParsedKey[] = [];
+  const want = (file: string, key: ParsedKey): void => {
+    wanted.push(key);
+    if (!target.defaultIdentities.includes(file)) namedKeys.push(key);
+  };
   const unusable: UnusableKey[] = [];
   for (const file of target.identities) {
     const found = readKeyFile(file);
@@ -58,11 +65,11 @@ export async function findKeys(target: SshTarget): Promise<KeyCandidates> {
         unusable.push({ kind: found.kind, file, reason: found.reason });
         break;
       case 'public':
-        wanted.push(found.publicKey);
+        want(file, found.publicKey);
         break;
       case 'key': {
         const { publicKey, encrypted, text } = found;
-        if (publicKey !== undefined) wanted.push(publicKey);
+        if (publicKey !== undefined) want(file, publicKey);
         files.push({ kind: 'file', name: file, publicKey, file, encrypted, text });
         break;
       }
@@ -71,21 +78,31 @@ export async function findKeys(target: SshTarget): Promise<KeyCandidates> {
     }
   }
   const held = await agentKeys(target, unusable);
+  const heldAs = (key: ParsedKey): KeyCandidate | undefined =>
+    held.find(({ publicKey }) => hasKey([key], publicKey));
+  const named: KeyCandidate[] = [];
+  for (const key of namedKeys) {
+    const candidate =
+      heldAs(key) ??
+      files.find(
+        ({ publicKey }) => publicKey !== undefined && hasKey([key], publicKey),
+      );
+    if (candidate !== undefined) named.push(candidate);
+  }
   const configured = held.filter(({ publicKey }) => hasKey(wanted, publicKey));
   const others = target.identitiesOnly
     ? []
     : held.filter(({ publicKey }) => !hasKey(wanted, publicKey));
   const inAgent = configured.map(({ publicKey }) => publicKey);
-  return {
-    candidates: [
-      ...configured,
-      ...others,
-      ...files.filter(
-        ({ publicKey }) => publicKey === undefined || !hasKey(inAgent, publicKey),
-      ),
-    ],
-    unusable,
-  };
+  const candidates = new Set<KeyCandidate>([
+    ...named,
+    ...configured,
+    ...others,
+    ...files.filter(
+      ({ publicKey }) => publicKey === undefined || !hasKey(inAgent, publicKey),
+    ),
+  ]);
+  return { candidates: [...candidates], unusable };
 }
 
 function hasKey(keys: readonly ParsedKey[], key: ParsedKey): boolean {

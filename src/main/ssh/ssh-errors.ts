@@ -14,6 +14,10 @@ export function printable(text: string): string {
   return line.length <= LONGEST_TEXT ? line : `${line.slice(0, LONGEST_TEXT)}…`;
 }
 
+/** The next step where a server has refused as many keys as it allows. */
+export const TOO_MANY_KEYS =
+  'Your SSH agent offers more keys than the server allows: name the right one with --identity FILE, and leave out the others with --identities-only yes (gradwire nodes edit).';
+
 const LONGEST_QUESTION = 4000;
 
 /** The other side's text for a question: its lines, without control sequences. */

@@ -45,6 +45,9 @@ function reach(hops: readonly SshTarget[], call: SystemCall): readonly string[] 
     ...wayThrough(before, target, call),
     ...(route.user === undefined ? [] : ['-l', route.user]),
     ...(route.port === undefined ? [] : ['-p', String(route.port)]),
+    ...(route.identitiesOnly === undefined
+      ? []
+      : ['-o', `IdentitiesOnly=${route.identitiesOnly ? 'yes' : 'no'}`]),
     ...route.identities.flatMap((file) => ['-i', file.replaceAll('%', '%%')]),
     ...['--', route.name],
   ];

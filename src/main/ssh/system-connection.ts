@@ -65,7 +65,7 @@ export class SystemSshConnection implements RemoteConnection {
   readonly transport = 'system';
   readonly target: SshTarget;
   readonly banner: string;
-  readonly notices: readonly string[] = [];
+  readonly notices: readonly string[];
   readonly closed: Promise<SshEnd>;
   readonly #process: SystemProcess;
   readonly #words: () => SystemWords;
@@ -86,6 +86,9 @@ export class SystemSshConnection implements RemoteConnection {
     this.#words = words;
     this.#remove = remove;
     this.banner = process.stderr;
+    this.notices = words().missing.map(
+      (file) => `the key ${file} was not offered: no such file`,
+    );
     this.closed = new Promise((resolve) => {
       this.#tellClosed = resolve;
     });

@@ -8,6 +8,7 @@ import {
   connectionLost,
   hostKeyRefused,
   printable,
+  TOO_MANY_KEYS,
   unreachable,
   type RefusedHostKey,
 } from './ssh-errors.ts';
@@ -55,7 +56,7 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
   if (/Too many authentication failures/.test(log)) {
     return failure('SSH_AUTH_FAILED', `the server ended the login attempt: ${said}`, {
       place,
-      next: 'If your SSH agent holds many keys, name the right one and set IdentitiesOnly.',
+      next: TOO_MANY_KEYS,
     });
   }
   if (/no matching .* found/i.test(log)) {

@@ -21,6 +21,8 @@ export interface SystemRoute {
   readonly configFile?: string | undefined;
   /** Key files in addition to configured ones. */
   readonly identities: readonly string[];
+  /** IdentitiesOnly, if it is not left to the configuration. */
+  readonly identitiesOnly?: boolean | undefined;
   /** Whether its configured ProxyCommand is used. */
   readonly proxyCommand: boolean;
 }
@@ -34,6 +36,8 @@ export interface SshTarget {
   readonly alias?: string | undefined;
   /** Files of private keys, in the order in which they are tried. */
   readonly identities: readonly string[];
+  /** Those of `identities` that nobody named: OpenSSH's default keys. */
+  readonly defaultIdentities: readonly string[];
   /** Use only those keys of the agent that are in `identities`. */
   readonly identitiesOnly: boolean;
   /** The agent's socket. */
@@ -75,10 +79,14 @@ export function sshTarget(
 ): SshTarget {
   const directory = path.join(home, '.ssh');
   const inDirectory = (name: string): string => path.join(directory, name);
+  const existing = (): readonly string[] =>
+    DEFAULT_IDENTITIES.map(inDirectory).filter((file) => existsSync(file));
+  const defaultIdentities =
+    given.defaultIdentities ?? (given.identities === undefined ? existing() : []);
   return {
     port: DEFAULT_PORT,
     user: os.userInfo().username,
-    identities: DEFAULT_IDENTITIES.map(inDirectory).filter((file) => existsSync(file)),
+    ...{ identities: defaultIdentities, defaultIdentities },
     identitiesOnly: false,
     agent: environment['SSH_AUTH_SOCK'],
     jumps: [],

@@ -9,6 +9,7 @@ import type {
   SshQuestions,
 } from '../../../src/shared/ssh-question.ts';
 import { RememberedSecrets } from '../../../src/main/ssh/remembered-secrets.ts';
+import type { SshTarget } from '../../../src/main/ssh/target.ts';
 import {
   makeKey,
   passwordsMissing,
@@ -76,10 +77,25 @@ describe('a key file', () => {
     });
   });
 
-  it('that is not there is passed over', async () => {
+  it('that cannot be used is passed over, and told', async () => {
     const absent = path.join(directory, 'absent');
-    const target = server.target({ identities: [absent, server.key] });
-    expect(await whoIs(SshConnection.open(target))).toBe(testUser);
+    const shared = path.join(directory, 'shared');
+    copyFileSync(server.key, shared);
+    chmodSync(shared, 0o644);
+    const sk = path.join(directory, 'sk');
+    writeFileSync(sk, keyOfType('sk-ssh-ed25519@openssh.com'), { mode: 0o600 });
+    const absentToo = path.join(directory, 'id_rsa');
+    await using lucky = await SshConnection.open(
+      server.target({
+        identities: [absent, shared, sk, server.key, absentToo],
+        defaultIdentities: [absentToo],
+      }),
+    );
+    expect(lucky.notices).toEqual([
+      `the key ${absent} was not offered: no such file`,
+      `the key ${shared} was not offered: other users may read it (mode 644)`,
+      `the key ${sk} was not offered: the built-in SSH client does not support sk-ssh-ed25519@openssh.com keys`,
+    ]);
     await expect(
       SshConnection.open(server.target({ identities: [absent] })),
     ).rejects.toMatchObject({
@@ -220,17 +236,31 @@ describe('an agent', () => {
     expect(await whoIs(SshConnection.open(server.target({ agent })))).toBe(testUser);
   });
 
-  it('with more keys than the server will try: the error says what to do', async () => {
+  it('with more keys than the server will try comes after the key that is named', async () => {
     const keys = Array.from({ length: 7 }, (_, index) =>
       makeKey(path.join(directory, `key${index}`)),
     );
+    await using strict = await SshServer.start({ config: ['MaxAuthTries 3'] });
     await using agent = await SshAgent.start(keys);
+    const { socket } = agent;
+    const lets = (given: Partial<SshTarget>): Promise<string> =>
+      whoIs(SshConnection.open(strict.target({ agent: socket, ...given })));
+    expect(await lets({})).toBe(testUser);
+    // One of the agent's own, named by its public half.
+    strict.authorize(keys[6]!);
+    expect(await lets({ identities: [keys[6]!] })).toBe(testUser);
+    rmSync(keys[6]!);
+    expect(await lets({ identities: [keys[6]!] })).toBe(testUser);
+    // Encrypted ones are asked for only if the server takes them.
+    const locked = makeKey(path.join(directory, 'locked'), { passphrase: 'secret' });
+    expect(await lets({ identities: [locked, strict.key] })).toBe(testUser);
+    // Default keys, which nobody named, come after the agent's; the error says what to do.
     await expect(
-      SshConnection.open(server.target({ agent: agent.socket })),
+      lets({ identities: [strict.key], defaultIdentities: [strict.key] }),
     ).rejects.toMatchObject({
       code: 'SSH_AUTH_FAILED',
       message: expect.stringContaining('Too many authentication failures') as string,
-      next: expect.stringContaining('IdentitiesOnly') as string,
+      next: expect.stringMatching(/--identity FILE.*--identities-only yes/) as string,
     });
   });
 });

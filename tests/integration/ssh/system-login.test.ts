@@ -430,4 +430,11 @@ it('names a key file that does not exist', async () => {
     message: expect.stringContaining(`${absent}: no such file`) as string,
     next: expect.stringContaining(`${absent} does not exist`) as string,
   });
+  const another = await resolveTarget('box', {
+    ...{ configFile, transport: 'system', identities: [absent, server.key] },
+  });
+  await using lucky = await SystemSshConnection.open(another.target, undefined, {
+    directory,
+  });
+  expect(lucky.notices).toEqual([`the key ${absent} was not offered: no such file`]);
 });

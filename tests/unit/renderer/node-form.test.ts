@@ -69,7 +69,7 @@ describe('the form of a machine that is there', () => {
       labels: ['one, two', 'b'],
       transport: 'system',
     },
-    ...{ configFile: '/etc/other', ports: '2000-2010' },
+    ...{ configFile: '/etc/other', ports: '2000-2010', identitiesOnly: 'yes' },
     slurm: { nodes: 2, setup: ['  indented', 'b'], options: ['--qos=x'] },
   });
 

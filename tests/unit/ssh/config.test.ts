@@ -116,6 +116,45 @@ it('leaves default keys out that are not there, and keeps those that are named',
   ]);
 });
 
+it('tells named keys from default ones, which `ssh -G` lists alike', async () => {
+  const names = ['rsa', 'ecdsa', 'ecdsa_sk', 'ed25519', 'ed25519_sk'];
+  for (const name of names) write(`id_${name}`, '');
+  const files = names.map((name) => path.join(home, '.ssh', `id_${name}`));
+  const all = await resolve(
+    'a',
+    files.map((file) => `IdentityFile ${file}`).join('\n'),
+  );
+  expect(all).toMatchObject({ identities: files, defaultIdentities: files });
+  const one = await resolve('a', 'IdentityFile ~/.ssh/id_ed25519');
+  expect(one).toMatchObject({ identities: [files[3]], defaultIdentities: [] });
+  const usual = await resolve('a', '');
+  expect(usual.defaultIdentities).toEqual(usual.identities);
+  const { target } = await resolveTarget('a', {
+    ...{ configFile: write('config', ''), parser: 'own', home, environment: {} },
+    identities: ['/keys/own'],
+  });
+  expect(target.identities[0]).toBe('/keys/own');
+  expect(target.defaultIdentities).not.toContain('/keys/own');
+  expect(target.defaultIdentities).not.toEqual([]);
+});
+
+it('takes IdentitiesOnly as given before the configured one, and not for jump hosts', async () => {
+  const configFile = write('config', 'Host b\nIdentitiesOnly yes');
+  const only = async (name: string, identitiesOnly?: boolean) => {
+    const options = { configFile, parser: 'own', home, environment: {} } as const;
+    const { target } = await resolveTarget(name, {
+      ...options,
+      jump: 'j',
+      identitiesOnly,
+    });
+    return [target.identitiesOnly, target.jumps[0]!.identitiesOnly];
+  };
+  expect(await only('a')).toEqual([false, false]);
+  expect(await only('a', true)).toEqual([true, false]);
+  expect(await only('b')).toEqual([true, false]);
+  expect(await only('b', false)).toEqual([false, false]);
+});
+
 it.each([
   ['IdentityAgent none', undefined],
   ['IdentityAgent $OTHER', '/run/other'],

@@ -35,6 +35,8 @@ export interface ResolveOptions {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Files of keys that are tried first. */
   readonly identities?: readonly string[] | undefined;
+  /** Instead of the configured IdentitiesOnly. */
+  readonly identitiesOnly?: boolean | undefined;
   /** Instead of the configured ProxyJump: its value, or `none`. */
   readonly jump?: string | undefined;
   /** The SSH client to use; default: `auto`. */
@@ -184,8 +186,8 @@ async function resolveHost(
     {
       ...{ host, port, user },
       ...(name === host ? {} : { alias: name }),
-      identities: identitiesOf(values.get('identityfile'), expand, options, home),
-      identitiesOnly: isYes(first('identitiesonly')),
+      ...identitiesOf(values.get('identityfile'), expand, options, home),
+      identitiesOnly: options.identitiesOnly ?? isYes(first('identitiesonly')),
       agent: agentOf(first('identityagent'), environment, expanded ? String : expand),
       jumps,
       hostKeyAlias: hostKeyAlias?.toLowerCase(),
@@ -203,6 +205,7 @@ async function resolveHost(
               ...destination,
               configFile: options.configFile,
               identities: givenIdentities(options, home),
+              identitiesOnly: options.identitiesOnly,
               proxyCommand: command !== undefined && jumps.length === 0,
             },
           }
@@ -238,7 +241,7 @@ async function resolveJumps(
   for (const [index, jump] of parseJumps(text).entries()) {
     const options: ResolveOptions = {
       ...resolving.options,
-      identities: undefined,
+      ...{ identities: undefined, identitiesOnly: undefined },
       jump: index === 0 ? undefined : 'none',
     };
     jumps.push(await resolveHost(jump, { ...resolving, options }, behind));
@@ -292,27 +295,31 @@ function homeOf({ home }: ResolveOptions): string {
 }
 
 const LOOKED_FOR = /^id_(rsa|dsa|xmss|(ecdsa|ed25519)(_sk)?)$/;
+/** `ssh -G` lists all of OpenSSH's default keys if none is configured: five or more. */
+const FEWEST_DEFAULTS = 4;
 
 function identitiesOf(
   configured: readonly string[] | undefined,
   expand: (text: string) => string,
   options: ResolveOptions,
   home: string,
-): readonly string[] {
+): Pick<SshTarget, 'identities' | 'defaultIdentities'> {
   const given = givenIdentities(options, home);
   const files = configured?.filter((file) => file !== 'none').map(expand);
   const isDefault = (file: string): boolean =>
     path.dirname(file) === path.join(home, '.ssh') &&
     LOOKED_FOR.test(path.basename(file));
-  return [
-    ...given,
-    ...(files ?? sshTarget({ host: 'any' }, {}, home).identities).filter(
-      // `ssh -G` lists OpenSSH's default keys as if they were configured.
-      (file) =>
-        !given.includes(file) &&
-        !(isDefault(file) && !existsSync(file) && !existsSync(`${file}.pub`)),
-    ),
-  ];
+  const isNamed =
+    files !== undefined && !(files.length >= FEWEST_DEFAULTS && files.every(isDefault));
+  const others = (files ?? sshTarget({ host: 'any' }, {}, home).identities).filter(
+    (file) =>
+      !given.includes(file) &&
+      !(isDefault(file) && !existsSync(file) && !existsSync(`${file}.pub`)),
+  );
+  return {
+    identities: [...given, ...others],
+    defaultIdentities: isNamed ? [] : others,
+  };
 }
 
 /** Typed into a form, where no shell expands them: ~ and relative paths are the home's. */
