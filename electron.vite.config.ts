@@ -10,7 +10,8 @@ import { precompressed } from './scripts/precompressed.ts';
 import { xtermStyles } from './scripts/xterm-styles.ts';
 
 const root = import.meta.dirname;
-const out = (part: string) => path.join(root, 'dist/desktop', part);
+const dist = process.env['GRADWIRE_DIST'] ?? path.join(root, 'dist');
+const out = (part: string) => path.join(dist, 'desktop', part);
 
 export default defineConfig({
   main: {

@@ -11,6 +11,8 @@ export default tseslint.config(
   {
     ignores: [
       'dist/',
+      'dist.new/',
+      'dist.last/',
       'node_modules/',
       'coverage/',
       'test-results/',

@@ -1,14 +1,39 @@
 #!/usr/bin/env node
 // The `gradwire` command. Gradwire runs on Node 24, which npm brings along as a package:
-// started by another Node, this re-executes itself on that one. In a checkout it builds
+// started by an older Node, this re-executes itself on that one. In a checkout it builds
 // what is missing or older than its sources first. Plain JavaScript for any Node ≥ 20.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
+const isCheckout = existsSync(path.join(root, 'src', 'cli'));
+const { config } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+
+/** Whether this Node is at least the lowest that Gradwire is tested with. */
+function isAccepted() {
+  const parts = (version) => version.split('.').map(Number);
+  const [major, minor] = parts(process.versions.node);
+  const [lowestMajor, lowestMinor] = parts(config.lowestNode);
+  return major > lowestMajor || (major === lowestMajor && minor >= lowestMinor);
+}
+
+/** Whether npm has installed a package. */
+function isInstalled(name) {
+  try {
+    createRequire(import.meta.url).resolve(`${name}/package.json`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fail(message) {
+  process.stderr.write(`gradwire: ${message}\n`);
+  process.exitCode = 1;
+}
 
 /** Path of the Node 24 binary that npm installed for this machine, if it did. */
 function bundledNode() {
@@ -34,17 +59,37 @@ function newest(directory) {
   return time;
 }
 
-/** Whether dist/ is missing or older than the sources that it was made from. */
-function needsBuild() {
-  const source = path.join(root, 'src', 'cli');
-  if (!existsSync(source)) return false; // installed, not a checkout
+/**
+ * When the newest source changed that dist/ was not made from; undefined if dist/ is there
+ * and newer.
+ */
+function unbuiltSince() {
+  if (!isCheckout) return undefined;
+  const sources = newest(path.join(root, 'src'));
+  const time = Math.max(sources, statSync(path.join(root, 'package.json')).mtimeMs);
   const stamp = path.join(root, 'dist', 'build-stamp');
-  if (!existsSync(stamp)) return true;
-  const built = statSync(stamp).mtimeMs;
-  return (
-    newest(path.join(root, 'src')) > built ||
-    statSync(path.join(root, 'package.json')).mtimeMs > built
+  return existsSync(stamp) && statSync(stamp).mtimeMs >= time ? undefined : time;
+}
+
+/** Builds; what is being done goes to stderr, because stdout belongs to the command. */
+function build(since) {
+  const started = existsSync(path.join(root, 'dist'))
+    ? 'the sources have changed: building again'
+    : 'building, once';
+  process.stderr.write(`gradwire: ${started}; this takes up to a minute\n`);
+  const script = path.join(root, 'scripts', 'build.ts');
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      script,
+      '--steps',
+      '--since',
+      String(since),
+    ],
+    { cwd: root, stdio: ['ignore', 2, 2] },
   );
+  return status === 0;
 }
 
 function reexecute(node) {
@@ -60,6 +105,12 @@ function reexecute(node) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => child.kill(signal));
   }
+  child.on('error', (error) => {
+    fail(
+      `NODE_TOO_OLD: this is Node ${process.versions.node}, and the one that npm installed ` +
+        `does not start: ${error.message}. Install Node ${config.lowestNode} or newer.`,
+    );
+  });
   child.on('exit', (code, signal) => {
     if (signal !== null) {
       process.removeAllListeners(signal);
@@ -68,31 +119,30 @@ function reexecute(node) {
   });
 }
 
-const major = Number(process.versions.node.split('.')[0]);
 const node = bundledNode();
-if (major < 24 && node !== undefined && process.env.GRADWIRE_NODE === undefined) {
-  reexecute(node);
-} else if (major < 24) {
-  process.stderr.write(
-    `gradwire: NODE_TOO_OLD: this is Node ${process.versions.node}, Gradwire needs 24 ` +
-      'and npm installed none for this machine. Install Node 24 or newer.\n',
+const unbuilt = unbuiltSince();
+// A build needs what only a full `npm ci` installs.
+const needed = unbuilt === undefined ? ['better-sqlite3'] : ['better-sqlite3', 'vite'];
+const absent = needed.find((name) => !isInstalled(name));
+if (isCheckout && absent !== undefined) {
+  fail(
+    `NOT_INSTALLED: npm has not installed the packages that Gradwire needs (${absent}). ` +
+      `Run: npm ci, in ${root}`,
   );
-  process.exitCode = 1;
-} else {
+} else if (isAccepted()) {
   delete process.env.GRADWIRE_NODE;
-  let built = true;
-  if (needsBuild()) {
-    process.stderr.write('gradwire: building (once, and after the sources changed)\n');
-    const result = spawnSync(
-      process.execPath,
-      [path.join(root, 'scripts', 'build.ts'), '--quiet'],
-      { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
+  if (unbuilt === undefined || build(unbuilt)) {
+    await import(pathToFileURL(path.join(root, 'dist', 'cli', 'cli.js')).href);
+  } else {
+    fail(
+      'BUILD_FAILED: see above. If a package is missing, run: npm ci. Then try again.',
     );
-    built = result.status === 0;
   }
-  if (built) await import(pathToFileURL(path.join(root, 'dist', 'cli', 'cli.js')).href);
-  else {
-    process.stderr.write('gradwire: BUILD_FAILED: see above. Then try again.\n');
-    process.exitCode = 1;
-  }
+} else if (node !== undefined && process.env.GRADWIRE_NODE === undefined) {
+  reexecute(node);
+} else {
+  fail(
+    `NODE_TOO_OLD: this is Node ${process.versions.node}, Gradwire needs ${config.lowestNode} ` +
+      `and npm installed none for this machine. Install Node ${config.lowestNode} or newer.`,
+  );
 }

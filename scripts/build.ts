@@ -2,19 +2,30 @@
  * Builds everything into dist/: the WebAssembly kernels, the headless agent, the engine
  * as a package entry, the CLI with the app's core, and the desktop app with its renderer.
  *
- *   node scripts/build.ts [--only kernels|agent|cli|desktop]… [--quiet]
+ *   node scripts/build.ts [--only kernels|agent|cli|desktop]… [--quiet|--steps] [--since MS]
  *
- * `dist/build-stamp` records that a full build has ended; bin/gradwire.js compares it
- * with the sources.
+ * `dist/build-stamp` records when a full build began; bin/gradwire.js compares it with the
+ * sources. A full build takes the place of the one before at its end and in one go, and two
+ * builds never run at once: with `--since` the second one ends when the first has built
+ * sources of that time. A build that fails leaves the last one as it is.
  */
 import { build as electronBuild } from 'electron-vite';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import {
+  copyFile,
+  mkdir,
+  readFile,
+  rename,
+  rm,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { build as viteBuild, type InlineConfig } from 'vite';
+import { tryLock, type FileLock } from '../src/main/home/file-lock.ts';
 import { emitEngineTypes } from './engine-types.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
 import { jaxKernels } from './jax-kernels.ts';
@@ -23,7 +34,8 @@ import { jaxPrograms } from './jax-programs.ts';
 import { jaxReads } from './jax-reads.ts';
 
 const root = path.join(import.meta.dirname, '..');
-const dist = path.join(root, 'dist');
+const place = path.join(root, 'dist');
+const STAMP = 'build-stamp';
 const run = promisify(execFile);
 
 const parts = ['kernels', 'agent', 'cli', 'desktop'] as const;
@@ -33,9 +45,14 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     quiet: { type: 'boolean', default: false },
+    steps: { type: 'boolean', default: false },
+    since: { type: 'string' },
   },
 });
 const chosen = (values.only ?? [...parts]) as Part[];
+const isWhole = chosen.length === parts.length;
+/** Beside dist, so that what is built there finds the sources by the same paths. */
+const dist = isWhole ? `${place}.new` : place;
 
 /**
  * Native addons keep their place in node_modules, and so does ssh2: it looks for optional
@@ -127,7 +144,7 @@ async function writeManifest(outDir: string): Promise<void> {
 function nodeBundle(
   entries: Record<string, string>,
   outDir: string,
-  { emptyOutDir = true } = {},
+  { emptyOutDir = true, target = 'node24' } = {},
 ): InlineConfig {
   return {
     configFile: false,
@@ -139,7 +156,7 @@ function nodeBundle(
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {
       ssr: true,
-      target: 'node24',
+      target,
       outDir: path.join(dist, outDir),
       emptyOutDir,
       minify: false,
@@ -183,10 +200,12 @@ const builders: Record<Part, () => Promise<void>> = {
     await viteBuild(
       nodeBundle(
         {
-          engine: 'src/agent/engine.ts',
+          engine: 'src/agent/engine-entry.ts',
           'pulse-thread': 'src/agent/transport/pulse-thread.ts',
         },
         'engine',
+        // An older Node can read it and say that it is too old.
+        { target: 'node20' },
       ),
     );
     await copyKernels('engine');
@@ -198,24 +217,71 @@ const builders: Record<Part, () => Promise<void>> = {
     await viteBuild(nodeBundle({ serve: 'src/main/serve/main.ts' }, 'serve'));
   },
   desktop: async () => {
+    // Read by electron.vite.config.ts.
+    process.env.GRADWIRE_DIST = dist;
     await electronBuild({ root, logLevel: 'warn' });
   },
 };
 
-if (chosen.length === parts.length) await rm(dist, { recursive: true, force: true });
-await mkdir(dist, { recursive: true });
-for (const part of chosen) {
-  const start = performance.now();
-  await builders[part]();
-  if (!values.quiet) {
-    console.log(
-      `built ${part} in ${((performance.now() - start) / 1000).toFixed(1)} s`,
-    );
+/** Waits for another build. It ends with its process, however that ends. */
+async function lock(): Promise<FileLock> {
+  const file = path.join(root, 'node_modules', '.gradwire-build.lock');
+  for (let told = false; ; told = true) {
+    const held = tryLock(file, 0);
+    if (held !== undefined) return held;
+    if (!told && !values.quiet) console.log('gradwire: waiting for another build');
+    await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
-if (chosen.length === parts.length) {
+
+/** Whether another build has built sources of that time meanwhile. */
+function isBuilt(since: string | undefined): boolean {
+  const stamp = path.join(place, STAMP);
+  return (
+    since !== undefined && existsSync(stamp) && statSync(stamp).mtimeMs >= Number(since)
+  );
+}
+
+async function buildParts(): Promise<void> {
+  if (isWhole) await rm(dist, { recursive: true, force: true });
+  await mkdir(dist, { recursive: true });
+  for (const [index, part] of chosen.entries()) {
+    if (values.steps) {
+      console.log(`gradwire: building the ${part} (${index + 1} of ${chosen.length})`);
+    }
+    const start = performance.now();
+    await builders[part]();
+    if (!values.quiet && !values.steps) {
+      console.log(
+        `built ${part} in ${((performance.now() - start) / 1000).toFixed(1)} s`,
+      );
+    }
+  }
+}
+
+/** Puts the new build into the place of the last one. */
+async function replace(began: Date): Promise<void> {
   const { version } = JSON.parse(
     await readFile(path.join(root, 'package.json'), 'utf8'),
   ) as { version: string };
-  await writeFile(path.join(dist, 'build-stamp'), `${version}\n`);
+  const stamp = path.join(dist, STAMP);
+  await writeFile(stamp, `${version}\n`);
+  // A source that changed while it was built is newer.
+  await utimes(stamp, began, began);
+  const last = `${place}.last`;
+  await rm(last, { recursive: true, force: true });
+  if (existsSync(place)) await rename(place, last);
+  await rename(dist, place);
+  await rm(last, { recursive: true, force: true });
+}
+
+const held = await lock();
+try {
+  if (!isBuilt(values.since)) {
+    const began = new Date();
+    await buildParts();
+    if (isWhole) await replace(began);
+  }
+} finally {
+  held.close();
 }

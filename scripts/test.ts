@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { SOAK } from '../vitest.config.ts';
+import { fetchLowestNode } from './lowest-node.ts';
 import { assertChromiumStarts, ensurePrerequisites } from './prerequisites.ts';
 
 interface Report {
@@ -36,6 +37,7 @@ const soaks = given[0] === '--soak';
 
 try {
   ensurePrerequisites();
+  fetchLowestNode();
   assertChromiumStarts();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -2,9 +2,10 @@
  * The few functions of libc that the native transport needs, called through koffi: about
  * 0.2 µs more than the system call itself. Linux and macOS, in any thread.
  *
- * koffi is an optional dependency: without it, or on another platform, there is no native
- * transport and `loadLibc` says why.
+ * koffi is an optional dependency: without it, on another platform, or where it does not do
+ * what a test of it expects, there is no native transport and `loadLibc` says why.
  */
+import type * as Koffi from 'koffi';
 import type { LibraryHandle } from 'koffi';
 import os from 'node:os';
 import { failure, type GradwireError } from '../../shared/errors.ts';
@@ -68,9 +69,38 @@ async function bind(): Promise<Libc> {
   if (duplicateCommand === undefined)
     throw unavailable(`not supported on ${process.platform}`);
   const koffi = await import('koffi').catch((cause: unknown) => {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw unavailable(`koffi cannot be loaded: ${message.split('\n')[0]}`);
+    throw unavailable(`koffi cannot be loaded: ${firstLine(cause)}`);
   });
+  try {
+    const libc = bindTo(koffi, duplicateCommand);
+    assertWorks(libc, koffi);
+    return libc;
+  } catch (cause) {
+    throw unavailable(
+      `koffi does not work with Node ${process.versions.node}: ${firstLine(cause)}`,
+    );
+  }
+}
+
+const firstLine = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).split('\n')[0]!;
+
+/** @throws if koffi, on this Node, does not reach the memory that it is given */
+function assertWorks(libc: Libc, koffi: typeof Koffi): void {
+  const copy = koffi.load(null).func('intptr_t memcpy(uintptr_t, uintptr_t, size_t)');
+  const shared = new Uint8Array(new SharedArrayBuffer(16), 4, 4);
+  const text = Buffer.from('libc');
+  copy(libc.address(shared), libc.address(text), text.length);
+  if (Buffer.from(shared).toString() !== 'libc') {
+    throw new Error('memory is not where it says');
+  }
+  const result = libc.recv(-1, libc.address(text), text.length);
+  if (result !== -1 || libc.errno() !== 'EBADF') {
+    throw new Error(`recv says ${result}, ${libc.errno()}`);
+  }
+}
+
+function bindTo(koffi: typeof Koffi, duplicateCommand: number): Libc {
   const library = koffi.load(null);
   const recv = library.func('intptr_t recv(int, uintptr_t, size_t, int)');
   const readv = library.func('intptr_t readv(int, uintptr_t, int)');
@@ -87,7 +117,8 @@ async function bind(): Promise<Libc> {
     const { buffer } = view;
     let base = bases.get(buffer);
     if (base === undefined) {
-      base = Number(koffi.address(buffer));
+      // A view, because koffi takes a bare SharedArrayBuffer only on Node 24.9 and newer.
+      base = Number(koffi.address(new Uint8Array(buffer)));
       bases.set(buffer, base);
     }
     return base + view.byteOffset;

@@ -12,6 +12,7 @@
  */
 import path from 'node:path';
 import { failure, GradwireError } from '../../shared/errors.ts';
+import { isNodeAccepted } from '../../shared/lowest-node.ts';
 import type { DeployProgress } from '../../shared/node-status.ts';
 import type { Finding, Preflight } from '../../shared/preflight.ts';
 import type { Home } from '../home/home.ts';
@@ -23,7 +24,6 @@ import {
   BASE,
   directoryOf,
   findInstalled,
-  isNodeFit,
   nodeOf,
   STALE_UPLOADS,
   type Agent,
@@ -82,7 +82,7 @@ export async function deploy(
     progress({ step: 'pack', package: kind });
     return packArchive(kind, files, archives);
   };
-  const bringsNode = !isNodeFit(installed.node);
+  const bringsNode = !isNodeAccepted(installed.node);
   const fetched = await fetchMissing(platform, bringsNode, {
     ...{ root: installationRoot(), directory: archives, signal },
     fetching: () => {

@@ -2,6 +2,7 @@
  * What is already on a machine: one short script, run at every connection. It asks only
  * what decides whether to deploy.
  */
+import { isNodeAccepted } from '../../shared/lowest-node.ts';
 import type { ConnectionEnds } from '../../shared/preflight.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
@@ -9,7 +10,6 @@ import type { PackageArchive } from './package-archive.ts';
 
 /** The agent's directory in an account's home. */
 export const BASE = '.gradwire';
-const REQUIRED_NODE = 24;
 
 export interface Installed {
   /** `uname -s` and `uname -m`. */
@@ -100,20 +100,15 @@ export async function findInstalled(
   };
 }
 
-/** Whether a Node of that version runs the agent. */
-export const isNodeFit = (version: string | undefined): boolean =>
-  Number(/^v(\d+)\./.exec(version ?? '')?.[1] ?? 0) >= REQUIRED_NODE;
-
 /** The last agent deployed, of any version; undefined if there is none. */
 export function newestAgent(installed: Installed): Agent | undefined {
   const { agents, runtimes, node, connection } = installed;
   const [agent] = agents;
   const [runtime] = runtimes;
   if (agent === undefined) return undefined;
-  if (isNodeFit(node)) return { agent, node: 'node', connection };
-  return runtime === undefined
-    ? undefined
-    : { agent, node: nodeOf(runtime), connection };
+  // The Node that was deployed with the agent is the one that it was tested with.
+  if (runtime !== undefined) return { agent, node: nodeOf(runtime), connection };
+  return isNodeAccepted(node) ? { agent, node: 'node', connection } : undefined;
 }
 
 /** The command of a deployed Node. */

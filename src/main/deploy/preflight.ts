@@ -6,7 +6,8 @@
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import type { GpuReport, Preflight } from '../../shared/preflight.ts';
-import { connectionEnds, isNodeFit } from './installed.ts';
+import { isNodeAccepted } from '../../shared/lowest-node.ts';
+import { connectionEnds } from './installed.ts';
 import { vulkanLoader } from './package-files.ts';
 import { platformOf } from './platform.ts';
 import { findingsOf, type Answers } from './preflight-findings.ts';
@@ -107,7 +108,7 @@ export function parsePreflight(text: string, clockOffsetSeconds: number): Prefli
     noexec: one('noexec') !== undefined,
     clockOffsetSeconds,
     node: one('node'),
-    bringsNode: !isNodeFit(one('node')),
+    bringsNode: !isNodeAccepted(one('node')),
     addresses: all.get('address') ?? [],
     connection: connectionEnds(one('ssh')),
     driver: one('driver'),

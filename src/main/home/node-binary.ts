@@ -1,28 +1,26 @@
 /**
- * The Node that runs our programs: this process's own if it is Node 24 or newer and not
- * Electron, otherwise the one that npm installed as a package for this machine.
+ * The Node that runs our programs: the one that npm installed as a package for this machine,
+ * because Gradwire is tested with it; otherwise this process's own, unless that is Electron.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { failure } from '../../shared/errors.ts';
-
-const REQUIRED_MAJOR = 24;
+import { isNodeAccepted, LOWEST_NODE } from '../../shared/lowest-node.ts';
 
 /** @throws GradwireError `NODE_MISSING` */
 export function nodeBinary(
   versions: NodeJS.ProcessVersions = process.versions,
 ): string {
-  const major = Number(versions.node.split('.')[0]);
-  if (versions['electron'] === undefined && major >= REQUIRED_MAJOR) {
-    return process.execPath;
-  }
   const installed = packagedNode();
   if (installed !== undefined) return installed;
+  if (versions['electron'] === undefined && isNodeAccepted(versions.node)) {
+    return process.execPath;
+  }
   throw failure(
     'NODE_MISSING',
-    `npm did not install Node ${REQUIRED_MAJOR} for ${process.platform}-${process.arch}`,
-    { next: `Install Node ${REQUIRED_MAJOR} or newer and start Gradwire with it.` },
+    `npm did not install Node for ${process.platform}-${process.arch}`,
+    { next: `Install Node ${LOWEST_NODE} or newer and start Gradwire with it.` },
   );
 }
 
@@ -33,8 +31,19 @@ const PACKAGES: Partial<Record<NodeJS.Platform, string>> = {
   win32: 'node-win',
 };
 
-/** The binary of the package for this platform and processor, if npm installed it. */
+/** The loader that the package for Linux needs: Alpine and NixOS have another. */
+const LOADERS: Readonly<Record<string, string>> = {
+  x64: '/lib64/ld-linux-x86-64.so.2',
+  arm64: '/lib/ld-linux-aarch64.so.1',
+};
+
+/**
+ * The binary of the package for this platform and processor, if npm installed it and the
+ * system can run it.
+ */
 function packagedNode(): string | undefined {
+  const loader = process.platform === 'linux' ? LOADERS[process.arch] : undefined;
+  if (loader !== undefined && !existsSync(loader)) return undefined;
   const name = PACKAGES[process.platform] ?? process.platform;
   const require = createRequire(import.meta.url);
   let manifest: string;

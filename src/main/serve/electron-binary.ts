@@ -9,9 +9,9 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import http from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { EnvHttpProxyAgent, fetch } from 'undici';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -72,9 +72,10 @@ export type Probe =
 /** Whether the download would begin; answers within 3 seconds. */
 export async function probeDownload(url: string): Promise<Probe> {
   const { host } = new URL(url);
-  if (behindProxy(process.env)) http.setGlobalProxyFromEnv();
   try {
+    // Node's own fetch knows proxies only from 24.12 on.
     const answer = await fetch(url, {
+      dispatcher: new EnvHttpProxyAgent(),
       method: 'HEAD',
       signal: AbortSignal.timeout(PROBE_MS),
     });

@@ -17,7 +17,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
+// Not by name: the engine's entry has to load on a Node without it, to say that it is too old.
+import nodeModule from 'node:module';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 
@@ -67,7 +68,7 @@ export class KernelCache {
  * loaded.
  */
 export function keepKernels(): void {
-  const directory = getCompileCacheDir();
+  const directory = nodeModule.getCompileCacheDir();
   if (directory === undefined) return;
   let cache: KernelCache | undefined;
   const kernelCode = (
