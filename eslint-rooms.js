@@ -304,7 +304,9 @@ export const rooms = {
 
   'main/home': ['disk', SHARED],
   'main/store/migrations': [],
-  'main/store': ['main/store/migrations', SHARED],
+  // Records in columns, compressed: knows nothing of a database.
+  'main/store/blocks': [SHARED],
+  'main/store': ['disk', 'main/store/blocks', 'main/store/migrations', SHARED],
   'main/rpc': [SHARED],
   'main/web': [SHARED],
   'main/spec': ['main/home', SHARED],

@@ -8,7 +8,14 @@
  * The draft lies in the same directory. Its content is synced before the rename; the rename
  * changes the directory, so that is synced after it.
  */
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -34,8 +41,14 @@ async function sync(file: string, flags: string): Promise<void> {
 /** Writes a draft for the user alone, beside the file, and puts it in the file's place. */
 export function writeDurablySync(file: string, content: string | Uint8Array): void {
   const draft = `${file}.draft`;
-  writeFileSync(draft, content, { mode: 0o600, flush: true });
-  renameSync(draft, file);
+  try {
+    writeFileSync(draft, content, { mode: 0o600, flush: true });
+    renameSync(draft, file);
+  } catch (error) {
+    // On a full disk half a draft would stay.
+    rmSync(draft, { force: true });
+    throw error;
+  }
   syncDirectory(path.dirname(file));
 }
 

@@ -70,6 +70,8 @@ export interface RunSummary {
   readonly queue?: QueuedRecord | undefined;
   /** Machines that were out of reach when it ended, and have records that are not stored. */
   readonly missing?: readonly string[] | undefined;
+  /** Bytes that its records take on the disk; absent until they have been counted. */
+  readonly bytes?: number | undefined;
   readonly deleted: boolean;
 }
 
@@ -85,6 +87,18 @@ export type SpecCheck =
   | { readonly ok: false; readonly error: ErrorData };
 
 export type ExportFormat = 'json' | 'csv';
+
+/**
+ * Most iteration records of one answer: some 2 MB, and 50 ms of main's thread, during which it
+ * does nothing else.
+ */
+export const MOST_ITERATION_RECORDS = 2048;
+
+export interface IterationsPiece {
+  readonly entries: readonly JournalEntry[];
+  /** Where the next piece begins; absent: there is no more. */
+  readonly next?: number | undefined;
+}
 
 /** Facts that are the same for every page. */
 export interface CoreApi {
@@ -115,11 +129,14 @@ export interface CoreApi {
     deleted?: boolean;
   }): Promise<readonly RunSummary[]>;
   run(id: string): Promise<RunDetail>;
-  /** Iterations' records with from ≤ iteration < to, thinned to every `stride`-th. */
+  /**
+   * Records of the first iterations with from ≤ iteration < to that are multiples of `stride`, by
+   * iteration and rank: `most` of them, but at least one iteration's.
+   */
   iterations(
     run: string,
-    range: { from: number; to: number; stride: number },
-  ): Promise<readonly JournalEntry[]>;
+    range: { from: number; to: number; stride: number; most: number },
+  ): Promise<IterationsPiece>;
   /**
    * A page of the merged log (events and what ranks printed) after a sequence, in the order of
    * arrival. Empty if there is nothing more yet.
@@ -230,6 +247,7 @@ export const rpcArguments = {
       from: z.int().min(0),
       to: z.int().min(0),
       stride: z.int().min(1),
+      most: z.int().min(1).max(MOST_ITERATION_RECORDS),
     }),
   ]),
   runLog: z.tuple([runIdSchema, z.int().min(0)]),

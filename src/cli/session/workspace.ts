@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeCatchUp } from '../../shared/catch-up.ts';
 import type { ErrorData } from '../../shared/errors.ts';
-import { formatError, GradwireError } from '../../shared/errors.ts';
+import { formatError, GradwireError, toErrorData } from '../../shared/errors.ts';
 import { openHome, type Home } from '../../main/home/home.ts';
 import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
@@ -15,8 +15,11 @@ import { AppLock } from '../../main/home/app-lock.ts';
 import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
 import { Inventory, type InventoryOptions } from '../../main/cluster/inventory.ts';
 import { RunStore } from '../../main/store/run-store.ts';
+import { Upkeep } from '../../main/store/upkeep.ts';
 import { Deployments } from './deployments.ts';
 
+/** What a command may take longer for the history of an older version. */
+const UPKEEP_MS = 300;
 const SUPERVISOR_EXIT_MS = 1000;
 const LAST_ACT_MS = 100;
 const POLL_MS = 10;
@@ -50,6 +53,9 @@ export async function withWorkspace<T>(
 ): Promise<T> {
   const home = await openHome();
   const store = RunStore.open(home.database);
+  const upkeep = new Upkeep(store.space, (error) => {
+    process.stderr.write(`gradwire: ${formatError(toErrorData(error))}\n`);
+  });
   using deployments = new Deployments();
   const inventory = new Inventory({
     ...{ home, entries: store.nodes, facts: store.facts },
@@ -115,6 +121,7 @@ export async function withWorkspace<T>(
     }
   } finally {
     await inventory[Symbol.asyncDispose]();
+    upkeep.finish(UPKEEP_MS);
     store.close();
   }
 }

@@ -24,6 +24,7 @@ import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { exportRun } from '../store/run-export.ts';
 import { RunStore } from '../store/run-store.ts';
+import { Upkeep } from '../store/upkeep.ts';
 import { AppTerminals } from '../terminal/app-terminals.ts';
 import type { PageTerminals } from '../terminal/page-terminals.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
@@ -193,6 +194,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       report(error);
     }
   }, DISCOVERY_MS);
+  const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
     .recover()
@@ -248,7 +250,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     // Calls that only read are async so that errors reject instead of throwing.
     runs: async (query) => store.list(query),
     run: async (id) => store.detail(id),
-    iterations: async (run, range) => store.iterations(run, range),
+    iterations: async (run, { most, ...range }) => store.iterations(run, range, most),
     runLog: async (run, after) => store.logAfter(run, after),
     setDeleted: async (run, deleted) => {
       outbox.changed(store.setDeleted(run, deleted));
@@ -318,6 +320,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       closing ??= (async () => {
         clearInterval(discovery);
         clearInterval(looking);
+        upkeep.close();
         desk.close();
         await linkDesk.close();
         await dataDesk.close();

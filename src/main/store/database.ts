@@ -4,12 +4,28 @@
  * migrations by `user_version`. Several processes may have it open: the app and any
  * number of commands. On a network file system they may be on several machines, which share
  * no memory; the write-ahead log needs shared memory, so a rollback journal takes its place.
+ *
+ * What is stored can be read whatever the disk is like (decision 74). SQLite shares an index
+ * of the log between processes in a file (-shm), for which a full disk has no space: then some
+ * of the reserve is spent, or the index is kept in this process, which locks others out. Where
+ * nothing can be written, a copy elsewhere is read.
  */
-import path from 'node:path';
 import Database from 'better-sqlite3';
-import { failure } from '../../shared/errors.ts';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { failure, GradwireError } from '../../shared/errors.ts';
 import { databaseError } from './database-error.ts';
-import { isOnNetwork } from './network-file-system.ts';
+import { DiskReserve } from './disk-reserve.ts';
 import { runsMigration } from './migrations/001-runs.ts';
 import { journalsMigration } from './migrations/002-journals.ts';
 import { nodesMigration } from './migrations/003-nodes.ts';
@@ -20,6 +36,9 @@ import { metricKindsMigration } from './migrations/007-metric-kinds.ts';
 import { nodeRenamesMigration } from './migrations/008-node-renames.ts';
 import { nodeFactsMigration } from './migrations/009-node-facts.ts';
 import { nodeNetworksMigration } from './migrations/010-node-networks.ts';
+import { blocksMigration } from './migrations/011-blocks.ts';
+import { runSizesMigration } from './migrations/012-run-sizes.ts';
+import { isOnNetwork } from './network-file-system.ts';
 
 /** In order; a database at `user_version` n has the first n. Never edit, only add. */
 const migrations: readonly string[] = [
@@ -33,28 +52,166 @@ const migrations: readonly string[] = [
   nodeRenamesMigration,
   nodeFactsMigration,
   nodeNetworksMigration,
+  blocksMigration,
+  runSizesMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;
 
 const BUSY_TIMEOUT_MS = 5000;
+/** More than the index of the log and a first page of it. */
+const OPENING_BYTES = 256 * 2 ** 10;
+
+export interface OpenedDatabase {
+  readonly database: Database.Database;
+  /** Set if nothing can be written: why, and what to do. */
+  readonly readOnly: GradwireError | undefined;
+}
 
 /**
  * @throws GradwireError `DATABASE_TOO_NEW`, `DATABASE_CORRUPT`, `DATABASE_UNREADABLE`,
  * `DATABASE_WRITE_FAILED`, `DATABASE_BUSY`
  */
-export function openDatabase(file: string): Database.Database {
-  let database: Database.Database | undefined;
+export function openDatabase(file: string): OpenedDatabase {
+  const ways: readonly (() => Database.Database)[] = [
+    () => openShared(file),
+    () => {
+      if (!new DiskReserve(file).spend(OPENING_BYTES)) throw NO_RESERVE;
+      return openShared(file);
+    },
+    () => openAlone(file),
+  ];
+  let first: unknown;
+  for (const open of ways) {
+    try {
+      return { database: open(), readOnly: undefined };
+    } catch (thrown) {
+      if (thrown !== NO_RESERVE) first ??= thrown;
+      if (thrown !== NO_RESERVE && !isOfTheDisk(thrown)) break;
+    }
+  }
+  if (!isOfTheDisk(first) || !existsSync(file)) throw first;
+  const { message } = first as GradwireError;
+  const readOnly = failure('DATABASE_READ_ONLY', `nothing can be stored: ${message}`, {
+    next: 'Free space on that disk, or make the file and its directory writable.',
+  });
   try {
-    database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
-    useJournal(database, isOnNetwork(path.dirname(file)) ? 'TRUNCATE' : 'WAL');
+    return { database: openCopy(file), readOnly };
+  } catch (thrown) {
+    const isDamaged = thrown instanceof GradwireError && !isOfTheDisk(thrown);
+    throw isDamaged ? thrown : first;
+  }
+}
+
+const NO_RESERVE = new Error('internal: no reserve');
+
+/** Whether it may be opened another way. */
+const isOfTheDisk = (error: unknown): boolean =>
+  error instanceof GradwireError &&
+  ['DATABASE_WRITE_FAILED', 'DATABASE_UNREADABLE'].includes(error.code);
+
+function openShared(file: string): Database.Database {
+  return opened(file, (database) => {
+    // In a new file, pages that become free can be given back; an old one gets it by VACUUM.
+    database.pragma('auto_vacuum = INCREMENTAL');
+    useJournal(database, journalOf(file));
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     migrate(database, file);
+    // Now the log and its index exist, too.
+    keepPrivate(file);
+  });
+}
+
+/** Other processes wait or are refused while it is open. */
+function openAlone(file: string): Database.Database {
+  return opened(file, (database) => {
+    // The index of the log is in memory if this comes before it is needed.
+    database.pragma('locking_mode = EXCLUSIVE');
+    useJournal(database, journalOf(file));
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    migrate(database, file);
+  });
+}
+
+/**
+ * Reads a copy in the directory for temporary files, with the log that was left behind. Where
+ * open files may be removed, the copy has no name any more.
+ */
+function openCopy(file: string): Database.Database {
+  const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-history-'));
+  const copy = path.join(directory, path.basename(file));
+  const remove = (): void => {
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    for (const suffix of ['', '-wal']) {
+      if (!existsSync(file + suffix)) continue;
+      copyFileSync(file + suffix, copy + suffix);
+      chmodSync(copy + suffix, 0o600);
+    }
+    const database = openShared(copy);
+    database.pragma('query_only = ON');
+    if (process.platform === 'win32') process.once('exit', remove);
+    else remove();
+    return database;
+  } catch (thrown) {
+    remove();
+    throw databaseError(thrown, file);
+  }
+}
+
+const journalOf = (file: string): 'TRUNCATE' | 'WAL' =>
+  isOnNetwork(path.dirname(file)) ? 'TRUNCATE' : 'WAL';
+
+function opened(
+  file: string,
+  prepare: (database: Database.Database) => void,
+): Database.Database {
+  let database: Database.Database | undefined;
+  try {
+    keepPrivate(file);
+    database = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+    prepare(database);
     return database;
   } catch (thrown) {
     database?.close();
     throw databaseError(thrown, file);
+  }
+}
+
+/**
+ * Lets no other user read what runs were given and what they printed, whatever the mode of the
+ * directory. SQLite makes the log and its index with the mode of the file.
+ */
+function keepPrivate(file: string): void {
+  if (process.platform === 'win32') return;
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) {
+    const entry = statSync(each, { throwIfNoEntry: false });
+    if (entry === undefined) {
+      if (each === file) makePrivate(file);
+      continue;
+    }
+    const isMine = entry.uid === process.getuid?.();
+    if (!entry.isFile() || !isMine || (entry.mode & 0o077) === 0) continue;
+    try {
+      chmodSync(each, entry.mode & 0o700);
+    } catch (error) {
+      // The log and its index come and go with other processes; on a disk that cannot be
+      // written the mode cannot be changed either, and what is stored can still be read.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'EROFS') throw error;
+    }
+  }
+}
+
+/** Makes the file for the user alone; if that fails, SQLite says why. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
   }
 }
 

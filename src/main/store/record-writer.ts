@@ -15,11 +15,14 @@ import {
   endsRun,
   type DoneRecord,
   type FailedRecord,
+  type IterationRecord,
   type JournalEntry,
   type RunEvent,
   type RunRecord,
 } from '../../shared/records.ts';
 import { reportOf, rootCause } from '../../shared/root-cause.ts';
+import type { IterationArchive } from './iteration-archive.ts';
+import type { IterationReader } from './iteration-reader.ts';
 import { JournalProgress } from './journal-progress.ts';
 import type { JournalRow, RunRow } from './run-row.ts';
 import type { Statements } from './statements.ts';
@@ -31,6 +34,13 @@ export interface Written {
   readonly refusal: ErrorData | undefined;
 }
 
+/** What a writer writes to, and what of it it has to read. */
+export interface RecordTables {
+  readonly statements: Statements;
+  readonly archive: IterationArchive;
+  readonly reader: IterationReader;
+}
+
 /**
  * Stores entries of one node's journal, in order and without a gap that the journal does not
  * declare. At the end of a gap a record describes what was left out. The record that ends a
@@ -38,17 +48,29 @@ export interface Written {
  * @throws GradwireError `RECORDS_MISSING`
  */
 export function writeRecords(
-  statements: Statements,
+  tables: RecordTables,
   run: RunRow,
   journal: JournalRow,
   entries: readonly JournalEntry[],
 ): Written {
+  const { statements } = tables;
   const progress = new JournalProgress(journal);
+  const newest = new Map<number, number>();
+  /** An iteration at or after its rank's newest one needs no search in the blocks. */
+  const requireNew = ({ rank, iteration }: IterationRecord): void => {
+    let known = progress.ranks.get(rank) ?? newest.get(rank);
+    known ??= statements.rankIterations.get(run.number, rank)?.iterations ?? Infinity;
+    newest.set(rank, known);
+    if (iteration >= known || !tables.archive.has(run.number, iteration, rank)) return;
+    throw failure('RECORD_INVALID', 'its iteration has already been stored', { rank });
+  };
   let refusal: ErrorData | undefined;
+  let bytes = 0;
   const written: JournalEntry[] = [];
   const store = (record: RunRecord): void => {
     const sequence = run.last_sequence + written.length + 1;
-    write(statements, run, { sequence, record });
+    if (record.type === 'iteration') requireNew(record);
+    bytes += write(statements, run, { sequence, record });
     written.push({ sequence, record });
     progress.stored(record);
   };
@@ -76,11 +98,12 @@ export function writeRecords(
     const refused = run.error ?? (refusal && JSON.stringify(refusal));
     if (end !== undefined) store(closeRefused(end, refused));
   }
-  statements.setLastSequence.run(run.last_sequence + written.length, run.number);
+  const last = run.last_sequence + written.length;
+  statements.setLastSequence.run(last, bytes, Date.now(), run.number);
   for (const [rank, iterations] of progress.ranks) {
     statements.setRankProgress.run(run.number, rank, iterations);
   }
-  moveOn(statements, run);
+  moveOn(tables, run);
   return { entries: written, refusal };
 }
 
@@ -96,8 +119,8 @@ export function writeEnd(
   if (end === undefined) return undefined;
   const record = closeRefused(end, run.error ?? undefined);
   const entry = { sequence: run.last_sequence + 1, record };
-  write(statements, run, entry);
-  statements.setLastSequence.run(entry.sequence, run.number);
+  const bytes = write(statements, run, entry);
+  statements.setLastSequence.run(entry.sequence, bytes, Date.now(), run.number);
   return entry;
 }
 
@@ -176,11 +199,12 @@ function inPlaceOf(raw: unknown, error: ErrorData): RunEvent {
   };
 }
 
+/** @returns bytes written */
 function write(
   statements: Statements,
   run: RunRow,
   { sequence, record }: JournalEntry,
-): void {
+): number {
   const json = JSON.stringify(record);
   if (record.type === 'iteration') {
     const { iteration, rank } = record;
@@ -191,6 +215,7 @@ function write(
     statements.insertEvent.run(run.number, sequence, json);
     applyEvent(statements, run, record);
   }
+  return json.length;
 }
 
 /** What an event changes in its run's summary. */
@@ -257,12 +282,14 @@ const LOOK_BACK = 1024;
  * Updates the count of iterations that every rank has finished, and the mean loss of the
  * newest one stored for all ranks. Omitted iterations do not hold it up.
  */
-function moveOn(statements: Statements, run: RunRow): void {
+function moveOn({ statements, reader }: RecordTables, run: RunRow): void {
   const { ranks, iterations } = statements.rankProgress.get(run.number)!;
   if (iterations === null || ranks < run.ranks || iterations <= run.iterations) return;
-  const loss = statements.lossBefore.get({
+  const recent = statements.lossBefore.get({
     ...{ run: run.number, ranks: run.ranks },
     ...{ from: iterations - LOOK_BACK, to: iterations },
-  })?.loss;
+  });
+  // Some of its ranks' records may lie in a block already.
+  const loss = recent === undefined ? reader.lossBefore(run, iterations) : recent.loss;
   statements.setProgress.run(iterations, loss ?? run.loss, run.number);
 }

@@ -41,6 +41,10 @@ export interface RunRow {
    * as JSON.
    */
   readonly queue: string | null;
+  /** Bytes of its records; null: not counted yet. */
+  readonly bytes: number | null;
+  /** When records of it last arrived. */
+  readonly stored_at: number | null;
   /** Of an ended run: the nodes whose journals are missing, string[] as JSON. */
   readonly missing: string | null;
 }
@@ -90,6 +94,7 @@ export function summaryOf(row: RunRow): RunSummary {
       : { error: JSON.parse(row.error) as ErrorData }),
     ...queueOf(row),
     ...missingOf(row),
+    ...(row.bytes === null ? {} : { bytes: row.bytes }),
     deleted: row.deleted !== 0,
   };
 }

@@ -7,7 +7,13 @@
  * not hold up later ones (`record-writer.ts`).
  */
 import type Database from 'better-sqlite3';
-import { failure, inputError, type ErrorData } from '../../shared/errors.ts';
+import {
+  failure,
+  inputError,
+  toErrorData,
+  type ErrorData,
+  type GradwireError,
+} from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type {
@@ -19,18 +25,30 @@ import type {
 } from '../../shared/records.ts';
 import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
 import { databaseError } from './database-error.ts';
-import { openDatabase } from './database.ts';
+import { openDatabase, type OpenedDatabase } from './database.ts';
 import { FactTable } from './fact-table.ts';
+import { HistorySpace } from './history-space.ts';
+import { IterationArchive, type SealedRun } from './iteration-archive.ts';
+import {
+  IterationReader,
+  type IterationPiece,
+  type IterationRange,
+} from './iteration-reader.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
-import { endingOf, writeEnd, writeRecords } from './record-writer.ts';
+import {
+  endingOf,
+  writeEnd,
+  writeRecords,
+  type RecordTables,
+} from './record-writer.ts';
 import {
   summaryOf,
   type JournalRow,
   type MissingJournal,
   type RunRow,
 } from './run-row.ts';
-import { prepareStatements, type Statements } from './statements.ts';
+import { PAGE, prepareStatements, type Statements } from './statements.ts';
 
 export interface NewRun {
   readonly id: string;
@@ -96,6 +114,9 @@ export interface UnendedRun {
  */
 const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
 
+/** Blocks that one append fills at most; older versions left more, which are moved later. */
+const MOST_SEALED = 8;
+
 export class RunStore {
   /** The inventory of machines. */
   readonly nodes: NodeTable;
@@ -103,27 +124,37 @@ export class RunStore {
   readonly links: LinkTable;
   /** What was last found out about them. */
   readonly facts: FactTable;
+  /** The space that all of it takes. */
+  readonly space: HistorySpace;
+  /** Set if nothing can be stored: why, and what to do. */
+  readonly readOnly: GradwireError | undefined;
   readonly #file: string;
   readonly #database: Database.Database;
   readonly #statements: Statements;
+  readonly #archive: IterationArchive;
+  readonly #reader: IterationReader;
   #dataVersion: number | undefined;
 
-  private constructor(file: string, database: Database.Database) {
+  private constructor(file: string, { database, readOnly }: OpenedDatabase) {
     this.#file = file;
     this.#database = database;
+    this.readOnly = readOnly;
     this.#statements = prepareStatements(database);
+    this.#archive = new IterationArchive(database);
+    this.#reader = new IterationReader(database, this.#archive);
     this.nodes = new NodeTable(database, file);
     this.links = new LinkTable(database, file);
     this.facts = new FactTable(database, file);
+    this.space = new HistorySpace(database, file, this.#archive);
   }
 
   /** @throws GradwireError as `openDatabase` does */
   static open(file: string): RunStore {
-    const database = openDatabase(file);
+    const opened = openDatabase(file);
     try {
-      return new RunStore(file, database);
+      return new RunStore(file, opened);
     } catch (thrown) {
-      database.close();
+      opened.database.close();
       throw databaseError(thrown, file);
     }
   }
@@ -152,7 +183,9 @@ export class RunStore {
       }
       return this.summary(run.id);
     };
-    return this.#guard(() => this.#database.transaction(create).immediate());
+    const summary = this.#guard(() => this.#database.transaction(create).immediate());
+    this.space.keepReserve();
+    return summary;
   }
 
   /**
@@ -173,9 +206,11 @@ export class RunStore {
       if (fresh.length === 0) {
         return { summary: summaryOf(row), entries: missed, refusal: undefined };
       }
-      const written = writeRecords(this.#statements, row, journal, fresh);
+      const written = writeRecords(this.#tables, row, journal, fresh);
+      const summary = this.summary(id);
+      this.#seal({ ...row, hasEnded: hasEnded(summary.state) });
       return {
-        summary: this.summary(id),
+        summary,
         entries: [...missed, ...written.entries],
         refusal: written.refusal,
       };
@@ -355,35 +390,23 @@ export class RunStore {
     });
   }
 
-  /** Iteration records with from ≤ iteration < to, every `stride`-th, by iteration, rank. */
-  iterations(
-    id: string,
-    range: { readonly from: number; readonly to: number; readonly stride: number },
-  ): readonly JournalEntry[] {
-    return this.#guard(() =>
-      this.#statements.iterations
-        .all({ run: this.#row(id).number, ...range })
-        .map(({ sequence, record }) => ({
-          sequence,
-          record: JSON.parse(record) as RunRecord,
-        })),
-    );
+  /**
+   * The first iterations of a range, by iteration and rank: so many records at most, but at
+   * least one iteration's.
+   */
+  iterations(id: string, range: IterationRange, most: number): IterationPiece {
+    return this.#read(() => this.#reader.piece(this.#row(id), range, most));
   }
 
   /** A page of a run's records of all kinds after a sequence, in the journal's order. */
   entriesAfter(id: string, after: number): readonly JournalEntry[] {
-    return this.#guard(() => this.#page(this.#row(id).number, after));
+    return this.#read(() => this.#page(this.#row(id).number, after));
   }
 
   /** A page of a run's merged log after a sequence, in the order of arrival. */
   logAfter(id: string, after: number): readonly JournalEntry[] {
     return this.#guard(() =>
-      this.#statements.logAfter
-        .all({ run: this.#row(id).number, after })
-        .map(({ sequence, record }) => ({
-          sequence,
-          record: JSON.parse(record) as RunRecord,
-        })),
+      this.#statements.logAfter.all({ run: this.#row(id).number, after }).map(entryOf),
     );
   }
 
@@ -403,21 +426,17 @@ export class RunStore {
    * use the database between two pages and only one page is in memory.
    */
   *allIterations(id: string): Generator<IterationRecord> {
-    const run = this.#guard(() => this.#row(id).number);
-    let iteration = -1;
-    let rank = -1;
-    for (;;) {
-      const page = this.#guard(() =>
-        this.#statements.iterationsAfter.all({ run, iteration, rank }),
-      );
-      if (page.length === 0) return;
-      for (const { record } of page) yield JSON.parse(record) as IterationRecord;
-      ({ iteration, rank } = page.at(-1)!);
+    let from: number | undefined = 0;
+    while (from !== undefined) {
+      const range = { from, to: Infinity, stride: 1 };
+      const { entries, next } = this.iterations(id, range, PAGE);
+      for (const { record } of entries) yield record;
+      from = next;
     }
   }
 
   setDeleted(id: string, deleted: boolean): RunSummary {
-    return this.#guard(() => {
+    return this.space.freeing(() => {
       const row = this.#row(id);
       if (deleted && !hasEnded(row.state)) {
         throw inputError('RUN_NOT_ENDED', `run ${id} is still in progress`, {
@@ -427,6 +446,16 @@ export class RunStore {
       this.#statements.setDeleted.run(deleted ? 1 : 0, row.number);
       return this.summary(id);
     });
+  }
+
+  /**
+   * Deletes a deleted run for good; `space.release` then gives the space back.
+   * @throws GradwireError `RUN_UNKNOWN`, and as `HistorySpace.purge` does
+   */
+  purge(id: string): void {
+    const row = this.#guard(() => this.#row(id));
+    if (this.readOnly !== undefined) throw this.readOnly;
+    this.space.purge(row);
   }
 
   #after(row: RunRow, seen: number): readonly JournalEntry[] {
@@ -457,12 +486,33 @@ export class RunStore {
   }
 
   #page(run: number, after: number): readonly JournalEntry[] {
-    return this.#statements.entriesAfter
-      .all({ run, after })
-      .map(({ sequence, record }) => ({
-        sequence,
-        record: JSON.parse(record) as RunRecord,
-      }));
+    const others = this.#statements.logAfter.all({ run, after }).map(entryOf);
+    const iterations = this.#reader.after(run, after, PAGE);
+    return [...others, ...iterations]
+      .sort((a, b) => a.sequence - b.sequence)
+      .slice(0, PAGE);
+  }
+
+  get #tables(): RecordTables {
+    return {
+      statements: this.#statements,
+      archive: this.#archive,
+      reader: this.#reader,
+    };
+  }
+
+  /** Moves records that are due into blocks; belongs into a transaction. */
+  #seal(run: SealedRun): void {
+    for (let blocks = 0; blocks < MOST_SEALED; blocks++) {
+      const saved = this.#archive.seal(run);
+      if (saved === undefined) return;
+      this.#statements.addBytes.run(-saved, run.number);
+    }
+  }
+
+  /** Several reads of the same moment. */
+  #read<T>(action: () => T): T {
+    return this.#guard(() => this.#database.transaction(action)());
   }
 
   #row(id: string): RunRow {
@@ -478,10 +528,20 @@ export class RunStore {
     try {
       return action();
     } catch (thrown) {
-      throw databaseError(thrown, this.#file);
+      const error = databaseError(thrown, this.#file);
+      const isRefused = toErrorData(error).code === 'DATABASE_WRITE_FAILED';
+      throw isRefused ? (this.readOnly ?? error) : error;
     }
   }
 }
+
+const entryOf = (row: {
+  readonly sequence: number;
+  readonly record: string;
+}): JournalEntry => ({
+  sequence: row.sequence,
+  record: JSON.parse(row.record) as RunRecord,
+});
 
 function unknownRun(id: string): Error {
   return inputError('RUN_UNKNOWN', `there is no run "${id}"`, {

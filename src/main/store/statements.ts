@@ -2,7 +2,8 @@
 import type Database from 'better-sqlite3';
 import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 
-const PAGE = 1000;
+/** Records of a page, unless a reader says how many. */
+export const PAGE = 1000;
 
 /** While a run waits, only its job's status is recorded. */
 const NEWEST_EVENTS = 8;
@@ -32,12 +33,15 @@ export function prepareStatements(database: Database.Database) {
   return {
     createRun: database.prepare(`
       INSERT INTO runs (id, name, spec, switches, launcher, state, created_at,
-        iterations_planned, ranks, model, dataset, methods)
+        iterations_planned, ranks, model, dataset, methods, bytes)
       VALUES (@id, @name, @spec, @switches, @launcher, 'starting', @created_at,
-        @iterations_planned, @ranks, @model, @dataset, @methods)`),
-    runById: database.prepare<[string], RunRow>(`SELECT ${RUN} FROM runs WHERE id = ?`),
+        @iterations_planned, @ranks, @model, @dataset, @methods, 0)`),
+    runById: database.prepare<[string], RunRow>(
+      `SELECT ${RUN} FROM runs WHERE id = ? AND deleted < 2`,
+    ),
     idsByPrefix: database.prepare<[{ prefix: string }], { id: string }>(`
-      SELECT id FROM runs WHERE substr(id, 1, length(@prefix)) = @prefix
+      SELECT id FROM runs
+      WHERE substr(id, 1, length(@prefix)) = @prefix AND deleted < 2
       ORDER BY created_at DESC LIMIT 100`),
     listRuns: database.prepare<
       [{ deleted: number; search: string; limit: number; offset: number }],
@@ -71,34 +75,15 @@ export function prepareStatements(database: Database.Database) {
     events: database.prepare<[number], { record: string }>(
       'SELECT record FROM events WHERE run = ? ORDER BY sequence',
     ),
-    iterations: database.prepare<
-      [{ run: number; from: number; to: number; stride: number }],
-      { sequence: number; record: string }
-    >(`
-      SELECT sequence, record FROM iterations
-      WHERE run = @run AND iteration >= @from AND iteration < @to
-        AND iteration % @stride = 0
-      ORDER BY iteration, rank`),
-    iterationsAfter: database.prepare<
-      [{ run: number; iteration: number; rank: number }],
-      { iteration: number; rank: number; record: string }
-    >(`
-      SELECT iteration, rank, record FROM iterations
-      WHERE run = @run AND (iteration, rank) > (@iteration, @rank)
-      ORDER BY iteration, rank LIMIT ${PAGE}`),
-    entriesAfter: database.prepare<
-      [{ run: number; after: number }],
-      { sequence: number; record: string }
-    >(`
-      SELECT sequence, record FROM iterations WHERE run = @run AND sequence > @after
-      UNION ALL
-      SELECT sequence, record FROM events WHERE run = @run AND sequence > @after
-      UNION ALL
-      SELECT sequence, record FROM log_lines WHERE run = @run AND sequence > @after
-      ORDER BY sequence LIMIT ${PAGE}`),
     setRankProgress: database.prepare<[number, number, number]>(`
       INSERT INTO rank_progress (run, rank, iterations) VALUES (?, ?, ?)
       ON CONFLICT DO UPDATE SET iterations = max(iterations, excluded.iterations)`),
+    rankIterations: database.prepare<[number, number], { iterations: number }>(
+      'SELECT iterations FROM rank_progress WHERE run = ? AND rank = ?',
+    ),
+    addBytes: database.prepare<[number, number]>(
+      'UPDATE runs SET bytes = bytes + ? WHERE number = ?',
+    ),
     rankProgress: database.prepare<
       [number],
       { ranks: number; iterations: number | null }
@@ -130,14 +115,14 @@ export function prepareStatements(database: Database.Database) {
       WHERE run = @run AND node = @node`),
     missingJournals: database.prepare<[], MissingJournal>(`
       SELECT runs.id AS run, node FROM journals JOIN runs ON runs.number = journals.run
-      WHERE state NOT IN ('starting', 'running') AND ${IS_MISSING}
+      WHERE state NOT IN ('starting', 'running') AND deleted < 2 AND ${IS_MISSING}
       ORDER BY runs.number`),
     endingEvent: database.prepare<[number], { sequence: number }>(`
       SELECT sequence FROM events
       WHERE run = ? AND record ->> '$.type' IN ('done', 'failed') LIMIT 1`),
-    setLastSequence: database.prepare<[number, number]>(
-      'UPDATE runs SET last_sequence = ? WHERE number = ?',
-    ),
+    setLastSequence: database.prepare<[number, number, number, number]>(`
+      UPDATE runs SET last_sequence = ?, bytes = bytes + ?, stored_at = ?
+      WHERE number = ?`),
     setProgress: database.prepare<[number, number | null, number]>(
       'UPDATE runs SET iterations = ?, loss = ? WHERE number = ?',
     ),

@@ -20,7 +20,13 @@ import {
   pipelinePosition,
 } from '../../shared/parallelism.ts';
 import { phasesOf, type Phase } from '../../shared/phases.ts';
-import type { AppApi, RunDetail, RunSummary } from '../../shared/rpc.ts';
+import {
+  MOST_ITERATION_RECORDS,
+  type AppApi,
+  type IterationsPiece,
+  type RunDetail,
+  type RunSummary,
+} from '../../shared/rpc.ts';
 import type { Connection } from './connection.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
 import type { RunEvent } from '../../shared/records.ts';
@@ -40,16 +46,19 @@ import { summarizeWindow, type WindowSummary } from './window-summary.ts';
 /** Iterations read at full resolution when a run is opened, and records at most. */
 const FULL_RESOLUTION = 512;
 const FULL_RECORDS = 16_384;
-/** Most iterations read of everything before, thinned evenly. */
+/** Most iterations read of everything before, thinned evenly, and records at most. */
 const THINNED = 1000;
+const THINNED_RECORDS = 16_384;
 /** Iterations that the verdict and the tiles look back on. */
 const LOOK_BACK = 200;
 /** Switches whose effect is computed: the latest. */
 const EFFECTS = 12;
 
 /** A power of two, because thinned journals only keep multiples of powers of two. */
-const strideFor = (iterations: number): number =>
-  2 ** Math.max(0, Math.ceil(Math.log2(iterations / THINNED)));
+const strideFor = (iterations: number, ranks: number): number => {
+  const most = Math.min(THINNED, Math.max(1, Math.floor(THINNED_RECORDS / ranks)));
+  return 2 ** Math.max(0, Math.ceil(Math.log2(iterations / most)));
+};
 
 export class RunFeed {
   readonly run: string;
@@ -193,7 +202,7 @@ export class RunFeed {
       const recent = await this.#read(recentFrom, Infinity, 1);
       for (const record of recent) history.add(record);
       if (recentFrom > 0) {
-        const stride = strideFor(recentFrom);
+        const stride = strideFor(recentFrom, detail.ranks);
         const older = await this.#read(0, recentFrom, stride);
         for (const record of older) history.add(record);
       }
@@ -219,14 +228,18 @@ export class RunFeed {
   }
 
   async #read(from: number, to: number, stride: number): Promise<IterationRecord[]> {
-    const entries = await this.#api.iterations(this.run, {
-      from,
-      to: Number.isFinite(to) ? to : Number.MAX_SAFE_INTEGER,
-      stride,
-    });
-    return entries.flatMap(({ record }) =>
-      record.type === 'iteration' ? [record] : [],
-    );
+    const records: IterationRecord[] = [];
+    const end = Number.isFinite(to) ? to : Number.MAX_SAFE_INTEGER;
+    let next: number | undefined = from;
+    while (next !== undefined && !this.#closed) {
+      const range = { from: next, to: end, stride, most: MOST_ITERATION_RECORDS };
+      const piece: IterationsPiece = await this.#api.iterations(this.run, range);
+      for (const { record } of piece.entries) {
+        if (record.type === 'iteration') records.push(record);
+      }
+      ({ next } = piece);
+    }
+    return records;
   }
 
   #take(entries: readonly JournalEntry[]): void {
@@ -273,7 +286,7 @@ export class RunFeed {
     try {
       const detail = await this.#api.run(this.run);
       this.#setDetail(detail);
-      const stride = strideFor(detail.iterations - from);
+      const stride = strideFor(detail.iterations - from, detail.ranks);
       for (const record of await this.#read(from, Infinity, stride)) {
         history.add(record);
       }

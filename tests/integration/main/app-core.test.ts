@@ -113,8 +113,8 @@ test('launches, watches, switches, stops, and lets another in only when closed',
       (_, index) => lastSequence + index + 1,
     ),
   );
-  const some = await api.iterations(id, { from: 0, to: 6, stride: 3 });
-  expect(some.map(({ record }) => [record].flat()[0])).toMatchObject(
+  const some = await api.iterations(id, { from: 0, to: 6, stride: 3, most: 100 });
+  expect(some.entries.map(({ record }) => [record].flat()[0])).toMatchObject(
     [0, 0, 3, 3].map((iteration) => ({ iteration })),
   );
   const exported = JSON.parse(await api.exportRun(id, 'json')) as {
@@ -142,7 +142,8 @@ test('an app killed in mid-run loses nothing: the run goes on and is found again
   const found = await core.api.run(id);
   const summary = hasEnded(found) ? found : await summaryWhere(core, hasEnded);
   expect(summary).toMatchObject({ state: 'completed', iterations });
-  const records = await core.api.iterations(id, { from: 0, to: iterations, stride: 1 });
+  const range = { from: 0, to: iterations, stride: 1, most: iterations * 2 };
+  const { entries: records } = await core.api.iterations(id, range);
   expect(records).toHaveLength(iterations * 2);
   const { events, lastSequence } = await core.api.run(id);
   expect(events.length + records.length).toBe(lastSequence);

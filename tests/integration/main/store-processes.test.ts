@@ -35,10 +35,18 @@ function stored(): JournalEntry[] {
   return entries;
 }
 
-test.each([1, 7, 40])(
-  'kill -9 after %i commits loses nothing that was committed',
-  async (commits) => {
-    const child = spawn(process.execPath, [writer, file, '5000', '10']);
+// The larger ones also fill blocks.
+const cuts = [
+  { commits: 1, batch: 10 },
+  { commits: 7, batch: 10 },
+  { commits: 40, batch: 10 },
+  { commits: 5, batch: 500 },
+  { commits: 9, batch: 500 },
+];
+test.each(cuts)(
+  'kill -9 after $commits commits of $batch loses nothing that was committed',
+  async ({ commits, batch }) => {
+    const child = spawn(process.execPath, [writer, file, '5000', `${batch}`]);
     let seen = '';
     child.stdout.on('data', (chunk: Buffer) => {
       seen += chunk.toString();
@@ -54,8 +62,8 @@ test.each([1, 7, 40])(
 );
 
 test('two processes that store the same run at once store it once', async () => {
-  const writers = ['7', '13'].map((size) =>
-    spawn(process.execPath, [writer, file, '600', size], {
+  const writers = ['70', '130'].map((size) =>
+    spawn(process.execPath, [writer, file, '2000', size], {
       stdio: ['ignore', 'ignore', 'inherit'],
     }),
   );
@@ -63,7 +71,7 @@ test('two processes that store the same run at once store it once', async () => 
     writers.map(async (child) => ((await once(child, 'close')) as [number])[0]),
   );
   expect(codes).toEqual([0, 0]);
-  expect(stored()).toEqual(wholeRun(600));
+  expect(stored()).toEqual(wholeRun(2000));
 });
 
 test('a full disk is a coded error and keeps what was committed', async () => {

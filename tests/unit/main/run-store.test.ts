@@ -277,10 +277,12 @@ describe('reading', () => {
   test('iterations by range and stride', () => {
     create();
     store.append('run1', wholeRun(10));
-    const read = store.iterations('run1', { from: 3, to: 9, stride: 2 });
-    expect(
-      read.map(({ record }) => (record.type === 'iteration' ? record : undefined)),
-    ).toEqual([4, 6, 8].flatMap((n) => [iterationRecord(n, 0), iterationRecord(n, 1)]));
+    const range = { from: 3, to: 9, stride: 2 };
+    const { entries: read, next } = store.iterations('run1', range, 1000);
+    expect(next).toBeUndefined();
+    expect(read.map(({ record }) => record)).toEqual(
+      [4, 6, 8].flatMap((n) => [iterationRecord(n, 0), iterationRecord(n, 1)]),
+    );
   });
 
   test('detail holds all events and no iteration', () => {

@@ -33,7 +33,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   switchPlan: ['run-1', { method: 'topk', ratio: 0.01 }, { residual: 'drop' }],
   runs: [{ search: 'first', limit: 5, offset: 2, deleted: true }],
   run: ['run-1'],
-  iterations: ['run-1', { from: 1, to: 9, stride: 2 }],
+  iterations: ['run-1', { from: 1, to: 9, stride: 2, most: 10 }],
   runLog: ['run-1', 3],
   setDeleted: ['run-1', true],
   exportRun: ['run-1', 'csv'],
@@ -125,7 +125,7 @@ describe('a call', () => {
     const core = new SmallCore();
     const { connection } = await open(core);
     await expect(
-      connection.api.iterations('run-1', { from: -1, to: 4, stride: 1 }),
+      connection.api.iterations('run-1', { from: -1, to: 4, stride: 1, most: 10 }),
     ).rejects.toMatchObject({
       code: 'RPC_INVALID_ARGUMENTS',
       kind: 'input',

@@ -91,7 +91,8 @@ export class SmallCore implements ServedCore {
               next: 'List the runs.',
             }),
           ),
-    iterations: (run, range) => this.#answer('iterations', [run, range], [ENTRY]),
+    iterations: (run, range) =>
+      this.#answer('iterations', [run, range], { entries: [ENTRY], next: 3 }),
     runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     catchUps: () => this.#answer('catchUps', [], []),

@@ -1,0 +1,261 @@
+/**
+ * The space that the history takes: records of older versions move into blocks, purged runs are
+ * deleted, and free pages go back to the disk.
+ *
+ * Everything happens in small steps, each a transaction, so that it may end at any moment and
+ * goes on later, others can use the database in between, and the write-ahead log stays small
+ * enough for the reserve of a full disk.
+ */
+import type Database from 'better-sqlite3';
+import { statSync } from 'node:fs';
+import { failure, GradwireError, inputError } from '../../shared/errors.ts';
+import { hasEnded } from '../../shared/rpc.ts';
+import { databaseError } from './database-error.ts';
+import { DiskReserve } from './disk-reserve.ts';
+import type { IterationArchive } from './iteration-archive.ts';
+import type { RunRow } from './run-row.ts';
+
+/** Rows deleted in one step, and pages that a step gives back. */
+const STEP_ROWS = 128;
+const STEP_PAGES = 64;
+/** What a step may write to the log. */
+const STEP_BYTES = 2 ** 20;
+/** After this time without a record nobody is storing a run any more. */
+const QUIET_MS = 30_000;
+/** Pages in use up to which a database is rewritten unasked: half a second. */
+const REWRITE_PAGES = 16_384;
+/** Free pages that are not worth a step: without a run in progress, and with one. */
+const KEPT_PAGES = 32;
+const KEPT_PAGES_IN_USE = 2048;
+
+export class HistorySpace {
+  readonly #file: string;
+  readonly #database: Database.Database;
+  readonly #archive: IterationArchive;
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #reserve: DiskReserve;
+
+  constructor(database: Database.Database, file: string, archive: IterationArchive) {
+    this.#database = database;
+    this.#file = file;
+    this.#archive = archive;
+    this.#statements = prepare(database);
+    this.#reserve = new DiskReserve(file);
+  }
+
+  /** Bytes of the database on the disk, its log included. */
+  get bytes(): number {
+    const files = [this.#file, `${this.#file}-wal`];
+    return files.reduce(
+      (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+      0,
+    );
+  }
+
+  /** Makes the reserve, if the disk has space. */
+  keepReserve(): void {
+    this.#reserve.keep();
+  }
+
+  /** Does something that frees space; if the disk is full, with some of the reserve. */
+  freeing<T>(work: () => T): T {
+    try {
+      return this.#guard(work);
+    } catch (error) {
+      const isFull =
+        error instanceof GradwireError && error.code === 'DATABASE_WRITE_FAILED';
+      if (!isFull || !this.#reserve.spend(STEP_BYTES)) throw error;
+      return this.#guard(work);
+    }
+  }
+
+  /**
+   * Moves some records into a block that an older version, or a run that ended without us,
+   * left as rows. @returns whether there may be more to do
+   */
+  compact(): boolean {
+    const step = (): boolean => {
+      const run = this.#archive.due();
+      if (run === undefined) return false;
+      const saved = this.#archive.seal(run) ?? 0;
+      const isDone = run.hasEnded && !this.#archive.isLong(run.number, 1);
+      this.#statements.addBytes.run(-saved, run.number);
+      if (isDone) this.#statements.countBytes.run({ run: run.number });
+      return true;
+    };
+    return this.#guard(
+      () =>
+        this.#database.transaction(step).immediate() ||
+        this.#rewrite(REWRITE_PAGES) ||
+        this.#shrink(),
+    );
+  }
+
+  /**
+   * Deletes a deleted run for good. If this is cut short, `finishPurges` completes it.
+   * @throws GradwireError `RUN_NOT_DELETED`, `RUN_NOT_ENDED`, `RUN_BEING_STORED`
+   */
+  purge(row: RunRow): void {
+    const begin = (): void => {
+      requirePurgeable(row, this.#statements.isOpen.get(row.number) !== undefined);
+      this.#statements.beginPurge.run(row.number);
+    };
+    this.freeing(() => {
+      this.#database.transaction(begin).immediate();
+    });
+    this.finishPurges();
+  }
+
+  /** Completes purges that were begun. */
+  finishPurges(): void {
+    for (;;) {
+      const run = this.#guard(() => this.#statements.purging.get());
+      if (run === undefined) return;
+      while (this.freeing(() => this.#purgeSome(run))) this.#checkpoint('PASSIVE');
+    }
+  }
+
+  /** Gives free pages back to the disk. @returns whether the file is as small as it can be */
+  release(): boolean {
+    if (this.#number('auto_vacuum') !== INCREMENTAL) {
+      if (!this.freeing(() => this.#rewrite(Infinity))) return false;
+    }
+    while (this.#number('freelist_count') > 0) {
+      this.freeing(() => {
+        this.#database.pragma(`incremental_vacuum(${STEP_PAGES})`);
+      });
+      this.#checkpoint('PASSIVE');
+    }
+    this.#checkpoint('TRUNCATE');
+    this.#reserve.keep();
+    return true;
+  }
+
+  isPurged(id: string): boolean {
+    return this.#guard(() => this.#statements.isPurged.get({ id }) !== undefined);
+  }
+
+  /** @returns whether there is more of it */
+  #purgeSome(run: { readonly number: number; readonly id: string }): boolean {
+    const step = (): boolean => {
+      for (const remove of this.#statements.removals) {
+        if (remove.run(run.number).changes > 0) return true;
+      }
+      this.#statements.remember.run(run.id);
+      this.#statements.removeRun.run(run.number);
+      return false;
+    };
+    return this.#database.transaction(step).immediate();
+  }
+
+  /**
+   * Rewrites a database of an older version, whose free pages could not be given back, once
+   * enough of it is free. Needs the space of what is left.
+   * @returns whether it did
+   */
+  #rewrite(mostPages: number): boolean {
+    if (this.#number('auto_vacuum') === INCREMENTAL) return false;
+    const free = this.#number('freelist_count');
+    const used = this.#number('page_count') - free;
+    if (used > mostPages) return false;
+    this.#database.pragma('auto_vacuum = INCREMENTAL');
+    this.#database.exec('VACUUM');
+    this.#checkpoint('TRUNCATE');
+    return this.#number('auto_vacuum') === INCREMENTAL;
+  }
+
+  /** Does what it can while others read. */
+  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
+    this.freeing(() => {
+      this.#database.pragma(`wal_checkpoint(${mode})`);
+    });
+  }
+
+  /** Gives some free pages back, unless runs in progress are about to use them. */
+  #shrink(): boolean {
+    const isUsed = this.#statements.inProgress.get() !== undefined;
+    const free = this.#number('freelist_count');
+    if (free <= (isUsed ? KEPT_PAGES_IN_USE : KEPT_PAGES)) return false;
+    if (this.#number('auto_vacuum') !== INCREMENTAL) return false;
+    this.#database.pragma(`incremental_vacuum(${STEP_PAGES})`);
+    return true;
+  }
+
+  #number(pragma: string): number {
+    return this.#guard(() => this.#database.pragma(pragma, { simple: true }) as number);
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (thrown) {
+      throw databaseError(thrown, this.#file);
+    }
+  }
+}
+
+/** SQLite's name for it is a number. */
+const INCREMENTAL = 2;
+
+function requirePurgeable(row: RunRow, isOpen: boolean): void {
+  const { id } = row;
+  if (row.deleted === 0) {
+    throw inputError('RUN_NOT_DELETED', `run ${id} is not deleted`, {
+      next: `A purge cannot be undone, so delete it first: gradwire runs delete ${id}.`,
+    });
+  }
+  if (!hasEnded(row.state)) {
+    throw inputError('RUN_NOT_ENDED', `run ${id} is still in progress`, {
+      next: 'Stop it first.',
+    });
+  }
+  if (isOpen && Date.now() - (row.stored_at ?? 0) < QUIET_MS) {
+    throw failure('RUN_BEING_STORED', `records of run ${id} are still being stored`, {
+      next: 'Try again in a minute.',
+    });
+  }
+}
+
+function prepare(database: Database.Database) {
+  return {
+    addBytes: database.prepare<[number, number]>(
+      'UPDATE runs SET bytes = bytes + ? WHERE number = ?',
+    ),
+    /** Of a run of an earlier version, once its records lie in blocks. */
+    countBytes: database.prepare<[{ run: number }]>(`
+      UPDATE runs SET bytes =
+        (SELECT total(bytes) FROM iteration_blocks WHERE run = @run)
+        + (SELECT total(length(record)) FROM events WHERE run = @run)
+        + (SELECT total(length(record)) FROM log_lines WHERE run = @run)
+      WHERE number = @run AND bytes IS NULL`),
+    isOpen: database.prepare<[number], { node: string }>(
+      'SELECT node FROM journals WHERE run = ? AND ending IS NULL LIMIT 1',
+    ),
+    beginPurge: database.prepare<[number]>(
+      'UPDATE runs SET deleted = 2 WHERE number = ?',
+    ),
+    inProgress: database.prepare<[], { number: number }>(
+      `SELECT number FROM runs WHERE state IN ('starting', 'running') LIMIT 1`,
+    ),
+    purging: database.prepare<[], { number: number; id: string }>(
+      'SELECT number, id FROM runs WHERE deleted = 2 LIMIT 1',
+    ),
+    removals: [
+      `DELETE FROM iteration_blocks WHERE id IN
+        (SELECT id FROM iteration_blocks WHERE run = ? LIMIT ${STEP_ROWS / 8})`,
+      ...['iterations', 'events', 'log_lines'].map(
+        (table) => `DELETE FROM ${table} WHERE run = ?1 AND sequence IN
+          (SELECT sequence FROM ${table} WHERE run = ?1
+            ORDER BY sequence LIMIT ${STEP_ROWS})`,
+      ),
+    ].map((sql) => database.prepare<[number]>(sql)),
+    remember: database.prepare<[string]>(
+      'INSERT OR IGNORE INTO purged_runs (id) VALUES (?)',
+    ),
+    /** What is left belongs to it: a row for each node and rank. */
+    removeRun: database.prepare<[number]>('DELETE FROM runs WHERE number = ?'),
+    isPurged: database.prepare<[{ id: string }], { found: 1 }>(`
+      SELECT 1 AS found FROM purged_runs WHERE id = @id
+      UNION ALL SELECT 1 FROM runs WHERE id = @id AND deleted = 2`),
+  };
+}

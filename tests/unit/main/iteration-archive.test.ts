@@ -1,0 +1,202 @@
+/**
+ * Records in blocks: whatever is asked of a run, it is what a plain list of its records says,
+ * and each is there once. Ranks run apart, and one machine's records come late.
+ */
+import Database from 'better-sqlite3';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import type { IterationRecord, JournalEntry } from '../../../src/shared/records.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+} from './sample-records.ts';
+
+const ITERATIONS = 2600;
+const RANKS = 3;
+const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-blocks-'));
+const file = path.join(directory, 'gradwire.db');
+const store = RunStore.open(file);
+
+/** Rank 1 is up to 300 iterations behind; every 7th line is no iteration. */
+const inOrder = ((): JournalEntry[] => {
+  const records: unknown[] = [started];
+  for (let step = 0; step < ITERATIONS + 300; step++) {
+    for (let rank = 0; rank < RANKS; rank++) {
+      const iteration = rank === 1 ? step - Math.min(step, 300) : step;
+      const isNew = rank === 1 ? step >= 300 : step < ITERATIONS;
+      if (isNew) records.push({ ...iterationRecord(iteration, rank), at: step + 0.5 });
+    }
+    if (step % 7 === 0) {
+      const line = {
+        type: 'log',
+        at: step,
+        rank: 0,
+        stream: 'stdout',
+        text: `${step}`,
+      };
+      records.push(line);
+    }
+  }
+  return [...entries(records as never)];
+})();
+const iterations = inOrder
+  .map(({ record }) => record)
+  .filter((record) => record.type === 'iteration')
+  .toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank);
+
+const create = (id: string): void => {
+  const spec = sampleSpec({ world: { ranks: RANKS }, iterations: ITERATIONS });
+  store.create({ id, spec, switches: [], createdAt: 1 });
+};
+const fill = (id: string): void => {
+  create(id);
+  for (let at = 0; at < inOrder.length; at += 1500) {
+    store.append(id, inOrder.slice(at, at + 1500));
+  }
+};
+const whole = (id: string): JournalEntry[] => {
+  const all: JournalEntry[] = [];
+  for (;;) {
+    const page = store.entriesAfter(id, all.length);
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+};
+const read = (
+  id: string,
+  range: { from: number; to: number; stride: number },
+  most: number,
+): IterationRecord[] => {
+  const all: IterationRecord[] = [];
+  for (let from: number | undefined = range.from; from !== undefined;) {
+    const { entries: piece, next } = store.iterations(id, { ...range, from }, most);
+    all.push(...piece.map(({ record }) => record));
+    // No more than asked for, unless one iteration alone has more.
+    const isOne = new Set(piece.map(({ record }) => record.iteration)).size === 1;
+    expect(piece.length <= most || isOne).toBe(true);
+    if (next !== undefined) expect(next).toBeGreaterThan(from);
+    from = next;
+  }
+  return all;
+};
+const raw = new Database(file, { readonly: true });
+const number = (sql: string): number => raw.prepare(sql).pluck().get() as number;
+
+beforeAll(() => {
+  fill('r');
+});
+afterAll(() => {
+  raw.close();
+  store.close();
+  rmSync(directory, { recursive: true });
+});
+
+describe('a long run', () => {
+  it('lies in blocks but for its newest records', () => {
+    const rows = number('SELECT count(*) FROM iterations');
+    expect(rows).toBeLessThan(2048);
+    const inBlocks = number(
+      'SELECT sum(records) FROM iteration_blocks WHERE level = 0',
+    );
+    expect(inBlocks + rows).toBe(ITERATIONS * RANKS);
+  });
+
+  it('is read in the order of arrival, from anywhere', () => {
+    expect(whole('r')).toEqual(inOrder);
+    for (const after of [1, 1023, 1024, 1500, 4097, inOrder.length - 1]) {
+      const page = store.entriesAfter('r', after);
+      expect(page).toEqual(inOrder.slice(after, after + page.length));
+      expect(page.length).toBe(Math.min(1000, inOrder.length - after));
+    }
+  });
+
+  it.each([
+    { from: 0, to: Infinity, stride: 1 },
+    { from: 0, to: Number.MAX_SAFE_INTEGER, stride: 16 },
+    { from: 5, to: 2599, stride: 256 },
+    { from: 0, to: Infinity, stride: 48 },
+    { from: 1000, to: 1040, stride: 3 },
+    { from: 2300, to: 9000, stride: 1 },
+    { from: 2599, to: 2600, stride: 1 },
+    { from: 2600, to: 2700, stride: 1 },
+    { from: 7, to: 7, stride: 1 },
+  ])('is read from $from to $to, every $stride, in pieces of any size', (range) => {
+    const expected = iterations.filter(
+      ({ iteration }) =>
+        iteration >= range.from &&
+        iteration < range.to &&
+        iteration % range.stride === 0,
+    );
+    for (const most of [7, 100, 5000]) expect(read('r', range, most)).toEqual(expected);
+  });
+
+  it('is read thinned without its other blocks', () => {
+    const all = number('SELECT count(*) FROM iteration_blocks WHERE level = 0');
+    const levels = number('SELECT count(*) FROM iteration_blocks WHERE level > 0');
+    expect(levels).toBeLessThan(all / 2);
+    const copy = path.join(directory, 'copy.db');
+    raw.exec(`VACUUM INTO '${copy}'`);
+    const writable = new Database(copy);
+    // Blocks that a level covers are not looked at: without content they would be refused.
+    const { changes } = writable
+      .prepare(
+        `UPDATE iteration_blocks SET content = x'' WHERE level = 0 AND last_sequence <=
+          (SELECT max(last_sequence) FROM iteration_blocks WHERE level = 1)`,
+      )
+      .run();
+    expect(changes).toBe(all);
+    writable.close();
+    const other = RunStore.open(copy);
+    const { entries: thinned } = other.iterations(
+      'r',
+      { from: 0, to: Infinity, stride: 32 },
+      5000,
+    );
+    expect(thinned.map(({ record }) => record)).toEqual(
+      iterations.filter(({ iteration }) => iteration % 32 === 0),
+    );
+    other.close();
+  });
+});
+
+test('an iteration that lies in a block is not stored a second time', () => {
+  const next = inOrder.length + 1;
+  for (const [index, again] of [0, 700, 2599].entries()) {
+    const record = iterationRecord(again, 1);
+    const { refusal } = store.append('r', [{ sequence: next + index, record }]);
+    expect(refusal).toMatchObject({ code: 'RECORD_INVALID' });
+    expect(refusal!.message).toContain('has already been stored');
+  }
+  expect(read('r', { from: 0, to: 2600, stride: 1 }, 5000)).toEqual(iterations);
+});
+
+test('a run that ends is wholly in blocks, and its mean loss is that of its last iteration', () => {
+  expect(store.summary('r')).toMatchObject({ iterations: ITERATIONS, loss: 25_991 });
+  store.append('r', [{ sequence: inOrder.length + 4, record: done }]);
+  expect(
+    number(`SELECT count(*) FROM iterations
+      WHERE run = (SELECT number FROM runs WHERE id = 'r')`),
+  ).toBe(0);
+  expect(whole('r')).toHaveLength(inOrder.length + 4);
+  expect(read('r', { from: 0, to: 2600, stride: 1 }, 1000)).toEqual(iterations);
+});
+
+test('an iteration far away is found without walking there', () => {
+  create('far');
+  const far = 2 ** 40;
+  const records = [started, iterationRecord(5, 0), iterationRecord(far, 0), done];
+  store.append('far', entries(records));
+  const { entries: found, next } = store.iterations(
+    'far',
+    { from: 0, to: Number.MAX_SAFE_INTEGER, stride: 1 },
+    100,
+  );
+  expect(found.map(({ record }) => record.iteration)).toEqual([5, far]);
+  expect(next).toBeUndefined();
+});
