@@ -94,6 +94,8 @@ export class RemoteNode implements NodeAccess {
   readonly entry: NodeEntry;
   readonly #options: RemoteNodeOptions;
   #addresses: NodeAddresses | undefined;
+  /** Why the built-in client cannot reach it, though its configuration would let it. */
+  #notBuiltin: string | undefined;
 
   constructor(entry: NodeEntry, options: RemoteNodeOptions) {
     this.entry = entry;
@@ -138,8 +140,8 @@ export class RemoteNode implements NodeAccess {
 
   /** Inspects the machine. Writes nothing there. */
   async check(signal?: AbortSignal): Promise<Preflight> {
-    const { transport, notices: unread } = await this.#resolve();
     return await this.#withConnection(async (connection) => {
+      const { transport, notices: unread } = await this.#resolve();
       const slurm = this.slurm !== undefined;
       const seen = await preflight(connection, { signal, slurm });
       const notices = [...new Set([...unread, ...connection.notices])];
@@ -391,13 +393,28 @@ export class RemoteNode implements NodeAccess {
     return await use(lease.connection);
   }
 
-  async #lease({
-    signal,
-    interactive = true,
-    further,
-  }: ConnectOptions & Pick<AcquireOptions, 'further'> = {}): Promise<SshLease> {
+  async #lease(
+    options: ConnectOptions & Pick<AcquireOptions, 'further'> = {},
+  ): Promise<SshLease> {
+    const resolved = await this.#resolve();
+    try {
+      return await this.#acquire(resolved, options);
+    } catch (error) {
+      const bySystem = await this.#bySystem(resolved, error);
+      if (bySystem === undefined) throw error;
+      return await this.#acquire(bySystem, options);
+    }
+  }
+
+  async #acquire(
+    { target, transport, notices }: ResolvedTarget,
+    {
+      signal,
+      interactive = true,
+      further,
+    }: ConnectOptions & Pick<AcquireOptions, 'further'>,
+  ): Promise<SshLease> {
     const { pool, questions } = this.#options;
-    const { target, transport, notices } = await this.#resolve();
     this.#options.reaches?.(target);
     try {
       return await pool.acquire(target, {
@@ -411,19 +428,51 @@ export class RemoteNode implements NodeAccess {
     }
   }
 
+  /** The way by the system's `ssh`, where the server knows no algorithm of the built-in client. */
+  async #bySystem(
+    { transport }: ResolvedTarget,
+    error: unknown,
+  ): Promise<ResolvedTarget | undefined> {
+    const { transport: asked = 'auto' } = this.entry;
+    const isForced = asked !== 'auto' || transport.kind === 'system';
+    if (!(error instanceof GradwireError) || isForced) return undefined;
+    if (error.code !== 'SSH_NO_COMMON_ALGORITHM') return undefined;
+    this.#notBuiltin = error.message;
+    try {
+      return await this.#resolve();
+    } catch {
+      // No usable `ssh` here: the first error says more.
+      this.#notBuiltin = undefined;
+      return undefined;
+    }
+  }
+
   async #resolve(): Promise<ResolvedTarget> {
     const { destination, identities, identitiesOnly } = this.entry;
     const { jump, configFile, transport } = this.entry;
-    return await resolveTarget(destination, {
+    const options = {
       identitiesOnly:
         identitiesOnly === undefined ? undefined : identitiesOnly === 'yes',
       ...{ identities, jump, configFile, transport },
-    });
+    };
+    const why = this.#notBuiltin;
+    if (why === undefined) return await resolveTarget(destination, options);
+    const found = await resolveTarget(destination, { ...options, transport: 'system' });
+    return {
+      target: found.target,
+      transport: { kind: 'system', reason: 'the built-in client lacks its algorithms' },
+      notices: [...found.notices, `the system’s ssh is used: ${why}`],
+    };
   }
 
   /** The system's `ssh` may succeed where the built-in client cannot log in. */
   #withOtherTransport(error: unknown): unknown {
-    if (!(error instanceof GradwireError) || !NOT_LET_IN.has(error.code)) return error;
+    if (!(error instanceof GradwireError)) return error;
+    if (error.code === 'SSH_NO_COMMON_ALGORITHM') {
+      const named = error.next?.replace('nodes edit NAME', `nodes edit ${this.name}`);
+      return new GradwireError({ ...error.toData(), next: named }, { cause: error });
+    }
+    if (!NOT_LET_IN.has(error.code)) return error;
     const next =
       `${error.next ?? ''} If it needs Kerberos, a certificate or a security key: ` +
       `gradwire nodes edit ${this.name} --transport system.`;

@@ -37,7 +37,6 @@ export interface AuthenticationContext {
 }
 
 const UNSUPPORTED = 'the built-in SSH client does not support';
-
 type SecretKind = SecretsQuestion['kind'];
 
 const NEEDED: Readonly<Record<SecretKind, string>> = {
@@ -98,9 +97,9 @@ export class Authentication {
 
   /** Named keys that could not be used: another one may let the user in without them. */
   get notices(): readonly string[] {
-    const { defaultIdentities } = this.#target;
+    const usual = this.#target.defaultIdentities;
     return this.#unusable
-      .filter(({ kind, file }) => kind !== 'agent' && !defaultIdentities.includes(file))
+      .filter(({ kind, file }) => kind !== 'agent' && !usual.includes(file))
       .map(({ kind, file, reason }) => {
         const why = kind === 'unsupported' ? `${UNSUPPORTED} ${reason}` : reason;
         return `the key ${file} was not offered: ${why}`;

@@ -6,6 +6,7 @@ import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import ssh2, { type Client } from 'ssh2';
 import { failure, GradwireError, withNotices } from '../../shared/errors.ts';
+import { mismatchOf, OfferReader, type Offer } from './algorithm-offer.ts';
 import { Authentication } from './authentication.ts';
 import { PausableDeadline } from './deadline.ts';
 import { HostKeyCheck, type HostKeyOptions } from './host-key-check.ts';
@@ -16,6 +17,7 @@ import {
   connectionLost,
   dialFailed,
   messageOf,
+  noCommonAlgorithms,
   printable,
   TOO_MANY_KEYS,
   unreachable,
@@ -66,6 +68,11 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
       'dialling';
     let banner = '';
     let transport: Duplex | undefined;
+    let offered: OfferReader | undefined;
+    const whyFailed = (error: SshError): GradwireError =>
+      /no matching/.test(error.message)
+        ? noCommonAlgorithm(target, error, offered?.offer, check.algorithms)
+        : explain(error, stage, target, authentication);
     let ended: SshEnd | undefined;
     let tellGone: (end: SshEnd) => void = () => undefined;
     const gone = new Promise<SshEnd>((tell) => {
@@ -148,7 +155,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
     client.on('error', (error: SshError) => {
       // The agent did not sign: try the next method.
       if (error.level === 'agent') return;
-      end(explain(error, stage, target, authentication));
+      end(whyFailed(error));
     });
     client.on('close', () => {
       end(
@@ -166,6 +173,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
     const begin = (way: Duplex): void => {
       transport = way;
       stage = 'greeting';
+      offered = new OfferReader(way);
       try {
         client.connect({
           // ssh2 takes any duplex stream here, but its types allow only sockets.
@@ -261,12 +269,6 @@ function explain(
         })
       : unreachable(target, `the server refused: ${text}`);
   }
-  if (/no matching/.test(error.message)) {
-    return failure('SSH_NO_COMMON_ALGORITHM', `${text}`, {
-      place,
-      next: 'The server offers only algorithms that are no longer safe. Update it.',
-    });
-  }
   if (stage === 'authenticating') {
     // Not a refusal: the machine may be going down, or the network.
     return failure('SSH_LOGIN_INTERRUPTED', `the log-in was interrupted: ${text}`, {
@@ -279,4 +281,18 @@ function explain(
     `no SSH connection: ${text}`,
     'Check the port, and look in the server’s log for why it ended the connection.',
   );
+}
+
+/** @param hostKeys the algorithms that were offered to the server */
+function noCommonAlgorithm(
+  target: SshTarget,
+  error: SshError,
+  offer: Offer | undefined,
+  hostKeys: readonly string[],
+): GradwireError {
+  const mismatch = offer === undefined ? undefined : mismatchOf(offer, hostKeys);
+  return noCommonAlgorithms(target, mismatch?.text ?? printable(error.message), {
+    outdated: mismatch?.outdated === true,
+    builtin: true,
+  });
 }

@@ -18,6 +18,28 @@ export function printable(text: string): string {
 export const TOO_MANY_KEYS =
   'Your SSH agent offers more keys than the server allows: name the right one with --identity FILE, and leave out the others with --identities-only yes (gradwire nodes edit).';
 
+/**
+ * @param what who offers what
+ * @param outdated everything that the server offers is
+ * @param builtin the client is the built-in one
+ */
+export function noCommonAlgorithms(
+  target: SshTarget,
+  what: string,
+  { outdated, builtin }: { readonly outdated: boolean; readonly builtin: boolean },
+): GradwireError {
+  const system = 'gradwire nodes edit NAME --transport system';
+  let next: string;
+  if (outdated) {
+    next = `These are no longer considered safe: update the server. If that cannot be, allow them for this host in ~/.ssh/config, and use the system’s ssh${builtin ? `: ${system}` : ''}.`;
+  } else {
+    next = builtin
+      ? `The system’s ssh may know them: ${system}.`
+      : 'Update OpenSSH’s client on this computer, or change what the server offers.';
+  }
+  return failure('SSH_NO_COMMON_ALGORITHM', what, { place: placeOf(target), next });
+}
+
 const LONGEST_QUESTION = 4000;
 
 /** The other side's text for a question: its lines, without control sequences. */

@@ -4,9 +4,11 @@
  * complaint comes first, and later ones only report that there is no answer.
  */
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { isOutdated } from './algorithm-offer.ts';
 import {
   connectionLost,
   hostKeyRefused,
+  noCommonAlgorithms,
   printable,
   TOO_MANY_KEYS,
   unreachable,
@@ -60,10 +62,9 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
     });
   }
   if (/no matching .* found/i.test(log)) {
-    return failure('SSH_NO_COMMON_ALGORITHM', said, {
-      place,
-      next: 'The server offers only algorithms that are no longer safe. Update it.',
-    });
+    const offer = /Their offer: (\S+)/.exec(log)?.[1]?.split(',') ?? [];
+    const outdated = offer.length > 0 && isOutdated(offer);
+    return noCommonAlgorithms(target, said, { outdated, builtin: false });
   }
   if (
     /Bad configuration option|Bad owner or permissions on|configuration options?,/i.test(

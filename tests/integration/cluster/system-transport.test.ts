@@ -131,3 +131,39 @@ test('with the built-in client it names the other one', async () => {
   const listed = await home.run(['nodes', 'list', '--json']);
   expect(listed.stdout).toContain('"transport":"builtin"');
 });
+
+test('is taken by itself for a server whose algorithms the built-in client lacks', async () => {
+  await using modern = await SshServer.start({
+    config: ['KexAlgorithms sntrup761x25519-sha512@openssh.com'],
+  });
+  await using pool = new SshPool({
+    directory: home.directory,
+    confirmedHostKeys: [modern.fingerprint()],
+    acceptedHostKeys: path.join(modern.directory, 'accepted'),
+  });
+  const own = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
+  const nodeBy = (transport: 'auto' | 'builtin'): RemoteNode => {
+    const raw = {
+      ...{ name: 'modern', destination: `127.0.0.1:${modern.port}`, transport },
+      ...{ identities: [modern.key], configFile: '/dev/null' },
+    };
+    return new RemoteNode(parseNodeEntry(raw), { home: own, pool });
+  };
+  const offers =
+    'the server offers only the key exchanges sntrup761x25519-sha512@openssh.com';
+  const node = nodeBy('auto');
+  for (let round = 0; round < 2; round++) {
+    const seen = await node.check();
+    expect(seen.transport).toMatchObject({ kind: 'system' });
+    expect(seen.notices).toEqual([
+      expect.stringContaining(`the system’s ssh is used: ${offers}; `) as string,
+    ]);
+  }
+  await expect(nodeBy('builtin').check()).rejects.toMatchObject({
+    code: 'SSH_NO_COMMON_ALGORITHM',
+    message: expect.stringContaining(offers) as string,
+    next: expect.stringContaining(
+      'gradwire nodes edit modern --transport system',
+    ) as string,
+  });
+});

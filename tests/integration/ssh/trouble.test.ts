@@ -115,13 +115,37 @@ it.each([
   });
 });
 
+it('a server that offers only newer algorithms is not taken for an old one', async () => {
+  await using modern = await SshServer.start({
+    config: ['KexAlgorithms sntrup761x25519-sha512@openssh.com'],
+  });
+  await expect(SshConnection.open(modern.target())).rejects.toMatchObject({
+    code: 'SSH_NO_COMMON_ALGORITHM',
+    message: expect.stringMatching(
+      /^the server offers only the key exchanges sntrup761x25519-sha512@openssh\.com; the built-in SSH client has .*ecdh-sha2-nistp256/,
+    ) as string,
+    next: 'The system’s ssh may know them: gradwire nodes edit NAME --transport system.',
+  });
+  await using macs = await SshServer.start({
+    config: ['Ciphers aes128-ctr', 'MACs umac-128-etm@openssh.com'],
+  });
+  await expect(SshConnection.open(macs.target())).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^the server offers only the MACs to the server umac-128-etm@openssh\.com; /,
+    ) as string,
+  });
+});
+
 it('an old server that offers nothing safe gets its own error', async () => {
   await using old = await SshServer.start({
     config: ['KexAlgorithms diffie-hellman-group1-sha1'],
   });
   await expect(SshConnection.open(old.target())).rejects.toMatchObject({
     code: 'SSH_NO_COMMON_ALGORITHM',
-    message: 'Handshake failed: no matching key exchange algorithm',
+    message: expect.stringMatching(
+      /^the server offers only the key exchanges diffie-hellman-group1-sha1; /,
+    ) as string,
+    next: expect.stringContaining('no longer considered safe') as string,
   });
 });
 
