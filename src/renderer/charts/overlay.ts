@@ -17,6 +17,8 @@ export interface Spread {
   readonly x: number;
   readonly least: number;
   readonly most: number;
+  /** Where the bar ends. */
+  readonly bar: number;
 }
 
 /** A bar, or its spread, that reaches beyond the axis. */
@@ -100,13 +102,21 @@ export class Overlay {
     ctx.setLineDash([]);
     ctx.strokeStyle = this.content.palette.ink;
     ctx.lineWidth = 1;
-    ctx.beginPath();
-    for (const spread of this.content.spreads) {
-      const middle = Math.round(x.getPixelForValue(spread.x)) + 0.5;
-      ctx.moveTo(middle, y.getPixelForValue(spread.least));
-      ctx.lineTo(middle, Math.max(chartArea.top, y.getPixelForValue(spread.most)));
-    }
-    ctx.stroke();
+    const line = (alpha: number, ends: (spread: Spread) => [number, number]): void => {
+      ctx.globalAlpha = alpha;
+      ctx.beginPath();
+      for (const spread of this.content?.spreads ?? []) {
+        const middle = Math.round(x.getPixelForValue(spread.x)) + 0.5;
+        const [low, high] = ends(spread);
+        ctx.moveTo(middle, y.getPixelForValue(low));
+        ctx.lineTo(middle, Math.max(chartArea.top, y.getPixelForValue(high)));
+      }
+      ctx.stroke();
+    };
+    // Within the bar it must not hide the phases.
+    line(0.25, ({ least, bar }) => [Math.min(least, bar), bar]);
+    line(0.75, ({ most, bar }) => [bar, Math.max(bar, most)]);
+    ctx.globalAlpha = 1;
   }
 
   /** An arrow at the top of each cut bar, and its height where there is room for it. */
