@@ -5,10 +5,12 @@
  */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import type {
-  FromWorker,
-  ToWorker,
-  WrittenCheckpoint,
+import { checkedMessage } from '../../shared/protocol/checked-message.ts';
+import {
+  fromWorkerSchema,
+  type FromWorker,
+  type ToWorker,
+  type WrittenCheckpoint,
 } from '../../shared/protocol/worker.ts';
 import type { LogRecord, StartedRecord } from '../../shared/records.ts';
 import {
@@ -114,7 +116,15 @@ export class RankTeam {
         (event) => {
           this.#receive(rank, event);
         },
-        log.take,
+        {
+          printed: log.take,
+          parse: (raw) =>
+            checkedMessage(fromWorkerSchema, raw, {
+              code: 'REPORT_INVALID',
+              what: `report of rank ${rank}`,
+              rank,
+            }),
+        },
       );
       this.#workers.set(rank, worker);
       const { listen } = configuration;
@@ -206,6 +216,7 @@ export class RankTeam {
         }
         return;
       case 'ready':
+        if (this.#ready.has(rank)) return;
         this.#ready.set(rank, event);
         if (this.#ready.size === this.#options.ranks.length) this.#started();
         return;

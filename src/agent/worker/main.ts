@@ -4,7 +4,12 @@
  * exits.
  */
 import { toErrorData } from '../../shared/errors.ts';
-import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+import { checkedMessage } from '../../shared/protocol/checked-message.ts';
+import {
+  toWorkerSchema,
+  type FromWorker,
+  type ToWorker,
+} from '../../shared/protocol/worker.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { openRankLine } from '../world/rank-line.ts';
 import { WorkerSession } from './session.ts';
@@ -13,6 +18,8 @@ const [run = '?', rank = '?'] = process.argv.slice(2);
 
 const reports = openRankLine<ToWorker, FromWorker>({
   title: `gradwire worker ${run} ${rank}`,
+  parse: (raw) =>
+    checkedMessage(toWorkerSchema, raw, { code: 'ORDER_INVALID', what: 'order' }),
   obey: (order) => {
     session.handle(order);
   },

@@ -5,6 +5,7 @@
 import { Socket } from 'node:net';
 import { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { keepCompiledCode } from '../bundle/compile-cache.ts';
+import { anyMessage, type Parse } from './line-message.ts';
 import { MARKER } from './marked-stream.ts';
 import { ReportChannel } from './report-channel.ts';
 
@@ -18,6 +19,8 @@ export interface RankLine<Order> {
   /** The title that `ps` shows. */
   readonly title: string;
   readonly obey: (order: Order) => void;
+  /** Checks an order; default: only that it has keys. */
+  readonly parse?: Parse<Order>;
   /** An error that nothing else caught. */
   readonly fail: (error: unknown) => void;
 }
@@ -26,6 +29,7 @@ export function openRankLine<Order, Report>({
   title,
   obey,
   fail,
+  parse = (raw) => anyMessage<Order>(raw, { code: 'ORDER_INVALID', what: 'order' }),
 }: RankLine<Order>): ReportChannel<Report> {
   keepCompiledCode();
   const byLine = process.argv.includes(BY_LINE);
@@ -39,7 +43,7 @@ export function openRankLine<Order, Report>({
   });
   const decoder = new FrameDecoder();
   process.stdin.on('data', (chunk: Buffer) => {
-    for (const order of decoder.push(chunk)) obey(order as Order);
+    for (const order of decoder.push(chunk)) obey(parse(order));
   });
   process.stdin.on('end', () => {
     process.exit(1);

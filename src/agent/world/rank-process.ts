@@ -10,6 +10,7 @@ import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { systemLimit } from '../../shared/system-limit.ts';
 import { MarkedStream } from './marked-stream.ts';
+import { anyMessage, type Parse } from './line-message.ts';
 import { BY_LINE } from './rank-line.ts';
 import { FLUSH } from './report-channel.ts';
 
@@ -24,6 +25,13 @@ export interface RankCommand {
    * machine and brings its descriptor 3 to our end as stdout. Default: descriptor 3.
    */
   readonly reports?: 'stdout' | undefined;
+}
+
+export interface RankChannel<Report> {
+  /** Receives its output; by default only the tail of stderr is kept. */
+  readonly printed?: ((stream: 'stdout' | 'stderr', bytes: Buffer) => void) | undefined;
+  /** Checks a report. The first that is none breaks the process; the rest is not read. */
+  readonly parse?: Parse<Report> | undefined;
 }
 
 export interface ProcessExit {
@@ -66,8 +74,11 @@ export class RankProcess<Order, Report> {
     rank: number,
     { entry, args, prefix = [], reports }: RankCommand,
     listener: (event: Report | ProcessExit | ProcessBroken) => void,
-    /** Receives its output; by default only the tail of stderr is kept. */
-    printed?: (stream: 'stdout' | 'stderr', bytes: Buffer) => void,
+    {
+      printed,
+      parse = (raw) =>
+        anyMessage<Report>(raw, { code: 'REPORT_INVALID', what: 'report' }),
+    }: RankChannel<Report> = {},
   ) {
     this.rank = rank;
     const byLine = reports === 'stdout';
@@ -106,12 +117,15 @@ export class RankProcess<Order, Report> {
     const decoder = new FrameDecoder();
     const marked = byLine ? new MarkedStream() : undefined;
     const stream = (byLine ? child.stdout : child.stdio[3]) as Readable;
+    let isReading = true;
     stream.on('data', (chunk: Buffer) => {
+      if (!isReading) return;
       try {
         for (const report of decoder.push(marked?.take(chunk) ?? chunk)) {
-          if (report !== FLUSH) listener(report as Report);
+          if (report !== FLUSH) listener(parse(report));
         }
       } catch (error) {
+        isReading = false;
         listener({ type: 'broken', error: toErrorData(error) });
       }
     });

@@ -30,9 +30,10 @@ export function checkedMessage<S extends z.ZodType>(
   try {
     parsed = schema.safeParse(raw);
   } catch (cause) {
-    // Lists in lists in lists, deeper than the stack.
-    if (cause instanceof RangeError) throw refused(refusal, 'it is nested too deeply');
-    throw cause;
+    // Lists in lists in lists, deeper than the stack; or bytes in place of a list, which the
+    // schema would freeze.
+    const isDeep = cause instanceof RangeError;
+    throw refused(refusal, isDeep ? 'it is nested too deeply' : String(cause));
   }
   if (parsed.success) return parsed.data;
   const issue = innermost(parsed.error.issues[0]!);

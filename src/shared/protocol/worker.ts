@@ -1,76 +1,110 @@
 /**
  * Between a supervisor and one worker: length-prefixed MessagePack, towards the worker
  * on its stdin, from the worker on file descriptor 3. The end of stdin means that the
- * supervisor is gone: the worker exits.
+ * supervisor is gone: the worker exits. Both ends check what they get: a worker may run a
+ * model of the user's own, which can write to any descriptor.
  */
-import type { NetworkCost } from '../cost-model/network-cost.ts';
+import { z } from 'zod';
+import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
 import type { ErrorData } from '../errors.ts';
-import type { ExchangePlan, PlanSwitch } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
-import type { MetricKind } from '../metric.ts';
-import type { PortRange } from '../port-range.ts';
+import { metricKindSchema } from '../metric.ts';
 import type { RunRecord } from '../records.ts';
-import type { RankAddress } from './supervisor.ts';
+import { runIdSchema } from '../run-id.ts';
+import {
+  exchangePlanSchema,
+  planSwitchSchema,
+  planSwitchesSchema,
+} from './plan-schemas.ts';
+import { hostSchema, rankAddressSchema } from './rank-address.ts';
+import { placesSchema, portsSchema, secretSchema } from './requests.ts';
 
-/** A checkpoint that a rank has written, from which the run can resume. */
-export interface WrittenCheckpoint {
-  /** The next iteration. */
-  readonly iteration: number;
-  readonly bytes: number;
-  /** Milliseconds during which the rank did nothing else. */
-  readonly wall: number;
-}
+const count = z.int().min(0);
+const text = z.string().max(10_000);
 
-export type ToWorker =
-  | {
-      readonly type: 'configure';
-      readonly run: string;
-      readonly rank: number;
-      readonly spec: ExperimentSpec;
-      readonly plan: ExchangePlan;
-      readonly switches: readonly PlanSwitch[];
-      readonly secret: Uint8Array;
-      /** Address to listen on for peers. */
-      readonly listen: string;
-      /** Ports to choose from; default: the system chooses. */
-      readonly ports?: PortRange | undefined;
-      /** Threads that autodiff may use: cores ÷ ranks on the node, at least 1. */
-      readonly threads: number;
-      /** Whether the engine gets its own thread. */
-      readonly engine: 'thread' | 'inline';
-      /** Measurements of the network, the same for all ranks; default: none. */
-      readonly network?: NetworkCost | undefined;
-      /** The node of each rank of the run, by rank; default: all are on one. */
-      readonly places?: readonly number[] | undefined;
-      /** Directory of the run's checkpoints on this node; default: no checkpoints. */
-      readonly checkpoints?: string | undefined;
-      /** Iteration of the checkpoint to resume from; default: the run starts. */
-      readonly resume?: number | undefined;
-    }
-  | { readonly type: 'begin'; readonly addresses: readonly RankAddress[] }
-  | { readonly type: 'switch'; readonly switch: PlanSwitch }
-  | { readonly type: 'stop' }
+/** A spec that the supervisor has checked at the launch. */
+const specSchema = z.custom<ExperimentSpec>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'expected a section with keys',
+);
+
+const configureSchema = z.object({
+  type: z.literal('configure'),
+  run: runIdSchema,
+  rank: count,
+  spec: specSchema,
+  plan: exchangePlanSchema,
+  switches: planSwitchesSchema,
+  secret: secretSchema,
+  /** Address to listen on for peers. */
+  listen: hostSchema,
+  /** Ports to choose from; default: the system chooses. */
+  ports: portsSchema.optional(),
+  /** Threads that autodiff may use: cores ÷ ranks on the node, at least 1. */
+  threads: z.int().min(1),
+  /** Whether the engine gets its own thread. */
+  engine: z.enum(['thread', 'inline']),
+  /** Measurements of the network, the same for all ranks; default: none. */
+  network: networkCostSchema.optional(),
+  /** The node of each rank of the run, by rank; default: all are on one. */
+  places: placesSchema.optional(),
+  /** Directory of the run's checkpoints on this node; default: no checkpoints. */
+  checkpoints: z.string().min(1).optional(),
+  /** Iteration of the checkpoint to resume from; default: the run starts. */
+  resume: count.optional(),
+});
+
+export const toWorkerSchema = z.discriminatedUnion('type', [
+  configureSchema,
+  z.object({
+    type: z.literal('begin'),
+    addresses: z.array(rankAddressSchema).min(1).readonly(),
+  }),
+  z.object({ type: z.literal('switch'), switch: planSwitchSchema }),
+  z.object({ type: z.literal('stop') }),
   /** Stop after the current iteration as if interrupted: a checkpoint but no result. */
-  | { readonly type: 'pause' };
+  z.object({ type: z.literal('pause') }),
+]);
+export type ToWorker = Readonly<z.infer<typeof toWorkerSchema>>;
 
-export type FromWorker =
-  | { readonly type: 'listening'; readonly address: RankAddress }
+const writtenCheckpointSchema = z.object({
+  /** The next iteration. */
+  iteration: count,
+  bytes: count,
+  /** Milliseconds during which the rank did nothing else. */
+  wall: z.number().min(0),
+});
+/** A checkpoint that a rank has written, from which the run can resume. */
+export type WrittenCheckpoint = Readonly<z.infer<typeof writtenCheckpointSchema>>;
+
+export const fromWorkerSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('listening'), address: rankAddressSchema }),
   /** Model built, data loaded, peers connected. */
-  | {
-      readonly type: 'ready';
-      readonly backend: string;
-      /** The device that computes. */
-      readonly device?: string | undefined;
-      /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
-      readonly bus?: string | undefined;
-      /** Why `auto` did not choose a GPU, if it did not. */
-      readonly why?: string | undefined;
-      readonly parameters: number;
-      /** The model's metric; default: accuracy. */
-      readonly metricKind?: MetricKind | undefined;
-    }
-  | { readonly type: 'records'; readonly records: readonly RunRecord[] }
+  z.object({
+    type: z.literal('ready'),
+    backend: text,
+    /** The device that computes. */
+    device: text.optional(),
+    /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
+    bus: text.optional(),
+    /** Why `auto` did not choose a GPU, if it did not. */
+    why: text.optional(),
+    parameters: count,
+    /** The model's metric; default: accuracy. */
+    metricKind: metricKindSchema.strip().optional(),
+  }),
+  z.object({
+    type: z.literal('records'),
+    /** Each is checked when it is admitted to the journal. */
+    records: z.custom<readonly RunRecord[]>(Array.isArray, 'expected a list'),
+  }),
   /** This rank's checkpoint is on the disk. */
-  | ({ readonly type: 'checkpoint' } & WrittenCheckpoint)
-  | { readonly type: 'finished' }
-  | { readonly type: 'failed'; readonly error: ErrorData };
+  writtenCheckpointSchema.extend({ type: z.literal('checkpoint') }),
+  z.object({ type: z.literal('finished') }),
+  z.object({
+    type: z.literal('failed'),
+    /** Checked as the record that it becomes. */
+    error: z.custom<ErrorData>((value) => value !== undefined),
+  }),
+]);
+export type FromWorker = Readonly<z.infer<typeof fromWorkerSchema>>;

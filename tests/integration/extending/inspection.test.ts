@@ -192,3 +192,19 @@ describe('what cannot be trained is refused, with its reason', () => {
     });
   });
 });
+
+test.each([
+  ['junk', "'junk\\n'.repeat(99)"],
+  ['nil', 'new Uint8Array([1, 0, 0, 0, 0xc0])'],
+  ['an answer that is none', 'Buffer.from([2, 0, 0, 0, 0x81, 0xc0])'],
+])(
+  'a model that writes %s where the answer comes is refused, and harms nobody',
+  async (_, bytes) => {
+    const writing = `import { writeSync } from 'node:fs';\nwriteSync(3, ${bytes});\n`;
+    await expect(inspect(writing + twoLayer)).rejects.toMatchObject({
+      code: 'MODEL_FILE_INVALID',
+      message: expect.stringContaining('descriptor 3') as string,
+    });
+    expect(await inspect(twoLayer)).toMatchObject({ id: 'two-layer' });
+  },
+);

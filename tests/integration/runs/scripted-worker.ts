@@ -6,6 +6,8 @@
 import { writeSync } from 'node:fs';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { ToWorker } from '../../../src/shared/protocol/worker.ts';
+import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
+import { generator } from '../collectives/run-collective.ts';
 import { done, iterationRecord } from '../../unit/main/sample-records.ts';
 import { TORRENT } from './torrent.ts';
 
@@ -18,6 +20,26 @@ const defects: Readonly<Record<string, (record: object) => unknown>> = {
   'loss-nan': (record) => ({ ...record, loss: NaN }),
   'no-record': () => 'nothing',
 };
+
+/** What a run sends in place of a report, by its name. */
+const nonsense: Readonly<Record<string, unknown>> = {
+  'report-nil': null,
+  'report-number': 7,
+  'report-unknown': { type: 'constructor' },
+  'report-exit': { type: 'exit', code: 0, signal: null, stderr: '' },
+  'report-checkpoint': { type: 'checkpoint', iteration: '../..', bytes: 1, wall: 1 },
+  'report-address': { type: 'listening', address: null },
+  'report-records': { type: 'records', records: 5 },
+};
+
+/** Reports as a rank makes them. */
+const reports = [
+  { type: 'listening', address: { host: '127.0.0.1', port: 1, pulse: 2 } },
+  { type: 'ready', backend: 'wasm', parameters: 10, device: 'x', why: 'y' },
+  { type: 'records', records: [iterationRecord(0, 1), iterationRecord(1, 1)] },
+  { type: 'checkpoint', iteration: 5, bytes: 7, wall: 1 },
+  { type: 'failed', error: { code: 'X', kind: 'failure', message: 'x' } },
+];
 
 /** What a run does when it is asked to stop: records for so long, or is quiet for so long. */
 const stops: Readonly<Record<string, { readonly recordMs: number; quietMs: number }>> =
@@ -82,6 +104,14 @@ function handle(message: ToWorker): void {
       return;
     case 'begin':
       send({ type: 'ready', backend: 'wasm', parameters: 10 });
+      if (rank === 1 && name in nonsense) send(nonsense[name]);
+      if (rank === 1 && name === 'no-frame') writeSync(3, Buffer.alloc(9, 255));
+      if (rank === 1 && name.startsWith('mutant-')) {
+        const random = generator(Number(name.slice('mutant-'.length)));
+        const frame = encodeFrame(mutant(random, oneOf(random, reports)));
+        writeSync(3, random() < 0.7 ? frame : mangled(random, frame));
+        writeSync(3, encodeFrame({ type: 'neither' }));
+      }
       if (name === 'failure-that-is-none') send({ type: 'failed', error: { code: 5 } });
       if (name === 'torrent') pour();
       else stepping = setInterval(step, ITERATION_MS);

@@ -1,36 +1,12 @@
 /** Asks a separate process to inspect input that may take long or crash the process. */
-import { fork } from 'node:child_process';
-import { GradwireError, type ErrorData } from '../../../shared/errors.ts';
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import { GradwireError } from '../../../shared/errors.ts';
+import { checkedMessage } from '../../../shared/protocol/checked-message.ts';
+import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
-import type { ModelSource } from '../models/model-file.ts';
-import type { MultiplyAdds } from './count-multiply-adds.ts';
-import type { DataFacts, DataQuestion, ModelFacts } from '../workload.ts';
-
-/** Requests to the inspector, and its answers. */
-export interface Inspections {
-  /** A model from a file, which is an arbitrary program. */
-  model: { readonly question: ModelSource; readonly answer: ModelFacts };
-  /** The work of such a model's forward pass. */
-  work: { readonly question: ModelSource; readonly answer: MultiplyAdds };
-  /** A data set whose files have to be read whole. */
-  data: {
-    readonly question: {
-      readonly workload: DataQuestion;
-      readonly own?: ModelFacts | undefined;
-    };
-    readonly answer: DataFacts;
-  };
-}
-
-export type InspectorRequest = {
-  readonly [K in keyof Inspections]: {
-    readonly kind: K;
-    readonly question: Inspections[K]['question'];
-  };
-}[keyof Inspections];
-
-export type InspectorReply =
-  { readonly answer: unknown } | { readonly error: ErrorData };
+import { REPLIES, replySchema, type Inspections } from './inspections.ts';
 
 interface AskOptions {
   /** Time limit in seconds. */
@@ -41,6 +17,8 @@ interface AskOptions {
 
 const INSPECTOR = { bundle: 'inspector.js', source: 'inspector.ts' };
 const STDERR_TAIL = 10_000;
+/** Only a program of the user's own can be the reason. */
+const NO_ANSWER = `it writes to descriptor ${REPLIES}, which Gradwire uses itself`;
 
 /** @throws what the inspector found; `died` */
 export async function askInspector<K extends keyof Inspections>(
@@ -48,8 +26,10 @@ export async function askInspector<K extends keyof Inspections>(
   question: Inspections[K]['question'],
   { died, limitSeconds }: AskOptions,
 ): Promise<Inspections[K]['answer']> {
-  const child = fork(bundledFile(INSPECTOR, import.meta.dirname), {
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  // No channel of Node's: a program that writes to its descriptor would end this process.
+  const file = bundledFile(INSPECTOR, import.meta.dirname);
+  const child = spawn(process.execPath, [...process.execArgv, file], {
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     timeout: limitSeconds * 1000,
     killSignal: 'SIGKILL',
   });
@@ -58,12 +38,20 @@ export async function askInspector<K extends keyof Inspections>(
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_TAIL);
   });
-  const reply = await new Promise<InspectorReply>((resolve, reject) => {
-    child.once('message', (message) => {
-      resolve(message as InspectorReply);
+  const raw = await new Promise<unknown>((resolve, reject) => {
+    const decoder = new FrameDecoder();
+    const streams = child.stdio as readonly unknown[] | undefined;
+    const replies = streams?.[REPLIES] as Readable | undefined;
+    replies?.on('data', (chunk: Buffer) => {
+      try {
+        for (const reply of decoder.push(chunk)) resolve(reply);
+      } catch {
+        reject(died(NO_ANSWER));
+        child.kill('SIGKILL');
+      }
     });
     child.once('error', reject);
-    // After the last message.
+    // After the last reply.
     child.once('close', (_, signal) => {
       const why =
         child.killed && signal === 'SIGKILL'
@@ -72,13 +60,25 @@ export async function askInspector<K extends keyof Inspections>(
       reject(died(why));
     });
     if (child.pid === undefined) return;
-    child.send({ kind, question }, (error) => {
-      // The close event gives the reason.
-      if (error !== null) child.kill();
-    });
+    // The close event gives the reason.
+    child.stdin?.on('error', () => undefined).end(encodeFrame({ kind, question }));
   });
+  const reply = checkedReply(kind, raw, died);
   if ('error' in reply) throw new GradwireError(reply.error);
-  return reply.answer as Inspections[K]['answer'];
+  return reply.answer;
+}
+
+function checkedReply<K extends keyof Inspections>(
+  kind: K,
+  raw: unknown,
+  died: AskOptions['died'],
+): z.infer<ReturnType<typeof replySchema<K>>> {
+  try {
+    const refusal = { code: 'INSPECTION_INVALID', what: 'inspection' };
+    return checkedMessage(replySchema(kind), raw, refusal);
+  } catch {
+    throw died(NO_ANSWER);
+  }
 }
 
 /** The engine's own words if it has some, otherwise the last line. */

@@ -7,7 +7,8 @@ import { failure } from '../../../shared/errors.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { placeStamp } from '../datasets/file-stamp.ts';
 import { readsWholeFiles, type DataFacts, type SpecFacts } from '../workload.ts';
-import { askInspector, type Inspections } from './ask-inspector.ts';
+import { askInspector } from './ask-inspector.ts';
+import type { Inspections } from './inspections.ts';
 import { inspectOwnModel } from './inspect-model.ts';
 
 /** As long as a launch may wait. */

@@ -2,12 +2,14 @@
  * The process that inspects models from files and data that must be read whole. A user's file
  * is an arbitrary program: it may never end, or exhaust its process, but nothing else.
  */
+import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { toErrorData } from '../../../shared/errors.ts';
+import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
 import { loadModelFile, type ModelSource } from '../models/model-file.ts';
 import { factsOfData, layerFacts, type ModelFacts } from '../workload.ts';
-import type { InspectorReply, InspectorRequest } from './ask-inspector.ts';
 import { countMultiplyAdds } from './count-multiply-adds.ts';
+import { REPLIES, type InspectorReply, type InspectorRequest } from './inspections.ts';
 import { rehearseModel } from './rehearse-model.ts';
 
 async function inspect(request: InspectorRequest): Promise<InspectorReply> {
@@ -40,10 +42,18 @@ async function factsOfModel(source: ModelSource): Promise<ModelFacts> {
   };
 }
 
-process.once('message', (request) => {
-  void inspect(request as InspectorRequest).then((reply) =>
-    process.send!(reply, () => process.exit()),
-  );
+function writeAll(bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(REPLIES, bytes, at);
+}
+
+const decoder = new FrameDecoder<InspectorRequest>();
+process.stdin.on('data', (chunk: Buffer) => {
+  for (const request of decoder.push(chunk)) {
+    void inspect(request).then((reply) => {
+      writeAll(encodeFrame(reply));
+      process.exit();
+    });
+  }
 });
 // If the caller is gone, no answer is needed. This thread may be reading, so another one checks.
 new Worker(
