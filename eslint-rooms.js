@@ -15,7 +15,7 @@ export const rooms = {
   'shared/protocol': ['shared', 'shared/cost-model'],
 
   // Files that survive a power cut: for every program on Node, not for a page.
-  disk: [],
+  disk: [SHARED],
 
   'agent/bundle': [SHARED],
   'agent/memory': [SHARED],
@@ -286,7 +286,7 @@ export const rooms = {
     'disk',
     SHARED,
   ],
-  'agent/attach': ['agent/bundle', SHARED],
+  'agent/attach': ['agent/bundle', 'disk', SHARED],
   // engine.ts, the public entry.
   agent: [
     'agent/allreduce',

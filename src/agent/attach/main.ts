@@ -26,6 +26,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { makePrivate } from '../../disk/private-directory.ts';
+import { GradwireError } from '../../shared/errors.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 
 const START_DEADLINE_MS = 60_000;
@@ -71,6 +73,7 @@ const home = path.resolve(base, 'nodes', os.hostname());
 const log = path.join(home, 'supervisor.log');
 
 try {
+  await takeBase();
   const socket = (await dial()) ?? (find ? undefined : await startAndDial());
   if (socket === undefined) process.exit(EXIT_NONE_RUNS);
   process.stdout.write(`${marker}\n`);
@@ -82,6 +85,19 @@ try {
   process.stdout.on('error', () => process.exit(1));
 } catch (error) {
   fail(error);
+}
+
+/** What other users could do with the supervisor's socket, and read, ends here. */
+async function takeBase(): Promise<void> {
+  try {
+    const next = `Make ${base} a directory of your own on that machine.`;
+    const changed = await makePrivate(path.resolve(base!), next);
+    if (changed !== undefined) process.stderr.write(`${changed}\n`);
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    process.stderr.write(`${JSON.stringify(error.toData())}\n`);
+    process.exit(EXIT_REFUSED);
+  }
 }
 
 /** False if there is no such directory, and so no supervisor. */

@@ -31,6 +31,8 @@ export function openRankLine<Order, Report>({
   fail,
   parse = (raw) => anyMessage<Order>(raw, { code: 'ORDER_INVALID', what: 'order' }),
 }: RankLine<Order>): ReportChannel<Report> {
+  // Where Slurm starts it, the login node's may not reach it.
+  process.umask(0o077);
   keepCompiledCode();
   const byLine = process.argv.includes(BY_LINE);
   // A process's kernel name is the beginning of its title. Slurm 22.05 with

@@ -52,7 +52,7 @@ export async function withWorkspace<T>(
   { mayAsk, ...options }: WorkspaceOptions = {},
 ): Promise<T> {
   const home = await openHome();
-  const store = RunStore.open(home.database);
+  const store = openPrivately(home);
   const upkeep = new Upkeep(store.space, (error) => {
     process.stderr.write(`gradwire: ${formatError(toErrorData(error))}\n`);
   });
@@ -123,6 +123,19 @@ export async function withWorkspace<T>(
     await inventory[Symbol.asyncDispose]();
     upkeep.finish(UPKEEP_MS);
     store.close();
+  }
+}
+
+/**
+ * The history's file is for the user alone; files that a command writes where the user says
+ * get the user's own mode.
+ */
+function openPrivately({ database }: Home): RunStore {
+  const before = process.umask(0o077);
+  try {
+    return RunStore.open(database);
+  } finally {
+    process.umask(before);
   }
 }
 

@@ -69,6 +69,7 @@ exit 0
 
 const UNPACK = `
 ${OVERTAKEN}
+umask 077
 trap 'rm -rf "$beside" "$beside.old" "$incoming/$file"' EXIT
 mkdir -p "$beside" || exit 1
 gzip -dc "$incoming/$file" | tar -xf - -C "$beside" || exit 1

@@ -30,6 +30,7 @@ import { tellFailed, tellWindowShown } from './starter.ts';
 
 const PAPERS = 'https://arxiv.org/abs/1802.08021';
 
+process.umask(0o077);
 // Both must be set before Electron is ready.
 app.enableSandbox();
 protocol.registerSchemesAsPrivileged([

@@ -16,10 +16,9 @@
  *   app.log          faults of the app that nothing else caught
  */
 import { createHash } from 'node:crypto';
-import { lstat, mkdir } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { failure, inputError } from '../../shared/errors.ts';
+import { makePrivate } from '../../disk/private-directory.ts';
 import { isTooLong } from './socket-address.ts';
 
 export interface Home {
@@ -70,16 +69,25 @@ export function resolveHome(
   };
 }
 
+const NEXT =
+  'Set GRADWIRE_HOME to a directory that is yours and that you may write to.';
+
 /**
- * Creates the home's missing directories.
+ * Creates the home's missing directories, and takes from other users what they could do in
+ * existing ones.
+ * @param notice told what was changed
  * @throws GradwireError `HOME_UNUSABLE`
  */
-export async function openHome(home: Home = resolveHome()): Promise<Home> {
-  await makePrivate(home.directory);
-  if (process.platform !== 'win32' && path.dirname(home.socket) !== home.directory) {
-    const directory = path.dirname(home.socket);
-    await makePrivate(directory);
-    await checkOwner(directory);
+export async function openHome(
+  home: Home = resolveHome(),
+  notice: (text: string) => void = (text) =>
+    process.stderr.write(`gradwire: ${text}\n`),
+): Promise<Home> {
+  const directories = new Set([home.directory]);
+  if (process.platform !== 'win32') directories.add(path.dirname(home.socket));
+  for (const directory of directories) {
+    const changed = await makePrivate(directory, NEXT);
+    if (changed !== undefined) notice(changed);
   }
   return home;
 }
@@ -117,32 +125,3 @@ function formerSocket(
 
 const nameOf = (directory: string): string =>
   createHash('sha256').update(directory).digest('hex').slice(0, 16);
-
-async function makePrivate(directory: string): Promise<void> {
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw inputError('HOME_UNUSABLE', `cannot make ${directory}: ${reason(cause)}`, {
-      next: 'Set GRADWIRE_HOME to a directory that you may write to.',
-    });
-  }
-}
-
-/** Another user may have put a directory into shared temporary space. */
-async function checkOwner(directory: string): Promise<void> {
-  const entry = await lstat(directory);
-  const mine = process.getuid === undefined || entry.uid === process.getuid();
-  if (!entry.isDirectory() || !mine || (entry.mode & 0o077) !== 0) {
-    throw failure(
-      'HOME_UNUSABLE',
-      `${directory} is not a private directory that you own`,
-      {
-        next: 'Remove it, or set GRADWIRE_HOME to a shorter path.',
-      },
-    );
-  }
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}

@@ -5,7 +5,8 @@
  * may not read that page; the printed URL works everywhere.)
  */
 import { spawn } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -54,12 +55,15 @@ export async function openBrowser(
   const page = path.join(directory, 'open.html');
   const opener = openerFor(page, process.platform, process.env);
   if (opener === undefined) return undefined;
+  // Never through a file or a link that somebody has put there: the token is in it.
+  const draft = `${page}.${randomBytes(8).toString('hex')}`;
   await writeFile(
-    page,
+    draft,
     `<!doctype html><meta name="referrer" content="no-referrer">` +
       `<meta http-equiv="refresh" content="0; url=${url}"><title>Gradwire</title>\n`,
-    { mode: 0o600 },
+    { mode: 0o600, flag: 'wx' },
   );
+  await rename(draft, page);
   startOpener(opener);
   return { [Symbol.asyncDispose]: () => rm(page, { force: true }) };
 }

@@ -30,6 +30,7 @@ export interface ServeOptions {
  */
 export async function serve({ port = 0, open }: ServeOptions): Promise<void> {
   checkPort(port);
+  process.umask(0o077);
   const renderer = rendererDirectory();
   await using resources = new AsyncDisposableStack();
   const stopped = resources.use(stopSignal()).received;

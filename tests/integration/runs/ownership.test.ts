@@ -3,9 +3,11 @@
  * host names of their own, and a socket that leads nowhere on the second, since a Unix socket
  * does not cross machines. Linux, root.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -131,6 +133,12 @@ describe('a supervisor whose socket is gone', () => {
       const list = succeeded(await home.run(['runs', 'list', '--json']));
       expect(list.stderr).not.toContain('HOME_');
       expect(JSON.parse(list.stdout)).toMatchObject({ id: run, state: 'running' });
+      // The command may have started one, which ends when it finds the other.
+      await until(
+        () => home.supervisors(),
+        (found) => found.length === 1,
+        'a second supervisor to end',
+      );
       expect(home.supervisors()).toEqual(supervisors);
       expect(home.processes('gradwire worker')).toEqual(workers);
     }
@@ -154,6 +162,29 @@ describe('a supervisor whose socket is gone', () => {
     }
     succeeded(await home.run(['runs', 'stop', run]));
   });
+});
+
+it('a base on a machine is made private, and refused if it is not the user’s', async () => {
+  await using home = new GradwireHome();
+  const base = path.join(home.directory, 'base');
+  mkdirSync(base);
+  chmodSync(base, 0o777);
+  const attach = path.join(path.dirname(builtCommand), '../agent/attach.js');
+  const find = () =>
+    spawnSync(
+      process.execPath,
+      [attach, '--base', base, '--agent', 'a', '--marker', 'm', '--find'],
+      { encoding: 'utf8' },
+    );
+  expect(find()).toMatchObject({
+    status: 3,
+    stderr: expect.stringContaining(base) as string,
+  });
+  expect(statSync(base).mode & 0o777).toBe(0o700);
+  chownSync(base, 12_345, 12_345);
+  const { status, stderr } = find();
+  expect(status).toBe(4);
+  expect(JSON.parse(stderr)).toMatchObject({ code: 'HOME_UNUSABLE' });
 });
 
 it('a home of any length has one socket, whatever the environment', async () => {

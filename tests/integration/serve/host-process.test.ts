@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -147,6 +147,11 @@ describe('serve', () => {
     await chmod(bin, 0o755);
     if (asRoot) await chown(bin, NOBODY, NOBODY);
     const log = path.join(bin, 'opened.json');
+    // A link that somebody has put there is not written through.
+    const victim = path.join(bin, 'victim');
+    await writeFile(victim, 'theirs', { mode: 0o666 });
+    await chmod(victim, 0o666);
+    await symlink(victim, path.join(home, 'open.html'));
     await script(
       path.join(bin, 'xdg-open'),
       `const fs = require('node:fs');
@@ -176,6 +181,7 @@ describe('serve', () => {
     expect(seen.arguments).toEqual([path.join(home, 'open.html')]);
     expect(seen.mode).toBe(0o600);
     expect(seen.text).toContain(`url=${url}"`);
+    expect(readFileSync(victim, 'utf8')).toBe('theirs');
     await end(command);
     expect(existsSync(path.join(home, 'open.html'))).toBe(false);
   });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -52,6 +52,35 @@ test('is made private, with the directory of its socket', async () => {
   for (const directory of [home.directory, path.dirname(home.socket)]) {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   }
+});
+
+test.each([0o755, 0o777])(
+  'an existing one of mode %o is made private',
+  async (mode) => {
+    const directory = await mkdtemp(path.join(temporary, 'open-'));
+    await chmod(directory, mode);
+    const notices: string[] = [];
+    const open = () =>
+      openHome(resolveHome({ GRADWIRE_HOME: directory }), (text) => notices.push(text));
+    await open();
+    await open();
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    expect(notices).toEqual([expect.stringContaining(directory)]);
+  },
+);
+
+const isRoot = process.getuid?.() === 0;
+test.skipIf(!isRoot)('one of another user is refused, and left as it is', async () => {
+  const directory = await mkdtemp(path.join(temporary, 'theirs-'));
+  await chmod(directory, 0o755);
+  await chown(directory, 12_345, 12_345);
+  await expect(
+    openHome(resolveHome({ GRADWIRE_HOME: directory })),
+  ).rejects.toMatchObject({
+    code: 'HOME_UNUSABLE',
+    message: expect.stringContaining('uid 12345') as string,
+  });
+  expect((await stat(directory)).mode & 0o777).toBe(0o755);
 });
 
 test('a file in its place is a coded error', async () => {
