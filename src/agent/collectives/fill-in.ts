@@ -51,6 +51,9 @@ export function unitedPerRound({ ranks }: ExchangeShape): readonly number[] {
   );
 }
 
+/** A range of a vector. */
+type MergedRange = Pick<ExchangeShape, 'length' | 'valueBytes'>;
+
 /**
  * Seconds for merging two contributions to a range, with these numbers of entries, into
  * one, which is dense if they reach δ: as `merged` of `sparse-stream.ts` does it.
@@ -58,13 +61,14 @@ export function unitedPerRound({ ranks }: ExchangeShape): readonly number[] {
 export function mergedSeconds(
   a: number,
   b: number,
-  length: number,
+  { length, valueBytes }: MergedRange,
   network: NetworkCost,
 ): number {
-  const dense = [a, b].filter((entries) => reachesDelta(entries, length)).length;
+  const isDense = (entries: number) => reachesDelta(entries, length, valueBytes);
+  const dense = [a, b].filter(isDense).length;
   if (dense === 2) return length * network.gamma;
   if (dense === 1) return Math.min(a, b) * scatterSeconds(network);
-  if (!reachesDelta(a + b, length)) return (a + b) * mergeSeconds(network);
+  if (!isDense(a + b)) return (a + b) * mergeSeconds(network);
   return length * network.gamma + (a + b) * scatterSeconds(network);
 }
 
@@ -81,10 +85,16 @@ export function mergedTreeSeconds(
   for (let united = 1; united < shape.ranks; united *= 2) {
     const entries = unionOf(shape, united) / parts;
     const merges = shape.ranks / (2 * united);
-    seconds += merges * mergedSeconds(entries, entries, shape.length / parts, network);
+    seconds += merges * mergedSeconds(entries, entries, partOf(shape, parts), network);
   }
   return seconds;
 }
+
+/** One of several equal parts of the vector. */
+export const partOf = (
+  { length, valueBytes }: ExchangeShape,
+  parts: number,
+): MergedRange => ({ length: length / parts, valueBytes });
 
 /** Seconds for copying a payload into its parts. */
 export const splitSeconds = (shape: ExchangeShape, { gamma }: NetworkCost): number =>

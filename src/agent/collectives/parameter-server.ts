@@ -32,6 +32,7 @@ import {
   assembledSeconds,
   entriesPerRank,
   mergedSeconds,
+  partOf,
   splitSeconds,
   unionBytes,
   unionOf,
@@ -134,14 +135,14 @@ function messageBytes(shape: ExchangeShape): { push: number; pull: number } {
 
 /** A server merges rank by rank; every rank splits its payload and joins the sums. */
 function sparseSeconds(shape: ExchangeShape, network: NetworkCost): number {
-  const { length, ranks } = shape;
+  const { ranks } = shape;
   const servers = serversOf(shape);
   const entries = entriesPerRank(shape) / servers;
   let seconds = splitSeconds(shape, network);
   if (servers > 1) seconds += assembledSeconds(shape, network);
   for (let united = 1; united < ranks; united++) {
     const sum = unionOf(shape, united) / servers;
-    seconds += mergedSeconds(sum, entries, length / servers, network);
+    seconds += mergedSeconds(sum, entries, partOf(shape, servers), network);
   }
   return seconds;
 }

@@ -20,6 +20,7 @@ import type {
 import {
   assembledSeconds,
   mergedSeconds,
+  partOf,
   splitSeconds,
   unionBytes,
   unionOf,
@@ -46,13 +47,18 @@ export const sparseRing: CollectiveDefinition = {
   source: 'SparCML (Renggli et al., SC 2019), section 6',
   takes: ['sparse'],
   cost: (shape, network) => {
-    const { ranks, length } = shape;
+    const { ranks } = shape;
     if (ranks === 1) return 0;
     const own = unionOf(shape, 1) / ranks;
     const merging = travelling(shape).reduce(
       (sum, united) =>
         sum +
-        mergedSeconds(unionOf(shape, united) / ranks, own, length / ranks, network),
+        mergedSeconds(
+          unionOf(shape, united) / ranks,
+          own,
+          partOf(shape, ranks),
+          network,
+        ),
       0,
     );
     const messages = travelling(shape).reduce(

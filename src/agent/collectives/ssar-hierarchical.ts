@@ -33,6 +33,7 @@ import {
   assembledSeconds,
   entriesPerRank,
   mergedSeconds,
+  partOf,
   mergedTreeSeconds,
   splitSeconds,
   unionBytes,
@@ -64,14 +65,14 @@ export const ssarHierarchical: CollectiveDefinition = {
   takes: ['sparse'],
   forNodes: true,
   cost: (shape, network) => {
-    const { ranks, length } = shape;
+    const { ranks } = shape;
     if (ranks === 1) return 0;
     const steps = stepsOf(shape);
     const { lanes, most, unions } = steps;
     const between = betweenNodes(network);
     const merging = unions.reduce((sum, united) => {
       const entries = unionOf(shape, united) / lanes;
-      return sum + mergedSeconds(entries, entries, length / lanes, network);
+      return sum + mergedSeconds(entries, entries, partOf(shape, lanes), network);
     }, 0);
     // If the ranks share the node's link, all lanes' bytes pass through it.
     const sharing = sharingLink(network, lanes);

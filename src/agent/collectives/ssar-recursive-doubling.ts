@@ -45,7 +45,7 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
   cost: (shape, network) => {
     const merging = (united: number): number => {
       const entries = unionOf(shape, united);
-      return mergedSeconds(entries, entries, shape.length, network);
+      return mergedSeconds(entries, entries, shape, network);
     };
     const swaps = unitedPerRound(shape).map(
       (united) => messageSeconds(network, unionBytes(shape, united)) + merging(united),

@@ -2,14 +2,22 @@
  * The measured time of a collective, as a factor on the prediction of the α–β–γ model.
  * The model covers messages, bytes and reductions, but not additional copies, the cost of
  * steps in JavaScript, or waiting among ranks that share cores. Each collective was timed
- * on a few shapes (`probe/collective-timing.ts`). Around the requested shape, a plane
- * over log N and log k is fitted to the logarithms of these times, weighted by a Gaussian
- * of the distance: locally a time is a power of N and of k. Beyond the timed shapes the
- * model extrapolates from their edge.
+ * on a few shapes (`probe/collective-timing.ts`). Among these, a plane over log N and log k is
+ * fitted to the logarithms of their times around the requested shape, weighted by a Gaussian
+ * of the distance: locally a time is a power of N and of k. Dense times never fall as N grows.
  *
- * Source: local linear regression (Cleveland and Devlin, 1988).
+ * Nothing is extrapolated. Beyond the timed shapes the model goes on from their edge: what a larger
+ * shape takes longer there is added to the measured time, so that an error of a small
+ * shape stays as small. And no prediction beats the wire: the bytes of the busiest rank at the
+ * link's own rate.
+ *
+ * Source: local linear regression (Cleveland and Devlin, 1988); monotone by pooling neighbours
+ * (Ayer et al., 1955).
  */
-import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import {
+  linkByteSeconds,
+  type NetworkCost,
+} from '../../shared/cost-model/network-cost.ts';
 import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
@@ -19,17 +27,35 @@ import { exp, log } from '../../shared/portable-math.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */
 const WIDTH = 1.5;
-/** How far beyond the timed shapes the plane is trusted, as a factor. */
-const REACH = 4;
 /** Makes a slope 0 if no two shapes determine it. */
 const RIDGE = 1e-6;
+
+/** Expected by the model's seconds; at least 1 of what the wire takes. */
+export function timedFactor(
+  collective: CollectiveDefinition,
+  shape: ExchangeShape,
+  network: NetworkCost,
+): number {
+  const model = placedSeconds(collective, shape, network);
+  if (model === 0) return 1;
+  const wire = collective.wireBytes(shape) * linkByteSeconds(network);
+  return Math.max(measuredFactor(collective, shape, network), wire / model);
+}
+
+/** Seconds that this exchange is expected to take. */
+export const expectedSeconds = (
+  collective: CollectiveDefinition,
+  shape: ExchangeShape,
+  network: NetworkCost,
+): number =>
+  placedSeconds(collective, shape, network) * timedFactor(collective, shape, network);
 
 /**
  * 1 if it was not timed with this number of ranks. Quantised exchanges were never timed,
  * and parameter servers only with the default number.
  */
-export function timedFactor(
-  collective: Pick<CollectiveDefinition, 'id' | 'cost'>,
+function measuredFactor(
+  collective: CollectiveDefinition,
   shape: ExchangeShape,
   { timed }: NetworkCost,
 ): number {
@@ -44,20 +70,18 @@ export function timedFactor(
       (one.nnz === undefined) === (shape.nnz === undefined),
   );
   if (comparable.length === 0) return 1;
-  const near = withinReach(shape, comparable);
-  return planeAt(near, comparable) / collective.cost(near, timed.network);
+  const near = nearest(shape, comparable);
+  const measured = shape.nnz === undefined ? risingAt : planeAt;
+  const ofNear = measured(near, comparable);
+  const modelOfNear = collective.cost(near, timed.network);
+  const model = collective.cost(shape, timed.network);
+  return model <= modelOfNear
+    ? ofNear / modelOfNear
+    : (ofNear + model - modelOfNear) / model;
 }
 
-/** Seconds that this exchange is expected to take. */
-export const expectedSeconds = (
-  collective: CollectiveDefinition,
-  shape: ExchangeShape,
-  network: NetworkCost,
-): number =>
-  placedSeconds(collective, shape, network) * timedFactor(collective, shape, network);
-
 /** The shape as it would have been timed: f32, with the nearest N and density. */
-function withinReach(
+function nearest(
   { ranks, length: n, nnz: k }: ExchangeShape,
   timed: readonly TimedCollective[],
 ): ExchangeShape {
@@ -75,7 +99,43 @@ function withinReach(
 }
 
 const within = (value: number, timed: readonly number[]): number =>
-  Math.min(REACH * Math.max(...timed), Math.max(Math.min(...timed) / REACH, value));
+  Math.min(Math.max(...timed), Math.max(Math.min(...timed), value));
+
+/**
+ * Seconds of a dense shape among the timed ones: between the planes at the timed lengths,
+ * where those that fall are pooled.
+ */
+function risingAt(
+  { length }: ExchangeShape,
+  timed: readonly TimedCollective[],
+): number {
+  const ranks = timed[0]!.ranks;
+  const lengths = [...new Set(timed.map((one) => one.length))].sort((a, b) => a - b);
+  const times = rising(
+    lengths.map((n) => log(planeAt({ ranks, length: n, payloadBytes: 4 * n }, timed))),
+  );
+  const above = lengths.findIndex((n) => n >= length);
+  if (lengths[above] === length) return exp(times[above]!);
+  const [low, high] = [lengths[above - 1]!, lengths[above]!];
+  const share = log(length / low) / log(high / low);
+  return exp(times[above - 1]! + share * (times[above]! - times[above - 1]!));
+}
+
+/** The nearest sequence that never falls. */
+function rising(values: readonly number[]): readonly number[] {
+  const pools: { mean: number; count: number }[] = [];
+  for (const value of values) {
+    let pool = { mean: value, count: 1 };
+    for (let last = pools.at(-1); last && last.mean > pool.mean; last = pools.at(-1)) {
+      const count = last.count + pool.count;
+      const mean = (last.mean * last.count + pool.mean * pool.count) / count;
+      pool = { mean, count };
+      pools.pop();
+    }
+    pools.push(pool);
+  }
+  return pools.flatMap(({ mean, count }) => new Array<number>(count).fill(mean));
+}
 
 /** Seconds, by weighted least squares; the shape is the origin. */
 function planeAt(

@@ -4,8 +4,8 @@
  * the same messages, but one of them may copy more, or wait for a core that the other
  * does not use. For the model's use of these times see `collectives/timed-factor.ts`.
  *
- * Every rank runs the same schedule. Shapes grow until an exchange takes long, and each
- * shape has a time limit, so that a slow link does not take minutes. About 40 seconds for
+ * Every rank runs the same schedule. Each collective's shapes grow until its exchange takes long, and
+ * each shape has a time limit, so that a slow link does not take minutes. About 40 seconds for
  * four ranks on loopback; a quick measurement, of small vectors and few repetitions, about
  * 4.
  */
@@ -91,8 +91,8 @@ const BUDGETS: Readonly<Record<ProbeEffort, Budget>> = {
     ...{ shapeSeconds: 0.02, fewestTurns: 1, discardedSeconds: 0.002 },
   },
 };
-/** If the slowest exchange of a shape takes longer, no larger shape follows. */
-const LONG_SECONDS = 0.1;
+/** A collective that would take longer on the next shape, by its bytes, is not timed on it. */
+const LONGEST_SECONDS = 0.4;
 const MEETING_STREAM = 1_000_000;
 /** Its own stream for each collective. */
 const streamOf = ({ code }: CollectiveDefinition): number => MEETING_STREAM + code;
@@ -117,14 +117,42 @@ export async function timeCollectives(
   ];
   const timings: CollectiveTiming[] = [];
   for (const shapes of families) {
-    for (const shape of shapes) {
-      const timed = await ranks.time(shape);
+    let going = contestantsFor(shapes[0]);
+    for (const [place, shape] of shapes.entries()) {
+      const timed = await ranks.time(shape, going);
       timings.push(...timed);
-      const longest = Math.max(...timed.flatMap(({ seconds }) => seconds));
-      if ((await ranks.largest(longest)) > LONG_SECONDS) break;
+      const longest = await ranks.largest(
+        timed.map(({ seconds }) => seconds.reduce((most, one) => Math.max(most, one))),
+      );
+      const next = shapes[place + 1];
+      if (next === undefined) break;
+      going = thatGoOn(going, longest, next.length / shape.length);
+      if (going.length === 0) break;
     }
   }
   return timings;
+}
+
+/**
+ * Those that do not take long on the next shape either, each by its own time.
+ * @param seconds the longest repetition of each
+ * @param growth the next shape's bytes by this one's
+ */
+export const thatGoOn = <T>(
+  timed: readonly T[],
+  seconds: readonly number[],
+  growth: number,
+): readonly T[] =>
+  timed.filter((_, which) => seconds[which]! * growth <= LONGEST_SECONDS);
+
+/** Those that take vectors of these shapes, within one node. */
+function contestantsFor(
+  shape: TimedShape | undefined,
+): readonly CollectiveDefinition[] {
+  const kind = shape?.nnz === undefined ? 'dense' : 'sparse';
+  return [...collectives.values()].filter(
+    ({ takes, forNodes }) => takes.includes(kind) && forNodes !== true,
+  );
 }
 
 class TimedRanks {
@@ -139,35 +167,35 @@ class TimedRanks {
     this.#meeting = this.#communicator(MEETING_STREAM);
   }
 
-  /** The maximum over ranks of each rank's value; also a barrier. */
-  async largest(value: number): Promise<number> {
+  /** The maximum over ranks of each rank's values; also a barrier. */
+  async largest(values: readonly number[]): Promise<readonly number[]> {
     this.#meeting.begin({ epoch: 0, operation: 0, dtype: 0 });
-    const [largest] = await smallAllreduce(this.#meeting, [value], ['max']);
-    return largest!;
+    const operations = values.map(() => 'max' as const);
+    return await smallAllreduce(this.#meeting, values, operations);
   }
 
-  /** Times all collectives that take vectors of this shape, in turns. */
-  async time(shape: TimedShape): Promise<readonly CollectiveTiming[]> {
-    const { length, nnz } = shape;
+  /** Times these collectives on vectors of this shape, in turns. */
+  async time(
+    shape: TimedShape,
+    timed: readonly CollectiveDefinition[],
+  ): Promise<readonly CollectiveTiming[]> {
+    const { length } = shape;
     const { warmUpSeconds, shapeSeconds, fewestTurns, discardedSeconds } = this.#budget;
-    const kind = nnz === undefined ? 'dense' : 'sparse';
     const effort = EFFORTS.find(({ bytes }) => 4 * length <= bytes)!;
     const { batch, turns } = effort;
     using payloads = new Payloads(this.#world, shape, batch);
-    const contestants = [...collectives.values()]
-      .filter(({ takes, forNodes }) => takes.includes(kind) && forNodes !== true)
-      .map((collective) => ({
-        collective,
-        communicator: this.#communicator(streamOf(collective)),
-        seconds: [] as number[],
-        discarded: 0,
-      }));
+    const contestants = timed.map((collective) => ({
+      collective,
+      communicator: this.#communicator(streamOf(collective)),
+      seconds: [] as number[],
+      discarded: 0,
+    }));
     const run = async (
       { collective, communicator }: (typeof contestants)[number],
       count: number,
     ): Promise<number> => {
       const written = payloads.write(count);
-      await this.largest(0);
+      await this.#meet();
       const start = performance.now();
       for (const payload of written) {
         communicator.begin({ epoch: 0, operation: collective.code, dtype: 1 });
@@ -183,7 +211,7 @@ class TimedRanks {
       }
       this.#warm.add(id);
       await run(contestant, batch);
-      const seconds = batch * (await this.largest(await run(contestant, batch)));
+      const seconds = batch * (await this.#largestOf(await run(contestant, batch)));
       contestant.discarded = discardedOf(seconds, discardedSeconds);
     }
     const begun = performance.now();
@@ -191,7 +219,7 @@ class TimedRanks {
       if (turn >= fewestTurns && (await this.#passed(begun, shapeSeconds))) break;
       for (const contestant of contestants) {
         // All ranks have received everything, because a sleeping rank sends nothing.
-        await this.largest(0);
+        await this.#meet();
         await sleep(REST_MS);
         for (let time = 0; time < contestant.discarded; time++) {
           await run(contestant, batch);
@@ -207,9 +235,18 @@ class TimedRanks {
     });
   }
 
+  async #largestOf(value: number): Promise<number> {
+    return (await this.largest([value]))[0]!;
+  }
+
+  /** A barrier. */
+  async #meet(): Promise<void> {
+    await this.largest([0]);
+  }
+
   /** Whether this many seconds have passed on any rank; all agree. */
   async #passed(begun: number, seconds: number): Promise<boolean> {
-    return (await this.largest((performance.now() - begun) / 1000)) >= seconds;
+    return (await this.#largestOf((performance.now() - begun) / 1000)) >= seconds;
   }
 
   #communicator(stream: number): TransportCommunicator {

@@ -56,8 +56,31 @@ export interface MessageCost {
   readonly beta: number;
 }
 
-/** β of messages of this many bytes, interpolated by logarithm between the known sizes. */
-export function byteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): number {
+/**
+ * What a byte of a large message may take longer than one of a small message because of caches and
+ * copies: no memory is slower. What is beyond is a link's.
+ */
+const COPY_SECONDS = 1e-9;
+
+/**
+ * The link's own s per byte: that of the largest messages, if it is more than copies explain; else 0,
+ * as nothing is known of the link. Small messages may seem faster where a shaper lets bursts pass,
+ * which is over when more of them follow.
+ */
+export function linkByteSeconds({ beta, rates }: NetworkCost): number {
+  const sustained = rates?.at(-1)?.beta ?? beta;
+  const share = sustained / COPY_SECONDS - 1;
+  return sustained * Math.min(1, Math.max(0, share));
+}
+
+/**
+ * β of messages of this many bytes, interpolated by logarithm between the known sizes; at least the
+ * link's own.
+ */
+export const byteSeconds = (network: NetworkCost, bytes: number): number =>
+  Math.max(timedByteSeconds(network, bytes), linkByteSeconds(network));
+
+function timedByteSeconds({ beta, rates = [] }: NetworkCost, bytes: number): number {
   const above = rates.findIndex((rate) => rate.bytes >= bytes);
   const upper = rates.at(above);
   if (upper === undefined) return beta;

@@ -101,7 +101,8 @@ describe.each(worlds)('P = $ranks', ({ ranks, ids }) => {
       nnzReduced: expected.filter((value) => value !== 0).length,
       switchedToDense: id === 'dsar-split-allgather' && ranks > 1,
     });
-    expect(report.ms).toBeGreaterThan(0);
+    // Several ranks cannot send messages to each other in less than 1 µs.
+    expect(report.ms).toBeGreaterThan(ranks > 1 ? 1e-3 : 0);
     // The collective's own bytes and its frames' headers, nothing of the handshake.
     for (const [rank, sent] of report.wireSent.entries()) {
       expect(sent).toBeGreaterThanOrEqual(bytes[rank]!);

@@ -54,7 +54,8 @@ test('three ranks: every pair alone, loads, kernels; kept as it was measured', a
     expect(alpha + 1e6 * beta).toBeGreaterThan(1e-6);
   }
   for (const seconds of Object.values(profile.kernels)) {
-    expect(seconds).toBeGreaterThan(1e-12);
+    // No core adds 100 elements in a nanosecond: no wrong unit.
+    expect(seconds).toBeGreaterThan(1e-11);
   }
 
   expectEveryCollective(profile);
