@@ -137,7 +137,7 @@ export const experimentSpecSchema = z.strictObject({
         .min(0)
         .lt(1)
         .default(0.9)
-        .describe('Momentum, for sgd and lars'),
+        .describe('Momentum, for sgd and lars; the others have none'),
       nesterov: z.boolean().optional().describe('Use Nesterov momentum, for sgd'),
       weightDecay: z
         .number()
@@ -190,7 +190,7 @@ export const experimentSpecSchema = z.strictObject({
       scaleWithRanks: z
         .boolean()
         .optional()
-        .describe('Multiply the rate by the number of ranks'),
+        .describe('Multiply the rate by the number of ranks, or of pipelines'),
       decayAt: z
         .array(z.int().min(1))
         .max(100)
@@ -333,10 +333,24 @@ export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): bo
  * with its path, the value given and the nearest valid key.
  */
 export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpec {
-  const parsed = experimentSpecSchema.safeParse(raw);
+  const parsed = experimentSpecSchema.safeParse(withMomentumKnown(raw));
   if (parsed.success) return parsed.data;
   throw explainIssue(experimentSpecSchema, raw, parsed.error, { code: 'SPEC', place });
 }
+
+/** Optimisers without momentum: another one than 0 would be ignored. */
+export const WITHOUT_MOMENTUM: readonly string[] = ['adagrad', 'adam', 'adamw'];
+
+/** Momentum that is not given is the default, for optimisers that have any. */
+function withMomentumKnown(raw: unknown): unknown {
+  if (!isObject(raw) || !isObject(raw['optimizer'])) return raw;
+  const { kind, momentum } = raw['optimizer'];
+  if (momentum !== undefined || !WITHOUT_MOMENTUM.includes(String(kind))) return raw;
+  return { ...raw, optimizer: { ...raw['optimizer'], momentum: 0 } };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * The first issue of a failed parse as one coded error: `<code>_UNKNOWN_KEY` or

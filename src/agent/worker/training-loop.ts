@@ -288,7 +288,7 @@ export class TrainingLoop {
   #replaceMomentum(plan: ExchangePlan): void {
     const { trainer, spec } = this.#options;
     this.#replaced = withMomentumReplaced(plan, trainer.tensors);
-    const { momentum } = spec.optimizer;
+    const { momentum, weightDecay = 0 } = spec.optimizer;
     if (this.#replaced.size === 0 || momentum === 0 || this.#replacementTold) return;
     this.#replacementTold = true;
     const elements = trainer.tensors
@@ -299,7 +299,8 @@ export class TrainingLoop {
       code: 'MOMENTUM_REPLACED',
       message:
         `the method applies momentum to ${elements} of ${trainer.length} elements, so the ` +
-        `optimiser's momentum of ${momentum} does not apply to them`,
+        `optimiser's momentum of ${momentum} does not apply to them` +
+        (weightDecay === 0 ? '' : `, nor to their weight decay of ${weightDecay}`),
     });
   }
 

@@ -5,6 +5,10 @@ import { checkOptimizer } from '../../../src/agent/training/optimizers/check-opt
 import type { OptimizerSettings } from '../../../src/agent/training/optimizers/optimizer.ts';
 import { optimizers } from '../../../src/agent/training/optimizers/registry.ts';
 import {
+  parseExperimentSpec,
+  WITHOUT_MOMENTUM,
+} from '../../../src/shared/experiment-spec.ts';
+import {
   openJaxRuntime,
   type JaxArray,
   type JaxRuntime,
@@ -217,6 +221,9 @@ describe('options that would do nothing are refused', () => {
     ['sgd', { beta1: 0.5 }, 'sgd has no beta1; it has: nesterov, weightDecay'],
     ['adam', { nesterov: true }, 'adam has no nesterov'],
     ['sgd', { trust: 0.1 }, 'sgd has no trust'],
+    ['adam', { momentum: 0.9 }, 'adam has no momentum, so 0.9 has no effect'],
+    ['adamw', { momentum: 0.5 }, 'adamw has no momentum'],
+    ['adagrad', { momentum: 0.9 }, 'adagrad has no momentum'],
     ['sgd', { nesterov: true, momentum: 0 }, 'nesterov has no effect without momentum'],
     [
       'sgd',
@@ -233,6 +240,19 @@ describe('options that would do nothing are refused', () => {
         message: expect.stringContaining(message) as string,
       }),
     );
+  });
+
+  test('momentum that is not given is none where there is none', () => {
+    for (const [kind, { leavesMomentum }] of optimizers) {
+      expect(WITHOUT_MOMENTUM.includes(kind)).toBe(!leavesMomentum);
+      const { optimizer } = parseExperimentSpec({
+        workload: { model: 'fnn3', dataset: 'digits' },
+        optimizer: { kind },
+      });
+      expect(optimizer.momentum).toBe(leavesMomentum ? 0.9 : 0);
+      checkOptimizer(optimizers.get(kind)!, optimizer);
+      checkOptimizer(optimizers.get(kind)!, { ...optimizer, momentum: 0 });
+    }
   });
 
   test('a schedule of steps without steps', () => {

@@ -6,7 +6,14 @@ import { OPTIMIZER_OPTIONS, type Optimizer } from './optimizer.ts';
 type Given = Partial<ExperimentSpec['optimizer']>;
 
 /** @throws GradwireError `OPTIMIZER_OPTION_IDLE`; `SCHEDULE_INCOMPLETE` */
-export function checkOptimizer({ id, options }: Optimizer, given: Given): void {
+export function checkOptimizer(optimizer: Optimizer, given: Given): void {
+  const { id, leavesMomentum, options } = optimizer;
+  const { momentum = 0 } = given;
+  if (momentum > 0 && !leavesMomentum) {
+    throw idle('momentum', `${id} has no momentum, so ${momentum} has no effect`, {
+      next: 'Remove it, or set it to 0.',
+    });
+  }
   for (const option of OPTIMIZER_OPTIONS) {
     if (given[option] !== undefined && !options.includes(option)) {
       const takes = options.length === 0 ? 'none' : options.join(', ');
@@ -39,7 +46,7 @@ export function checkOptimizer({ id, options }: Optimizer, given: Given): void {
   }
 }
 
-const idle = (option: string, message: string) =>
+const idle = (option: string, message: string, { next } = { next: 'Remove it.' }) =>
   inputError('OPTIMIZER_OPTION_IDLE', message, {
-    ...{ place: `optimizer.${option}`, next: 'Remove it.' },
+    ...{ place: `optimizer.${option}`, next },
   });
