@@ -112,6 +112,8 @@ export class RemoteStream extends Duplex {
       return;
     }
     this.#channel.write(chunk, (error) => {
+      // The other side has closed, and the channel's `close` is on its way: it answers.
+      if (isWriteAfterEnd(error)) return;
       this.#written(error ?? undefined);
     });
   }
@@ -165,6 +167,9 @@ export class RemoteStream extends Duplex {
     done?.(error);
   }
 }
+
+const isWriteAfterEnd = (error: NodeJS.ErrnoException | null | undefined): boolean =>
+  error?.code === 'ERR_STREAM_WRITE_AFTER_END';
 
 function closedByRemote(): NodeJS.ErrnoException {
   return Object.assign(new Error('the other side has closed the channel'), {
