@@ -55,6 +55,8 @@ const MOST_NOISE_BYTES = 2 ** 20;
 const ATTACH_MS = 90_000;
 /** How long a greeting may take once the way to the supervisor is open. */
 const LEAST_GREETING_MS = 10_000;
+/** What the server speaks that only the system's `ssh` understands. */
+const NOT_UNDERSTOOD = new Set(['SSH_NO_COMMON_ALGORITHM', 'SSH_PACKET_TOO_LARGE']);
 /** Log-in errors with which another client may succeed. */
 const NOT_LET_IN = new Set(['SSH_AUTH_FAILED', 'SSH_KEY_UNSUPPORTED']);
 
@@ -428,7 +430,7 @@ export class RemoteNode implements NodeAccess {
     }
   }
 
-  /** The way by the system's `ssh`, where the server knows no algorithm of the built-in client. */
+  /** The way by the system's `ssh`, where the built-in client does not understand the server. */
   async #bySystem(
     { transport }: ResolvedTarget,
     error: unknown,
@@ -436,7 +438,7 @@ export class RemoteNode implements NodeAccess {
     const { transport: asked = 'auto' } = this.entry;
     const isForced = asked !== 'auto' || transport.kind === 'system';
     if (!(error instanceof GradwireError) || isForced) return undefined;
-    if (error.code !== 'SSH_NO_COMMON_ALGORITHM') return undefined;
+    if (!NOT_UNDERSTOOD.has(error.code)) return undefined;
     this.#notBuiltin = error.message;
     try {
       return await this.#resolve();
@@ -460,7 +462,10 @@ export class RemoteNode implements NodeAccess {
     const found = await resolveTarget(destination, { ...options, transport: 'system' });
     return {
       target: found.target,
-      transport: { kind: 'system', reason: 'the built-in client lacks its algorithms' },
+      transport: {
+        kind: 'system',
+        reason: 'the built-in client does not understand its server',
+      },
       notices: [...found.notices, `the system’s ssh is used: ${why}`],
     };
   }
@@ -468,7 +473,7 @@ export class RemoteNode implements NodeAccess {
   /** The system's `ssh` may succeed where the built-in client cannot log in. */
   #withOtherTransport(error: unknown): unknown {
     if (!(error instanceof GradwireError)) return error;
-    if (error.code === 'SSH_NO_COMMON_ALGORITHM') {
+    if (NOT_UNDERSTOOD.has(error.code)) {
       const named = error.next?.replace('nodes edit NAME', `nodes edit ${this.name}`);
       return new GradwireError({ ...error.toData(), next: named }, { cause: error });
     }

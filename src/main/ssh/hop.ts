@@ -269,6 +269,16 @@ function explain(
         })
       : unreachable(target, `the server refused: ${text}`);
   }
+  if (stage === 'authenticating' && /Bad packet length/.test(error.message)) {
+    return failure(
+      'SSH_PACKET_TOO_LARGE',
+      'the server sent more at once than the built-in SSH client takes (35,000 bytes), probably its banner',
+      {
+        place,
+        next: 'The system’s ssh takes it: gradwire nodes edit NAME --transport system.',
+      },
+    );
+  }
   if (stage === 'authenticating') {
     // Not a refusal: the machine may be going down, or the network.
     return failure('SSH_LOGIN_INTERRUPTED', `the log-in was interrupted: ${text}`, {

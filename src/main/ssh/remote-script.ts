@@ -4,12 +4,16 @@
  * from anything that the login shell prints.
  */
 import { randomBytes } from 'node:crypto';
-import { failure } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors.ts';
 import { shellQuoted } from '../../shared/shell-word.ts';
 import type { RemoteConnection } from './remote-connection.ts';
 import type { CommandOptions, CommandResult } from './remote-command.ts';
 import { printable } from './ssh-errors.ts';
 import { placeOf } from './target.ts';
+
+/** A shell variable that is set if the shell has read the script from its beginning. */
+const WHOLE = 'gradwire_whole';
+const PROBE_MS = 20_000;
 
 export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
   /** The script's name in errors. */
@@ -20,8 +24,8 @@ export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
 
 /**
  * The script's stdin is empty; its exit code is not an error.
- * @throws GradwireError `SSH_SCRIPT_BROKEN` if the host did not run it to its end, and
- * those of `RemoteConnection.run`
+ * @throws GradwireError `SSH_SCRIPT_BROKEN` or `SSH_PASSWORD_EXPIRED` if the host did not run
+ * it to its end, and those of `RemoteConnection.run`
  */
 export async function runScript(
   connection: RemoteConnection,
@@ -30,9 +34,13 @@ export async function runScript(
 ): Promise<CommandResult> {
   const mark = `gradwire-${randomBytes(12).toString('hex')}`;
   const input = [
+    // What start files of the login shell read from stdin is missing at the beginning. A
+    // script without its first variables must not run: it may delete things.
+    `${WHOLE}=${mark}`,
     ...Object.entries(variables).map(([key, value]) => assignment(key, value)),
     // The parentheses make the shell read the whole script before it runs, so commands
     // inside cannot consume the rest.
+    `[ "$${WHOLE}" = ${mark} ] || { printf '\\n%s\\n' ${mark}-cut; exit 0; }`,
     `(printf '\\n%s\\n' ${mark}`,
     script,
     `) </dev/null; printf '\\n%s %s\\n' ${mark} $?`,
@@ -41,17 +49,7 @@ export async function runScript(
   const result = await connection.run('sh -s', { ...options, title: name, input });
   const start = result.stdout.indexOf(`\n${mark}\n`);
   const end = new RegExp(`\\n${mark} (\\d+)\\n`).exec(result.stdout);
-  if (start < 0 || end === null) {
-    const said = printable(result.stderr || result.stdout).slice(-200);
-    throw failure(
-      'SSH_SCRIPT_BROKEN',
-      `the remote shell did not finish ${name}: ${said}`,
-      {
-        place: placeOf(connection.target),
-        next: 'Check that the account has a login shell that runs commands.',
-      },
-    );
-  }
+  if (start < 0 || end === null) throw await whyBroken(connection, name, mark, result);
   return {
     ...result,
     code: Number(end[1]),
@@ -64,4 +62,56 @@ function assignment(name: string, value: string): string {
     throw new Error(`internal: ${name} cannot be a shell variable`);
   }
   return `${name}=${shellQuoted(value)}`;
+}
+
+async function whyBroken(
+  connection: RemoteConnection,
+  name: string,
+  mark: string,
+  { code, stdout, stderr }: CommandResult,
+): Promise<GradwireError> {
+  const place = placeOf(connection.target);
+  const said = printable(stderr || stdout).slice(-200);
+  if (
+    /password.{0,20}expired|password change required|change your password/i.test(said)
+  ) {
+    return failure(
+      'SSH_PASSWORD_EXPIRED',
+      `the account’s password has expired: ${said}`,
+      {
+        place,
+        next: 'Log in with ssh in a terminal, change it there, then try again.',
+      },
+    );
+  }
+  const what = `the remote shell did not finish ${name}`;
+  const broken = (why: string, next: string): GradwireError =>
+    failure('SSH_SCRIPT_BROKEN', `${what}: ${why}`, { place, next });
+  if (stdout.includes(`\n${mark}-cut\n`) || (await runsCommands(connection, mark))) {
+    return broken(
+      'a start file of that account reads the shell’s input',
+      'Let .bashrc, .profile or .cshrc there read input in interactive shells only, or from /dev/null.',
+    );
+  }
+  const silent = `it ended with exit code ${code ?? '(none)'} and said nothing`;
+  return broken(
+    said === '' ? silent : said,
+    'Check that the account may run commands, and that no start file there (.bashrc, .profile, .cshrc) ends the shell or replaces it by another program (exit, exec) where it is not interactive.',
+  );
+}
+
+/** Whether the login shell runs a command that needs no input. */
+async function runsCommands(
+  connection: RemoteConnection,
+  mark: string,
+): Promise<boolean> {
+  try {
+    // In two parts, which only a shell joins: a forced command may repeat what it is given.
+    const [first, second] = [mark.slice(0, 12), mark.slice(12)];
+    const command = `printf '%s%s' ${first} ${second}`;
+    const { stdout } = await connection.run(command, { deadlineMs: PROBE_MS });
+    return stdout.includes(mark);
+  } catch {
+    return false; // The script's own failure says more.
+  }
 }

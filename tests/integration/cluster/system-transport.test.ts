@@ -132,7 +132,7 @@ test('with the built-in client it names the other one', async () => {
   expect(listed.stdout).toContain('"transport":"builtin"');
 });
 
-test('is taken by itself for a server whose algorithms the built-in client lacks', async () => {
+test('is taken by itself for a server that the built-in client does not understand', async () => {
   await using modern = await SshServer.start({
     config: ['KexAlgorithms sntrup761x25519-sha512@openssh.com'],
   });

@@ -1,11 +1,14 @@
 /** What goes wrong between here and a machine, and how each is told. */
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { runScript } from '../../../src/main/ssh/remote-script.ts';
 import { sshTarget } from '../../../src/main/ssh/target.ts';
-import { SshServer, testUser } from '../../harness/sshd.ts';
+import { passwordsMissing, SshServer, testUser } from '../../harness/sshd.ts';
 
 const isolated = {
   identities: [],
@@ -212,6 +215,69 @@ it('a machine without SFTP has none', async () => {
   await using connection = await SshConnection.open(plain.target());
   expect(await connection.sftp()).toBeUndefined();
   expect((await connection.run('echo on')).stdout).toBe('on\n');
+});
+
+it.each([
+  [
+    'reads a line',
+    'read -r answer\n',
+    /a start file of that account reads the shell’s input/,
+  ],
+  ['reads everything', 'cat >/dev/null\n', /a start file of that account reads/],
+  ['ends the shell', 'exit 3\n', /it ended with exit code 3 and said nothing/],
+  ['says why it ends the shell', 'echo Closed >&2; exit\n', /: Closed$/],
+  ['becomes another program', 'exec awk "{ print }"\n', /did not finish the script: /],
+])(
+  'a start file that %s is told, and no part of a script runs',
+  async (_, shellStart, message) => {
+    await using server = await SshServer.start({ shellStart });
+    await using connection = await SshConnection.open(server.target());
+    const mark = path.join(server.directory, 'ran');
+    await expect(
+      runScript(connection, ': > "$mark$other"', {
+        variables: { other: mark, mark: '' },
+      }),
+    ).rejects.toMatchObject({
+      code: 'SSH_SCRIPT_BROKEN',
+      message: expect.stringMatching(message) as string,
+      next: expect.stringContaining('.bashrc') as string,
+    });
+    expect(existsSync(mark)).toBe(false);
+  },
+);
+
+it.skipIf(passwordsMissing() !== undefined)(
+  'an account whose password has expired gets the way to change it',
+  async () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'gradwire-expired-'));
+    const [shadow, pam] = ['shadow', 'pam'].map((name) => path.join(directory, name));
+    // Changed on day 0: it must be changed now.
+    writeFileSync(shadow!, `${testUser}:*:0:0:99999:7:::\n`, { mode: 0o600 });
+    const rules = ['auth', 'account'].map((kind) => `${kind} required pam_unix.so`);
+    writeFileSync(pam!, [...rules, 'session required pam_permit.so', ''].join('\n'));
+    await using server = await SshServer.start({
+      config: ['UsePAM yes'],
+      mounts: { '/etc/shadow': shadow!, '/etc/pam.d/sshd': pam! },
+    });
+    await using connection = await SshConnection.open(server.target());
+    await expect(runScript(connection, 'echo hello')).rejects.toMatchObject({
+      code: 'SSH_PASSWORD_EXPIRED',
+      next: expect.stringContaining('Log in with ssh in a terminal') as string,
+    });
+    rmSync(directory, { recursive: true });
+  },
+);
+
+it('a banner of any length that ssh2 takes is no obstacle, and a longer one is named', async () => {
+  const line = `${'x'.repeat(79)}\n`;
+  await using long = await SshServer.start({ banner: line.repeat(400) });
+  await using connection = await SshConnection.open(long.target());
+  expect((await connection.run('echo on')).stdout).toBe('on\n');
+  await using longer = await SshServer.start({ banner: line.repeat(600) });
+  await expect(SshConnection.open(longer.target())).rejects.toMatchObject({
+    code: 'SSH_PACKET_TOO_LARGE',
+    next: expect.stringContaining('--transport system') as string,
+  });
 });
 
 it('an account without a shell does not run a script, and it shows', async () => {
