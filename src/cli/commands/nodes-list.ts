@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { formatError, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { FoundRun } from '../../shared/found-run.ts';
 import type { NodeEntry } from '../../shared/node-entry.ts';
+import { withinList } from '../../main/cluster/list-patience.ts';
 import { foundRuns } from '../../main/runs/found-runs.ts';
 import { foundLines } from '../text/found-lines.ts';
 import { textTable } from '../text/text-table.ts';
@@ -84,7 +85,9 @@ async function lookAt(
   entry: NodeEntry,
 ): Promise<Seen> {
   try {
-    const runs = await inventory.remote(entry).runs({ interactive: false });
+    const runs = await withinList(entry.name, (signal) =>
+      inventory.remote(entry).runs({ interactive: false, signal }),
+    );
     return { found: foundRuns(store, runs ?? []) };
   } catch (error) {
     if (!(error instanceof GradwireError)) throw error;

@@ -15,6 +15,8 @@ import { INSPECTION } from './preflight-script.ts';
 
 /** Every tool has its own limit; all of them together have this. */
 const DEADLINE_MS = 120_000;
+/** How long the login shell may take before the first of them. */
+const SHELL_MS = 20_000;
 
 export interface PreflightOptions {
   readonly signal?: AbortSignal | undefined;
@@ -22,17 +24,20 @@ export interface PreflightOptions {
   readonly slurm?: boolean | undefined;
   /** How long a tool there may take; default: 10 s. */
   readonly toolSeconds?: number | undefined;
+  /** How long its login shell may take to run a command; default: 20 s. */
+  readonly shellMs?: number | undefined;
 }
 
 /** @throws GradwireError as `runScript` */
 export async function preflight(
   connection: RemoteConnection,
-  { signal, slurm = false, toolSeconds }: PreflightOptions = {},
+  { signal, slurm = false, toolSeconds, shellMs = SHELL_MS }: PreflightOptions = {},
 ): Promise<Preflight> {
   const { stdout } = await runScript(connection, INSPECTION, {
     variables: { slurm: slurm ? '1' : '0', limit: toolSeconds?.toString() ?? '' },
     name: 'the check of the machine',
     deadlineMs: DEADLINE_MS,
+    shellMs,
     signal,
   });
   return parsePreflight(stdout, await clockOffset(connection, signal));

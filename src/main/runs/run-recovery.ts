@@ -13,6 +13,7 @@ import { nodesOf } from '../../shared/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import { withinList } from '../cluster/list-patience.ts';
 import { isRefusal } from '../cluster/reconnection.ts';
 import type { NodeSet } from '../cluster/node-set.ts';
 import { isAlive } from '../home/process-life.ts';
@@ -100,7 +101,11 @@ export class RunRecovery {
     await Promise.all(
       this.#linksTo([...elsewhere]).map(async (link) => {
         try {
-          await this.#recoverNode(link, true);
+          if (this.#options.scope === 'all') await this.#recoverNode(link, true);
+          else
+            await withinList(link.name, (signal) =>
+              this.#recoverNode(link, true, signal),
+            );
         } catch (error) {
           if (!(error instanceof GradwireError)) throw error;
           if (this.#options.scope === 'all') {
@@ -113,10 +118,16 @@ export class RunRecovery {
     await this.#followers.caughtUp();
   }
 
-  async #recoverNode(link: NodeLink, needed: boolean): Promise<void> {
+  async #recoverNode(
+    link: NodeLink,
+    needed: boolean,
+    signal?: AbortSignal,
+  ): Promise<void> {
     // This is not a user's action, so a machine that needs a password waits for one.
-    if (needed) await link.connect({ interactive: false });
-    else if ((await link.find({ interactive: false })) === undefined) return;
+    const options = { interactive: false, signal };
+    if (needed) await link.connect(options);
+    else if ((await link.find(options)) === undefined) return;
+    signal?.throwIfAborted();
     await this.synchronise(link, true);
   }
 

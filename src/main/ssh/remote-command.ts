@@ -12,6 +12,8 @@ export interface CommandOptions {
   readonly title?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly deadlineMs?: number | undefined;
+  /** What it prints when it begins, and by when: a login shell may hang before. */
+  readonly begins?: { readonly mark: string; readonly withinMs: number } | undefined;
   /** Limit for stdout in bytes; more is an error. */
   readonly maxBytes?: number | undefined;
 }
@@ -39,6 +41,7 @@ export async function finishCommand(
     title: name = command,
     signal,
     deadlineMs = DEADLINE_MS,
+    begins,
     maxBytes = MAX_BYTES,
   }: CommandOptions,
 ): Promise<CommandResult> {
@@ -52,6 +55,10 @@ export async function finishCommand(
   const deadline = setTimeout(() => {
     stop(timedOut(target, name, deadlineMs));
   }, deadlineMs);
+  let begun = begins === undefined;
+  const beginning = setTimeout(() => {
+    if (!begun) stop(shellSilent(target, begins?.withinMs ?? 0));
+  }, begins?.withinMs ?? 0);
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted === true) abort();
   try {
@@ -63,6 +70,7 @@ export async function finishCommand(
         bytes += chunk.length;
         if (bytes > maxBytes) stop(outputTooLarge(target, name, maxBytes));
         else chunks.push(chunk);
+        begun ||= Buffer.concat(chunks).includes(begins!.mark);
       });
       stream.once('end', resolve);
       stream.once('error', (error: NodeJS.ErrnoException) => {
@@ -80,6 +88,7 @@ export async function finishCommand(
     };
   } finally {
     clearTimeout(deadline);
+    clearTimeout(beginning);
     signal?.removeEventListener('abort', abort);
     stream.destroy();
   }
@@ -97,6 +106,17 @@ function feed(
   } else {
     stream.end(input ?? '');
   }
+}
+
+function shellSilent(target: SshTarget, milliseconds: number): Error {
+  return failure(
+    'SSH_TIMEOUT',
+    `its login shell has run no command within ${milliseconds / 1000} s`,
+    {
+      place: placeOf(target),
+      next: 'See what that account’s start files wait for: log in with ssh in a terminal.',
+    },
+  );
 }
 
 function outputTooLarge(target: SshTarget, name: string, maxBytes: number): Error {

@@ -18,6 +18,8 @@ const PROBE_MS = 20_000;
 export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
   /** The script's name in errors. */
   readonly name?: string | undefined;
+  /** How long the login shell may take to begin it; default: as long as the script. */
+  readonly shellMs?: number | undefined;
   /** Shell variables, with any values. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
 }
@@ -30,7 +32,7 @@ export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
 export async function runScript(
   connection: RemoteConnection,
   script: string,
-  { variables = {}, name = 'the script', ...options }: ScriptOptions = {},
+  { variables = {}, name = 'the script', shellMs, ...options }: ScriptOptions = {},
 ): Promise<CommandResult> {
   const mark = `gradwire-${randomBytes(12).toString('hex')}`;
   const input = [
@@ -46,7 +48,9 @@ export async function runScript(
     `) </dev/null; printf '\\n%s %s\\n' ${mark} $?`,
     '',
   ].join('\n');
-  const result = await connection.run('sh -s', { ...options, title: name, input });
+  const begins = shellMs === undefined ? undefined : { mark, withinMs: shellMs };
+  const asked = { ...options, begins, title: name, input };
+  const result = await connection.run('sh -s', asked);
   const start = result.stdout.indexOf(`\n${mark}\n`);
   const end = new RegExp(`\\n${mark} (\\d+)\\n`).exec(result.stdout);
   if (start < 0 || end === null) throw await whyBroken(connection, name, mark, result);

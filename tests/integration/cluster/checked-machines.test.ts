@@ -48,6 +48,14 @@ esac
     );
   });
 
+  test('a login shell that hangs is named, long before all tools could have', async () => {
+    await using machine = await Machine.start(home(), { shellStart: 'sleep 30' });
+    await expect(machine.check(10, 300)).rejects.toMatchObject({
+      code: 'SSH_TIMEOUT',
+      message: 'its login shell has run no command within 0.3 s',
+    });
+  });
+
   test.each([
     ['its output', ''],
     ['its stderr', ' >&2'],

@@ -78,9 +78,9 @@ export class Machine implements AsyncDisposable {
   }
 
   /** Its check, with less patience for tools. */
-  async check(toolSeconds: number): Promise<Preflight> {
+  async check(toolSeconds: number, shellMs?: number): Promise<Preflight> {
     using lease = await this.#pool.acquire(this.server.target());
-    return await preflight(lease.connection, { toolSeconds });
+    return await preflight(lease.connection, { toolSeconds, shellMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
