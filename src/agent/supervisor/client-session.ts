@@ -3,6 +3,7 @@
  * subscriber that does not drain leaves the live feed and catches up from the journal
  * once its socket has drained, so nothing is lost and nothing piles up in memory.
  */
+import { randomUUID } from 'node:crypto';
 import { hostname, availableParallelism } from 'node:os';
 import type { Socket } from 'node:net';
 import { failure, inputError, toErrorData } from '../../shared/errors.ts';
@@ -30,6 +31,9 @@ import { inspectSpec } from '../training/inspect/inspect-spec.ts';
  * request of it is read.
  */
 const BEHIND_BYTES = 4 * 2 ** 20;
+
+/** This supervisor, for clients that reach it by several names. */
+const INSTANCE = randomUUID();
 
 type Handlers = {
   readonly [M in SupervisorMethod]: (
@@ -79,6 +83,7 @@ export class ClientSession {
       version,
       pid: process.pid,
       host: hostname(),
+      instance: INSTANCE,
       cores: availableParallelism(),
       catalogue: makeCatalogue(),
     });

@@ -12,7 +12,7 @@ import {
   type ToWorker,
   type WrittenCheckpoint,
 } from '../../shared/protocol/worker.ts';
-import type { LogRecord, StartedRecord } from '../../shared/records.ts';
+import type { LogRecord, RunRecord, StartedRecord } from '../../shared/records.ts';
 import {
   isConsequence,
   rootCause,
@@ -28,6 +28,7 @@ import type { RankPlacement } from '../world/rank-placement.ts';
 import { PrintedLog } from './printed-log.ts';
 import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
 import { stoppedEarly } from './run-errors.ts';
+import { SuspensionWatch } from './suspension-watch.ts';
 import { admitError } from './record-admission.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
@@ -61,6 +62,8 @@ export interface TeamListener {
    * Lines that a rank has printed, even while the team fails: they may give the reason.
    */
   printed(lines: readonly LogRecord[]): void;
+  /** Something about the processes that is worth knowing and not an error. */
+  notice(notice: RunRecord): void;
   /** A rank's current iteration, if known. */
   underWay(rank: number): number | undefined;
   /** Called when all processes are gone, with the error, if any. */
@@ -85,6 +88,7 @@ export class RankTeam {
   readonly #leaving = new Set<number>();
   readonly #reports: FailureReport[] = [];
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
+  readonly #suspension: SuspensionWatch;
   #timer: NodeJS.Timeout | undefined;
   #begun = false;
   #failing = false;
@@ -95,6 +99,12 @@ export class RankTeam {
     this.#options = options;
     this.#listener = listener;
     this.#prepared.promise.catch(() => undefined);
+    this.#suspension = new SuspensionWatch({
+      processes: () => this.#processesHere(),
+      told: (notice) => {
+        listener.notice({ type: 'notice', at: Date.now(), ...notice });
+      },
+    });
     const { configuration, placement } = options;
     this.#deadline(placement?.startMs ?? PREPARE_MS, () =>
       placement === undefined ? neverBegun() : this.#notStarted(),
@@ -172,6 +182,7 @@ export class RankTeam {
       return;
     }
     this.tell({ type: 'stop' });
+    for (const worker of this.#workers.values()) worker.continue();
     this.#stopping = true;
     this.#awaitStop();
   }
@@ -208,6 +219,7 @@ export class RankTeam {
   }
 
   #receive(rank: number, event: WorkerEvent): void {
+    this.#suspension.heard(rank);
     switch (event.type) {
       case 'listening':
         this.#addresses.set(rank, event.address);
@@ -269,6 +281,14 @@ export class RankTeam {
   #notStarted(): GradwireError {
     const rank = this.#options.ranks.find((one) => !this.#addresses.has(one)) ?? 0;
     return notStarted(rank, this.#nodeOf(rank), this.#options.placement!.startMs);
+  }
+
+  #processesHere(): ReadonlyMap<number, number> {
+    const here = new Map<number, number>();
+    for (const { rank, pidHere } of this.#workers.values()) {
+      if (pidHere !== undefined) here.set(rank, pidHere);
+    }
+    return here;
   }
 
   #nodeOf(rank: number): string {
@@ -334,6 +354,7 @@ export class RankTeam {
     if (![...this.#workers.values()].every((worker) => worker.exited)) return;
     this.#ended = true;
     clearTimeout(this.#timer);
+    this.#suspension.close();
     const error = rootCause(this.#reports);
     this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
     this.#listener.ended(error);

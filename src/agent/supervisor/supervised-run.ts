@@ -277,6 +277,9 @@ export class SupervisedRun {
         printed: (lines) => {
           this.#journalLog(lines);
         },
+        notice: (notice) => {
+          this.#store([notice]);
+        },
         underWay: (rank) => this.#admission.underWay(rank),
         ended: (error) => {
           this.#teamEnded(error);

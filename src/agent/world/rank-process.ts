@@ -154,12 +154,23 @@ export class RankProcess<Order, Report> {
     return this.#child?.pid ?? 0;
   }
 
+  /** Undefined if the process is on another machine, or has ended. */
+  get pidHere(): number | undefined {
+    return this.#isElsewhere || this.#exited ? undefined : this.#child?.pid;
+  }
+
   get exited(): boolean {
     return this.#exited;
   }
 
   send(order: Order): void {
     this.#child?.stdin?.write(encodeFrame(order));
+  }
+
+  /** Continues the process if it is suspended, so that it can obey an order. */
+  continue(): void {
+    if (this.#isElsewhere || process.platform === 'win32') return;
+    this.#child?.kill('SIGCONT');
   }
 
   /** Kill at once: a rank holds nothing that its parent needs. */

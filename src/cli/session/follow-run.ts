@@ -52,7 +52,7 @@ export async function followRun(
   const interruption = new Interruption(options, () => {
     // What has not begun is not stopped: the launch fails, as cancelled.
     if (workspace.deployments.cancel()) return 'cancelling the deployment';
-    coordinator.stop(id).catch(interruption.unstopped);
+    coordinator.stop(id, interruption.received).catch(interruption.unstopped);
     const when = stopsWith(store.spec(id));
     return `stopping the run${when}; Ctrl-C again does not wait for it`;
   });
@@ -133,7 +133,7 @@ function whatBecomes(id: string, { asked }: Interruption): string {
         `run ${id} has been asked to stop and ends in the background; see how with: ` +
         `gradwire runs show ${id}`
       );
-    case 'failed':
+    case 'unconfirmed':
       return `run ${id} may continue; stop it with: gradwire runs stop ${id}`;
     default:
       return asked satisfies never;
@@ -189,7 +189,7 @@ class Interruption {
   readonly #stop: () => string;
   #firstAt: number | undefined;
   #exitCode: number | undefined;
-  #asked: 'not' | 'stop' | 'failed' = 'not';
+  #asked: 'not' | 'unconfirmed' | 'stop' = 'not';
   #quiet = false;
 
   /** @param stop asks the run to end. @returns what is being done */
@@ -209,15 +209,19 @@ class Interruption {
     return this.#exitCode;
   }
 
-  /** Whether the run was asked to stop, or could not be. */
-  get asked(): 'not' | 'stop' | 'failed' {
+  /** Whether the run was asked to stop, and is known to have heard of it. */
+  get asked(): 'not' | 'unconfirmed' | 'stop' {
     return this.#asked;
   }
+
+  readonly received = (): void => {
+    this.#asked = 'stop';
+  };
 
   /** The run could not be asked to stop: it is left as it is. */
   readonly unstopped = (error: unknown): void => {
     if (this.#hasLeft) return;
-    this.#asked = 'failed';
+    this.#asked = 'unconfirmed';
     if (!this.#quiet) reportError(error);
     this.#leave();
   };
@@ -263,7 +267,7 @@ class Interruption {
   }
 
   #beginStop(): string {
-    this.#asked = 'stop';
+    this.#asked = 'unconfirmed';
     return this.#stop();
   }
 

@@ -27,6 +27,7 @@ import {
 } from '../../shared/link-status.ts';
 import { listenAddress } from './listen-address.ts';
 import type { NodeLink } from './node-link.ts';
+import { sameMachine } from './same-machine.ts';
 
 /** Time limit, from the start of the first process to the last message. */
 const PAIR_MS = 45_000;
@@ -89,7 +90,7 @@ async function* checkPairs(
   for (const [index, [a, b]] of pairsOf(nodes).entries()) {
     if (options.signal?.aborted === true) return;
     options.begins?.([a.name, b.name], index);
-    const error = reached.get(a) ?? reached.get(b);
+    const error = reached.get(a) ?? reached.get(b) ?? oneMachine(a, b);
     const outcome =
       error === undefined
         ? await checkPair(a, b, options)
@@ -98,6 +99,15 @@ async function* checkPairs(
     if (outcome !== undefined) yield outcome;
   }
 }
+
+/** Between two names of one machine there is no link. */
+const oneMachine = (a: NodeLink, b: NodeLink): ErrorData | undefined =>
+  sameMachine(
+    [a, b],
+    (_, second) =>
+      `What lies within it is measured by: gradwire bench network --node ${second}. ` +
+      `If one name is enough: gradwire nodes remove ${second}.`,
+  )?.toData();
 
 async function checkPair(
   a: NodeLink,

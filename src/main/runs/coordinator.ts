@@ -89,6 +89,8 @@ export interface CoordinatorOptions {
  * ever.
  */
 const LOST_MS = 24 * 3600 * 1000;
+/** How long a supervisor may take to say what it has when this process is about to end. */
+const LAST_LOOK_MS = 3000;
 
 export class RunCoordinator {
   readonly #store: RunStore;
@@ -316,8 +318,9 @@ export class RunCoordinator {
       await this.#stops.starting(id, (signal) => this.#start(id, undefined, signal));
       return this.#store.summary(id);
     } catch (thrown) {
-      await settleFailedStart(this.#followers, links, id, this.ended(id));
-      this.#changed(this.#store.fail(id, toErrorData(thrown), Date.now()));
+      const reason = toErrorData(thrown);
+      await settleFailedStart(this.#followers, links, id, reason, this.ended(id));
+      this.#changed(this.#store.fail(id, reason, Date.now()));
       throw thrown;
     }
   }
@@ -364,11 +367,15 @@ export class RunCoordinator {
     }
   }
 
-  /** Ends a run after its current iteration, unless it has ended. */
-  async stop(id: string): Promise<void> {
+  /**
+   * Ends a run after its current iteration, unless it has ended.
+   * @param received called when its machine is known to have the request
+   */
+  async stop(id: string, received?: () => void): Promise<void> {
     if (hasEnded(this.#store.summary(id).state)) return;
     try {
-      await this.#stops.stop(id, this.#linksOf(id), this.#store.spec(id));
+      const spec = this.#store.spec(id);
+      await this.#stops.stop(id, this.#linksOf(id), spec, received);
     } catch (error) {
       // It ended as it should, by itself or at another process's request.
       if (!hasEnded(this.#store.summary(id).state)) throw error;
@@ -526,7 +533,7 @@ export class RunCoordinator {
     const { connection, state } = this.#nodes.lead;
     // One that does not answer now is not asked what it has.
     if (state.silence !== undefined) return true;
-    const reply = await connection?.request('runs', {});
+    const reply = await connection?.request('runs', {}, LAST_LOOK_MS);
     return reply?.runs.some(({ phase }) => phase !== 'ended') ?? false;
   }
 

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
@@ -13,6 +13,7 @@ import type { RunSummary } from '../../shared/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { isHere, listenAddress } from '../cluster/listen-address.ts';
+import { sameMachine } from '../cluster/same-machine.ts';
 import { START_MS } from '../cluster/stop-deadline.ts';
 import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
 import type { RunFollowers } from './run-followers.ts';
@@ -60,6 +61,11 @@ export async function startRanks(
   const shares = assignRanks(spec.world.ranks, links);
   const places = placesOf(shares);
   await unlessAborted(Promise.all(links.map((link) => link.connect())), signal);
+  const same = sameMachine(
+    links,
+    (_, second) => `Remove ${second} from world.nodes; its ranks can all be on one.`,
+  );
+  if (same !== undefined) throw same;
   const prepare = ([link, ranks]: (typeof shares)[number]): Prepared =>
     link.request(
       'prepare',
@@ -123,13 +129,14 @@ const herePorts = ({ world }: ExperimentSpec): PortRange | undefined =>
 
 /**
  * After a failed start: waits a moment for the last records of the run's journals, if
- * any, and stops ranks that still run.
+ * any, and ends ranks that still run, for the reason why the start failed.
  * @param ended resolves once the run's last record is stored
  */
 export async function settleFailedStart(
   followers: RunFollowers,
   links: readonly NodeLink[],
   id: string,
+  reason: ErrorData,
   ended: Promise<RunSummary>,
 ): Promise<void> {
   const late = Promise.withResolvers<null>();
@@ -138,34 +145,46 @@ export async function settleFailedStart(
   }, LAST_RECORD_MS);
   try {
     const known = await Promise.all(
-      links.map((link) => settleNode(followers, link, id)),
+      links.map((link) => settleNode(followers, link, id, reason)),
     );
-    if (known.includes(true)) await Promise.race([ended, late.promise]);
+    // A run that cannot be followed to its end has failed for the reason of the start.
+    const over = ended.catch(() => null);
+    if (known.includes(true)) await Promise.race([over, late.promise]);
   } finally {
     clearTimeout(patience);
     followers.drop(id);
   }
 }
 
-/** Follows the run's journal on the node; returns whether there is one. */
+/**
+ * Ends the run on the node, also while it is being prepared there, and follows its journal;
+ * returns whether there is one.
+ */
 async function settleNode(
   followers: RunFollowers,
   link: NodeLink,
   id: string,
+  error: ErrorData,
 ): Promise<boolean> {
+  const { connection } = link;
   try {
-    const reply = await link.connection?.request('runs', {}, LAST_RECORD_MS);
-    const run = reply?.runs.find((candidate) => candidate.run === id);
-    if (run === undefined) return false;
-    if (run.phase !== 'ended') {
-      await link.connection?.request('stop', { run: id }, LAST_RECORD_MS);
-    }
+    // Not stopped: its journal names the cause, whichever machine that is on.
+    await connection
+      ?.request('abort', { run: id, error }, LAST_RECORD_MS)
+      .catch(ignoreUnknown);
+    const reply = await connection?.request('runs', {}, LAST_RECORD_MS);
+    if (reply?.runs.some(({ run }) => run === id) !== true) return false;
     await followers.follow(link, id);
     return true;
-  } catch (error) {
+  } catch (thrown) {
     // The error of the start is the one to report; this one only says that no record
     // comes, or that the run has ended meanwhile.
-    if (!(error instanceof GradwireError)) throw error;
+    if (!(thrown instanceof GradwireError)) throw thrown;
     return false;
   }
+}
+
+/** The node has not been asked for ranks, or has ended the run itself. */
+function ignoreUnknown(error: unknown): void {
+  if (!(error instanceof GradwireError) || error.code !== 'RUN_UNKNOWN') throw error;
 }

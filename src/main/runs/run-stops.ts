@@ -36,17 +36,19 @@ export class RunStops {
   /**
    * Resolves when the run has ended, or its start has been told to.
    * @param links to its machines, the leading one first
+   * @param received called when the leading machine is known to have the request
    */
   async stop(
     id: string,
     links: readonly [NodeLink, ...NodeLink[]],
     spec: ExperimentSpec,
+    received?: () => void,
   ): Promise<void> {
     const deadline = stopDeadline(spec);
     const start = this.#starting.get(id);
     if (start === undefined) {
       // Asking one node's ranks suffices: all ranks agree on the stop.
-      await this.#ask(links[0], id, deadline);
+      await this.#ask(links[0], id, deadline, received);
       return;
     }
     start.abort();
@@ -68,7 +70,12 @@ export class RunStops {
     for (const give of this.#waiting.get(link) ?? []) give(new GradwireError(error));
   }
 
-  async #ask(link: NodeLink, run: string, deadline: number): Promise<void> {
+  async #ask(
+    link: NodeLink,
+    run: string,
+    deadline: number,
+    received?: () => void,
+  ): Promise<void> {
     const { promise, reject } = Promise.withResolvers<never>();
     const known = link.state.silence?.error;
     const waiting = this.#waiting.get(link) ?? new Set();
@@ -76,11 +83,22 @@ export class RunStops {
     // Sent even to a silent one.
     const answer = link.request('stop', { run }, deadline);
     if (known !== undefined) reject(new GradwireError(known));
+    if (received !== undefined) void confirm(link, received);
     try {
       await Promise.race([answer, promise]);
     } finally {
       waiting.delete(reject);
     }
+  }
+}
+
+/** Requests are taken in order: a later one that is answered shows that it has those before. */
+async function confirm(link: NodeLink, received: () => void): Promise<void> {
+  try {
+    await link.request('runs', {});
+    received();
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
   }
 }
 

@@ -36,6 +36,8 @@ export interface SupervisorHello {
   readonly version: string;
   readonly pid: number;
   readonly host: string;
+  /** Made up when it starts: two links with the same one lead to one machine. Not in older versions. */
+  readonly instance?: string | undefined;
   readonly cores: number;
   readonly catalogue: Catalogue;
 }

@@ -185,29 +185,68 @@ describe('interrupting', () => {
     expect(home.processes()).toEqual([]);
   });
 
-  test('a second Ctrl-C does not wait for a run that does not stop: it stops later', async () => {
-    const command = await started();
-    const { processes } = await command.record('started');
-    const { pid } = processes[0]!;
-    process.kill(pid, 'SIGSTOP');
-    // As an impatient user would: the first asks the run to stop, which it cannot.
+  test('a second Ctrl-C does not wait for a run that stops late', async () => {
+    // It stops at its next exchange, which does not come.
+    const steps = ['kind=local-steps', 'every=1000000'].flatMap((setting) => [
+      '--set',
+      `parallelism.${setting}`,
+    ]);
+    const command = await started(...steps);
+    // As an impatient user would.
     const pressing = setInterval(() => {
       // One that comes while the process ends anyway would end it by the signal.
       if (!command.stderr.includes('background')) command.child.kill('SIGINT');
     }, 50);
     const { code, stderr } = await command.finished;
     clearInterval(pressing);
-    process.kill(pid, 'SIGCONT');
     expect(code).toBe(130);
     expect(stderr).toMatch(
       /asked to stop and ends in the background; see how with: gradwire runs show \w{8}\n$/,
     );
-    const attached = await home.run(['runs', 'attach', 'last', '--json']);
-    expect(lines<RunRecord>(attached.stdout).at(-1)).toMatchObject({
-      type: 'done',
-      reason: 'stopped',
-    });
+    expect((await newest()).state).toBe('running');
+    for (const { pid } of home.supervisors()) process.kill(pid, 'SIGTERM');
+    await until(
+      () => home.processes(),
+      (left) => left.length === 0,
+      'the run to end with its supervisor',
+    );
   });
+
+  test('ranks that are all suspended are named, and Ctrl-C ends their run', async () => {
+    const command = home.startQuickstart(['world.ranks=2', 'iterations=1000000']);
+    const { processes } = await command.record('started');
+    await command.record('iteration');
+    for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
+    const notice = await command.record(
+      'notice',
+      ({ code }) => code === 'RANKS_SUSPENDED',
+    );
+    const pids = processes.map(({ pid }) => pid);
+    expect(notice.message).toContain(
+      `ranks 0, 1 (processes ${pids.join(', ')}) are suspended: kill -CONT ${pids.join(' ')}`,
+    );
+    command.child.kill('SIGINT');
+    expect((await command.finished).code).toBe(130);
+    expect(command.records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
+  });
+
+  test(
+    'a supervisor that is suspended is left, with what to do',
+    { tags: 'soak' },
+    async () => {
+      const command = await started();
+      const { pid } = home.supervisors()[0]!;
+      process.kill(pid, 'SIGSTOP');
+      command.child.kill('SIGINT');
+      const { code, stderr } = await command.finished;
+      process.kill(pid, 'SIGCONT');
+      expect(code).toBe(130);
+      expect(stderr).toMatch(
+        /SUPERVISOR_TIMEOUT: its supervisor .* no sign of life .*kill -CONT \d+.*\n.*may continue; stop it with: gradwire runs stop \w{8}\n$/,
+      );
+      expect((await home.run(['runs', 'attach', 'last'])).stdout).toContain('stopped');
+    },
+  );
 
   test('--detach prints the id of a run that goes on by itself', async () => {
     const settings = ['--set', 'world.ranks=1', '--set', 'iterations=20'];

@@ -100,6 +100,28 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     letIn();
   });
 
+  test('names a machine that it was to have twice, by two names', async () => {
+    const host = ['--host', '127.0.0.1', '--port', String(server.port)];
+    succeeded(
+      await home.run(['nodes', 'add', 'lab', ...host, '--identity', server.key]),
+    );
+    const same = 'NODES_SAME: box and lab are the same machine';
+    const command = home.startQuickstart(['world.nodes=[box, lab]', 'world.ranks=2']);
+    const { code, stderr } = await command.finished;
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(same) as string,
+    });
+    expect(await newest()).toMatchObject({
+      state: 'failed',
+      error: { code: 'NODES_SAME', place: 'lab' },
+    });
+    const network = await home.run(['nodes', 'network', 'box', 'lab']);
+    expect(network.code).toBe(1);
+    expect(network.stdout).toContain(same);
+    succeeded(await home.run(['nodes', 'remove', 'lab']));
+  });
+
   test('asks at a terminal for what the log-in needs now', async () => {
     const set = settings.flatMap((setting) => ['--set', setting]);
     const terminal = spawn(
