@@ -3,6 +3,7 @@
  * vectors in that arena. On a GPU a vector is copied both ways, and methods that the
  * GPU does not support are refused by name.
  */
+import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import {
   BucketCompressor,
@@ -42,10 +43,11 @@ export type VectorContext = Omit<CompressorContext<JsonObject>, 'work'>;
 
 /**
  * `reference`: plain TypeScript, slow. `wasm`: the CPU's SIMD. `webgpu`: a GPU, by Dawn.
- * @throws GradwireError `KERNELS_MISSING` if wasm is not built; `BACKEND_UNAVAILABLE` if
+ * @throws GradwireError `BACKEND_UNKNOWN`; `KERNELS_MISSING` if wasm is not built; `BACKEND_UNAVAILABLE` if
  * there is no GPU
  */
 export async function openBackend(name: BackendName): Promise<Backend> {
+  if (!BACKENDS.includes(name)) throw unknownBackend(name);
   if (name !== 'webgpu') return openCpuBackend(name);
   const { openGpuDevice } = await import('../kernels/webgpu/gpu-device.ts');
   const { compressUploaded } = await import('./uploaded.ts');
@@ -63,8 +65,11 @@ export async function openBackend(name: BackendName): Promise<Backend> {
   };
 }
 
-/** @throws GradwireError `KERNELS_MISSING` where wasm is not built */
+/**
+ * @throws GradwireError `BACKEND_UNKNOWN`; `KERNELS_MISSING` where wasm is not built
+ */
 export function openCpuBackend(name: CpuBackendName): Backend {
+  if (!CPU_BACKENDS.includes(name)) throw unknownBackend(name);
   const arena = new Arena();
   const kernels = name === 'wasm' ? loadWasmKernels(arena) : referenceKernels(arena);
   return {
@@ -79,3 +84,21 @@ export function openCpuBackend(name: CpuBackendName): Backend {
     [Symbol.dispose]: () => undefined,
   };
 }
+
+function unknownBackend(name: unknown): GradwireError {
+  const isGpu = name === 'webgpu';
+  return inputError(
+    'BACKEND_UNKNOWN',
+    isGpu
+      ? 'webgpu is not opened by its name alone'
+      : `there is no backend ${shown(name)}`,
+    {
+      next: isGpu
+        ? "Open it first, await openBackend('webgpu'), and give what that returns."
+        : `Use one of ${BACKENDS.join(', ')}.`,
+    },
+  );
+}
+
+const shown = (name: unknown): string =>
+  typeof name === 'string' ? JSON.stringify(name) : `of type ${typeof name}`;

@@ -6,6 +6,7 @@
  *
  * Cost: a copy of the vector into and out of the arena in addition to the method's.
  */
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { combinedAlone, type Payload } from '../memory/payload.ts';
@@ -18,7 +19,12 @@ import { travelsApart } from '../compression/policy/small-tensors.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 import type { Vector } from '../memory/arena.ts';
 import { openCpuBackend, type Backend, type CpuBackendName } from './backend.ts';
-import { elementsOf, requireLength, type Provenance } from './provenance.ts';
+import {
+  elementsOf,
+  iterationSchema,
+  requireVector,
+  type Provenance,
+} from './provenance.ts';
 import type { RankState, StateFile } from './state-file.ts';
 
 export interface LoneRankOptions {
@@ -52,18 +58,20 @@ export class LoneRank implements Disposable {
   readonly #compressor: GradientBucket;
   readonly #gradient: Vector;
   readonly #residual: Vector | undefined;
+  #disposed = false;
 
   /**
-   * @throws GradwireError `METHOD_UNKNOWN`, `METHOD_PARAMETER_UNKNOWN_KEY`,
+   * @throws GradwireError `OPTION_INVALID`, `BACKEND_UNKNOWN`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_UNKNOWN_KEY`,
    * `METHOD_PARAMETER_INVALID`, `VECTOR_TOO_LARGE`, `KERNELS_MISSING`,
    * `BACKEND_UNAVAILABLE`, `ARENA_EXHAUSTED`
    */
   constructor(options: LoneRankOptions) {
+    requireVector(options, 'LoneRank');
     const { shape, seed = 1, rank = 0, backend = 'wasm' } = options;
     const method = findMethod(options.method);
     const length = elementsOf(shape);
-    requireLength(length);
-    this.#options = options;
+    // What the caller changes afterwards is not ours.
+    this.#options = { ...options, shape: [...shape] };
     this.#method = method;
     const given = options.parameters ?? {};
     const parameters = inIterations(
@@ -75,7 +83,8 @@ export class LoneRank implements Disposable {
     this.#parameters = parameters;
     const apart = travelsApart(method, parameters, length);
     const applied = apart ? none : method;
-    this.#backend = typeof backend === 'string' ? openCpuBackend(backend) : backend;
+    const isOpen = typeof backend === 'object' && typeof backend?.open === 'function';
+    this.#backend = isOpen ? backend : openCpuBackend(backend as CpuBackendName);
     const { arena, kernels } = this.#backend;
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
     if (applied.residual !== 'none') {
@@ -95,8 +104,12 @@ export class LoneRank implements Disposable {
     this.#compressor = this.#backend.open(applied, context, this.#gradient);
   }
 
-  /** The provenance of this rank's output at an iteration. */
+  /**
+   * The provenance of this rank's output at an iteration.
+   * @throws GradwireError `OPTION_INVALID` for an iteration outside [0, 2³²)
+   */
   provenance(iteration: number): Provenance {
+    requireIteration(iteration);
     const { shape, seed = 1, rank = 0 } = this.#options;
     return {
       method: this.#method.id,
@@ -111,10 +124,11 @@ export class LoneRank implements Disposable {
 
   /**
    * @param values n finite elements, not modified
-   * @throws GradwireError `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`,
-   * `COMPRESSION_OVERFLOW`: then this rank's state is no longer usable
+   * @throws GradwireError `OPTION_INVALID`, `RANK_DISPOSED`, `VECTOR_LENGTH_INVALID`,
+   * `VECTOR_NOT_FINITE`, `COMPRESSION_OVERFLOW`: then this rank's state is no longer usable
    */
   async compress(values: Float32Array, iteration: number): Promise<Compressed> {
+    this.#require(iteration);
     this.#put(values);
     const { arena } = this.#backend;
     const start = performance.now();
@@ -130,7 +144,7 @@ export class LoneRank implements Disposable {
   /**
    * The contribution of the rank that sent the payload, n elements. Methods whose replicas
    * drift need that rank's `gradient`, because part of it stayed there.
-   * @throws GradwireError `PAYLOAD_INVALID`, `PAYLOAD_NEEDS_GRADIENT`,
+   * @throws GradwireError `OPTION_INVALID`, `RANK_DISPOSED`, `PAYLOAD_INVALID`, `PAYLOAD_NEEDS_GRADIENT`,
    * `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`
    */
   async decompress(
@@ -138,6 +152,8 @@ export class LoneRank implements Disposable {
     iteration: number,
     gradient?: Float32Array,
   ): Promise<Float32Array> {
+    this.#require(iteration);
+    if (kindOf(payload) !== 'Uint8Array') throw wrongKind('payload', 'a Uint8Array');
     const { arena } = this.#backend;
     if (this.#method.replicas === 'drift') {
       if (gradient === undefined) throw this.#needsGradient();
@@ -161,7 +177,9 @@ export class LoneRank implements Disposable {
     }
   }
 
+  /** @throws GradwireError `RANK_DISPOSED` */
   async save(): Promise<RankState> {
+    this.#require();
     const { arena } = this.#backend;
     return {
       residual:
@@ -175,9 +193,10 @@ export class LoneRank implements Disposable {
   /**
    * Resumes from a state of this method, length, seed and rank. Parameters may have
    * changed if the method's state does not depend on them.
-   * @throws GradwireError `STATE_MISMATCH`, before anything is changed
+   * @throws GradwireError `STATE_MISMATCH`, `RANK_DISPOSED`, before anything is changed
    */
   restore({ provenance, state }: StateFile): void {
+    this.#require();
     const own = this.provenance(0);
     for (const key of ['method', 'n', 'seed', 'rank'] as const) {
       if (provenance[key] !== own[key]) {
@@ -203,6 +222,8 @@ export class LoneRank implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
     this.#compressor[Symbol.dispose]();
   }
 
@@ -235,7 +256,17 @@ export class LoneRank implements Disposable {
     return statistics;
   }
 
+  /** Refuses work after the disposal, and iterations that no file could state. */
+  #require(iteration = 0): void {
+    requireIteration(iteration);
+    if (!this.#disposed) return;
+    throw inputError('RANK_DISPOSED', 'this LoneRank has been disposed of', {
+      next: 'Make another one, or dispose of it later.',
+    });
+  }
+
   #put(values: Float32Array): void {
+    if (kindOf(values) !== 'Float32Array') throw wrongKind('vector', 'a Float32Array');
     const { arena, kernels } = this.#backend;
     const { length } = this.#gradient;
     if (values.length !== length) {
@@ -263,6 +294,21 @@ export class LoneRank implements Disposable {
     );
   }
 }
+
+function requireIteration(iteration: number): void {
+  const isWord =
+    Number.isInteger(iteration) && iteration >= 0 && iteration <= 0xffffffff;
+  if (!isWord) checkedOptions(iterationSchema, { iteration }, 'LoneRank');
+}
+
+/** The type also of an array that was made in another context of V8. */
+const kindOf = (values: unknown): string =>
+  Object.prototype.toString.call(values).slice(8, -1);
+
+const wrongKind = (what: string, wanted: string): GradwireError =>
+  inputError('OPTION_INVALID', `LoneRank: the ${what} is not ${wanted}`, {
+    next: `Give ${wanted}.`,
+  });
 
 function overflow(cause?: unknown): GradwireError {
   const error = inputError(

@@ -3,14 +3,16 @@
  * is `container.ts`'s; the body is exactly the payload's bytes.
  */
 import { packContainer, unpackContainer } from './container.ts';
-import { parseProvenance, type Provenance } from './provenance.ts';
+import { requireProvenance, parseProvenance, type Provenance } from './provenance.ts';
 
 export interface PayloadFile {
   readonly provenance: Provenance;
   readonly payload: Uint8Array;
 }
 
+/** @throws GradwireError `OPTION_INVALID` for a provenance that could not be read again */
 export function packPayload({ provenance, payload }: PayloadFile): Uint8Array {
+  requireProvenance(provenance, 'packPayload');
   return packContainer('payload', provenance, [payload]);
 }
 

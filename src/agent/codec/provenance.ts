@@ -3,12 +3,15 @@
  * that decoding needs besides the bytes. A pure description; the same on every backend.
  */
 import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { corrupt } from './container.ts';
 
 /** 1 GiB of f32; with residual, payload and scratch an arena holds no more. */
 const MAXIMUM_LENGTH = 2 ** 28;
+
+const MOST_SIDES = 32;
 
 const word = z.int().min(0).max(0xffffffff);
 
@@ -21,12 +24,46 @@ const provenanceSchema = z.strictObject({
   /** Elements of the vector. */
   n: z.int().min(0).max(MAXIMUM_LENGTH),
   /** The shape of the vector's tensor; its product is n. */
-  shape: z.array(z.int().min(0).max(MAXIMUM_LENGTH)).min(1).max(32),
+  shape: z.array(z.int().min(0).max(MAXIMUM_LENGTH)).min(1).max(MOST_SIDES),
   seed: word,
   rank: word,
   /** For a payload, the iteration that made it; for a state, the next one. */
   iteration: word,
 });
+
+/** An iteration as a provenance can state it. */
+export const iterationSchema = z.object({ iteration: word });
+
+/** The parts of a provenance that a rank is made of, before its size is known to fit. */
+const vectorSchema = z.object({
+  shape: z.array(z.int().min(0)).min(1).max(MOST_SIDES),
+  seed: word.optional(),
+  rank: word.optional(),
+});
+
+/**
+ * @param what the function or class that was given them
+ * @throws GradwireError `OPTION_INVALID`, `VECTOR_TOO_LARGE`
+ */
+export function requireVector(given: unknown, what: string): void {
+  const { shape } = checkedOptions(vectorSchema, given, what);
+  requireLength(elementsOf(shape));
+  checkedOptions(provenanceSchema.pick({ shape: true }).strip(), given, what);
+}
+
+/**
+ * A provenance that can be read again from the file that it is written to.
+ * @throws GradwireError `OPTION_INVALID`
+ */
+export function requireProvenance(given: Provenance, what: string): void {
+  const { n, shape } = checkedOptions(provenanceSchema, given, what);
+  if (elementsOf(shape) === n) return;
+  throw inputError(
+    'OPTION_INVALID',
+    `${what}: a shape of ${shape.join('×')} does not have ${n} elements`,
+    { next: 'Give a provenance that a LoneRank has made.' },
+  );
+}
 
 export type Provenance = Omit<z.infer<typeof provenanceSchema>, 'parameters'> & {
   readonly parameters: JsonObject;

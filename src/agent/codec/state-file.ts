@@ -4,7 +4,7 @@
  * bytes of the body, or none.
  */
 import { corrupt, packContainer, unpackContainer } from './container.ts';
-import { parseProvenance, type Provenance } from './provenance.ts';
+import { requireProvenance, parseProvenance, type Provenance } from './provenance.ts';
 
 /** A rank's state between two iterations. */
 export interface RankState {
@@ -20,7 +20,9 @@ export interface StateFile {
   readonly state: RankState;
 }
 
+/** @throws GradwireError `OPTION_INVALID` for a provenance that could not be read again */
 export function packRankState({ provenance, state }: StateFile): Uint8Array {
+  requireProvenance(provenance, 'packRankState');
   const { buffer, byteOffset, byteLength } = state.residual;
   const residual = new Uint8Array(buffer, byteOffset, byteLength);
   const header = { ...provenance, residual: state.residual.length };

@@ -83,9 +83,26 @@ export class Arena {
     return { ...region, length };
   }
 
+  /**
+   * Takes back a region that this arena has given.
+   * @throws an internal error if any of it is free already: two owners would share it
+   */
   release(region: Region): void {
+    const { offset, bytes } = region;
+    if (!(offset >= BASE && bytes > 0 && offset + bytes <= this.#end)) {
+      throw notGiven(region);
+    }
+    this.#takeBack(region);
+  }
+
+  #takeBack(region: Region): void {
     const next = this.#free.findIndex((run) => run.offset > region.offset);
     const at = next < 0 ? this.#free.length : next;
+    const [before, after] = [this.#free[at - 1], this.#free[at]];
+    const isFree =
+      (before !== undefined && before.offset + before.bytes > region.offset) ||
+      (after !== undefined && region.offset + region.bytes > after.offset);
+    if (isFree) throw notGiven(region);
     this.#free.splice(at, 0, { offset: region.offset, bytes: region.bytes });
     this.#coalesce(at);
     if (at > 0) this.#coalesce(at - 1);
@@ -127,7 +144,7 @@ export class Arena {
       const start = this.#grow(pages) * PAGE;
       if (start !== this.#limit) {
         if (this.#end < this.#limit) {
-          this.release({ offset: this.#end, bytes: this.#limit - this.#end });
+          this.#takeBack({ offset: this.#end, bytes: this.#limit - this.#end });
         }
         this.#end = start;
       }
@@ -150,6 +167,9 @@ export class Arena {
     }
   }
 }
+
+const notGiven = ({ offset, bytes }: Region): Error =>
+  new Error(`internal: ${bytes} bytes at ${offset} are released, but not in use`);
 
 /** Memory for an arena, which takes the pages that it begins with. */
 export function arenaMemory(): WebAssembly.Memory {

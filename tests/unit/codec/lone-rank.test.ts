@@ -4,6 +4,8 @@ import {
   compressors,
   findMethod,
   LoneRank,
+  openBackend,
+  packPayload,
   packRankState,
   unpackRankState,
   type LoneRankOptions,
@@ -198,4 +200,93 @@ describe('a state of something else', () => {
     }).toThrow(message);
     expect(await other.save()).toEqual(before);
   });
+});
+
+describe('options that no file could state', () => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ seed: -1 }, /^LoneRank: seed: it must be at least 0, not -1$/],
+    [{ seed: 1.5 }, /^LoneRank: seed: .*, not 1\.5$/],
+    [{ seed: NaN }, /^LoneRank: seed: .*, not NaN$/],
+    [
+      { seed: 2 ** 32 },
+      /^LoneRank: seed: it must be at most 4294967295, not 4294967296$/,
+    ],
+    [{ seed: '1' }, /^LoneRank: seed: expected a number, not "1"$/],
+    [{ rank: -3 }, /^LoneRank: rank: it must be at least 0, not -3$/],
+    [{ shape: [2.5, 8] }, /^LoneRank: shape\.0: .*, not 2\.5$/],
+    [{ shape: [-5, -4] }, /^LoneRank: shape\.0: it must be at least 0, not -5$/],
+    [{ shape: [] }, /^LoneRank: shape: it must have at least 1 item, not a list of 0$/],
+    [{ shape: 20 }, /^LoneRank: shape: expected a list, not 20$/],
+    [{ shape: new Uint8Array(2) }, /^LoneRank: /],
+    [{ shape: undefined }, /^LoneRank: shape is missing$/],
+    [{ shape: [0, 2 ** 30] }, /^LoneRank: shape\.1: it must be at most 268435456/],
+  ];
+  it.each(wrong)('%j: refused', (options, message) => {
+    expect(() => open({ method: 'qsgd', ...options })).toThrow(
+      expect.objectContaining({
+        code: 'OPTION_INVALID',
+        kind: 'input',
+        message: expect.stringMatching(message) as string,
+      }),
+    );
+  });
+
+  it.each(['cuda', 'webgpu', 'constructor', 7, null])('backend %j: refused', (name) => {
+    const backend = name as LoneRankOptions['backend'];
+    expect(() => open({ method: 'qsgd', backend })).toThrow(
+      expect.objectContaining({ code: 'BACKEND_UNKNOWN', kind: 'input' }),
+    );
+  });
+
+  it('a backend of no name is refused where it is opened, too', async () => {
+    await expect(openBackend('cuda' as never)).rejects.toMatchObject({
+      code: 'BACKEND_UNKNOWN',
+      next: 'Use one of reference, wasm, webgpu.',
+    });
+  });
+
+  it.each([-1, 0.5, NaN, 2 ** 32])('iteration %d: refused', async (iteration) => {
+    using rank = open({ method: 'qsgd' });
+    const refused = { code: 'OPTION_INVALID', kind: 'input' };
+    await expect(rank.compress(vector(0), iteration)).rejects.toMatchObject(refused);
+    await expect(rank.decompress(new Uint8Array(4), iteration)).rejects.toMatchObject(
+      refused,
+    );
+    expect(() => rank.provenance(iteration)).toThrow(expect.objectContaining(refused));
+    expect((await rank.compress(vector(0), 0)).payload.length).toBeGreaterThan(0);
+  });
+
+  it('vectors and payloads of other types are refused', async () => {
+    using rank = open({ method: 'qsgd' });
+    const refused = { code: 'OPTION_INVALID', kind: 'input' };
+    const doubles = new Float64Array(LENGTH) as never;
+    await expect(rank.compress(doubles, 0)).rejects.toMatchObject(refused);
+    await expect(rank.decompress([1, 2] as never, 0)).rejects.toMatchObject(refused);
+  });
+
+  it('a provenance that could not be read again is not written', async () => {
+    using rank = open({ method: 'qsgd' });
+    const { payload } = await rank.compress(vector(0), 0);
+    const provenance = rank.provenance(0);
+    const state = await rank.save();
+    for (const change of [{ seed: -1 }, { n: 7 }, { shape: [1.5] }, { extra: 1 }]) {
+      const other = { ...provenance, ...change };
+      const refused = expect.objectContaining({ code: 'OPTION_INVALID' }) as Error;
+      expect(() => packPayload({ provenance: other, payload })).toThrow(refused);
+      expect(() => packRankState({ provenance: other, state })).toThrow(refused);
+    }
+  });
+});
+
+it('a rank that was disposed of refuses to work, and may be disposed of again', async () => {
+  const rank = open({ method: 'topk' });
+  const { payload } = await rank.compress(vector(0), 0);
+  const saved = unpackRankState(await stateOf(rank));
+  rank[Symbol.dispose]();
+  rank[Symbol.dispose]();
+  const refused = { code: 'RANK_DISPOSED', kind: 'input' };
+  await expect(rank.compress(vector(0), 1)).rejects.toMatchObject(refused);
+  await expect(rank.decompress(payload, 1)).rejects.toMatchObject(refused);
+  await expect(rank.save()).rejects.toMatchObject(refused);
+  expect(() => rank.restore(saved)).toThrow(expect.objectContaining(refused));
 });

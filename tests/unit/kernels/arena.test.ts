@@ -82,3 +82,21 @@ it('leaves alone what others have taken of its memory', () => {
     }),
   );
 });
+
+it('does not take back what it has taken back already, or has never given', () => {
+  const arena = new Arena();
+  const [a, b, c] = [arena.allocate(64), arena.allocate(64), arena.allocate(64)];
+  const wrong: Region[] = [];
+  arena.release(b);
+  wrong.push(b, { offset: b.offset + 16, bytes: 16 }, { offset: a.offset, bytes: 80 });
+  arena.release(a);
+  wrong.push(a, b, { offset: b.offset + 48, bytes: 32 }, { ...c, bytes: 128 });
+  wrong.push({ offset: 0, bytes: 16 }, { ...c, bytes: 0 }, { offset: NaN, bytes: 16 });
+  for (const region of wrong) {
+    expect(() => arena.release(region)).toThrow(/^internal: .* not in use$/);
+  }
+  // And nothing is free twice.
+  const [d, e] = [arena.allocate(64), arena.allocate(64)];
+  expect([d.offset, e.offset]).toEqual([a.offset, b.offset]);
+  arena.release(c);
+});
