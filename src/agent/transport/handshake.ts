@@ -29,7 +29,8 @@ export const ACCEPTOR_BYTES = HANDSHAKE_BYTES.challenge + HANDSHAKE_BYTES.welcom
 
 /**
  * Introduces this rank to the rank that listens at the other end. Returns what both now
- * know of each other, including nonces.
+ * know of each other, including nonces; undefined if the other end closed the connection
+ * without a word, as a rank does that too many strangers have called.
  * @throws GradwireError `PEER_UNAUTHENTICATED`
  */
 export async function dial(
@@ -37,13 +38,14 @@ export async function dial(
   run: RunIdentity,
   rank: number,
   peer: number,
-): Promise<Introduction> {
+): Promise<Introduction | undefined> {
   const dialerNonce = randomBytes(NONCE_BYTES);
   socket.write(encodeHello(rank, peer, dialerNonce));
   const challengeBytes = await readExactly(socket, HANDSHAKE_BYTES.challenge);
+  if (challengeBytes === undefined && socket.bytesRead === 0) return undefined;
   const challenge = challengeBytes && decodeChallenge(challengeBytes);
   if (challenge === undefined) {
-    throw unauthenticated(peer, 'did not answer like a rank of this run');
+    throw unanswered(peer);
   }
   const introduction = {
     dialer: rank,
@@ -137,6 +139,9 @@ function readExactly(socket: Socket, bytes: number): Promise<Buffer | undefined>
   else attempt();
   return promise;
 }
+
+export const unanswered = (peer: number): Error =>
+  unauthenticated(peer, 'did not answer like a rank of this run');
 
 function unauthenticated(peer: number, what: string): Error {
   return failure('PEER_UNAUTHENTICATED', `rank ${peer} ${what}`, {

@@ -4,12 +4,13 @@
  * belongs to the run; an impostor is disconnected and the wait continues.
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { hostAndPort } from '../../shared/destination.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { dialsPeer } from '../../shared/rank-dialer.ts';
 import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
-import { accept, dial } from './handshake.ts';
+import { accept, dial, unanswered } from './handshake.ts';
 import type { Introduction, RunIdentity } from './handshake-proof.ts';
 import { rankName } from './rank-name.ts';
 import { Routes } from './routes.ts';
@@ -20,6 +21,10 @@ export const TUNNEL = 'a tunnel over SSH';
 
 /** How long a new connection may take to authenticate. */
 const HANDSHAKE_LIMIT_MS = 5000;
+
+/** How often a peer is called again that closes the connection without a word, and when. */
+const MOST_CALLS = 20;
+const CALL_AGAIN_MS = 100;
 
 /** An established, authenticated connection; nothing beyond the handshake was read. */
 export interface MeshLink {
@@ -64,6 +69,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
   const links = new Map<number, MeshLink>();
   const sockets = new Set<Socket>();
   const refusals: string[] = [];
+  let isOver = false;
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
 
   const own = (socket: Socket): void => {
@@ -90,7 +96,10 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
         peer !== rank && peer < size && !dials(rank, peer) && !links.has(peer),
     });
     if ('refused' in result) refusals.push(result.refused);
-    else establish(socket, result, 'acceptor');
+    else {
+      listener.introduced(socket);
+      establish(socket, result, 'acceptor');
+    }
   };
   /**
    * Owned before it connects, because an attempt to reach an absent peer may take minutes
@@ -129,8 +138,13 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     const ways = new Routes(
       [host, ...hosts],
       async (at) => {
-        const socket = await call(peer, at);
-        return [socket, await dial(socket, run, rank, peer)] as const;
+        for (let calls = 1; calls <= MOST_CALLS && !isOver; calls++) {
+          if (calls > 1) await pause(CALL_AGAIN_MS);
+          const socket = await call(peer, at);
+          const introduction = await dial(socket, run, rank, peer);
+          if (introduction !== undefined) return [socket, introduction] as const;
+        }
+        throw unanswered(peer);
       },
       tunnel === undefined ? undefined : TUNNEL,
     );
@@ -168,6 +182,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     for (const socket of sockets) socket.destroy();
     throw error;
   } finally {
+    isOver = true;
     clearTimeout(timer);
     listener.close();
   }

@@ -1,7 +1,11 @@
 /**
  * Where one rank waits for its peers: a TCP port, and on Linux a Unix socket beside it
  * for ranks of the same machine. Connections that arrive before the rank knows its run
- * are held unread, up to a limit, until `attach` names their handler.
+ * are held unread until `attach` names their handler.
+ *
+ * Anyone who reaches the port can connect, so connections that have not proved their
+ * membership are limited. Beyond the limit the address with the most of them loses its oldest:
+ * a stranger who opens thousands loses its own, and ranks at other addresses lose none.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -16,14 +20,19 @@ import { failure, GradwireError } from '../../shared/errors.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
-/** Twice the largest world: room for impostors, but not for an unlimited number. */
-const MAX_CONNECTIONS = 2048;
+/** The largest world: all of its ranks may call before this one knows its run. */
+const MOST_STRANGERS = 1024;
 const BACKLOG = 1024;
+/** The address of connections by the Unix socket. */
+const HERE = 'here';
 
 export class TcpListener {
   readonly address: RankAddress;
   readonly #servers: readonly Server[];
   readonly #held = new Set<Socket>();
+  /** Connections without a proof, by the address that they come from, the oldest first. */
+  readonly #strangers = new Map<string, Set<Socket>>();
+  #strangerCount = 0;
   #accept: ((socket: Socket) => void) | undefined;
   #trouble: string | undefined;
 
@@ -33,6 +42,7 @@ export class TcpListener {
     this.address = address;
     for (const server of servers) {
       server.on('connection', (socket) => {
+        this.#admit(socket);
         if (this.#accept !== undefined) this.#accept(socket);
         else this.#hold(socket);
       });
@@ -48,10 +58,17 @@ export class TcpListener {
   attach(accept: (socket: Socket) => void): void {
     this.#accept = accept;
     for (const socket of this.#held) {
-      socket.removeAllListeners();
+      socket.off('error', drop);
       accept(socket);
     }
     this.#held.clear();
+  }
+
+  /** The peer has proved its membership: its connection no longer counts as a stranger's. */
+  introduced(socket: Socket): void {
+    for (const sockets of this.#strangers.values()) {
+      if (sockets.delete(socket)) this.#strangerCount--;
+    }
   }
 
   /** The last connection that the system could not hand over, if there was one. */
@@ -68,13 +85,36 @@ export class TcpListener {
     for (const server of this.#servers) if (server.listening) server.close();
   }
 
+  #admit(socket: Socket): void {
+    const from = socket.remoteAddress ?? HERE;
+    const others = this.#strangers.get(from) ?? new Set();
+    this.#strangers.set(from, others.add(socket));
+    this.#strangerCount++;
+    socket.once('close', () => {
+      if (others.delete(socket)) this.#strangerCount--;
+      if (others.size === 0 && this.#strangers.get(from) === others) {
+        this.#strangers.delete(from);
+      }
+    });
+    if (this.#strangerCount <= MOST_STRANGERS) return;
+    const crowd = [...this.#strangers.values()].reduce((most, sockets) =>
+      sockets.size > most.size ? sockets : most,
+    );
+    const [oldest] = crowd;
+    crowd.delete(oldest!);
+    this.#strangerCount--;
+    oldest!.destroy();
+  }
+
   #hold(socket: Socket): void {
     this.#held.add(socket);
-    socket.once('error', () => {
-      socket.destroy();
-    });
+    socket.on('error', drop);
     socket.once('close', () => this.#held.delete(socket));
   }
+}
+
+function drop(this: Socket): void {
+  this.destroy();
 }
 
 /**
@@ -133,7 +173,6 @@ export const listenCause = (error: unknown): string | undefined =>
 function listen(where: ListenOptions): Promise<Server> {
   // Paused: nothing is read from a socket before the handshake begins.
   const server = createServer({ noDelay: true, pauseOnConnect: true });
-  server.maxConnections = MAX_CONNECTIONS;
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
   server.once('error', (cause) => {
     const place = where.host ?? 'a Unix socket';

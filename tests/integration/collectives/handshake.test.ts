@@ -211,7 +211,7 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
   });
 
   test('random beginnings at its doors: the run does not notice, nor grow', async () => {
-    const batches = effort({ quick: 20, soak: 200 });
+    const batches = effort({ quick: 20, soak: 1000 });
     const listeners = await listenAll(2);
     const good = join(listeners, 0);
     const random = generator(seed);
@@ -284,3 +284,37 @@ describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
     });
   });
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'strangers by the thousand, before a rank knows its run, keep no rank out',
+  async () => {
+    const mesh = await meshOf('tcp');
+    const listeners = await Promise.all([0, 1, 2].map(() => listenTcp(HOST)));
+    const { port } = listeners[0]!.address;
+    const join = (rank: number): Promise<MeshTransport> =>
+      connectMesh({
+        ...{ ...mesh, listener: listeners[rank]!, rank, runId: 'run', secret: SECRET },
+        ...{ addresses: listeners.map(({ address }) => address), timeoutMs: 60_000 },
+      });
+    const strangers: Socket[] = [];
+    const flood = async (from: string, number: number): Promise<void> => {
+      for (let left = number; left > 0; left--) {
+        const to = { host: HOST, port, localAddress: from };
+        const socket = connectSocket(to).on('error', () => socket.destroy());
+        strangers.push(socket);
+        await once(socket, 'connect');
+      }
+    };
+    // One rank calls first, one last, both from an address that strangers have as well.
+    await flood('127.0.0.2', 200);
+    const first = join(1);
+    await new Promise(setImmediate);
+    await flood('127.0.0.2', 1400);
+    await flood(HOST, 700);
+    const last = join(2);
+    const transports = await Promise.all([join(0), first, last]);
+    expect(transports.map(({ size }) => size)).toEqual([3, 3, 3]);
+    for (const socket of strangers) socket.destroy();
+    await Promise.all(transports.map((transport) => transport.close()));
+  },
+);
