@@ -11,6 +11,7 @@ import {
   isErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import { checkedValue } from '../../shared/checked-value.ts';
 import { parseRecord } from '../../shared/parse-record.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
@@ -24,6 +25,7 @@ import {
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records.ts';
+import { runIdSchema } from '../../shared/run-id.ts';
 
 /**
  * Deadlines end what hangs, so they are generous: on a crowded machine a process may
@@ -33,6 +35,15 @@ export const HELLO_DEADLINE_MS = 20_000;
 /** How long the other side may take to close after us. */
 const CLOSE_DEADLINE_MS = 500;
 const REQUEST_DEADLINE_MS = 30_000;
+
+/** What every version that can be read has said of a run. */
+const statusSchema = z.looseObject({
+  run: runIdSchema,
+  phase: z.string(),
+  spec: z.looseObject({}),
+  lastSequence: z.int().min(0),
+  createdAt: z.number(),
+});
 
 /** Enough of a message to identify it; the store validates records. */
 const envelope = z.discriminatedUnion('type', [
@@ -49,11 +60,23 @@ const envelope = z.discriminatedUnion('type', [
   }),
   z.looseObject({
     type: z.literal('records'),
-    run: z.string(),
-    entries: z.array(z.unknown()),
+    run: runIdSchema,
+    entries: z.custom<readonly JournalEntry[]>(
+      (value) => Array.isArray(value) && value.length > 0 && value.every(isEntry),
+      'expected a list of records',
+    ),
   }),
-  z.looseObject({ type: z.literal('run'), run: z.looseObject({ run: z.string() }) }),
+  z.looseObject({ type: z.literal('run'), run: statusSchema }),
 ]);
+
+/** Not copied: a run's records are most of what is sent. */
+function isEntry(value: unknown): value is JournalEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { sequence, record } = value as Partial<JournalEntry>;
+  return (
+    Number.isSafeInteger(sequence) && typeof record === 'object' && record !== null
+  );
+}
 
 export interface ConnectionHandlers {
   push(message: PushMessage): void;
@@ -256,12 +279,11 @@ export class ControlConnection {
 }
 
 function parseMessage(raw: unknown): z.infer<typeof envelope> {
-  const parsed = envelope.safeParse(raw);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
+  const parsed = checkedValue(envelope, raw);
+  if (parsed.fault === undefined) return parsed.value;
   throw failure(
     'PROTOCOL_MISMATCH',
-    `received a message unknown to this version of Gradwire: ${issue.path.join('.')} ${issue.message}`,
+    `received a message unknown to this version of Gradwire: ${parsed.fault}`,
     { next: 'Use the same version of Gradwire on both sides.' },
   );
 }

@@ -10,6 +10,7 @@ import { localNode } from '../../../src/main/cluster/local-node.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
+import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import type { RunStatus } from '../../../src/shared/protocol/supervisor.ts';
 import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
@@ -534,6 +535,38 @@ describe('the connection', () => {
     const connection = await connectSupervisor(home, handlers);
     await expect(connection!.request('runs', {})).rejects.toMatchObject({
       code: expect.stringMatching(/FRAME_INVALID|PROTOCOL_MISMATCH/) as string,
+    });
+    await connection!.close();
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['nil', null, /expected a section/],
+    ['nil as a record', { type: 'records', run: 'r', entries: [null] }, /entries: /],
+    ['no records', { type: 'records', run: 'r', entries: [] }, /entries: /],
+    ['a list as a run', { type: 'run', run: ['r'] }, /run: /],
+    [
+      'a run without a phase',
+      { type: 'run', run: { run: 'r' } },
+      /run\.phase is missing/,
+    ],
+    [
+      'a path as a run',
+      { type: 'records', run: '../x', entries: [] },
+      /run: a run’s id/,
+    ],
+  ])('%s in place of a push ends the connection alone', async (_, message, why) => {
+    await play({
+      // Read by a version that looks into each record.
+      hello: { protocol: 99 },
+      answer: (_request, client) => {
+        client.sendRaw(encodeFrame(message));
+        return undefined;
+      },
+    });
+    const connection = await connectSupervisor(home, handlers);
+    await expect(connection!.request('runs', {})).rejects.toMatchObject({
+      code: 'PROTOCOL_MISMATCH',
+      message: expect.stringMatching(why) as string,
     });
     await connection!.close();
   });
