@@ -8,13 +8,17 @@
  *     const stream = group.stream(1, { operation: 'sum', values: 'f64' });
  *     await stream.barrier();
  */
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
+import { rankAddressSchema } from '../../shared/protocol/rank-address.ts';
+import { secretSchema } from '../../shared/protocol/requests.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { Arena } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { ReduceOperation } from '../kernels/reduction.ts';
-import type { ValueType } from '../memory/value-type.ts';
+import { REDUCE_OPERATIONS, type ReduceOperation } from '../kernels/reduction.ts';
+import { VALUE_TYPES, type ValueType } from '../memory/value-type.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';
@@ -51,6 +55,34 @@ export interface StreamOptions {
   readonly seed?: number | undefined;
 }
 
+const word = z.int().min(0).max(0xffffffff);
+const limit = z
+  .number()
+  .positive()
+  .max(2 ** 31 - 1);
+
+const streamSchema = z.object({
+  number: word,
+  operation: z.enum(REDUCE_OPERATIONS).optional(),
+  values: z.enum(VALUE_TYPES).optional(),
+  seed: word.optional(),
+});
+
+const joinSchema = z
+  .object({
+    rank: z.int().min(0),
+    addresses: z.array(rankAddressSchema).min(1),
+    runId: z.string().min(1),
+    secret: secretSchema,
+    encrypt: z.boolean().optional(),
+    timeoutMs: limit.optional(),
+    silenceMs: limit.optional(),
+  })
+  .refine(({ rank, addresses }) => rank < addresses.length, {
+    path: ['rank'],
+    message: 'it must be below the number of addresses',
+  });
+
 /** A listening rank, before the group is known. */
 export class RankSeat implements Disposable {
   readonly #seat: MeshSeat;
@@ -74,10 +106,11 @@ export class RankSeat implements Disposable {
 
   /**
    * Resolves when all ranks have proved that they know the secret.
-   * @throws GradwireError `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`,
+   * @throws GradwireError `OPTION_INVALID`, `PEER_UNREACHABLE`, `PEER_UNAUTHENTICATED`, `PEER_TIMEOUT`,
    * `KERNELS_MISSING`, `PLACES_INVALID`
    */
   async join(options: JoinOptions): Promise<RankGroup> {
+    checkedOptions(joinSchema, options, 'RankSeat.join');
     const { rank, addresses, runId, secret, encrypt } = options;
     const { timeoutMs = TIMEOUT_MS } = options;
     if (options.places !== undefined) assertPlaces(options.places, addresses.length);
@@ -139,8 +172,10 @@ export class RankGroup implements AsyncDisposable {
    * A stream with an unused number. All ranks open the same streams with the same
    * options.
    * @param number an integer in [0, 2³²)
+   * @throws GradwireError `OPTION_INVALID`
    */
   stream(number: number, options: StreamOptions = {}): GroupStream {
+    checkedOptions(streamSchema, { number, ...options }, 'RankGroup.stream');
     if (this.#streams.has(number)) {
       throw new Error(`internal: stream ${number} is open already`);
     }

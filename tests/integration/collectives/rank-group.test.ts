@@ -248,3 +248,38 @@ test('no rank waits for a root that does not exist', async () => {
     }
   }
 });
+
+test('options that mean nothing are refused by name, and the group goes on', async () => {
+  const [group] = await groups(1);
+  const refused = (message: string): Error =>
+    expect.objectContaining({
+      code: 'OPTION_INVALID',
+      kind: 'input',
+      message,
+    }) as Error;
+  expect(() => group!.stream(1.5)).toThrow(/^RankGroup\.stream: number: .*, not 1\.5$/);
+  expect(() => group!.stream(1, { seed: -1 })).toThrow(
+    refused('RankGroup.stream: seed: it must be at least 0, not -1'),
+  );
+  expect(() => group!.stream(1, { operation: 'mean' as never })).toThrow(
+    /^RankGroup\.stream: operation: .*, not "mean"$/,
+  );
+  const stream = group!.stream(1);
+  await stream.barrier();
+  using seat = await RankSeat.listen('127.0.0.1');
+  const good = {
+    rank: 0,
+    addresses: [seat.address],
+    runId: 'r',
+    secret: randomBytes(32),
+  };
+  for (const [wrong, message] of [
+    [{ rank: 1 }, 'rank: it must be below the number of addresses, not 1'],
+    [{ secret: randomBytes(8) }, 'secret: expected 32 bytes, not 8 bytes'],
+    [{ timeoutMs: -5 }, 'timeoutMs: it must be above 0, not -5'],
+  ] as const) {
+    await expect(seat.join({ ...good, ...wrong })).rejects.toThrow(
+      refused(`RankSeat.join: ${message}`),
+    );
+  }
+});
