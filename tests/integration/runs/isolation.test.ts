@@ -1,11 +1,21 @@
 /** What one run does to its supervisor, or the system to it, is nothing to the other runs. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { GradwireError } from '../../../src/shared/errors.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import type { JournalEntry } from '../../../src/shared/records.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { isAlive, until } from '../../harness/processes.ts';
-import { ofType } from '../../harness/records.ts';
+import { ofType, type OfType } from '../../harness/records.ts';
 import { endOf, SupervisorNode } from './supervisor-node.ts';
+
+/** The group of all processes, where their number can be limited. */
+const PIDS =
+  ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].find((directory) =>
+    existsSync(`${directory}/cgroup.procs`),
+  ) ?? '/sys/fs/cgroup/pids';
 
 const spec = (iterations: number) =>
   parseExperimentSpec({
@@ -41,51 +51,122 @@ it('a fault that nothing catches ends the run that it belongs to', async () => {
 });
 
 describe('a run that the system gives too little', () => {
-  const quick = ['iterations=150', 'world.ranks=1', 'evaluateEvery=0'];
-  let undisturbed: Promise<string> | undefined;
-  const plain = new GradwireHome();
-  afterAll(() => plain[Symbol.asyncDispose]());
-  /** The weights of the other run if nothing happens beside it. */
-  const weights = (): Promise<string> => {
-    undisturbed ??= (async () => {
-      const command = plain.startQuickstart(quick);
-      succeeded(await command.finished);
-      return ofType(command.records, 'done')[0]!.weights;
-    })();
-    return undisturbed;
-  };
+  it('too few descriptors: it says so, and the other ends as if alone', async () => {
+    const quick = ['iterations=150', 'world.ranks=1', 'evaluateEvery=0'];
+    await using alone = new GradwireHome();
+    await using home = new GradwireHome();
+    const undisturbed = alone.startQuickstart(quick);
+    const other = home.startQuickstart(quick, { shell: 'ulimit -n 64' });
+    await other.record('iteration');
+    const starved = await home.run([
+      ...['run', 'quickstart', '--set', 'iterations=2', '--set', 'world.ranks=8'],
+    ]);
+    expect(starved.code).toBe(1);
+    expect(starved.stderr).toMatch(
+      /OPEN_FILES_LIMIT: rank \d cannot be started: .*ulimit -n/,
+    );
+    succeeded(await other.finished);
+    succeeded(await undisturbed.finished);
+    expect(ofType(other.records, 'done')[0]!.weights).toBe(
+      ofType(undisturbed.records, 'done')[0]!.weights,
+    );
+  });
 
-  /** Of a supervisor that inherits them. */
-  const LIMITS: readonly {
+  /** What the second run lacks; the first has all that it needs by then. */
+  const LACKS: readonly {
     readonly name: string;
-    readonly shell: string;
-    readonly ranks: number;
-    readonly error: RegExp;
-    readonly soak?: boolean;
+    readonly codes: RegExp;
+    /** Returns what undoes it. */
+    readonly starve: (supervisor: number, node: SupervisorNode) => () => void;
   }[] = [
     {
       name: 'descriptors',
-      shell: 'ulimit -n 64',
-      ranks: 8,
-      error: /OPEN_FILES_LIMIT: rank \d cannot be started: .*ulimit -n/,
+      codes: /^OPEN_FILES_LIMIT$/,
+      starve: (supervisor) => {
+        const open = readdirSync(`/proc/${supervisor}/fd`).length;
+        limit(supervisor, `--nofile=${open + 2}`);
+        return () => undefined;
+      },
+    },
+    {
+      name: 'processes',
+      codes: /^PROCESS_LIMIT$/,
+      starve: (supervisor) => {
+        const group = `${PIDS}/gradwire-${supervisor}`;
+        mkdirSync(group);
+        writeFileSync(`${group}/cgroup.procs`, String(supervisor));
+        const threads = readdirSync(`/proc/${supervisor}/task`).length;
+        writeFileSync(`${group}/pids.max`, String(threads));
+        return () => {
+          writeFileSync(`${PIDS}/cgroup.procs`, String(supervisor));
+          rmdirSync(group);
+        };
+      },
+    },
+    {
+      name: 'memory',
+      codes: /^(WORKER_DIED|MEMORY_EXHAUSTED|OUT_OF_MEMORY)$/,
+      starve: (supervisor) => {
+        // Less than a rank reserves for WebAssembly.
+        limit(supervisor, '--as=4000000000');
+        return () => undefined;
+      },
+    },
+    {
+      name: 'space',
+      codes: /^JOURNAL_WRITE_FAILED$/,
+      starve: (_, { home }) => {
+        const folder = path.join(home.directory, 'runs', 'starved');
+        mkdirSync(folder, { recursive: true });
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', folder]);
+        return () => {
+          execFileSync('umount', ['--lazy', folder]);
+        };
+      },
     },
   ];
 
-  it.each(LIMITS)('too few $name', async ({ shell, ranks, error }) => {
-    await using home = new GradwireHome();
-    const other = home.startQuickstart(quick, { shell });
-    await other.record('iteration');
-    const [supervisor] = home.supervisors();
-    const starved = await home.run([
-      ...['run', 'quickstart', '--set', 'iterations=2'],
-      ...['--set', `world.ranks=${ranks}`],
-    ]);
-    expect(starved.code).toBe(1);
-    expect(starved.stderr).toMatch(error);
-    expect(isAlive(supervisor!) || ofType(other.records, 'done').length === 1).toBe(
-      true,
-    );
-    succeeded(await other.finished);
-    expect(ofType(other.records, 'done')[0]!.weights).toBe(await weights());
+  const soak = { tags: 'soak' };
+  const missing = existsSync(PIDS) ? '' : `, but there is no ${PIDS}`;
+  describe.skipIf(missing !== '')(`once it runs${missing}`, soak, () => {
+    it.each(LACKS)('too little: $name', async ({ starve, codes }) => {
+      await using node = await SupervisorNode.start();
+      const weightsOf = async (entries: Promise<readonly JournalEntry[]>) => {
+        const end = await endOf(await entries);
+        expect(end).toMatchObject({ type: 'done', reason: 'completed' });
+        return (end as OfType<'done'>).weights;
+      };
+      const expected = await weightsOf(node.launch('alone', spec(300)));
+      const other = await node.launch('other', spec(300));
+      await until(
+        () => other.length,
+        (count) => count > 3,
+        'the other run to be under way',
+      );
+      const [supervisor] = node.home.supervisors();
+      const undo = starve(supervisor!.pid, node);
+      try {
+        expect(await failureOf(node)).toMatch(codes);
+        expect(await weightsOf(Promise.resolve(other))).toBe(expected);
+        expect(isAlive(supervisor!)).toBe(true);
+      } finally {
+        undo();
+      }
+    });
   });
 });
+
+function limit(pid: number, option: string): void {
+  execFileSync('prlimit', [`--pid=${pid}`, option]);
+}
+
+/** The code with which a run with the id `starved` ends, before or after it has begun. */
+async function failureOf(node: SupervisorNode): Promise<string> {
+  try {
+    const end = await endOf(await node.launch('starved', spec(1_000_000)));
+    return end.type === 'failed' ? end.error.code : end.type;
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
+    return error.code;
+  }
+}
