@@ -10,6 +10,8 @@ const CLOCK_SECONDS = 5;
 
 /** Answers that are only in findings. */
 export interface Answers {
+  /** The account's home is no directory. */
+  readonly homeless: boolean;
   readonly readOnly: boolean;
   /** Tools that took too long. */
   readonly late: readonly string[];
@@ -67,7 +69,13 @@ export function findingsOf(
       'Use another machine.',
     );
   }
-  if (answers.readOnly) {
+  if (answers.homeless) {
+    error(
+      'HOME_MISSING',
+      `the account’s home ${seen.home} does not exist there`,
+      'Log in once with ssh in a terminal, which creates it on many systems; otherwise its administrator must create or mount it.',
+    );
+  } else if (answers.readOnly) {
     error(
       'HOME_READ_ONLY',
       `${seen.home} is not writable`,

@@ -60,7 +60,7 @@ say home "$HOME"
 say free "$(bounded df -Pk "$HOME" | tail -n 1 | awk '{print $4}')"
 say inodes "$(bounded df -Pi "$HOME" | tail -n 1 | awk '{print $4}')"
 has stat && say filesystem "$(bounded stat -f -c %T "$HOME")"
-[ -w "$HOME" ] || say readonly 1
+if [ ! -d "$HOME" ]; then say homeless 1; elif [ ! -w "$HOME" ]; then say readonly 1; fi
 # Of nested mounts the deepest counts, of those at one place the last.
 options=$(place=$(cd "$HOME" && pwd -P) awk '
   { point = $2; gsub(/\\040/, " ", point); sub(/\/$/, "", point) }

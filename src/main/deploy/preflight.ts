@@ -128,6 +128,7 @@ export function parsePreflight(text: string, clockOffsetSeconds: number): Prefli
     bringsVulkan: platform !== undefined && vulkanLoader(platform).length > 0,
   };
   const answers: Answers = {
+    homeless: one('homeless') !== undefined,
     readOnly: one('readonly') !== undefined,
     late: all.get('late') ?? [],
     failed: (all.get('failed') ?? []).map((line) => {

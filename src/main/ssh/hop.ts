@@ -16,6 +16,7 @@ import {
   aborted,
   connectionLost,
   dialFailed,
+  HUNG_UP,
   messageOf,
   noCommonAlgorithms,
   printable,
@@ -286,11 +287,7 @@ function explain(
       next: 'Look for the reason in the server’s log.',
     });
   }
-  return unreachable(
-    target,
-    `no SSH connection: ${text}`,
-    'Check the port, and look in the server’s log for why it ended the connection.',
-  );
+  return unreachable(target, `no SSH connection: ${text}`, HUNG_UP);
 }
 
 /** @param hostKeys the algorithms that were offered to the server */

@@ -56,6 +56,10 @@ export function unreachable(
   return failure('SSH_UNREACHABLE', what, { place: placeOf(target), next });
 }
 
+/** The next step where a server took the connection and ended it before any log-in. */
+export const HUNG_UP =
+  'Try again: a server that is busy with log-ins refuses further ones for a while (MaxStartups). Otherwise check the port, and look in the server’s log for why it ended the connection.';
+
 /** An error of connect(2) or of the resolver, in words. */
 export function dialFailed(target: SshTarget, cause: unknown): GradwireError {
   const { host, port } = target;

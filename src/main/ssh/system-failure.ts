@@ -8,6 +8,7 @@ import { isOutdated } from './algorithm-offer.ts';
 import {
   connectionLost,
   hostKeyRefused,
+  HUNG_UP,
   noCommonAlgorithms,
   printable,
   TOO_MANY_KEYS,
@@ -94,6 +95,7 @@ function nextStep(target: SshTarget, log: string): string | undefined {
   if (target.system?.proxyCommand === true) {
     return 'Check its ProxyCommand, whose output is in this message.';
   }
+  if (/kex_exchange_identification|Connection reset by/.test(log)) return HUNG_UP;
   return /Connection refused/.test(log)
     ? 'Check the port, and that the SSH server is running.'
     : undefined;

@@ -344,6 +344,19 @@ describe('deploying', () => {
     expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
   });
 
+  test('an account without its home is told so, not that it cannot write there', async () => {
+    await using machine = await Machine.start(home());
+    rmSync(machine.server.home, { recursive: true });
+    const { findings } = await machine.node.check();
+    expect(findings).toContainEqual({
+      ...{ level: 'error', code: 'HOME_MISSING' },
+      message: `the account’s home ${machine.server.home} does not exist there`,
+      next: expect.stringContaining('Log in once with ssh') as string,
+    });
+    expect(findings.map(({ code }) => code)).not.toContain('HOME_READ_ONLY');
+    await expect(machine.node.deploy()).rejects.toMatchObject({ code: 'HOME_MISSING' });
+  });
+
   const LACKS = [
     ['without room', 'size=16m', 'DISK_FULL', 'Free some space'],
     ['out of inodes', 'nr_inodes=100', 'INODES_EXHAUSTED', undefined],

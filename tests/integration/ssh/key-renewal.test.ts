@@ -14,9 +14,11 @@ import ssh2 from 'ssh2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import type { RemoteConnection } from '../../../src/main/ssh/remote-connection.ts';
+import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
 import { sshTarget } from '../../../src/main/ssh/target.ts';
 import { until } from '../../harness/processes.ts';
 import { makeKey, SshServer, type SshServerOptions } from '../../harness/sshd.ts';
+import { systemTarget } from './system-host.ts';
 
 const data = randomBytes(2 ** 19);
 
@@ -208,4 +210,14 @@ test('a server that shows another key of its own at a renewal is refused', async
   });
   server.close();
   rmSync(directory, { recursive: true });
+});
+
+test('the system’s ssh renews keys by itself, too', { tags: 'soak' }, async () => {
+  // OpenSSH's first choice, a post-quantum exchange, takes its time.
+  const kex = 'KexAlgorithms curve25519-sha256';
+  await using server = await SshServer.start(renewing('64K none', [kex]));
+  const target = await systemTarget(server, ['RekeyLimit 64K']);
+  await using connection = await SystemSshConnection.open(target);
+  await carryEverything(connection, server);
+  expect(renewals(server)).toBeGreaterThan(20);
 });

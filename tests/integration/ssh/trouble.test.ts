@@ -86,6 +86,7 @@ describe('a machine that cannot be reached', () => {
     const target = sshTarget({ ...isolated, host: '127.0.0.1', port: rude.port });
     await expect(SshConnection.open(target)).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
+      next: expect.stringContaining('MaxStartups') as string,
     });
   });
 
