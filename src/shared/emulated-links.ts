@@ -2,11 +2,13 @@
  * The link of an emulated network between two ranks: that of their nodes' pair if it has its
  * own, else the common one.
  */
-import type {
-  EmulatedLink,
-  EmulatedNetwork,
-  EmulatedPair,
+import {
+  emulatedNetwork,
+  type EmulatedLink,
+  type EmulatedNetwork,
+  type EmulatedPair,
 } from './emulated-network.ts';
+import { formatBytes } from './units.ts';
 import { inputError } from './errors.ts';
 import type { ExperimentSpec } from './experiment-spec.ts';
 import { nearest } from './nearest.ts';
@@ -53,6 +55,32 @@ function slowest(links: readonly EmulatedLink[]): EmulatedLink | undefined {
     bandwidth: Math.min(...links.map(({ bandwidth }) => bandwidth)),
     latency: Math.max(...links.map(({ latency }) => latency)),
   };
+}
+
+/** Bandwidth × latency: what an emulated link keeps in memory for each peer. */
+export const MOST_ON_ITS_WAY_BYTES = 64 * 2 ** 20;
+
+/**
+ * Refuses links of which more bytes are on their way than can be kept: they would be slower than they say.
+ * @throws GradwireError `NETWORK_TOO_LONG`
+ */
+export function checkLinks({ network }: Pick<ExperimentSpec, 'network'>): void {
+  if (network === undefined) return;
+  const { pairs = [], ...common } = emulatedNetwork(network);
+  const links = [common, ...pairs];
+  for (const [index, { bandwidth, latency }] of links.entries()) {
+    const bytes = (bandwidth / 8) * (latency / 1000);
+    if (bytes <= MOST_ON_ITS_WAY_BYTES) continue;
+    const onItsWay = `bandwidth × latency is ${formatBytes(bytes)}`;
+    throw inputError(
+      'NETWORK_TOO_LONG',
+      `${onItsWay}, and an emulated link keeps at most ${formatBytes(MOST_ON_ITS_WAY_BYTES)}`,
+      {
+        place: index === 0 ? 'network' : `network.pairs[${index - 1}]`,
+        next: 'Lower the bandwidth or the latency.',
+      },
+    );
+  }
 }
 
 /** @throws GradwireError `NETWORK_NODE_UNKNOWN`, `NETWORK_PAIR_REPEATED` */

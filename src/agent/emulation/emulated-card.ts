@@ -13,6 +13,7 @@
  *
  * Cost: two copies of every byte, and a turn of the event loop for a segment or two.
  */
+import { MOST_ON_ITS_WAY_BYTES } from '../../shared/emulated-links.ts';
 import type { EmulatedLink } from '../../shared/emulated-network.ts';
 import { Lane, type LaneCard, type Wire } from './lane.ts';
 import { SegmentMemory } from './segment-memory.ts';
@@ -34,7 +35,8 @@ const SEGMENT_MS = 0.5;
 const LEAST_SEGMENT_BYTES = 1448;
 /** In addition to what is in transit within AHEAD_MS and the latency. */
 const HOLD_BYTES = 256 * 2 ** 10;
-const MOST_HOLD_BYTES = 64 * 2 ** 20;
+/** The most that is written ahead; links that fast are not emulated at their speed anyway. */
+const MOST_AHEAD_BYTES = 64 * 2 ** 20;
 /** Delivered at once; then the event loop gets a turn. */
 const TURN_BYTES = 256 * 2 ** 10;
 
@@ -83,10 +85,11 @@ export class EmulatedCard implements LaneCard {
       ),
     );
     this.#in = new LineIn(new SerialLine(bandwidth), this.memory.segmentBytes);
-    this.holdBytes = Math.min(
-      MOST_HOLD_BYTES,
-      HOLD_BYTES + (2 * AHEAD_MS + this.#latencyMs) * bytesPerMs,
-    );
+    // All that is on its way must fit, or a lane would stop before the link is full: `checkLinks`
+    // refuses more.
+    const onItsWay = Math.min(MOST_ON_ITS_WAY_BYTES, this.#latencyMs * bytesPerMs);
+    const ahead = Math.min(MOST_AHEAD_BYTES, 2 * AHEAD_MS * bytesPerMs);
+    this.holdBytes = HOLD_BYTES + ahead + onItsWay;
     this.#timer = timer(() => {
       this.turn();
     });

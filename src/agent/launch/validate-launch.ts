@@ -2,7 +2,7 @@
  * Checks a spec and its switch schedule against everything this agent knows, before a
  * process is started: structure, names, parameters, the data directory.
  */
-import { checkPairs } from '../../shared/emulated-links.ts';
+import { checkLinks, checkPairs } from '../../shared/emulated-links.ts';
 import { inputError } from '../../shared/errors.ts';
 import {
   planAsExchange,
@@ -93,6 +93,7 @@ export function validateLaunch(
 ): Launch {
   const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
+  checkLinks(parsed);
   checkOverlap(parsed);
   checkParallelism(parsed);
   checkPipeline(parsed);

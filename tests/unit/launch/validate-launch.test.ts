@@ -55,3 +55,19 @@ test('an option of another optimiser is refused', () => {
     }),
   );
 });
+
+test('an emulated link that holds more than can be kept is refused, not slowed', () => {
+  const launched = (network: object) => () =>
+    validateLaunch({ ...spec({}, 'topk'), world: { nodes: ['a', 'b'] }, network });
+  // 64 MiB are 536.9 Mbit.
+  const long = { bandwidth: '10 Gbit/s', latency: '54 ms' };
+  const short = { bandwidth: '10 Gbit/s', latency: '53 ms' };
+  expect(launched(long)).toThrow(
+    expect.objectContaining({ code: 'NETWORK_TOO_LONG', place: 'network' }),
+  );
+  expect(launched(short)).not.toThrow();
+  const pairs = [{ between: ['a', 'b'], ...long }];
+  expect(launched({ ...short, pairs })).toThrow(
+    expect.objectContaining({ code: 'NETWORK_TOO_LONG', place: 'network.pairs[0]' }),
+  );
+});
