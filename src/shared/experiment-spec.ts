@@ -9,6 +9,7 @@ import { inputError, type GradwireError } from './errors.ts';
 import { exchangeSpecSchema } from './exchange-plan.ts';
 import { networkSpecSchema } from './emulated-network.ts';
 import { nearest } from './nearest.ts';
+import { requirePlainTree } from './plain-tree.ts';
 import { LOCAL_NODE } from './node-entry.ts';
 import { parallelismSchema } from './parallelism.ts';
 import { plainIssue } from './plain-issue.ts';
@@ -333,9 +334,11 @@ export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): bo
  * with its path, the value given and the nearest valid key.
  */
 export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpec {
+  const where = { code: 'SPEC', place };
+  requirePlainTree(raw, where);
   const parsed = experimentSpecSchema.safeParse(withMomentumKnown(raw));
   if (parsed.success) return parsed.data;
-  throw explainIssue(experimentSpecSchema, raw, parsed.error, { code: 'SPEC', place });
+  throw explainIssue(experimentSpecSchema, raw, parsed.error, where);
 }
 
 /** Optimisers without momentum: another one than 0 would be ignored. */

@@ -14,6 +14,7 @@ import { SyntheticTrainer } from './synthetic-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
 import { findWorkload } from './workload.ts';
 
+export { thrownByModelFile } from './models/model-file.ts';
 export { mayHaveGpu } from './runtime/jax-runtime.ts';
 /**
  * The most parameters of a model that computes in the arena's memory, which has 4 GiB: what it saves

@@ -8,6 +8,7 @@ import type { DatasetEntry, ModelEntry } from '../../shared/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
+import { formatCount } from '../../shared/units.ts';
 import { rowLength, type ModelField } from './batches/batch.ts';
 import type {
   ColumnNames,
@@ -358,6 +359,7 @@ export function checkWorkload(
   const { count } = trainShard(facts.train, 0, ranks);
   return {
     ...facts,
+    ...(parts.dataset.needsData ? { notice: noticeOf(facts) } : {}),
     tensors: model.tensors.map(({ name }) => name),
     layers: layerFacts(model),
     iterationsPerPass: count / workload.batchPerRank,
@@ -365,6 +367,13 @@ export function checkWorkload(
     ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),
     ...(movesByRate ? {} : { movesOtherwise: id }),
   };
+}
+
+/** How many samples were read, so that missing ones show, and the notice of the data set. */
+function noticeOf({ notice, test, train }: DatasetSize): string {
+  const untested = test === 0 ? '; nothing is measured on a test set' : '';
+  const read = `${formatCount(train)} samples to train, ${formatCount(test)} to test${untested}`;
+  return notice === undefined ? `${read}.` : `${read}. ${notice}`;
 }
 
 /** There are no samples to pass over, so a pass is one iteration. */

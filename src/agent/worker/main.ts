@@ -3,7 +3,6 @@
  * file descriptor 3. The end of stdin means that the supervisor is gone, so the worker
  * exits.
  */
-import { toErrorData } from '../../shared/errors.ts';
 import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import {
   toWorkerSchema,
@@ -13,6 +12,7 @@ import {
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { openRankLine } from '../world/rank-line.ts';
 import { WorkerSession } from './session.ts';
+import { rankError } from './trainers/rank-error.ts';
 
 const [run = '?', rank = '?'] = process.argv.slice(2);
 
@@ -24,7 +24,7 @@ const reports = openRankLine<ToWorker, FromWorker>({
     session.handle(order);
   },
   fail: (error) => {
-    session.fail(toErrorData(error));
+    session.fail(rankError(error));
   },
 });
 const session = new WorkerSession({

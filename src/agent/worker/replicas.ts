@@ -105,6 +105,8 @@ export class Replicas {
       values: own,
       operations: own.map(() => 'sum'),
     });
+    // Nothing can be measured without samples; that is no divergence.
+    if (values[0] === 0) return { samples: 0 };
     const sums = await this.#withPairs(values as unknown as EvaluationSums);
     const { title } = trainer.metric;
     const measured = trainer.measuresOf(sums);

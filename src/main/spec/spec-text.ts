@@ -6,10 +6,12 @@ import { createReadStream } from 'node:fs';
 import {
   Document,
   isMap,
+  isNode,
   isScalar,
   LineCounter,
   parseDocument,
   Scalar,
+  visit,
   type YAMLError,
 } from 'yaml';
 import { inputError } from '../../shared/errors.ts';
@@ -30,6 +32,10 @@ export function parseSpecText(text: string, place: string): unknown {
     const { line, col } = lines.linePos(problem.pos[0]);
     throw unreadable(problemText(problem), `${place}:${line}:${col}`);
   }
+  requireNoLoop(document, (at) => {
+    const { line, col } = lines.linePos(at);
+    return `${place}:${line}:${col}`;
+  });
   let raw: unknown;
   try {
     raw = document.toJS({ maxAliasCount: 100 });
@@ -43,6 +49,21 @@ export function parseSpecText(text: string, place: string): unknown {
     );
   }
   return raw;
+}
+
+/** @throws GradwireError `SPEC_UNREADABLE` for an alias of a value that it is part of */
+function requireNoLoop(
+  document: Document.Parsed,
+  placeOf: (position: number) => string,
+): void {
+  visit(document, {
+    Alias(_, alias, path) {
+      if (!path.some((node) => isNode(node) && node === alias.resolve(document)))
+        return;
+      const what = `"*${alias.source}" is part of the value that it names`;
+      throw unreadable(what, placeOf(alias.range?.[0] ?? 0));
+    },
+  });
 }
 
 /** The library's own words, except where they are for its caller. */

@@ -84,6 +84,35 @@ describe('what cannot be trained is refused, with its reason', () => {
     ['MODEL_FILE_INVALID', /it throws nothing good/, 'throw "nothing good";'],
     [
       'MODEL_FILE_INVALID',
+      /own.ts: line 1: nobody waits$/,
+      `Promise.reject(new Error('nobody waits'));\n${twoLayer}`,
+    ],
+    ['MODEL_FILE_INVALID', /throws undefined$/, `Promise.reject();\n${twoLayer}`],
+    [
+      'MODEL_FILE_INVALID',
+      new RegExp(`own.ts: line ${lineOf('classes: 10')}: no idea`),
+      changed('classes: 10', "get classes() { throw new Error('no idea'); }"),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /own.ts: line \d+: Maximum call stack size exceeded$/,
+      changed('return numpy', '(function again() { again(); })(); return numpy'),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      new RegExp(
+        'own.ts: initialize of its tensor "hidden.bias": ' +
+          `line ${lineOf("'zeros'")}: no idea$`,
+      ),
+      changed("'zeros'", "() => { throw new Error('no idea'); }"),
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /it has 10,0\d\d,\d{3},\d{3} parameters.*; its tensor "hidden.bias" is \[100000, 100000\]$/,
+      changed('shape: [hidden]', 'shape: [100000, 100000]'),
+    ],
+    [
+      'MODEL_FILE_INVALID',
       /it imports ".\/other.ts"; a model is a single file/,
       `import { x } from './other.ts';\n${twoLayer}`,
     ],

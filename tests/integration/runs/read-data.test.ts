@@ -60,6 +60,35 @@ it('may be stopped: the run never begins', async () => {
   expect(runs.map(({ run }) => run)).not.toContain('hasty');
 });
 
+it('without a test part is trained on, and nothing is measured that is not there', async () => {
+  const spec = { ...specOf(samples(some.slice(0, 8))), evaluateEvery: 1 };
+  const { begin, entries } = await node.prepare('untested', spec);
+  await begin();
+  await expect
+    .poll(() => entries.at(-1)?.record, { timeout: 120_000 })
+    .toMatchObject({ type: 'done', iterations: 2 });
+  const records = entries.map(({ record }) => record);
+  expect(records).toContainEqual(
+    expect.objectContaining({
+      type: 'notice',
+      message: expect.stringMatching(
+        /^8 samples to train, 0 to test; nothing is measured on a test set\. /,
+      ) as string,
+    }),
+  );
+  const evaluations = records.filter(({ type }) => type === 'evaluation');
+  expect(evaluations.length).toBeGreaterThan(0);
+  for (const evaluation of evaluations) {
+    expect(evaluation).toMatchObject({ samples: 0 });
+    expect(evaluation).not.toHaveProperty('loss');
+    expect(evaluation).not.toHaveProperty('metric');
+  }
+  // That was reported as divergence.
+  expect(records.filter(({ type }) => type === 'notice')).not.toContainEqual(
+    expect.objectContaining({ code: 'EVALUATION_NOT_FINITE' }),
+  );
+});
+
 it('is not read again by a run that is under way', async () => {
   const file = samples(some);
   const { begin, entries } = await node.prepare('gone', specOf(file));

@@ -43,6 +43,16 @@ describe('reading', () => {
     expect(() => parseSpecText(text, 'x')).toThrow(unreadable(message, 'x'));
   });
 
+  test('a value that contains itself is refused where it names itself', () => {
+    const text = 'name: a\nexchange: &e\n  layers: [{ match: x, b: *e }]\n';
+    expect(() => parseSpecText(text, 'own.yaml')).toThrow(
+      expect.objectContaining({
+        ...{ code: 'SPEC_UNREADABLE', kind: 'input', place: 'own.yaml:3:27' },
+        message: '"*e" is part of the value that it names',
+      }),
+    );
+  });
+
   test('aliases that multiply are refused, not expanded', () => {
     const levels = Array.from(
       { length: 9 },

@@ -15,6 +15,30 @@ function errorOf(raw: unknown): GradwireError {
 }
 
 describe('the experiment spec', () => {
+  it('has no key __proto__ at any depth, and no part that contains itself', () => {
+    const spec = (exchange: unknown) => ({
+      workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
+      ...{ iterations: 1, exchange },
+    });
+    const hidden = JSON.parse(
+      '{ "method": "topk", "layers": [{ "match": "*", "__proto__": { "ratio": 0.5 } }] }',
+    ) as unknown;
+    expect(() => parseExperimentSpec(spec(hidden))).toThrow(
+      expect.objectContaining({
+        code: 'SPEC_UNKNOWN_KEY',
+        message: 'unknown key "exchange.layers.0.__proto__"',
+      }),
+    );
+    const loop: Record<string, unknown> = { method: 'topk' };
+    loop['layers'] = loop;
+    expect(() => parseExperimentSpec(spec(loop))).toThrow(
+      expect.objectContaining({
+        code: 'SPEC_INVALID',
+        message: '"exchange.layers" contains itself',
+      }),
+    );
+  });
+
   it('fills in every default', () => {
     expect(parseExperimentSpec(minimal)).toMatchObject({
       world: { ranks: 4, nodes: ['this-computer'] },

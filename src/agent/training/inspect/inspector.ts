@@ -3,10 +3,15 @@
  * is an arbitrary program: it may never end, or exhaust its process, but nothing else.
  */
 import { writeSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { toErrorData } from '../../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
-import { loadModelFile, type ModelSource } from '../models/model-file.ts';
+import {
+  loadModelFile,
+  modelFileFault,
+  type ModelSource,
+} from '../models/model-file.ts';
 import { factsOfData, layerFacts, type ModelFacts } from '../workload.ts';
 import { countMultiplyAdds } from './count-multiply-adds.ts';
 import { REPLIES, type InspectorReply, type InspectorRequest } from './inspections.ts';
@@ -25,21 +30,48 @@ async function answerTo({ kind, question }: InspectorRequest): Promise<unknown> 
     case 'model':
       return await factsOfModel(question);
     case 'work':
-      return await countMultiplyAdds(await loadModelFile(question));
+      return await ofModelFile(question, async () =>
+        countMultiplyAdds(await loadModelFile(question)),
+      );
     case 'data':
       return factsOfData(question);
   }
 }
 
+/** @throws GradwireError: whatever goes wrong with a model from a file is the file's fault */
 async function factsOfModel(source: ModelSource): Promise<ModelFacts> {
-  const model = await loadModelFile(source);
-  await rehearseModel(model);
+  const model = await ofModelFile(source, async () => {
+    const found = await loadModelFile(source);
+    await rehearseModel(found);
+    return found;
+  });
   const { id, inputs, tensors } = model;
   return {
     ...{ id, inputs },
     tensors: tensors.map(({ name, shape, rowsOf }) => ({ name, shape, rowsOf })),
     layers: layerFacts(model),
   };
+}
+
+/** Also waits for a promise that the file's code rejects and nothing handles. */
+async function ofModelFile<T>(
+  { name }: ModelSource,
+  work: () => Promise<T>,
+): Promise<T> {
+  const rejected = new Promise<never>((_, reject) => {
+    process.once('unhandledRejection', (reason) => {
+      reject(modelFileFault(reason, name));
+    });
+    process.once('uncaughtException', (error) => {
+      reject(modelFileFault(error, name));
+    });
+  });
+  const working = work().catch((error: unknown) => {
+    throw modelFileFault(error, name);
+  });
+  const done = await Promise.race([working, rejected]);
+  await Promise.race([rejected, setImmediate()]);
+  return done;
 }
 
 function writeAll(bytes: Uint8Array): void {

@@ -1,5 +1,7 @@
 /** What definitions of models have in common, as schemas. */
 import { z } from 'zod';
+import { formatCount } from '../../../shared/units.ts';
+import { rowLength } from '../batches/batch.ts';
 
 export const size = z
   .int()
@@ -62,4 +64,22 @@ export function tableFault(
     );
   }
   return undefined;
+}
+
+/** The gradient of as many would take all of a rank’s 4 GiB. */
+const MOST_PARAMETERS = 2 ** 30;
+
+/** Why a model of these tensors is too large for any rank; the largest is named. */
+export function sizeFault(
+  tensors: readonly Pick<z.infer<typeof tensorSchema>, 'name' | 'shape'>[],
+): string | undefined {
+  const sizes = tensors.map(({ shape }) => rowLength({ shape }));
+  const all = sizes.reduce((sum, length) => sum + length, 0);
+  if (all < MOST_PARAMETERS) return undefined;
+  const largest = tensors[sizes.indexOf(Math.max(...sizes))]!;
+  return (
+    `it has ${formatCount(all)} parameters, but a rank has room for fewer than ` +
+    `${formatCount(MOST_PARAMETERS)}; its tensor "${largest.name}" is ` +
+    `[${largest.shape.join(', ')}]`
+  );
 }

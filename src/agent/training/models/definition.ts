@@ -17,6 +17,7 @@ import {
   inputsSchema,
   nameOfTwo,
   size,
+  sizeFault,
   tableFault,
   tensorSchema,
 } from './definition-schemas.ts';
@@ -31,7 +32,7 @@ import {
   layersFault,
 } from './layers-fault.ts';
 import { requireShape } from './model-failed.ts';
-import { parameterCount, type Model } from './model.ts';
+import type { Model } from './model.ts';
 import { layeredClassifier, layeredModel } from './own-layers.ts';
 
 /** One of our metrics may be given by name. */
@@ -127,7 +128,8 @@ function wholeFault(definition: object, isClassifier: boolean): string | undefin
   const given = parsed.data;
   const twice = nameOfTwo(given.tensors);
   if (twice !== undefined) return `two of its tensors have the name "${twice}"`;
-  if (!Number.isSafeInteger(parameterCount(given))) return 'it is too large';
+  const large = sizeFault(given.tensors);
+  if (large !== undefined) return large;
   if (!('inputs' in given)) {
     const table = given.tensors.find(({ rowsOf }) => rowsOf !== undefined);
     return (

@@ -6,11 +6,11 @@ import {
   aName,
   nameOfTwo,
   size,
+  sizeFault,
   tableFault,
   tensorSchema,
   type inputsSchema,
 } from './definition-schemas.ts';
-import { parameterCount } from './model.ts';
 
 type CheckedTensor = z.infer<typeof tensorSchema>;
 
@@ -62,8 +62,8 @@ export function layersFault({
     if (fault !== undefined) return `its layer "${layer.name}" ${fault}`;
     before.push(...ownTensors(layer));
   }
-  if (!Number.isSafeInteger(parameterCount({ tensors: before })))
-    return 'it is too large';
+  const large = sizeFault(before);
+  if (large !== undefined) return large;
   if (inputs !== undefined) return fieldsFault(layers, head!, inputs);
   const table = before.find(({ rowsOf }) => rowsOf !== undefined);
   return table === undefined

@@ -40,37 +40,70 @@ export async function loadModelFile({ name, code }: ModelSource): Promise<Model>
   } catch (error) {
     throw invalidModelFile(name, reasonOf(error, name));
   }
+  loaded.add(name);
   const definition = exported.default;
   if (definition === undefined)
     throw invalidModelFile(name, 'it has no default export');
-  const fault = modelFault(definition);
-  if (fault !== undefined) throw invalidModelFile(name, fault);
-  return guarded(asModel(definition as ModelDefinition), name);
+  return modelFrom(definition, name);
+}
+
+/** @throws GradwireError `MODEL_FILE_INVALID`, also where a property cannot be read */
+function modelFrom(definition: unknown, name: string): Model {
+  try {
+    const fault = modelFault(definition);
+    if (fault !== undefined) throw invalidModelFile(name, fault);
+    return guarded(asModel(definition as ModelDefinition), name);
+  } catch (error) {
+    throw modelFileFault(error, name);
+  }
+}
+
+/** The files whose modules this thread has run. */
+const loaded = new Set<string>();
+
+/** What was thrown, as an error of a model's file if its code stands in the trace. */
+export function thrownByModelFile(thrown: unknown): unknown {
+  if (thrown instanceof GradwireError || !(thrown instanceof Error)) return thrown;
+  const { stack = '' } = thrown;
+  const name = [...loaded].find((each) => stack.includes(encodeURI(each)));
+  return name === undefined ? thrown : modelFileFault(thrown, name);
+}
+
+/** An error that nothing but this file can have caused. */
+export function modelFileFault(thrown: unknown, name: string): GradwireError {
+  if (thrown instanceof GradwireError) return thrown;
+  return invalidModelFile(name, reasonOf(thrown, name));
 }
 
 /** Errors in the user's functions name their file. */
 function guarded(model: Model, name: string): Model {
   const guard =
-    <A extends unknown[], R>(call: (...given: A) => R) =>
+    <A extends unknown[], R>(call: (...given: A) => R, where = '') =>
     (...given: A): R => {
       try {
         return call(...given);
       } catch (error) {
-        throw invalidModelFile(name, reasonOf(error, name));
+        throw invalidModelFile(name, where + reasonOf(error, name));
       }
     };
+  const tensors = model.tensors.map((tensor) => {
+    const { initialize } = tensor;
+    if (typeof initialize !== 'function') return tensor;
+    const where = `initialize of its tensor "${tensor.name}": `;
+    return { ...tensor, initialize: guard(initialize, where) };
+  });
   const tally = model.metric.tally && {
     ...model.metric.tally,
     of: guard(model.metric.tally.of),
   };
   const metric = { ...model.metric, tally };
   if (!isLayered(model)) {
-    return { ...model, metric, objective: guard(model.objective) };
+    return { ...model, metric, tensors, objective: guard(model.objective) };
   }
   const { head, layers } = model;
   // The whole model's objective is made of these.
   return layered({
-    ...{ ...model, metric },
+    ...{ ...model, metric, tensors },
     layers: layers.map((layer) => ({ ...layer, apply: guard(layer.apply) })),
     head: { ...head, objective: guard(head.objective) },
   });

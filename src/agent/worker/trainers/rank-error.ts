@@ -1,13 +1,16 @@
 /** The error that ended a rank, for its report. */
 import { failure, toErrorData, type ErrorData } from '../../../shared/errors.ts';
+import { thrownByModelFile } from '../../training/create-trainer.ts';
 
 /** How V8 and jax-js report a lack of memory: as a RangeError. */
 const NO_MEMORY =
   /memory32 limit|WebAssembly\.Memory\.grow|Array buffer allocation failed/;
 
-/** `MEMORY_EXHAUSTED` if memory ran out. */
+/** `MEMORY_EXHAUSTED` if memory ran out, `MODEL_FILE_INVALID` if a user's model threw it. */
 export function rankError(thrown: unknown): ErrorData {
-  if (!(thrown instanceof Error) || !isMemory(thrown)) return toErrorData(thrown);
+  if (!(thrown instanceof Error) || !isMemory(thrown)) {
+    return toErrorData(thrownByModelFile(thrown));
+  }
   return failure(
     'MEMORY_EXHAUSTED',
     `the model, its batch and the intermediate results need more memory than is available: ${thrown.message}`,
