@@ -7,6 +7,16 @@ export function dataNotice(message: string): RunRecord {
   return { type: 'notice', at: Date.now(), level: 'info', code: 'DATA', message };
 }
 
+export function memoryNotice(message: string): RunRecord {
+  return {
+    type: 'notice',
+    at: Date.now(),
+    level: 'warning',
+    code: 'MEMORY_TIGHT',
+    message,
+  };
+}
+
 export function runEnded(): GradwireError {
   return failure('RUN_ENDED', 'the run ended');
 }

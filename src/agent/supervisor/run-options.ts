@@ -33,6 +33,8 @@ export interface RunOptions extends RankSetting {
   readonly ranks: readonly number[];
   /** Called at the start of the run. */
   readonly notice?: string | undefined;
+  /** That this machine's memory is probably too small, if it is. */
+  readonly memoryWarning?: string | undefined;
   readonly journal: Journal;
   /** Directory for checkpoints of the ranks here. */
   readonly checkpoints: string;

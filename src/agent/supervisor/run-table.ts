@@ -32,6 +32,7 @@ import { journalWriteFailed } from './journal-write-error.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { SeenProgress } from './seen-progress.ts';
 import type { RestoredProgress, RunOptions } from './run-options.ts';
+import { memoryWarning } from '../launch/memory-estimate.ts';
 import { stoppedEarly } from './run-errors.ts';
 import { forRun } from './run-scope.ts';
 import { SupervisedRun } from './supervised-run.ts';
@@ -217,7 +218,7 @@ export class RunTable {
     journal: Journal,
     restored?: RestoredProgress,
   ): SupervisedRun {
-    const { spec, plan, switches, setting, notice } = validateLaunch(
+    const { spec, plan, switches, setting, memory, notice } = validateLaunch(
       request.spec,
       request.switches,
       { model: meta.model, data: meta.data },
@@ -243,6 +244,10 @@ export class RunTable {
       ranks: request.ranks,
       secret: request.secret,
       notice,
+      memoryWarning: memoryWarning(memory, {
+        available: process.availableMemory(),
+        ranks: request.ranks.length,
+      }),
       journal,
       folder,
       slurm: request.slurm,

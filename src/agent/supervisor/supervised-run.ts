@@ -44,6 +44,7 @@ import type {
 } from './run-options.ts';
 import {
   dataNotice,
+  memoryNotice,
   restartsExhausted,
   runEnded,
   stoppedEarly,
@@ -289,7 +290,7 @@ export class SupervisedRun {
   }
 
   #started({ processes, ...team }: TeamStart): void {
-    const { node, notice, plan, spec } = this.#options;
+    const { memoryWarning, node, notice, plan, spec } = this.#options;
     const at = Date.now();
     if (this.#resumed !== undefined) {
       this.#phase = 'running';
@@ -308,6 +309,7 @@ export class SupervisedRun {
         ...(network === undefined ? {} : { emulated: emulatedNetwork(network) }),
       },
       ...(notice === undefined ? [] : [dataNotice(notice)]),
+      ...(memoryWarning === undefined ? [] : [memoryNotice(memoryWarning)]),
     ]);
   }
 

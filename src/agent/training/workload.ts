@@ -15,6 +15,7 @@ import type {
   Dataset,
   DatasetField,
   DatasetSize,
+  SizeCause,
 } from './datasets/dataset.ts';
 import { datasets } from './datasets/registry.ts';
 import { trainShard } from './datasets/shard.ts';
@@ -24,6 +25,7 @@ import {
   type ModelTensor,
   type SizedModel,
 } from './models/model.ts';
+import type { MemoryFacts } from './memory-facts.ts';
 import { isLayered, type ModelLayer } from './models/layered.ts';
 import { models } from './models/registry.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
@@ -168,6 +170,9 @@ const mismatch = (what: string): GradwireError =>
     ...{ place: 'workload', next: 'Choose a model and a data set that fit together.' },
   });
 
+const tableLengthOf = ({ tensors }: ModelFacts): number =>
+  parameterCount({ tensors: tensors.filter(({ rowsOf }) => rowsOf !== undefined) });
+
 const tableOf = ({ tensors }: ModelFacts) =>
   tensors.find(({ rowsOf }) => rowsOf !== undefined);
 
@@ -256,6 +261,8 @@ const described = ({ shape, type }: DatasetField): string =>
 export interface DataFacts extends DatasetSize {
   /** Features of a sample, where the data set has sparse ones. */
   readonly features?: number | undefined;
+  /** What decides on them. */
+  readonly featuresFrom?: SizeCause | undefined;
 }
 
 /** Facts of a spec that have already been read (`inspectSpec`). */
@@ -306,13 +313,20 @@ function sizeOf(
   const { dataset, features, model } = parts;
   const { inputs } = model;
   const size = dataset.inspect({ inputs, features, columns, directory: data });
-  return { ...size, ...(features === undefined ? {} : { features }) };
+  return {
+    ...size,
+    ...(features === undefined ? {} : { features }),
+    ...(dataset.featuresFrom === undefined
+      ? {}
+      : { featuresFrom: dataset.featuresFrom(data) }),
+  };
 }
 
 const LEAVE_MOMENTUM = 'Use another method, or the optimizer sgd or lars.';
 
 /** Facts about a workload before it runs. */
 export interface CheckedWorkload extends DataFacts {
+  readonly memory: MemoryFacts;
   /** The model's tensors, in the order of the flat gradient. */
   readonly tensors: readonly string[];
   /** The optimiser, where it cannot leave momentum to a method. */
@@ -357,9 +371,19 @@ export function checkWorkload(
   requireNoClipping(model, optimizer);
   const facts = known.data ?? sizeOf(workload, parts);
   const { count } = trainShard(facts.train, 0, ranks);
+  const { dataset } = parts;
+  const { bytes = (dataset.sampleBytes ?? 0) * (facts.train + facts.test) } = facts;
+  const inTables = tableLengthOf(model);
   return {
     ...facts,
-    ...(parts.dataset.needsData ? { notice: noticeOf(facts) } : {}),
+    memory: {
+      ...{ parameters: parameterCount(model), inTables },
+      stateVectors: rule.stateVectors(optimizer),
+      stepsInArena: rule.stepInArena !== undefined,
+      samples: Math.ceil(bytes / ranks),
+      because: workload.features === undefined ? facts.featuresFrom : undefined,
+    },
+    ...(dataset.needsData ? { notice: noticeOf(facts) } : {}),
     tensors: model.tensors.map(({ name }) => name),
     layers: layerFacts(model),
     iterationsPerPass: count / workload.batchPerRank,
@@ -378,9 +402,14 @@ function noticeOf({ notice, test, train }: DatasetSize): string {
 
 /** There are no samples to pass over, so a pass is one iteration. */
 function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
-  const { layers } = syntheticWorkload(workload);
+  const { layers, length } = syntheticWorkload(workload);
   return {
     ...{ train: 0, test: 0, iterationsPerPass: 1 },
+    // Its weights are none.
+    memory: {
+      ...{ parameters: length, inTables: length },
+      ...{ stateVectors: 0, stepsInArena: false },
+    },
     tensors: layers.flatMap(({ tensors }) => tensors.map(({ name }) => name)),
   };
 }

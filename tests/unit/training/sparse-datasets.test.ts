@@ -76,7 +76,7 @@ describe('a file in the format of SVMlight', () => {
     writeFileSync(`${file}.t`, '-1 20:1\n');
     expect(svmlight.features!(file)).toBe(21);
     expect(svmlight.inspect({ directory: file, inputs: {} })).toEqual({
-      ...{ train: 4, test: 1 },
+      ...{ train: 4, test: 1, bytes: 8 * 6 },
     });
     expect((await partsOf(svmlight, file)).test).toEqual([one(0, { 20: 1 })]);
   });

@@ -65,6 +65,13 @@ test('a sound workload passes and tells its sizes', () => {
       tensors: [`layer${n}.weight`, `layer${n}.bias`],
     })),
     iterationsPerPass: 62.5,
+    memory: {
+      ...{ parameters: 199_210, inTables: 0, stateVectors: 1, stepsInArena: true },
+      // 28 × 28 bytes and a label each, among four ranks.
+      samples: (10_000 * 785) / 4,
+      because: undefined,
+    },
+    weightDecay: undefined,
   });
 });
 

@@ -69,6 +69,7 @@ export function byteDataset(definition: ByteDatasetDefinition): ByteDataset {
       inputs: { type: 'f32', shape: sampleShape },
       labels: { type: 'i32', shape: [], below: classes },
     },
+    sampleBytes: length + 1,
     inspect: (request) => definition.inspect(request),
     open: async (request) => {
       const { train, test } = await definition.open(request);

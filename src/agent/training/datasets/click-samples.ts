@@ -30,7 +30,9 @@ export interface ClickSample {
   readonly categories: ArrayLike<number>;
 }
 
-/** Takes 160 bytes a sample. */
+/** A sample in memory: its label, numbers and rows. */
+export const CLICK_BYTES = 4 * (1 + COLUMNS);
+
 class ClickSamples implements Samples {
   readonly #dense: Float32Array;
   readonly #categories: Int32Array;

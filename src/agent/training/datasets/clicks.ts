@@ -8,6 +8,7 @@
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import {
+  CLICK_BYTES,
   categoryRow,
   clickFields,
   ClickCollector,
@@ -34,6 +35,7 @@ export const clicks: Dataset = {
   summary: `${SAMPLES.toLocaleString('en')} samples of ${DENSE_COLUMNS} numbers and ${CATEGORY_COLUMNS} categories, clicked or not, generated on the fly`,
   needsData: false,
   fields: clickFields,
+  sampleBytes: CLICK_BYTES,
   features: () => FEATURES,
   inspect: ({ features = FEATURES }) => {
     requireRows(features);

@@ -12,6 +12,7 @@
 import { inputError } from '../../../shared/errors.ts';
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import {
+  CLICK_BYTES,
   categoryRow,
   clickFields,
   ClickCollector,
@@ -59,6 +60,7 @@ export const criteo: Dataset = {
   needsData: true,
   readsWhole: true,
   fields: clickFields,
+  sampleBytes: CLICK_BYTES,
   features: () => FEATURES,
   inspect: ({ directory, features = FEATURES }) => {
     requireRows(features);

@@ -13,6 +13,7 @@ import { inputError } from '../../../shared/errors.ts';
 import { nearest } from '../../../shared/nearest.ts';
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import {
+  CLICK_BYTES,
   categoryRow,
   clickFields,
   ClickCollector,
@@ -130,6 +131,7 @@ export const csv: Dataset = {
   readsWhole: true,
   takesColumns: true,
   fields: clickFields,
+  sampleBytes: CLICK_BYTES,
   features: () => FEATURES,
   inspect: ({ columns, directory, features = FEATURES }) => {
     requireRows(features);

@@ -30,6 +30,8 @@ export interface DatasetSize {
   readonly test: number;
   /** A notice about the data, for instance a makeshift split. */
   readonly notice?: string | undefined;
+  /** Bytes in memory of all samples, which the ranks share, where samples differ in size. */
+  readonly bytes?: number | undefined;
 }
 
 /** Columns of a table (`workload.columns`), by name. */
@@ -48,6 +50,13 @@ export interface DatasetRequest {
   readonly columns?: ColumnNames | undefined;
   /** Where the files are (`workload.data`); unused by embedded sets. */
   readonly directory?: string | undefined;
+}
+
+/** The value that makes a model as large as it is. */
+export interface SizeCause {
+  readonly what: string;
+  /** File and line. */
+  readonly place: string;
 }
 
 export interface ShardRequest extends DatasetRequest {
@@ -76,6 +85,10 @@ export interface Dataset extends DatasetEntry {
    * @throws GradwireError `DATA_*`; `FEATURES_MISSING` if the spec must give it
    */
   features?(directory: string | undefined): number;
+  /** Bytes of a sample in memory, where all have as many. */
+  readonly sampleBytes?: number | undefined;
+  /** Which value of which file decides how many features there are. */
+  featuresFrom?(directory: string | undefined): SizeCause;
   /**
    * Whether `inspect` and `features` read whole files; another process then calls them.
    */

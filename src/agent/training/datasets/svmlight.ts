@@ -20,20 +20,31 @@ interface Contents {
   readonly samples: number;
   /** The highest feature plus 1. */
   readonly features: number;
+  /** The first line with it. */
+  readonly line: number;
+  /** Pairs of a feature and a value. */
+  readonly pairs: number;
 }
 
 const contents = new FileCache((file): Contents => {
   let samples = 0;
   let highest = 0;
+  let at = 0;
+  let pairs = 0;
   const labels = new Map<string, number>();
   for (const [line, number] of sampleLines(file)) {
     const { features, name } = parseLine(line, file, number);
-    for (const feature of features) highest = Math.max(highest, feature);
+    for (const feature of features) {
+      if (at > 0 && feature <= highest) continue;
+      highest = feature;
+      at = number;
+    }
+    pairs += features.length;
     if (!labels.has(name)) labels.set(name, number);
     samples++;
   }
   requireTwoClasses(labels, file);
-  return { samples, features: highest + 1 };
+  return { samples, features: highest + 1, line: at, pairs };
 });
 
 export const svmlight: Dataset = {
@@ -44,13 +55,13 @@ export const svmlight: Dataset = {
   needsData: true,
   readsWhole: true,
   fields: sparseFields,
-  features: (directory) => {
-    const { train, test } = filesOf(directory);
-    return Math.max(
-      ...[train, ...(test === undefined ? [] : [test])].map(
-        (file) => contents.of(file).features,
-      ),
-    );
+  features: (directory) => highestOf(directory).features,
+  featuresFrom: (directory) => {
+    const { features, file, line } = highestOf(directory);
+    return {
+      what: `feature ${features - 1} in ${file}, line ${line}`,
+      place: `${file}:${line}`,
+    };
   },
   inspect: ({ directory }) => sizesOf(filesOf(directory)),
 
@@ -86,14 +97,34 @@ export const svmlight: Dataset = {
   },
 };
 
+/** The file with the highest feature, and its contents. */
+function highestOf(
+  directory: string | undefined,
+): Contents & { readonly file: string } {
+  const { train, test } = filesOf(directory);
+  const ofTrain = { ...contents.of(train), file: train };
+  if (test === undefined) return ofTrain;
+  const ofTest = { ...contents.of(test), file: test };
+  return ofTest.features > ofTrain.features ? ofTest : ofTrain;
+}
+
+/** A feature and its value. */
+const PAIR_BYTES = 8;
+
 const filesOf = (place: string | undefined): SplitFiles =>
   withTestFile(requireFile(place, 'a file in the format of SVMlight', 'sparse'));
 
 function sizesOf({ train, test }: SplitFiles): DatasetSize {
-  const { samples } = contents.of(train);
-  if (test !== undefined) return { train: samples, test: contents.of(test).samples };
+  const { pairs, samples } = contents.of(train);
+  if (test !== undefined) {
+    const ofTest = contents.of(test);
+    return {
+      ...{ train: samples, test: ofTest.samples },
+      bytes: PAIR_BYTES * (pairs + ofTest.pairs),
+    };
+  }
   return {
-    ...splitSizes(samples),
+    ...{ ...splitSizes(samples), bytes: PAIR_BYTES * pairs },
     notice: `${train} has no test part (${train}.t): every tenth sample is used for testing.`,
   };
 }

@@ -44,6 +44,8 @@ const dataFactsSchema = z.object({
   test: count,
   notice: z.string().optional(),
   features: count.optional(),
+  bytes: count.optional(),
+  featuresFrom: z.object({ what: name, place: name }).optional(),
 }) satisfies z.ZodType<DataFacts>;
 
 export interface Inspections {

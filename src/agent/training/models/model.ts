@@ -91,6 +91,8 @@ export function tensorLength(tensor: Pick<ModelTensor, 'shape'>): number {
   return rowLength(tensor);
 }
 
-export function parameterCount(model: Pick<Model, 'tensors'>): number {
+export function parameterCount(model: {
+  readonly tensors: readonly Pick<ModelTensor, 'shape'>[];
+}): number {
   return model.tensors.reduce((sum, tensor) => sum + tensorLength(tensor), 0);
 }
