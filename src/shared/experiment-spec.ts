@@ -344,6 +344,19 @@ export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpe
 /** Optimisers without momentum: another one than 0 would be ignored. */
 export const WITHOUT_MOMENTUM: readonly string[] = ['adagrad', 'adam', 'adamw'];
 
+/**
+ * A spec of an earlier version, or of another optimiser, without the momentum that its optimiser
+ * ignores: it would be refused.
+ */
+export function withoutIdleMomentum<S extends { readonly optimizer?: unknown }>(
+  spec: S,
+): S {
+  const { optimizer } = spec;
+  if (!isObject(optimizer) || !WITHOUT_MOMENTUM.includes(String(optimizer['kind'])))
+    return spec;
+  return { ...spec, optimizer: { ...optimizer, momentum: 0 } };
+}
+
 /** Momentum that is not given is the default, for optimisers that have any. */
 function withMomentumKnown(raw: unknown): unknown {
   if (!isObject(raw) || !isObject(raw['optimizer'])) return raw;

@@ -3,6 +3,7 @@
  * `command-host.ts` orders them. The entry is evaluated anew for each, behind a query of its
  * own; what it imports is loaded once.
  */
+import type { EventEmitter } from 'node:events';
 import { pathToFileURL } from 'node:url';
 
 export interface CommandOrder {
@@ -17,6 +18,11 @@ export interface CommandAnswer {
   readonly stderr: string;
 }
 
+const events: EventEmitter = process;
+
+/** Faults that a command handles for its whole process. */
+const FAULTS = ['uncaughtException', 'unhandledRejection'];
+
 let count = 0;
 
 process.on('message', (order: CommandOrder) => {
@@ -30,10 +36,18 @@ async function obey({ command, home, args }: CommandOrder): Promise<CommandAnswe
   process.env['GRADWIRE_HOME'] = home;
   const stdout = capture(process.stdout);
   const stderr = capture(process.stderr);
+  // The command's own: the next one would add its own beside them.
+  const before = FAULTS.map((event) => events.listeners(event));
   try {
     await import(`${pathToFileURL(command).href}?command=${++count}`);
   } finally {
     process.stdout.removeAllListeners('error');
+    FAULTS.forEach((event, index) => {
+      for (const listener of events.listeners(event)) {
+        if (!before[index]!.includes(listener))
+          events.off(event, listener as () => void);
+      }
+    });
   }
   return {
     code: Number(process.exitCode ?? 0),

@@ -3,7 +3,10 @@
  * and its switches as they happened.
  */
 import type { Catalogue } from '../../shared/catalogue.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import {
+  withoutIdleMomentum,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';
@@ -24,7 +27,10 @@ export function relaunched(
 ): Relaunched {
   const detail = store.detail(run);
   return {
-    spec: withNames(detail.spec, (name) => store.nodes.renamedTo(name) ?? name),
+    spec: withNames(
+      withoutIdleMomentum(detail.spec),
+      (name) => store.nodes.renamedTo(name) ?? name,
+    ),
     switches: scheduleAsItHappened(detail, store.switches(run), methods),
   };
 }

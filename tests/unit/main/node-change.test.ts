@@ -211,3 +211,14 @@ test('a machine that was stored under a name that is refused now can be renamed'
   changeNode(store, before, parseNodeEntry({ ...before, name: 'old' }), {});
   expect(store.nodes.named('old').destination).toBe('old.lab');
 });
+
+test('a run of an earlier version is launched again without the momentum that Adam ignored', () => {
+  useBox({});
+  const { spec } = store.detail('run1');
+  const old = withoutIdleMomentum({
+    ...spec,
+    optimizer: { kind: 'adam', momentum: 0.9 },
+  });
+  expect(old.optimizer).toEqual({ kind: 'adam', momentum: 0 });
+  expect(withoutIdleMomentum(spec)).toBe(spec);
+});
