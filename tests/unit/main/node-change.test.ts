@@ -9,6 +9,7 @@ import {
   wayTo,
   type NodeEntry,
 } from '../../../src/shared/node-entry.ts';
+import { withoutIdleMomentum } from '../../../src/shared/experiment-spec.ts';
 import type { RunRecord } from '../../../src/shared/records.ts';
 import { sampleSpec, started } from './sample-records.ts';
 
