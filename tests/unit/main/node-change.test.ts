@@ -214,7 +214,7 @@ test('a machine that was stored under a name that is refused now can be renamed'
 });
 
 test('a run of an earlier version is launched again without the momentum that Adam ignored', () => {
-  useBox({});
+  useBox({ bandwidth: '1 Gbit/s' });
   const { spec } = store.detail('run1');
   const old = withoutIdleMomentum({
     ...spec,
