@@ -32,6 +32,8 @@ export interface Preflight {
   readonly kernel: string;
   readonly machine: string;
   readonly libc: 'glibc' | 'musl' | 'unknown';
+  /** Its version, where it says so: `2.36`. */
+  readonly glibc?: string | undefined;
   readonly cores?: number | undefined;
   readonly memoryMiB?: number | undefined;
   readonly home: string;
@@ -58,8 +60,10 @@ export interface Preflight {
   readonly vulkanDrivers: readonly string[];
   /** Whether the agent brings its own Vulkan loader. */
   readonly bringsVulkan: boolean;
-  /** Missing programs that deploying needs. */
+  /** Missing programs and libraries that deploying and Node need. */
   readonly missing: readonly string[];
+  /** Variables of its start files that Gradwire's Node starts without. */
+  readonly leftOut?: readonly string[] | undefined;
   readonly findings: readonly Finding[];
   /** The SSH client that was used, and why. */
   readonly transport?: ChosenSshClient | undefined;

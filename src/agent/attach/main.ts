@@ -3,7 +3,7 @@
  * and stdout to the supervisor of this user and machine, which is started if none runs. The
  * marker is printed first, after any output of the login shell. With `--find` nothing is
  * started; exit code 3 means that no supervisor runs. Exit code 4: none may start, and the
- * last line on stderr says why, as JSON.
+ * last line on stderr says why, as JSON. With `--version` alone it only prints the agent's.
  *
  * The base is the agent's directory on the node, `~/.gradwire`. It may be shared by many
  * machines (NFS), so files of one machine are in `nodes/HOSTNAME`.
@@ -26,8 +26,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import manifest from '../../../package.json' with { type: 'json' };
 import { makePrivate } from '../../disk/private-directory.ts';
-import { GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 
 const START_DEADLINE_MS = 60_000;
@@ -47,9 +48,14 @@ const { values } = parseArgs({
     agent: { type: 'string' },
     marker: { type: 'string' },
     find: { type: 'boolean', default: false },
+    version: { type: 'boolean', default: false },
   },
 });
 const { base, agent = '', marker, find } = values;
+if (values.version) {
+  process.stdout.write(`${manifest.version}\n`);
+  process.exit(0);
+}
 if (base === undefined || marker === undefined) {
   process.stderr.write(
     'usage: attach --base DIR --agent HASH --marker TEXT [--find]\n',
@@ -58,10 +64,13 @@ if (base === undefined || marker === undefined) {
 }
 process.title = 'gradwire attach';
 process.umask(0o077);
-// The last used agents are kept and found first.
-utimesSync(import.meta.dirname, new Date(), new Date());
 
 const fail = (error: unknown): void => {
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) {
+    process.stderr.write(`${JSON.stringify(refusal)}\n`);
+    process.exit(EXIT_REFUSED);
+  }
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 };
@@ -72,6 +81,7 @@ const cache = path.resolve(base, 'cache');
 const home = path.resolve(base, 'nodes', os.hostname());
 const log = path.join(home, 'supervisor.log');
 
+markUsed();
 try {
   await takeBase();
   const socket = (await dial()) ?? (find ? undefined : await startAndDial());
@@ -98,6 +108,32 @@ async function takeBase(): Promise<void> {
     process.stderr.write(`${JSON.stringify(error.toData())}\n`);
     process.exit(EXIT_REFUSED);
   }
+}
+
+/** The last used agents are kept and found first. */
+function markUsed(): void {
+  try {
+    utimesSync(import.meta.dirname, new Date(), new Date());
+  } catch (error) {
+    // What must write there fails next, and says so; to find a supervisor needs no writing.
+    if (refusalOf(error) === undefined) throw error;
+  }
+}
+
+/** An error of a home that became unusable, for the user; undefined for any other. */
+function refusalOf(error: unknown): ErrorData | undefined {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EROFS' || code === 'EACCES' || code === 'EPERM') {
+    return failure('HOME_READ_ONLY', `the home there cannot be written: ${message}`, {
+      next: 'Have it mounted for writing again, and check its owner and permissions.',
+    }).toData();
+  }
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return failure('DISK_FULL', `the home there is full: ${message}`, {
+      next: 'Free some space there.',
+    }).toData();
+  }
+  return undefined;
 }
 
 /** False if there is no such directory, and so no supervisor. */
@@ -139,8 +175,19 @@ async function dial(): Promise<Socket | undefined> {
   });
 }
 
+/** One by one: Node's recursive mkdir calls a read-only file system a missing directory. */
+function makeHome(): void {
+  for (const directory of [path.dirname(home), home]) {
+    try {
+      mkdirSync(directory, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
 async function startAndDial(): Promise<Socket> {
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makeHome();
   const entry = bundledFile(
     { bundle: 'supervisor.js', source: '../supervisor/main.ts' },
     import.meta.dirname,

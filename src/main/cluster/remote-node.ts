@@ -21,6 +21,7 @@ import type {
 } from '../../shared/node-status.ts';
 import type { Preflight } from '../../shared/preflight.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
+import { attachCommand } from '../deploy/node-launch.ts';
 import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installed.ts';
 import { preflight } from '../deploy/preflight.ts';
 import { readLog } from '../deploy/supervisor-log.ts';
@@ -332,11 +333,8 @@ export class RemoteNode implements NodeAccess {
       if (there === undefined) return undefined;
       this.#learnAddresses(there);
       const marker = `gradwire-${randomBytes(12).toString('hex')}`;
-      const command = [
-        ...['cd;', there.node, `${BASE}/agents/${there.agent}/attach.js`],
-        ...['--base', BASE, '--agent', there.agent, '--marker', marker],
-        ...options,
-      ].join(' ');
+      const about = ['--base', BASE, '--agent', there.agent, '--marker', marker];
+      const command = attachCommand(there, [...about, ...options]);
       const stream = await lease.connection.stream(command);
       const end = performance.now() + HELLO_DEADLINE_MS;
       if (!(await skipTo(marker, stream, this.name, signal))) return undefined;

@@ -28,6 +28,8 @@ import {
   STALE_UPLOADS,
   type Agent,
 } from './installed.ts';
+import { BEFORE_NODE } from './node-environment.ts';
+import { assertStarts } from './node-launch.ts';
 import type { PackageArchive } from './package-archive.ts';
 import { fetchPackages, type FetchOptions } from './npm-packages.ts';
 import {
@@ -61,8 +63,8 @@ const KEPT = 2;
  * Makes sure that this installation's agent is on the node. If it is, one check
  * suffices; otherwise the whole preflight runs before anything is written.
  * @throws GradwireError of the preflight's first finding that is an error,
- * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING`, `PACKAGES_NOT_FETCHED` and those of
- * the connection
+ * `UPLOAD_DAMAGED`, `DEPLOY_FAILED`, `NODE_MISSING`, `NODE_UNUSABLE`,
+ * `PACKAGES_NOT_FETCHED` and those of the connection
  */
 export async function deploy(
   connection: RemoteConnection,
@@ -114,13 +116,10 @@ export async function deploy(
   }
   const whole = verify ? await wholeOf(connection, there, node, signal) : there;
   for (const archive of wanted) if (!whole.includes(archive)) await send(archive);
+  const deployed = { agent: agent.hash, node, connection: installed.connection };
+  if (fits || verify) await assertStarts(connection, deployed, signal);
   if (fits || installed.stale) await prune(connection, wanted, signal);
-  return {
-    agent: agent.hash,
-    node,
-    connection: installed.connection,
-    uploaded,
-  };
+  return { ...deployed, uploaded };
 }
 
 /**
@@ -197,7 +196,7 @@ async function wholeOf(
   const sums = files.map(
     ({ archive, name, sum }) => `${sum} ${directoryOf(archive)}/${name}`,
   );
-  const script = `cd "$HOME" && printf %s "$sums" | "$node" -e "$compare"`;
+  const script = `${BEFORE_NODE}; cd "$HOME" && printf %s "$sums" | "$node" -e "$compare"`;
   const { code, stdout } = await runScript(connection, script, {
     variables: { sums: sums.join('\n'), node, compare: COMPARE },
     name: 'the inspection of the agent',

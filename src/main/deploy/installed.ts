@@ -6,6 +6,7 @@ import { isNodeAccepted } from '../../shared/lowest-node.ts';
 import type { ConnectionEnds } from '../../shared/preflight.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
+import { BEFORE_NODE } from './node-environment.ts';
 import type { PackageArchive } from './package-archive.ts';
 
 /** The agent's directory in an account's home. */
@@ -51,7 +52,7 @@ export const STALE_UPLOADS = 'incoming -mindepth 1 -maxdepth 1 -mmin +1440';
 
 const SCRIPT = `
 printf 'system %s\\nmachine %s\\n' "$(uname -s)" "$(uname -m)"
-printf 'node %s\\n' "$(node --version 2>/dev/null)"
+printf 'node %s\\n' "$(${BEFORE_NODE}; node --version 2>/dev/null)"
 printf 'ssh %s\\n' "$SSH_CONNECTION"
 cd "$HOME/${BASE}" 2>/dev/null || exit 0
 for agent in $(ls -t agents 2>/dev/null); do

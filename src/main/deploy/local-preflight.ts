@@ -18,6 +18,7 @@ const APPLICABLE = new Set([
   ...['HOME_READ_ONLY', 'DISK_FULL', 'INODES_EXHAUSTED'],
   ...['GPU_IN_USE', 'VULKAN_MISSING', 'VULKAN_DRIVER_MISSING'],
   ...['TOOL_SILENT', 'TOOL_FAILED'],
+  ...['ADDRESS_SPACE_LIMITED', 'OPEN_FILES_LIMITED', 'PROCESSES_LIMITED'],
 ]);
 
 /** @throws GradwireError `ABORTED` */
@@ -43,7 +44,7 @@ async function inspect(home: Home, signal?: AbortSignal): Promise<string> {
   if (process.platform === 'win32') return '';
   // By its path: if a program is not found, the timer of `timeout` keeps Node from ending.
   const child: ChildProcess = spawn('/bin/sh', ['-s'], {
-    env: { ...process.env, HOME: home.directory, slurm: '0', limit: '' },
+    env: { ...process.env, HOME: home.directory, slurm: '0', limit: '', here: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: DEADLINE_MS,
     signal,

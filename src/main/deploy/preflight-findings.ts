@@ -7,12 +7,32 @@ import { platformOf, platformUnsupported } from './platform.ts';
 const NEEDED_MIB = 400;
 const NEEDED_INODES = 500;
 const CLOCK_SECONDS = 5;
+/** What Node 24's binaries are built for. */
+const LOWEST_GLIBC = [2, 28] as const;
+/**
+ * V8 reserves addresses for each WebAssembly memory far beyond its size: with 8 GiB a rank ends
+ * by SIGTRAP, with 12 million KiB it trains.
+ */
+const NEEDED_ADDRESS_MIB = 11_718;
+/** A run of eight ranks needs some 60. */
+const NEEDED_FILES = 64;
+const AMPLE_FILES = 256;
+/** Threads count, too: a process of ours has about a dozen. */
+const AMPLE_PROCESSES = 256;
+const LIBRARY = /\.so/;
 
 /** Answers that are only in findings. */
 export interface Answers {
   /** The account's home is no directory. */
   readonly homeless: boolean;
   readonly readOnly: boolean;
+  /** What its start files allow a process; undefined without a limit. */
+  readonly limits: {
+    readonly addressSpaceMiB: number | undefined;
+    readonly openFiles: number | undefined;
+    /** Processes and threads of the user. */
+    readonly processes: number | undefined;
+  };
   /** Tools that took too long. */
   readonly late: readonly string[];
   /** Tools that failed, and their complaints. */
@@ -69,6 +89,13 @@ export function findingsOf(
       'Use another machine.',
     );
   }
+  if (seen.bringsNode && isOlder(seen.glibc)) {
+    error(
+      'GLIBC_TOO_OLD',
+      `the machine has glibc ${seen.glibc}, but Gradwire’s Node needs ${LOWEST_GLIBC.join('.')}`,
+      'Use a newer machine (RHEL 8, Debian 10, Ubuntu 20.04 or newer), or put a Node 24 that runs there on its PATH.',
+    );
+  }
   if (answers.homeless) {
     error(
       'HOME_MISSING',
@@ -109,10 +136,26 @@ export function findingsOf(
     );
   }
   for (const program of seen.missing) {
+    if (LIBRARY.test(program)) {
+      if (!seen.bringsNode) continue; // Node runs there, so it has found it.
+      error(
+        'LIBRARY_MISSING',
+        `${program} is not installed, and Gradwire’s Node needs it`,
+        'Install it there, or ask the administrator to: it comes with gcc (libstdc++6, libstdc++).',
+      );
+      continue;
+    }
     error(
       'PROGRAM_MISSING',
       `${program} is not on the PATH`,
       `Install ${program} there, or ask the administrator to.`,
+    );
+  }
+  findings.push(...limitFindings(answers.limits));
+  if (seen.leftOut !== undefined && seen.leftOut.length > 0) {
+    warn(
+      'VARIABLES_LEFT_OUT',
+      `its start files set ${seen.leftOut.join(', ')}: Gradwire’s Node starts without`,
     );
   }
   if (Math.abs(seen.clockOffsetSeconds) >= CLOCK_SECONDS) {
@@ -166,6 +209,49 @@ export function findingsOf(
     );
   }
   findings.push(...slurmFindings(answers.slurm));
+  return findings;
+}
+
+function isOlder(glibc: string | undefined): boolean {
+  const [major, minor] = (glibc ?? '').split('.').map(Number);
+  if (major === undefined || minor === undefined || Number.isNaN(major + minor)) {
+    return false;
+  }
+  return (
+    major < LOWEST_GLIBC[0] || (major === LOWEST_GLIBC[0] && minor < LOWEST_GLIBC[1])
+  );
+}
+
+function limitFindings({
+  addressSpaceMiB,
+  openFiles,
+  processes,
+}: Answers['limits']): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (addressSpaceMiB !== undefined && addressSpaceMiB < NEEDED_ADDRESS_MIB) {
+    findings.push({
+      level: 'error',
+      code: 'ADDRESS_SPACE_LIMITED',
+      message: `a process may use ${addressSpaceMiB} MiB of address space (ulimit -v), and a rank needs ${NEEDED_ADDRESS_MIB}`,
+      next: 'Remove ulimit -v from your start files there, or ask the administrator: memory itself is not the matter.',
+    });
+  }
+  if (openFiles !== undefined && openFiles < AMPLE_FILES) {
+    findings.push({
+      level: openFiles < NEEDED_FILES ? 'error' : 'warning',
+      code: 'OPEN_FILES_LIMITED',
+      message: `a process may open ${openFiles} files and sockets (ulimit -n); runs of several ranks need more`,
+      next: `Allow ${AMPLE_FILES} there: start files or /etc/security/limits.conf set it.`,
+    });
+  }
+  if (processes !== undefined && processes < AMPLE_PROCESSES) {
+    findings.push({
+      level: 'warning',
+      code: 'PROCESSES_LIMITED',
+      message: `you may have ${processes} processes and threads there (ulimit -u); each rank has about a dozen`,
+      next: `Allow ${AMPLE_PROCESSES} there: start files or /etc/security/limits.conf set it.`,
+    });
+  }
   return findings;
 }
 

@@ -13,6 +13,8 @@
  * holds memory (`vram_GPU`) on the GPUs that it uses. What draws there is not listed.
  */
 
+import { BEFORE_NODE, LEFT_OUT } from './node-environment.ts';
+
 /** Programs that deploying needs. */
 const NEEDED_PROGRAMS = ['tar', 'gzip', 'sha256sum'];
 
@@ -52,7 +54,9 @@ say hostname "$(uname -n)"
 say system "$(uname -s)"
 say kernel "$(uname -r)"
 say machine "$(uname -m)"
-if has getconf && getconf GNU_LIBC_VERSION >/dev/null 2>&1; then say libc glibc
+if has getconf && getconf GNU_LIBC_VERSION >/dev/null 2>&1; then
+  say libc glibc
+  say glibc "$(getconf GNU_LIBC_VERSION | sed 's/^glibc *//')"
 elif ls /lib/ld-musl-* >/dev/null 2>&1; then say libc musl; fi
 has getconf && say cores "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
 [ -r /proc/meminfo ] && say memory "$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)"
@@ -70,7 +74,16 @@ options=$(place=$(cd "$HOME" && pwd -P) awk '
   END { print options }' /proc/mounts 2>/dev/null)
 case ",$options," in *,noexec,*) say noexec 1;; esac
 case ",$options," in *,ro,*) say readonly 1;; esac
-has node && say node "$(bounded node --version)"
+for name in ${LEFT_OUT.join(' ')}; do
+  [ -z "$(eval "printf %s \"\$$name\"")" ] || say leftout "$name"
+done
+has node && say node "$(${BEFORE_NODE}; bounded node --version)"
+limit_of() { sed -n "s/^Max $1  *\([0-9][0-9]*\) .*/\1/p" /proc/self/limits 2>/dev/null; }
+# On a machine our Node starts with as much as may be had.
+[ "$here" = 1 ] || ulimit -S -v "$(ulimit -H -v)" 2>/dev/null
+say addressspace "$(limit_of 'address space')"
+say openfiles "$(limit_of 'open files')"
+say mostprocesses "$(limit_of processes)"
 say ssh "$SSH_CONNECTION"
 if has ip; then
   ip -o addr show scope global 2>/dev/null | awk '{split($4, a, "/"); print "address=" a[1]}'
@@ -166,12 +179,13 @@ found() {
     /*) [ -e "$2" ];;
     */*) [ -e "$(dirname "$1")/$2" ];;
     *)
-      for folder in /usr/lib/* /usr/lib64 /usr/lib /lib64 $(printf '%s' "$LD_LIBRARY_PATH" | tr : ' '); do
+      for folder in /usr/lib/* /usr/lib64 /usr/lib /lib64; do
         [ -e "$folder/$2" ] && return
       done
       { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -qF "$2 ";;
   esac
 }
+found . libstdc++.so.6 || say missing libstdc++.so.6
 manifests | while IFS= read -r manifest; do
   if [ -d "$manifest" ]; then set -- "$manifest"/*.json; else set -- "$manifest"; fi
   for file do

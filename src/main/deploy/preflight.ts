@@ -34,7 +34,10 @@ export async function preflight(
   { signal, slurm = false, toolSeconds, shellMs = SHELL_MS }: PreflightOptions = {},
 ): Promise<Preflight> {
   const { stdout } = await runScript(connection, INSPECTION, {
-    variables: { slurm: slurm ? '1' : '0', limit: toolSeconds?.toString() ?? '' },
+    variables: {
+      ...{ slurm: slurm ? '1' : '0', here: '0' },
+      limit: toolSeconds?.toString() ?? '',
+    },
     name: 'the check of the machine',
     deadlineMs: DEADLINE_MS,
     shellMs,
@@ -104,6 +107,7 @@ export function parsePreflight(text: string, clockOffsetSeconds: number): Prefli
     kernel: one('kernel') ?? 'unknown',
     machine: one('machine') ?? 'unknown',
     libc: libcOf(one('libc')),
+    glibc: one('glibc'),
     cores: number('cores'),
     memoryMiB: mebibytes('memory'),
     home: one('home') ?? '',
@@ -121,6 +125,7 @@ export function parsePreflight(text: string, clockOffsetSeconds: number): Prefli
     vulkan: one('vulkan') !== undefined,
     vulkanDrivers: [...new Set(all.get('icd'))],
     missing: all.get('missing') ?? [],
+    leftOut: all.get('leftout') ?? [],
   };
   const platform = platformOf(given);
   const seen = {
@@ -130,6 +135,11 @@ export function parsePreflight(text: string, clockOffsetSeconds: number): Prefli
   const answers: Answers = {
     homeless: one('homeless') !== undefined,
     readOnly: one('readonly') !== undefined,
+    limits: {
+      addressSpaceMiB: mebibytesOf(number('addressspace')),
+      openFiles: number('openfiles'),
+      processes: number('mostprocesses'),
+    },
     late: all.get('late') ?? [],
     failed: (all.get('failed') ?? []).map((line) => {
       const [tool = '', ...words] = line.split(' ');
@@ -145,6 +155,9 @@ function slurmAnswer(one: (key: string) => string | undefined): Answers['slurm']
   const reason = one('slurmsilent');
   return reason === undefined ? { kind: 'fine' } : { kind: 'silent', reason };
 }
+
+const mebibytesOf = (bytes: number | undefined): number | undefined =>
+  bytes === undefined ? undefined : Math.floor(bytes / 2 ** 20);
 
 const libcOf = (text: string | undefined): Preflight['libc'] =>
   text === 'glibc' || text === 'musl' ? text : 'unknown';

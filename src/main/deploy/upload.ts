@@ -139,8 +139,9 @@ export async function upload(
 }
 
 /**
- * Uses `cat` at the other end instead of SFTP, which some login nodes lack. The path has
- * no characters that any shell would interpret.
+ * Uses `cat` at the other end instead of SFTP, which some login nodes lack, in a plain shell,
+ * because a restricted one writes no files. The path has no characters that any shell would
+ * interpret.
  */
 async function send(
   connection: RemoteConnection,
@@ -169,7 +170,7 @@ async function send(
   const sent = pipeline(source, count).catch((error: unknown) => {
     count.destroy(error instanceof Error ? error : undefined);
   });
-  const { code, stderr } = await connection.run(`cd; cat >> ${file}`, {
+  const { code, stderr } = await connection.run(`sh -c 'cd && cat >> ${file}'`, {
     input: count,
     title: 'the upload',
     signal,

@@ -39,6 +39,13 @@ describe('findings', () => {
     [{ system: 'Darwin' }, 'error PLATFORM_UNSUPPORTED'],
     [{ machine: 'riscv64' }, 'error PLATFORM_UNSUPPORTED'],
     [{ libc: 'musl' }, 'error LIBC_UNSUPPORTED'],
+    [{ glibc: '2.27' }, 'error GLIBC_TOO_OLD'],
+    [{ glibc: '2.17', node: 'v22.1.0' }, 'error GLIBC_TOO_OLD'],
+    [{ missing: 'libstdc++.so.6' }, 'error LIBRARY_MISSING'],
+    [{ addressspace: String(4_000_000 * 1024) }, 'error ADDRESS_SPACE_LIMITED'],
+    [{ openfiles: '63' }, 'error OPEN_FILES_LIMITED'],
+    [{ openfiles: '255' }, 'warning OPEN_FILES_LIMITED'],
+    [{ mostprocesses: '255' }, 'warning PROCESSES_LIMITED'],
     [{ noexec: '1' }, 'error HOME_NOEXEC'],
     [{ readonly: '1' }, 'error HOME_READ_ONLY'],
     [{ free: String(399 * 1024) }, 'error DISK_FULL'],
@@ -61,6 +68,12 @@ describe('findings', () => {
     { inodes: '-', free: '' },
     { machine: 'aarch64' },
     { libc: undefined },
+    { glibc: '2.28' },
+    { glibc: '3.0' },
+    { glibc: '2.28.9000' },
+    // A Node that runs there all the same.
+    { glibc: '2.17', node: 'v24.3.0', missing: 'libstdc++.so.6' },
+    { addressspace: String(12_000_000 * 1024), openfiles: '256', mostprocesses: '256' },
     // A login node with the driver of its compute nodes.
     { failed: 'nvidia-smi No devices were found' },
   ])('none of %o', (answers) => {
