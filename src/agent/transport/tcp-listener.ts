@@ -17,6 +17,7 @@ import {
   type Socket,
 } from 'node:net';
 import { failure, GradwireError } from '../../shared/errors.ts';
+import { systemLimit } from '../../shared/system-limit.ts';
 import type { PortRange } from '../../shared/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
@@ -181,8 +182,9 @@ function listen(where: ListenOptions): Promise<Server> {
       `cannot listen on ${place}: ${cause.message}`,
       {
         next:
+          systemLimit(cause)?.next ??
           'Set an address that belongs to one of the machine’s interfaces ' +
-          '(gradwire nodes edit NAME --address).',
+            '(gradwire nodes edit NAME --address).',
       },
     );
     reject(new GradwireError({ code, kind, message, next }, { cause }));

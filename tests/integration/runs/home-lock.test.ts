@@ -10,7 +10,7 @@ import { ownHolder } from '../../../src/agent/supervisor/lock-holder.ts';
 
 const script = path.join(import.meta.dirname, 'lock-taker.ts');
 const TAKERS = 5;
-const ROUNDS = effort({ quick: 2, soak: 100 });
+const ROUNDS = effort({ quick: 2, soak: 30 });
 
 let directory: string;
 beforeEach(() => {
