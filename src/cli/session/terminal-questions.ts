@@ -20,6 +20,9 @@ const ANSWERS = new Map<string, 'accept' | 'refuse'>([
   ['no', 'refuse'],
 ]);
 
+/** How long this process may take to handle a signal that it sends itself. */
+const SIGNAL_MS = 100;
+
 export function terminalQuestions(): SshQuestions | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   return {
@@ -152,12 +155,18 @@ function ask(prompt: string, echo: boolean, signal?: AbortSignal): Promise<strin
   });
   // Ctrl-D, or a terminal that went away; otherwise it is settled.
   const unanswered = (): void => {
-    reject(failure('ABORTED', 'the prompt was not answered'));
+    reject(
+      failure('SSH_AUTH_CANCELLED', 'the prompt was not answered', {
+        next: 'Connect again when you have the answer.',
+      }),
+    );
   };
   lines.once('SIGINT', () => {
-    // The signal ends the command. One that handles it goes on without the answer.
+    // The signal ends the command. One that handles it has done so when the prompt fails.
     process.kill(process.pid, 'SIGINT');
-    lines.close();
+    setTimeout(() => {
+      lines.close();
+    }, SIGNAL_MS);
   });
   lines.once('close', unanswered);
   lines.once('close', () => {

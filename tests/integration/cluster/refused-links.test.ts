@@ -13,7 +13,7 @@ import {
   type Finished,
   type RunningCommand,
 } from '../../harness/gradwire.ts';
-import { until } from '../../harness/processes.ts';
+import { processesWith, until } from '../../harness/processes.ts';
 import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
 
 const PASSWORD = 'correct horse';
@@ -37,6 +37,14 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     succeeded(await home.run(['nodes', 'deploy', 'box', ...accept]));
   });
   afterAll(async () => {
+    // A run that a command has left, perhaps of a test that failed, goes on there.
+    const supervisors = processesWith(`HOME=${server.home}`, 'gradwire supervisor');
+    for (const { pid } of supervisors) process.kill(pid, 'SIGTERM');
+    await until(
+      () => processesWith(`HOME=${server.home}`, 'gradwire'),
+      (left) => left.length === 0,
+      'the processes there to end',
+    );
     await home[Symbol.asyncDispose]();
     await server[Symbol.asyncDispose]();
   });
@@ -122,7 +130,8 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     succeeded(await home.run(['nodes', 'remove', 'lab']));
   });
 
-  test('asks at a terminal for what the log-in needs now', async () => {
+  /** A run that is followed at a terminal, and asks for a password when its link was cut. */
+  const askedAtTerminal = async () => {
     const set = settings.flatMap((setting) => ['--set', setting]);
     const terminal = spawn(
       process.execPath,
@@ -145,19 +154,61 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
         (text) => wanted.test(text),
         String(wanted),
       );
+    const answer = async (text: string): Promise<void> => {
+      await sees(/password[^\n]*: ?$/i);
+      shown = '';
+      terminal.write(text);
+    };
     await sees(/\d+\/1000000 +loss/);
     await lockOut();
     await sees(/asks for a log-in again/);
-    await sees(/Password: ?$/i);
-    terminal.write(`${PASSWORD}\r`);
-    shown = '';
+    return { terminal, ended, sees, answer, shown: () => shown };
+  };
+
+  test('asks at a terminal for what the log-in needs now', async () => {
+    const { terminal, ended, sees, answer, shown } = await askedAtTerminal();
+    await answer(`${PASSWORD}\r`);
     await sees(/\d+\/1000000 +loss/);
     letIn();
     terminal.write('\u0003');
     expect((await ended).exitCode).toBe(130);
-    expect(shown).toContain('stopping the run');
+    expect(shown()).toContain('stopping the run');
     expect(await newest()).toMatchObject({ state: 'stopped' });
   });
+
+  test(
+    'ends with the code of its own where the answers are wrong',
+    { tags: 'soak' },
+    async () => {
+      const { ended, answer, shown } = await askedAtTerminal();
+      // As many as the server and the client allow, by either method.
+      let isOver = false;
+      void ended.then(() => {
+        isOver = true;
+      });
+      for (let round = 0; round < 8 && !isOver; round++) {
+        await Promise.race([answer('wrong\r'), ended]);
+      }
+      expect((await ended).exitCode).toBe(3);
+      expect(shown()).toMatch(/RUN_UNFOLLOWED.*gradwire runs attach/s);
+      await stop();
+      letIn();
+    },
+  );
+
+  test(
+    'is left by Ctrl-C at the prompt, which is not shown again',
+    { tags: 'soak' },
+    async () => {
+      const { ended, answer, shown } = await askedAtTerminal();
+      await answer('\u0003');
+      expect((await ended).exitCode).toBe(130);
+      expect(shown()).toMatch(/gradwire runs (stop|attach) \w{8}/);
+      expect(shown()).not.toMatch(/password/i);
+      await stop();
+      letIn();
+    },
+  );
 
   // The last one: its server is another one for everybody from now on.
   test('ends at once, with a code of its own, when the host key has changed', async () => {
