@@ -1,5 +1,6 @@
 /** `gradwire runs delete`: take a run off the list, or put it back with --undo. */
 import type { Command } from 'commander';
+import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
@@ -11,7 +12,7 @@ export function addRunsDeleteCommand(runs: Command): void {
     .option('--undo', 'restore a deleted run', false)
     .action(async (name: string, { undo }: { readonly undo: boolean }) => {
       await withWorkspace(async ({ store, coordinator }) => {
-        await coordinator.recover();
+        await catchUp(coordinator);
         const id = resolveRun(store, name);
         store.setDeleted(id, !undo);
         process.stdout.write(

@@ -5,6 +5,7 @@ import { addRunsDeleteCommand } from './runs-delete.ts';
 import { addRunsExportCommand } from './runs-export.ts';
 import { addRunsListCommand } from './runs-list.ts';
 import { addRunsLogCommand } from './runs-log.ts';
+import { addRunsPurgeCommand } from './runs-purge.ts';
 import { addRunsRelaunchCommand } from './runs-relaunch.ts';
 import { addRunsShowCommand } from './runs-show.ts';
 import { addRunsStopCommand } from './runs-stop.ts';
@@ -21,4 +22,5 @@ export function addRunsCommand(program: Command): void {
   addRunsSwitchCommand(runs);
   addRunsRelaunchCommand(runs);
   addRunsDeleteCommand(runs);
+  addRunsPurgeCommand(runs);
 }

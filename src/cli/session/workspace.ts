@@ -53,6 +53,9 @@ export async function withWorkspace<T>(
 ): Promise<T> {
   const home = await openHome();
   const store = openPrivately(home);
+  if (store.readOnly !== undefined) {
+    process.stderr.write(`gradwire: ${formatError(store.readOnly)}\n`);
+  }
   const upkeep = new Upkeep(store.space, (error) => {
     process.stderr.write(`gradwire: ${formatError(toErrorData(error))}\n`);
   });

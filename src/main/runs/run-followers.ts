@@ -250,6 +250,8 @@ export class RunFollowers {
   /** If the store cannot be written now, retry later; otherwise the run has failed. */
   #giveUp(link: NodeLink, id: string, error: unknown): void {
     try {
+      // Another process has purged it.
+      if (!this.#store.has(id)) return;
       if (isOfTheStore(error)) throw error;
       this.#events.stored(this.#store.fail(id, toErrorData(error), Date.now()), []);
     } catch (trouble) {

@@ -198,6 +198,11 @@ export class RunRecovery {
   /** Follows a supervisor's run, and adds its row if missing. */
   async takeIn(link: NodeLink, supervised: RunStatus): Promise<void> {
     const { run, spec, createdAt, phase, lastSequence } = supervised;
+    if (this.#store.space.isPurged(run)) {
+      // The user threw it away: the machine need not keep it either.
+      if (phase === 'ended') this.#followers.acknowledge(link, run, lastSequence);
+      return;
+    }
     if (!this.#store.has(run)) {
       // It belongs to another computer's app, which has the journals of its other
       // nodes.
@@ -249,7 +254,8 @@ export class RunRecovery {
     }
     // Another process stored its end and forgot it while this link was down.
     for (const id of followed) {
-      if (!this.#followers.has(id) && hasEnded(this.#store.summary(id).state)) {
+      if (this.#followers.has(id) || !this.#store.has(id)) continue;
+      if (hasEnded(this.#store.summary(id).state)) {
         this.#followers.tellRest(id);
       }
     }

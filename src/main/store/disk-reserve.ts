@@ -3,7 +3,7 @@
  * delete anything, and even to read, so on a full disk a part of it is given back: what would
  * free space can then still begin.
  *
- * Cost: two megabytes, made with the first run where a hundred are free.
+ * Cost: two megabytes, made with a run where 32 are free.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, statfsSync, statSync, truncateSync } from 'node:fs';
@@ -11,7 +11,7 @@ import path from 'node:path';
 import { writeDurablySync } from '../../disk/durable-replacement.ts';
 
 const RESERVE_BYTES = 2 * 2 ** 20;
-const FREE_BYTES = 100 * 2 ** 20;
+const FREE_BYTES = 32 * 2 ** 20;
 
 export class DiskReserve {
   readonly #file: string;

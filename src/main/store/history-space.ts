@@ -23,7 +23,7 @@ const STEP_BYTES = 2 ** 20;
 /** After this time without a record nobody is storing a run any more. */
 const QUIET_MS = 30_000;
 /** Pages in use up to which a database is rewritten unasked: half a second. */
-const REWRITE_PAGES = 16_384;
+export const REWRITE_PAGES = 16_384;
 /** Free pages that are not worth a step: without a run in progress, and with one. */
 const KEPT_PAGES = 32;
 const KEPT_PAGES_IN_USE = 2048;
@@ -71,10 +71,15 @@ export class HistorySpace {
 
   /**
    * Moves some records into a block that an older version, or a run that ended without us,
-   * left as rows. @returns whether there may be more to do
+   * left as rows; removes some of a purged run. @returns whether there may be more to do
    */
   compact(): boolean {
     const step = (): boolean => {
+      const purged = this.#statements.purging.get();
+      if (purged !== undefined) {
+        this.#purgeSome(purged);
+        return true;
+      }
       const run = this.#archive.due();
       if (run === undefined) return false;
       const saved = this.#archive.seal(run) ?? 0;
@@ -91,8 +96,19 @@ export class HistorySpace {
     );
   }
 
+  /** Bytes of deleted runs, and how many there are. */
+  deleted(): { readonly runs: number; readonly bytes: number } {
+    return this.#guard(() => this.#statements.deleted.get()!);
+  }
+
+  /** The ids of all deleted runs. */
+  deletedRuns(): readonly string[] {
+    return this.#guard(() => this.#statements.deletedRuns.all().map(({ id }) => id));
+  }
+
   /**
-   * Deletes a deleted run for good. If this is cut short, `finishPurges` completes it.
+   * Takes a deleted run out of the history; `clear` then removes its records. It cannot be
+   * restored from here on.
    * @throws GradwireError `RUN_NOT_DELETED`, `RUN_NOT_ENDED`, `RUN_BEING_STORED`
    */
   purge(row: RunRow): void {
@@ -103,32 +119,39 @@ export class HistorySpace {
     this.freeing(() => {
       this.#database.transaction(begin).immediate();
     });
-    this.finishPurges();
   }
 
-  /** Completes purges that were begun. */
-  finishPurges(): void {
+  /**
+   * Removes the records of purged runs, also of those that a process which is gone has left,
+   * and gives the space back to the disk, a step at a time.
+   * @param mostPages pages in use up to which an older version's database is rewritten, which
+   * is one long step
+   * @returns why the file could not become smaller; its free space is used for new records
+   */
+  *clear(mostPages = Infinity): Generator<undefined, GradwireError | undefined> {
     for (;;) {
       const run = this.#guard(() => this.#statements.purging.get());
-      if (run === undefined) return;
-      while (this.freeing(() => this.#purgeSome(run))) this.#checkpoint('PASSIVE');
+      if (run === undefined) break;
+      while (this.freeing(() => this.#purgeSome(run))) {
+        this.#checkpoint('PASSIVE');
+        yield;
+      }
     }
-  }
-
-  /** Gives free pages back to the disk. @returns whether the file is as small as it can be */
-  release(): boolean {
-    if (this.#number('auto_vacuum') !== INCREMENTAL) {
-      if (!this.freeing(() => this.#rewrite(Infinity))) return false;
+    try {
+      while (this.#number('auto_vacuum') !== INCREMENTAL && this.compact()) yield;
+      this.#rewrite(mostPages);
+      while (this.#number('freelist_count') > 0) {
+        if (!this.freeing(() => this.#vacuumSome())) break;
+        this.#checkpoint('PASSIVE');
+        yield;
+      }
+      this.#checkpoint('TRUNCATE');
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      return error;
     }
-    while (this.#number('freelist_count') > 0) {
-      this.freeing(() => {
-        this.#database.pragma(`incremental_vacuum(${STEP_PAGES})`);
-      });
-      this.#checkpoint('PASSIVE');
-    }
-    this.#checkpoint('TRUNCATE');
     this.#reserve.keep();
-    return true;
+    return undefined;
   }
 
   isPurged(id: string): boolean {
@@ -139,7 +162,7 @@ export class HistorySpace {
   #purgeSome(run: { readonly number: number; readonly id: string }): boolean {
     const step = (): boolean => {
       for (const remove of this.#statements.removals) {
-        if (remove.run(run.number).changes > 0) return true;
+        if (remove.run({ run: run.number }).changes > 0) return true;
       }
       this.#statements.remember.run(run.id);
       this.#statements.removeRun.run(run.number);
@@ -158,8 +181,10 @@ export class HistorySpace {
     const free = this.#number('freelist_count');
     const used = this.#number('page_count') - free;
     if (used > mostPages) return false;
-    this.#database.pragma('auto_vacuum = INCREMENTAL');
-    this.#database.exec('VACUUM');
+    this.#guard(() => {
+      this.#database.pragma('auto_vacuum = INCREMENTAL');
+      this.#database.exec('VACUUM');
+    });
     this.#checkpoint('TRUNCATE');
     return this.#number('auto_vacuum') === INCREMENTAL;
   }
@@ -176,6 +201,11 @@ export class HistorySpace {
     const isUsed = this.#statements.inProgress.get() !== undefined;
     const free = this.#number('freelist_count');
     if (free <= (isUsed ? KEPT_PAGES_IN_USE : KEPT_PAGES)) return false;
+    return this.#vacuumSome();
+  }
+
+  /** @returns whether it could */
+  #vacuumSome(): boolean {
     if (this.#number('auto_vacuum') !== INCREMENTAL) return false;
     this.#database.pragma(`incremental_vacuum(${STEP_PAGES})`);
     return true;
@@ -194,6 +224,8 @@ export class HistorySpace {
   }
 }
 
+/** Of a record that an earlier version wrote, about. */
+const ROW_BYTES = 650;
 /** SQLite's name for it is a number. */
 const INCREMENTAL = 2;
 
@@ -231,6 +263,12 @@ function prepare(database: Database.Database) {
     isOpen: database.prepare<[number], { node: string }>(
       'SELECT node FROM journals WHERE run = ? AND ending IS NULL LIMIT 1',
     ),
+    deleted: database.prepare<[], { runs: number; bytes: number }>(`
+      SELECT count(*) AS runs, total(coalesce(bytes, last_sequence * ${ROW_BYTES})) AS bytes
+      FROM runs WHERE deleted = 1`),
+    deletedRuns: database.prepare<[], { id: string }>(
+      'SELECT id FROM runs WHERE deleted = 1 ORDER BY number',
+    ),
     beginPurge: database.prepare<[number]>(
       'UPDATE runs SET deleted = 2 WHERE number = ?',
     ),
@@ -242,13 +280,13 @@ function prepare(database: Database.Database) {
     ),
     removals: [
       `DELETE FROM iteration_blocks WHERE id IN
-        (SELECT id FROM iteration_blocks WHERE run = ? LIMIT ${STEP_ROWS / 8})`,
+        (SELECT id FROM iteration_blocks WHERE run = @run LIMIT ${STEP_ROWS / 8})`,
       ...['iterations', 'events', 'log_lines'].map(
-        (table) => `DELETE FROM ${table} WHERE run = ?1 AND sequence IN
-          (SELECT sequence FROM ${table} WHERE run = ?1
+        (table) => `DELETE FROM ${table} WHERE run = @run AND sequence IN
+          (SELECT sequence FROM ${table} WHERE run = @run
             ORDER BY sequence LIMIT ${STEP_ROWS})`,
       ),
-    ].map((sql) => database.prepare<[number]>(sql)),
+    ].map((sql) => database.prepare<[{ run: number }]>(sql)),
     remember: database.prepare<[string]>(
       'INSERT OR IGNORE INTO purged_runs (id) VALUES (?)',
     ),

@@ -449,7 +449,7 @@ export class RunStore {
   }
 
   /**
-   * Deletes a deleted run for good; `space.release` then gives the space back.
+   * Takes a deleted run out of the history for good; `space.clear` then frees its space.
    * @throws GradwireError `RUN_UNKNOWN`, and as `HistorySpace.purge` does
    */
   purge(id: string): void {

@@ -1,0 +1,159 @@
+/**
+ * The history on a disk that takes no more, a real one: what is stored can be read, and deleting
+ * and purging frees space.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { RunStore } from '../../../src/main/store/run-store.ts';
+import type { RunSummary } from '../../../src/shared/rpc.ts';
+import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { done, entries, sampleSpec, started } from '../../unit/main/sample-records.ts';
+
+/** Room for the reserve and a history. */
+const DISK = '48m';
+let home: GradwireHome;
+let file: string;
+let filler: string;
+
+/** A run whose ranks printed two megabytes. */
+function talkative(): readonly JournalEntry[] {
+  const lines = Array.from({ length: 2000 }, (_, n): RunRecord => {
+    const text = `line ${n} ${'x'.repeat(1000)}`;
+    return { type: 'log', at: n, rank: 0, stream: 'stdout', text };
+  });
+  return entries([started, ...lines, done]);
+}
+
+const mount = (...options: readonly string[]): number | null =>
+  spawnSync('mount', [...options, home.directory]).status;
+
+/** Not one byte is free afterwards. */
+function fill(): void {
+  const descriptor = openSync(filler, 'a');
+  try {
+    for (let bytes = 2 ** 20; bytes > 0; bytes = bytes === 1 ? 0 : bytes >> 1) {
+      const piece = Buffer.alloc(bytes, 1);
+      while (writes(descriptor, piece)) continue;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  expect(statfsSync(home.directory).bavail).toBe(0);
+}
+
+function writes(descriptor: number, piece: Uint8Array): boolean {
+  try {
+    return writeSync(descriptor, piece) > 0;
+  } catch (error) {
+    expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+    return false;
+  }
+}
+
+const canMount = ((): boolean => {
+  const found = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']);
+  return found.status === 0;
+})();
+
+describe.skipIf(!canMount)('a disk that takes no more', () => {
+  beforeEach(() => {
+    home = new GradwireHome();
+    file = path.join(home.directory, 'gradwire.db');
+    filler = path.join(home.directory, 'filler');
+    expect(mount('-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs')).toBe(0);
+    const store = RunStore.open(file);
+    for (const id of ['one', 'two', 'three']) {
+      store.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
+      store.append(id, talkative());
+    }
+    store.close();
+  });
+  afterEach(async () => {
+    spawnSync('umount', ['-l', home.directory]);
+    await home[Symbol.asyncDispose]();
+  });
+
+  const list = async (...more: readonly string[]): Promise<string[]> => {
+    const { stdout } = succeeded(await home.run(['runs', 'list', '--json', ...more]));
+    const lines = stdout.trim().split('\n').filter(Boolean);
+    return lines.map((line) => (JSON.parse(line) as RunSummary).id).sort();
+  };
+
+  test('can be read, and deleting and purging makes room on it', async () => {
+    fill();
+    expect(await list()).toEqual(['one', 'three', 'two']);
+    expect(succeeded(await home.run(['runs', 'show', 'one'])).stdout).toContain(
+      'sample',
+    );
+    const log = succeeded(await home.run(['runs', 'log', 'two']));
+    expect(log.stdout).toContain('line 1999 ');
+    const csv = await home.run(['runs', 'export', 'one', '--format', 'csv']);
+    expect(succeeded(csv).stdout).toMatch(/^iteration,rank,/);
+
+    fill();
+    const size = statSync(file).size;
+    for (const id of ['one', 'two']) succeeded(await home.run(['runs', 'delete', id]));
+    fill();
+    const { stdout } = succeeded(await home.run(['runs', 'purge', 'one']));
+    expect(stdout).toMatch(/^1 run purged; the history takes .* before\n$/);
+    expect(statSync(file).size).toBeLessThan(size - 2_000_000);
+    const { bavail, bsize } = statfsSync(home.directory);
+    expect(bavail * bsize).toBeGreaterThan(1_500_000);
+    expect(await list()).toEqual(['three']);
+    expect(await list('--deleted')).toEqual(['two']);
+    const gone = await home.run(['runs', 'delete', '--undo', 'one']);
+    expect(gone).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('RUN_UNKNOWN') as string,
+    });
+    // Those that are not deleted stay.
+    const kept = await home.run(['runs', 'purge', 'three']);
+    expect(kept.stderr).toContain('RUN_NOT_DELETED');
+    succeeded(await home.run(['runs', 'purge', '--deleted']));
+    expect(statSync(file).size).toBeLessThan(size / 2);
+    expect(await list('--deleted')).toEqual([]);
+    expect(await list()).toEqual(['three']);
+  });
+
+  test('can be read with the log that a killed process left, and no reserve', async () => {
+    const writer = path.join(import.meta.dirname, '../main/store-writer.ts');
+    const child = spawn(process.execPath, [writer, file, '3000', '500']);
+    child.stdout.once('data', () => child.kill('SIGKILL'));
+    await once(child, 'close');
+    rmSync(`${file}-shm`, { force: true });
+    rmSync(path.join(home.directory, 'gradwire.reserve'), { force: true });
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+    fill();
+    const { stdout } = succeeded(await home.run(['runs', 'export', 'r']));
+    const { iterations } = JSON.parse(stdout) as { iterations: unknown[] };
+    expect(iterations.length).toBeGreaterThan(400);
+    expect(existsSync(`${file}-wal`)).toBe(true);
+  });
+
+  test('can be read where nothing can be written at all', async () => {
+    const store = RunStore.open(file);
+    store.setDeleted('two', true);
+    appendFileSync(filler, ''); // the log is left: the store is not closed
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+    expect(mount('-o', 'remount,ro')).not.toBe(0); // still open for writing
+    store.close();
+    expect(mount('-o', 'remount,ro')).toBe(0);
+    expect(await list()).toEqual(['one', 'three']);
+    const refused = await home.run(['runs', 'delete', 'one']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('DATABASE_READ_ONLY');
+  });
+});
