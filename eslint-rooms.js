@@ -313,7 +313,7 @@ export const rooms = {
   'main/store/migrations': [],
   // Records in columns, compressed: knows nothing of a database.
   'main/store/blocks': [SHARED],
-  'main/store': ['disk', 'main/store/blocks', 'main/store/migrations', SHARED],
+  'main/store': ['main/store/blocks', 'main/store/migrations', SHARED],
   'main/rpc': [SHARED],
   'main/web': [SHARED],
   'main/spec': ['main/home', SHARED],

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { measureCluster } from './app/cluster.ts';
 import { measureDashboard } from './app/dashboard.ts';
 import { measureFirstPaint } from './app/first-paint.ts';
+import { measureHistory } from './app/history.ts';
 import { measureIterations } from './app/iteration.ts';
 import { measureMain } from './app/main-memory.ts';
 import { measureStart } from './app/start.ts';
@@ -27,6 +28,7 @@ printMeasurements(
         ...(await measureStart()),
         ...(await measureIterations()),
         ...(await measureTimers()),
+        ...(await measureHistory()),
         ...(await measureFirstPaint()),
         ...(await measureDashboard()),
       ],

@@ -33,7 +33,7 @@ const phasesSchema = z.strictObject({
 });
 
 /** One per rank and iteration. */
-const iterationRecordSchema = z.strictObject({
+export const iterationRecordSchema = z.strictObject({
   type: z.literal('iteration'),
   rank: count,
   iteration: count,

@@ -79,6 +79,11 @@ export interface RunDetail extends RunSummary {
   readonly spec: ExperimentSpec;
   /** In order of their sequence. */
   readonly events: readonly RunEvent[];
+  /**
+   * Earlier events that are left out because there are very many: measurements and notices; the
+   * log has all of them (`runLog`).
+   */
+  readonly omittedEvents?: number | undefined;
   readonly lastSequence: number;
 }
 
@@ -86,7 +91,35 @@ export type SpecCheck =
   | { readonly ok: true; readonly spec: ExperimentSpec; readonly yaml: string }
   | { readonly ok: false; readonly error: ErrorData };
 
+/** What the history takes on the disk. */
+export interface HistoryStatus {
+  readonly bytes: number;
+  readonly deleted: { readonly runs: number; readonly bytes: number };
+}
+
+export interface PurgeResult {
+  /** Bytes of the history. */
+  readonly before: number;
+  readonly after: number;
+  /** Why some runs, or some of their space, are left. */
+  readonly refused: readonly ErrorData[];
+}
+
 export type ExportFormat = 'json' | 'csv';
+
+/** Where a piece of an export begins. Made by main. */
+export interface ExportPlace {
+  readonly part: 'events' | 'log' | 'iterations';
+  readonly from: number;
+  /** Nothing of the part has been written yet. */
+  readonly isFirst: boolean;
+}
+
+export interface ExportPiece {
+  readonly text: string;
+  /** Absent: this was the last one. */
+  readonly next?: ExportPlace | undefined;
+}
 
 /**
  * Most iteration records of one answer: some 2 MB, and 50 ms of main's thread, during which it
@@ -144,7 +177,16 @@ export interface CoreApi {
   runLog(run: string, after: number): Promise<readonly JournalEntry[]>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
-  exportRun(run: string, format: ExportFormat): Promise<string>;
+  /** What all runs take on the disk. */
+  history(): Promise<HistoryStatus>;
+  /** Deletes all deleted runs for good. */
+  purge(): Promise<PurgeResult>;
+  /** A piece of the run as a file; without a place: the first. */
+  exportRun(
+    run: string,
+    format: ExportFormat,
+    place?: ExportPlace,
+  ): Promise<ExportPiece>;
   /** Catch-ups that happened while no page was open. Each is returned once. */
   catchUps(): Promise<readonly CatchUp[]>;
   /** Notices of the time without an open page. Each is returned once. */
@@ -252,7 +294,19 @@ export const rpcArguments = {
   ]),
   runLog: z.tuple([runIdSchema, z.int().min(0)]),
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
-  exportRun: z.tuple([runIdSchema, z.enum(['json', 'csv'])]),
+  history: z.tuple([]),
+  purge: z.tuple([]),
+  exportRun: z.tuple([
+    runIdSchema,
+    z.enum(['json', 'csv']),
+    z
+      .strictObject({
+        part: z.enum(['events', 'log', 'iterations']),
+        from: z.int().min(0),
+        isFirst: z.boolean(),
+      })
+      .optional(),
+  ]),
   catchUps: z.tuple([]),
   notices: z.tuple([]),
   watch: z.tuple([runIdSchema]),

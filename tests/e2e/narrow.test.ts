@@ -56,6 +56,9 @@ async function prepare(home: GradwireHome): Promise<void> {
   }
   store.create({ id: 'run', spec: sampleSpec(), switches: [], createdAt: 1 });
   store.append('run', entries([...records, done]));
+  store.create({ id: 'old', spec: sampleSpec(), switches: [], createdAt: 0 });
+  store.append('old', entries([...records, done]));
+  store.setDeleted('old', true);
   store.close();
 }
 
@@ -99,6 +102,26 @@ test('all that a run’s row says of it is in sight', async () => {
   expect(await cutOf(table)).toBe(0);
   expect(await part('scroll-hint').count()).toBe(0);
   expect(await app.obstacles()).toEqual([]);
+});
+
+test('deleted runs are deleted for good only when that has been confirmed', async () => {
+  await go('runs', part('runs-table'));
+  await page.getByRole('button', { name: 'deleted', exact: true }).click();
+  await part('history-space').waitFor();
+  expect(await part('history-space').innerText()).toMatch(
+    /1 deleted run with [\d.]+ kB of records; the history takes [\d.]+ kB/,
+  );
+  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+  await part('purge').click();
+  await part('purge-dialog').getByRole('button', { name: 'Keep them' }).click();
+  expect(await part('runs-table').innerText()).toMatch(/sample/);
+  await part('purge').click();
+  await part('purge-confirm').click();
+  await page.getByText('No deleted runs.').waitFor();
+  await page.getByText(/^Freed /).waitFor();
+  await page.getByRole('button', { name: 'kept', exact: true }).click();
+  await part('runs-table').waitFor();
+  expect(await part('runs-table').innerText()).toMatch(/sample/);
 });
 
 test('the log has its texts, and keeps its place when the screen turns', async () => {

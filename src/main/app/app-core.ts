@@ -16,13 +16,14 @@ import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
 import { DataDesk } from './data-desk.ts';
+import { HistoryDesk } from './history-desk.ts';
 import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { Inventory } from '../cluster/inventory.ts';
 import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
-import { exportRun } from '../store/run-export.ts';
+import { exportPiece } from '../store/run-export.ts';
 import { RunStore } from '../store/run-store.ts';
 import { Upkeep } from '../store/upkeep.ts';
 import { AppTerminals } from '../terminal/app-terminals.ts';
@@ -194,6 +195,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       report(error);
     }
   }, DISCOVERY_MS);
+  const historyDesk = new HistoryDesk(store);
   const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
@@ -249,17 +251,19 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       }),
     // Calls that only read are async so that errors reject instead of throwing.
     runs: async (query) => store.list(query),
-    run: async (id) => store.detail(id),
+    run: async (id) => store.shown(id),
     iterations: async (run, { most, ...range }) => store.iterations(run, range, most),
     runLog: async (run, after) => store.logAfter(run, after),
     setDeleted: async (run, deleted) => {
       outbox.changed(store.setDeleted(run, deleted));
     },
-    exportRun: async (run, format) => [...exportRun(store, run, format)].join(''),
+    history: async () => historyDesk.status(),
+    purge: () => historyDesk.purge(),
+    exportRun: async (run, format, place) => exportPiece(store, run, format, place),
     catchUps: async () => outbox.takeCatchUps(),
     notices: async () => outbox.takeNotices(),
     watch: async (run) => {
-      const detail = store.detail(run);
+      const detail = store.shown(run);
       outbox.watch(run);
       return detail;
     },

@@ -38,6 +38,7 @@ import { nodeFactsMigration } from './migrations/009-node-facts.ts';
 import { nodeNetworksMigration } from './migrations/010-node-networks.ts';
 import { blocksMigration } from './migrations/011-blocks.ts';
 import { runSizesMigration } from './migrations/012-run-sizes.ts';
+import { eventIndicesMigration } from './migrations/013-event-indices.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** In order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -54,6 +55,7 @@ const migrations: readonly string[] = [
   nodeNetworksMigration,
   blocksMigration,
   runSizesMigration,
+  eventIndicesMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

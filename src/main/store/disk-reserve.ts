@@ -6,9 +6,15 @@
  * Cost: two megabytes, made with a run where 32 are free.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync, statfsSync, statSync, truncateSync } from 'node:fs';
+import {
+  existsSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
-import { writeDurablySync } from '../../disk/durable-replacement.ts';
 
 const RESERVE_BYTES = 2 * 2 ** 20;
 const FREE_BYTES = 32 * 2 ** 20;
@@ -28,7 +34,7 @@ export class DiskReserve {
       if (bavail * bsize < FREE_BYTES) return;
       if (existsSync(this.#file) && statSync(this.#file).size >= RESERVE_BYTES) return;
       // Some file systems store no zeros.
-      writeDurablySync(this.#file, randomBytes(RESERVE_BYTES));
+      writeFileSync(this.#file, randomBytes(RESERVE_BYTES), { mode: 0o600 });
     } catch (error) {
       // It is a help for later; whatever the disk lacks now, the caller's own write tells.
       if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;

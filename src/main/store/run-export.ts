@@ -1,103 +1,120 @@
 /**
- * A run as a file, streamed in pieces of bounded size: JSON (one object: run, spec, events,
- * log, iterations) or CSV (one row per iteration and rank). Both contain exactly the stored
- * data; in CSV an empty cell is a quantity that was not observed.
+ * A run as a file, in pieces of bounded size: JSON (one object: run, spec, events, log,
+ * iterations) or CSV (one row per iteration and rank). Both contain exactly the stored data; in
+ * CSV an empty cell is a quantity that was not observed.
+ *
+ * A piece says where the next one begins, so that a reader needs no place in memory between
+ * two of them.
  */
-import { PHASES } from '../../shared/phases.ts';
-import type { IterationRecord } from '../../shared/records.ts';
-import type { ExportFormat, RunSummary } from '../../shared/rpc.ts';
+import type { EvaluationRecord } from '../../shared/measure-records.ts';
+import type { IterationRecord, JournalEntry } from '../../shared/records.ts';
+import type { ExportFormat, ExportPiece, ExportPlace } from '../../shared/rpc.ts';
+import { iterationColumns, type Cell, type Row } from './iteration-columns.ts';
 import type { RunStore } from './run-store.ts';
 
-type Cell = string | number | undefined;
+/** Iteration records of a piece: a megabyte of JSON. */
+const PIECE_RECORDS = 1000;
 
-/** Pieces of the export, to be written one after the other. */
+/** The whole export, piece by piece. */
 export function* exportRun(
   store: RunStore,
   run: string,
   format: ExportFormat,
 ): Generator<string> {
-  yield* format === 'json' ? exportJson(store, run) : exportCsv(store, run);
+  let place: ExportPlace | undefined;
+  do {
+    const piece: ExportPiece = exportPiece(store, run, format, place);
+    yield piece.text;
+    place = piece.next;
+  } while (place !== undefined);
 }
 
-function* exportJson(store: RunStore, run: string): Generator<string> {
-  const { spec, events } = store.detail(run);
-  yield `{"run":${JSON.stringify(store.summary(run))},\n"spec":${JSON.stringify(spec)},\n"events":[`;
-  let separator = '\n';
-  for (const event of events) {
-    yield separator + JSON.stringify(event);
-    separator = ',\n';
-  }
-  yield '\n],\n"log":[';
-  separator = '\n';
-  for (const line of store.logLines(run)) {
-    yield separator + JSON.stringify(line);
-    separator = ',\n';
-  }
-  yield '\n],\n"iterations":[';
-  separator = '\n';
-  for (const iteration of store.allIterations(run)) {
-    yield separator + JSON.stringify(iteration);
-    separator = ',\n';
-  }
-  yield '\n]}\n';
+/** @param place where the piece before ended; absent: the first one */
+export function exportPiece(
+  store: RunStore,
+  run: string,
+  format: ExportFormat,
+  place?: ExportPlace,
+): ExportPiece {
+  return format === 'json'
+    ? jsonPiece(store, run, place)
+    : csvPiece(store, run, place?.from);
 }
 
-/** CSV's columns by name: units in the names, milliseconds and bytes. */
-function columns({
-  ranks,
-  emulated,
-}: RunSummary): readonly (readonly [string, (r: IterationRecord) => Cell])[] {
-  return [
-    ['iteration', (record) => record.iteration],
-    ['rank', (record) => record.rank],
-    ['at_ms', (record) => record.at],
-    ['wall_ms', (record) => record.wall],
-    ...PHASES.map(
-      (phase) =>
-        [`${phase}_ms`, (record: IterationRecord) => record.phases[phase]] as const,
-    ),
-    ...Array.from(
-      { length: ranks },
-      (_, rank) =>
-        [
-          `waited_for_${rank}_ms`,
-          (record: IterationRecord) => record.waitedFor?.[rank],
-        ] as const,
-    ),
-    ['overlapped_ms', (record) => record.overlapped],
-    ['dense_bytes', (record) => record.bytes.dense],
-    ['payload_bytes', (record) => record.bytes.payload],
-    ['wire_sent_bytes', (record) => record.bytes.wireSent],
-    ['wire_received_bytes', (record) => record.bytes.wireReceived],
-    ['framing_sent_bytes', (record) => record.bytes.framingSent],
-    ['framing_received_bytes', (record) => record.bytes.framingReceived],
-    ['activations_dense_bytes', (record) => record.activations?.dense],
-    ['activations_payload_bytes', (record) => record.activations?.payload],
-    ['nnz_local', (record) => record.nnzLocal],
-    ['nnz_reduced', (record) => record.nnzReduced],
-    ['density', (record) => record.density],
-    ['residual_norm', (record) => record.residualNorm],
-    ['loss', (record) => record.loss],
-    ['metric', (record) => record.metric],
-    ['lr', (record) => record.lr],
-    ['epoch', (record) => record.epoch],
-    ['method', (record) => record.method],
-    ['collective', (record) => record.collective],
-    ['staleness', (record) => record.staleness ?? 0],
-    ['trainer_thread', (record) => record.trainerThread],
-    ['drained', (record) => Number(record.drained ?? false)],
-    ['exchanged', (record) => Number(record.exchanged ?? true)],
-    // The same in every row: rows are often taken without their run.
-    ['emulated', () => emulated],
-  ];
+function jsonPiece(
+  store: RunStore,
+  run: string,
+  place: ExportPlace | undefined,
+): ExportPiece {
+  if (place === undefined) {
+    const [summary, spec] = [store.summary(run), store.spec(run)].map((part) =>
+      JSON.stringify(part),
+    );
+    const next = { part: 'events', from: 0, isFirst: true } as const;
+    return { text: `{"run":${summary!},\n"spec":${spec!},\n"events":[`, next };
+  }
+  const { part, from, isFirst } = place;
+  if (part === 'iterations') {
+    const range = { from, to: Infinity, stride: 1 };
+    const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
+    const text = listed(entries, isFirst);
+    return next === undefined
+      ? { text: `${text}\n]}\n` }
+      : { text, next: { part, from: next, isFirst: isFirst && text === '' } };
+  }
+  const page =
+    part === 'events' ? store.eventsAfter(run, from) : store.logLinesAfter(run, from);
+  const last = page.at(-1);
+  if (last !== undefined) {
+    const next = { part, from: last.sequence, isFirst: false };
+    return { text: listed(page, isFirst), next };
+  }
+  return part === 'events'
+    ? { text: '\n],\n"log":[', next: { part: 'log', from: 0, isFirst: true } }
+    : {
+        text: '\n],\n"iterations":[',
+        next: { part: 'iterations', from: 0, isFirst: true },
+      };
 }
 
-function* exportCsv(store: RunStore, run: string): Generator<string> {
-  const table = columns(store.summary(run));
-  yield `${table.map(([name]) => name).join(',')}\n`;
-  for (const record of store.allIterations(run)) {
-    yield `${table.map(([, cell]) => quote(cell(record))).join(',')}\n`;
+function listed(
+  entries: readonly Pick<JournalEntry, 'record'>[],
+  isFirst: boolean,
+): string {
+  const items = entries.map(({ record }) => JSON.stringify(record));
+  if (items.length === 0) return '';
+  return `${isFirst ? '' : ','}\n${items.join(',\n')}`;
+}
+
+function csvPiece(store: RunStore, run: string, from?: number): ExportPiece {
+  const table = iterationColumns(store.summary(run));
+  const line = (row: Row): string =>
+    `${table.map(({ cell }) => quote(cell(row))).join(',')}\n`;
+  const range = { from: from ?? 0, to: Infinity, stride: 1 };
+  const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
+  const evaluations = store.evaluations(run, range.from, next ?? Infinity);
+  const records = entries.map(({ record }) => record);
+  const head = from === undefined ? `${table.map(({ name }) => name).join(',')}\n` : '';
+  const text = head + rowsOf(records, evaluations).map(line).join('');
+  const place = { part: 'iterations', from: next ?? 0, isFirst: false } as const;
+  return next === undefined ? { text } : { text, next: place };
+}
+
+/** An evaluation is in the row of rank 0; if there is none, it has a row of its own. */
+function rowsOf(
+  records: readonly IterationRecord[],
+  evaluations: readonly EvaluationRecord[],
+): readonly Row[] {
+  const rows: Row[] = [];
+  const waiting = [...evaluations];
+  for (const record of records) {
+    while (waiting.length > 0 && waiting[0]!.iteration < record.iteration) {
+      rows.push({ evaluation: waiting.shift() });
+    }
+    const isIts = record.rank === 0 && waiting[0]?.iteration === record.iteration;
+    rows.push({ record, evaluation: isIts ? waiting.shift() : undefined });
   }
+  return [...rows, ...waiting.map((evaluation) => ({ evaluation }))];
 }
 
 function quote(cell: Cell): string {

@@ -15,11 +15,11 @@ import {
   type GradwireError,
 } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { EvaluationRecord } from '../../shared/measure-records.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type {
   IterationRecord,
   JournalEntry,
-  LogRecord,
   RunEvent,
   RunRecord,
 } from '../../shared/records.ts';
@@ -113,6 +113,9 @@ export interface UnendedRun {
  * when its machine is seen again.
  */
 const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
+
+/** Newest events of a run that is shown, and earlier ones that say what it is: at most. */
+const SHOWN_EVENTS = 2000;
 
 /** Blocks that one append fills at most; older versions left more, which are moved later. */
 const MOST_SEALED = 8;
@@ -336,6 +339,31 @@ export class RunStore {
     );
   }
 
+  /**
+   * A run as it is shown: `detail` with a bound on its events. It has the newest ones, and of
+   * the others those that say what the run is.
+   */
+  shown(id: string): RunDetail {
+    return this.#read(() => {
+      const row = this.#row(id);
+      const run = row.number;
+      const newest = this.#statements.newestEvents.all(run, SHOWN_EVENTS);
+      const before = newest.length < SHOWN_EVENTS ? 0 : newest.at(-1)!.sequence;
+      const limit = SHOWN_EVENTS;
+      const shaping = this.#statements.shapingEvents.all({ run, before, limit });
+      const shown = [...newest, ...shaping].reverse();
+      const omitted =
+        before === 0 ? 0 : this.#statements.countEvents.get(run)!.count - shown.length;
+      return {
+        ...summaryOf(row),
+        spec: JSON.parse(row.spec) as ExperimentSpec,
+        events: shown.map(({ record }) => JSON.parse(record) as RunEvent),
+        ...(omitted === 0 ? {} : { omittedEvents: omitted }),
+        lastSequence: row.last_sequence,
+      };
+    });
+  }
+
   /** Newest first. */
   list(query: RunQuery = {}): readonly RunSummary[] {
     const words = (query.search ?? '').replace(/[\\%_]/g, '\\$&');
@@ -410,15 +438,31 @@ export class RunStore {
     );
   }
 
-  /** All lines that its ranks printed, in the order of arrival, in pages as below. */
-  *logLines(id: string): Generator<LogRecord> {
-    let after = 0;
-    for (;;) {
-      const page = this.logAfter(id, after);
-      if (page.length === 0) return;
-      for (const { record } of page) if (record.type === 'log') yield record;
-      after = page.at(-1)!.sequence;
-    }
+  /** A page of a run's events after a sequence. */
+  eventsAfter(id: string, after: number): readonly JournalEntry[] {
+    return this.#guard(() =>
+      this.#statements.eventsAfter
+        .all({ run: this.#row(id).number, after, limit: PAGE })
+        .map(entryOf),
+    );
+  }
+
+  /** A page of the lines that its ranks printed after a sequence. */
+  logLinesAfter(id: string, after: number): readonly JournalEntry[] {
+    return this.#guard(() =>
+      this.#statements.logLinesAfter
+        .all({ run: this.#row(id).number, after })
+        .map(entryOf),
+    );
+  }
+
+  /** Evaluations after iterations with from ≤ iteration < to, in their order. */
+  evaluations(id: string, from: number, to: number): readonly EvaluationRecord[] {
+    return this.#guard(() =>
+      this.#statements.evaluations
+        .all({ run: this.#row(id).number, from, to })
+        .map(({ record }) => JSON.parse(record) as EvaluationRecord),
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
 /** The store's SQL, prepared once for a connection. */
 import type Database from 'better-sqlite3';
+import { SHAPES_RUN } from './migrations/013-event-indices.ts';
 import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 
 /** Records of a page, unless a reader says how many. */
@@ -26,6 +27,11 @@ const RUN = `runs.*, spec -> '$.network' AS network, CASE WHEN state IN ('starti
   CASE WHEN state NOT IN ('starting', 'running') THEN (
     SELECT json_group_array(node) FROM journals
     WHERE journals.run = runs.number AND ${IS_MISSING}) END AS missing`;
+
+interface StoredRow {
+  readonly sequence: number;
+  readonly record: string;
+}
 
 export type Statements = ReturnType<typeof prepareStatements>;
 
@@ -72,6 +78,36 @@ export function prepareStatements(database: Database.Database) {
       UNION ALL
       SELECT sequence, record FROM events WHERE run = @run AND sequence > @after
       ORDER BY sequence LIMIT ${PAGE}`),
+    eventsAfter: database.prepare<
+      [{ run: number; after: number; limit: number }],
+      StoredRow
+    >(`
+      SELECT sequence, record FROM events WHERE run = @run AND sequence > @after
+      ORDER BY sequence LIMIT @limit`),
+    logLinesAfter: database.prepare<[{ run: number; after: number }], StoredRow>(`
+      SELECT sequence, record FROM log_lines WHERE run = @run AND sequence > @after
+      ORDER BY sequence LIMIT ${PAGE}`),
+    newestEvents: database.prepare<[number, number], StoredRow>(`
+      SELECT sequence, record FROM events WHERE run = ?
+      ORDER BY sequence DESC LIMIT ?`),
+    shapingEvents: database.prepare<
+      [{ run: number; before: number; limit: number }],
+      StoredRow
+    >(`
+      SELECT sequence, record FROM events
+      WHERE run = @run AND sequence < @before AND ${SHAPES_RUN}
+      ORDER BY sequence DESC LIMIT @limit`),
+    countEvents: database.prepare<[number], { count: number }>(
+      'SELECT count(*) AS count FROM events WHERE run = ?',
+    ),
+    evaluations: database.prepare<
+      [{ run: number; from: number; to: number }],
+      { record: string }
+    >(`
+      SELECT record FROM events
+      WHERE run = @run AND record ->> '$.type' = 'evaluation'
+        AND record ->> '$.iteration' >= @from AND record ->> '$.iteration' < @to
+      ORDER BY record ->> '$.iteration', sequence`),
     events: database.prepare<[number], { record: string }>(
       'SELECT record FROM events WHERE run = ? ORDER BY sequence',
     ),

@@ -10,6 +10,8 @@ import type {
   AppApi,
   AppInfo,
   ExportFormat,
+  ExportPiece,
+  ExportPlace,
   Preset,
   RunSummary,
 } from '../../shared/rpc.ts';
@@ -169,9 +171,15 @@ export class AppState {
   /** Saves the run's records as a file. */
   async exportRun(run: string, format: ExportFormat): Promise<void> {
     try {
-      const text = await this.api.exportRun(run, format);
+      const parts: string[] = [];
+      let place: ExportPlace | undefined;
+      do {
+        const piece: ExportPiece = await this.api.exportRun(run, format, place);
+        parts.push(piece.text);
+        place = piece.next;
+      } while (place !== undefined);
       const type = format === 'json' ? 'application/json' : 'text/csv';
-      saveFile(`gradwire-${run}.${format}`, type, text);
+      saveFile(`gradwire-${run}.${format}`, type, parts);
     } catch (error) {
       this.toasts.error(error);
     }

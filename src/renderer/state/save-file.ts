@@ -1,6 +1,6 @@
-/** Saves text as a file through the browser's download. */
-export function saveFile(name: string, type: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+/** Saves pieces of text as one file through the browser's download. */
+export function saveFile(name: string, type: string, parts: string[]): void {
+  const address = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');
   link.href = address;
   link.download = name;

@@ -8,7 +8,7 @@ import { resolveHome } from '../../../src/main/home/home.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records.ts';
-import type { RunSummary } from '../../../src/shared/rpc.ts';
+import type { ExportPiece, ExportPlace, RunSummary } from '../../../src/shared/rpc.ts';
 import { documented } from '../../harness/documented.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
@@ -117,7 +117,14 @@ test('launches, watches, switches, stops, and lets another in only when closed',
   expect(some.entries.map(({ record }) => [record].flat()[0])).toMatchObject(
     [0, 0, 3, 3].map((iteration) => ({ iteration })),
   );
-  const exported = JSON.parse(await api.exportRun(id, 'json')) as {
+  let text = '';
+  let place: ExportPlace | undefined;
+  do {
+    const piece: ExportPiece = await api.exportRun(id, 'json', place);
+    text += piece.text;
+    place = piece.next;
+  } while (place !== undefined);
+  const exported = JSON.parse(text) as {
     iterations: unknown[];
   };
   expect(exported.iterations).toHaveLength(summary.iterations * 2);

@@ -2,11 +2,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { exportRun } from '../../../src/main/store/run-export.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { LogRecord } from '../../../src/shared/records.ts';
+import {
+  evaluationRecordSchema,
+  type EvaluationRecord,
+} from '../../../src/shared/measure-records.ts';
+import {
+  iterationRecordSchema,
+  type IterationRecord,
+  type LogRecord,
+} from '../../../src/shared/records.ts';
 import { PHASES } from '../../../src/shared/phases.ts';
-import { iterationRecord, sampleSpec, wholeRun } from './sample-records.ts';
+import {
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+  wholeRun,
+} from './sample-records.ts';
 
 const ITERATIONS = 1200; // more rows than a page of the store
 const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-export-'));
@@ -90,6 +105,78 @@ test('every row says what network was emulated', () => {
 });
 
 test('comes in pieces, not as one text', () => {
-  const longest = Math.max(...[...exportRun(store, 'r', 'json')].map((p) => p.length));
-  expect(longest).toBeLessThan(10_000);
+  const pieces = [...exportRun(store, 'r', 'json')];
+  expect(pieces.length).toBeGreaterThan(3);
+  const longest = Math.max(...pieces.map((piece) => piece.length));
+  expect(longest).toBeLessThan(pieces.join('').length / 2);
+});
+
+/** Every field that a schema has, with a value that no other field has. */
+function filled(schema: z.ZodType): Record<string, unknown> {
+  let count = 0;
+  const valueOf = (of: z.core.JSONSchema.BaseSchema, path: string): unknown => {
+    if (of.const !== undefined) return of.const;
+    if (of.enum !== undefined) return of.enum[0];
+    switch (of.type) {
+      case 'object': {
+        // From ranks to times.
+        if (of.properties === undefined) return { 0: ++count, 1: ++count };
+        const fields = Object.entries(of.properties);
+        return Object.fromEntries(
+          fields.map(([name, field]) => [
+            name,
+            valueOf(field as z.core.JSONSchema.BaseSchema, `${path}.${name}`),
+          ]),
+        );
+      }
+      case 'array':
+        return [valueOf(of.items as z.core.JSONSchema.BaseSchema, path)];
+      case 'string':
+        return path;
+      default:
+        return 1000 + ++count;
+    }
+  };
+  const json = z.toJSONSchema(schema) as z.core.JSONSchema.BaseSchema;
+  return valueOf(json, '') as Record<string, unknown>;
+}
+
+const leaves = (data: unknown): unknown[] =>
+  typeof data === 'object' && data !== null
+    ? Object.values(data).flatMap(leaves)
+    : [data];
+
+test('CSV has every field that the schemas of iterations and evaluations have', () => {
+  const record = {
+    ...(filled(iterationRecordSchema) as unknown as IterationRecord),
+    ...{ rank: 0, iteration: 7 },
+  };
+  const evaluation = {
+    ...(filled(evaluationRecordSchema) as unknown as EvaluationRecord),
+    iteration: 7,
+  };
+  const alone = { ...evaluation, iteration: 9, samples: 77_777 };
+  store.create({ id: 'full', spec: sampleSpec(), switches: [], createdAt: 3 });
+  store.append('full', entries([started, record, evaluation, alone]));
+  const [header, row, last, ...more] = [...exportRun(store, 'full', 'csv')]
+    .join('')
+    .trimEnd()
+    .split('\n') as [string, string, string];
+  expect(more).toEqual([]);
+  const { type, ...told } = record;
+  expect(type).toBe('iteration');
+  for (const value of leaves(told)) {
+    // A flag is 1 or 0; lists are JSON.
+    const text = typeof value === 'boolean' ? String(Number(value)) : String(value);
+    expect(row, `${text} in ${header}`).toMatch(
+      new RegExp(`[,:"]${text}[,"}\\]]|^${text},`),
+    );
+  }
+  const { loss, metric, averaged, samples, wall } = evaluation;
+  for (const value of leaves([loss, metric, averaged, samples, wall])) {
+    expect(row).toContain(`,${String(value)},`);
+  }
+  // Where rank 0 has no row of it, it has one of its own.
+  expect(last).toMatch(/^9,,/);
+  expect(last).toContain(',77777,');
 });

@@ -297,6 +297,25 @@ describe('reading', () => {
     expect(detail.spec).toEqual(sampleSpec());
   });
 
+  test('a run with very many events is shown with the newest ones and those that shape it', () => {
+    create();
+    const measured = Array.from({ length: 5000 }, (_, iteration): RunRecord => ({
+      ...{ type: 'comparison', at: iteration, iteration, error: 0.5 },
+    }));
+    const all = [started, switchRecord(3, 'none', 'topk'), ...measured];
+    store.append('run1', entries(all));
+    const { events, lastSequence, omittedEvents } = store.shown('run1');
+    expect(events.slice(0, 2)).toEqual(all.slice(0, 2));
+    expect(events.slice(2)).toEqual(measured.slice(-events.length + 2));
+    expect(events.length).toBeLessThan(2100);
+    expect(events.length + omittedEvents!).toBe(all.length);
+    expect(lastSequence).toBe(all.length);
+    expect(store.detail('run1').events).toEqual(all);
+    create('run2');
+    store.append('run2', entries([started, done]));
+    expect(store.shown('run2')).toEqual(store.detail('run2'));
+  });
+
   test('lists newest first, searches literally, and keeps the deleted apart', () => {
     create('a', { name: '100 % dense' });
     create('b', { name: '100 of them' });

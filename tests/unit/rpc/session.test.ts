@@ -36,7 +36,9 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   iterations: ['run-1', { from: 1, to: 9, stride: 2, most: 10 }],
   runLog: ['run-1', 3],
   setDeleted: ['run-1', true],
-  exportRun: ['run-1', 'csv'],
+  history: [],
+  purge: [],
+  exportRun: ['run-1', 'csv', { part: 'log', from: 3, isFirst: true }],
   catchUps: [],
   notices: [],
   watch: ['run-1'],
@@ -113,7 +115,7 @@ describe('a call', () => {
 
   it('whose answer has no JSON rejects, and the line stays up', async () => {
     const core = new SmallCore();
-    core.api.exportRun = () => Promise.resolve(1n as unknown as string);
+    core.api.exportRun = () => Promise.resolve(1n as never);
     const { connection } = await open(core);
     await expect(connection.api.exportRun('run-1', 'csv')).rejects.toMatchObject({
       code: 'INTERNAL',

@@ -97,7 +97,17 @@ export class SmallCore implements ServedCore {
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     catchUps: () => this.#answer('catchUps', [], []),
     notices: () => this.#answer('notices', [], []),
-    exportRun: (run, format) => this.#answer('exportRun', [run, format], 'a,b\n'),
+    history: () =>
+      this.#answer('history', [], { bytes: 9, deleted: { runs: 1, bytes: 3 } }),
+    purge: () => this.#answer('purge', [], { before: 9, after: 6, refused: [] }),
+    exportRun: (run, format, place) =>
+      this.#answer(
+        'exportRun',
+        [run, format, ...(place === undefined ? [] : [place])],
+        {
+          text: 'a,b\n',
+        },
+      ),
     watch: (run) => this.#answer('watch', [run], RUN),
     unwatch: (run) => this.#answer('unwatch', [run], undefined),
     nodes: () => this.#answer('nodes', [], []),
