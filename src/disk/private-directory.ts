@@ -4,8 +4,9 @@
  * can read it reads the history.
  */
 import type { Stats } from 'node:fs';
-import { chmod, mkdir, stat } from 'node:fs/promises';
+import { chmod, stat } from 'node:fs/promises';
 import { inputError, type GradwireError } from '../shared/errors.ts';
+import { makeDirectory } from './make-directory.ts';
 
 const OTHERS = 0o077;
 
@@ -22,7 +23,7 @@ export async function makePrivate(
   const unusable = (message: string): GradwireError =>
     inputError('HOME_UNUSABLE', message, { next });
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw unusable(`cannot make ${directory}: ${why}`);

@@ -5,6 +5,7 @@
  *
  * Programmer errors are not GradwireErrors: they throw `internal:` errors and crash.
  */
+import { BUG } from './report-advice.ts';
 import { systemLimit } from './system-limit.ts';
 
 /** `input`: the user's input was wrong (exit code 2). `failure`: anything else (1). */
@@ -77,7 +78,7 @@ export function toErrorData(thrown: unknown): ErrorData {
     code: 'INTERNAL',
     kind: 'failure',
     message: message.startsWith('internal:') ? message : `internal: ${message}`,
-    next: 'This is a bug in Gradwire. Please report it with the log of the run.',
+    next: BUG,
   };
 }
 

@@ -33,6 +33,12 @@ const SPACE: Explanation = {
   next: 'Free space or inodes on that disk.',
 };
 
+const NOWHERE: Explanation = {
+  code: 'DIRECTORY_GONE',
+  message: 'the directory in which this was started is no longer there',
+  next: 'Change to another directory (cd) and try again.',
+};
+
 const EXPLANATIONS = new Map<string, Explanation>([
   ['EMFILE', FILES],
   ['ENFILE', FILES],
@@ -56,6 +62,7 @@ function explain(thrown: unknown): Explanation | undefined {
     readonly code?: string;
     readonly syscall?: string;
   };
+  if (syscall === 'uv_cwd') return NOWHERE;
   // Of a socket it only means: later.
   if (code === 'EAGAIN' && syscall.startsWith('spawn')) return PROCESSES;
   if (code !== 'ERR_WORKER_INIT_FAILED') return EXPLANATIONS.get(code);

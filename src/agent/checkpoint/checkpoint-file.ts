@@ -12,6 +12,7 @@ import { open, mkdir, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceDurably, syncDirectory } from '../../disk/durable-replacement.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
+import { writeAdvice } from '../../shared/write-advice.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 
 const MAGIC = Buffer.from('GWC1');
@@ -57,7 +58,10 @@ export async function writeCheckpoint(
     await rm(draft, { force: true }).catch(() => undefined);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw failure('CHECKPOINT_WRITE_FAILED', `cannot write ${file}: ${reason}`, {
-      next: 'Free space on that disk; on this computer, GRADWIRE_HOME may name a directory on another one.',
+      next: writeAdvice(
+        cause,
+        'Free space on that disk; on this computer, GRADWIRE_HOME may name a directory on another one.',
+      ),
     });
   }
   return bytes + DIGEST_BYTES;

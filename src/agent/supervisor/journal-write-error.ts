@@ -1,5 +1,6 @@
 /** Why a run's files cannot be written on this machine, and what can be done about it. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
+import { writeAdvice } from '../../shared/write-advice.ts';
 import { systemLimit } from '../../shared/system-limit.ts';
 
 /**
@@ -23,11 +24,17 @@ export function journalWriteFailed(
   }
   if (node === undefined) {
     return failure(code, `cannot write ${place}: ${reason}`, {
-      next: 'Free space on that disk; on this computer, GRADWIRE_HOME may name a directory on another one.',
+      next: writeAdvice(
+        cause,
+        'Free space on that disk; on this computer, GRADWIRE_HOME may name a directory on another one.',
+      ),
     });
   }
   return failure(code, `cannot write ${place} on ${node}: ${reason}`, {
     place: node,
-    next: 'Free space or inodes on the disk of your home directory there, or have your quota raised.',
+    next: writeAdvice(
+      cause,
+      'Free space or inodes on the disk of your home directory there, or have your quota raised.',
+    ),
   });
 }

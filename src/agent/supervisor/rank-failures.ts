@@ -1,5 +1,6 @@
 /** Errors about ranks that can no longer report themselves. */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
+import { AGAIN } from '../../shared/report-advice.ts';
 import type { ProcessExit } from '../world/rank-process.ts';
 
 /** A process ended or was killed before its rank had finished. */
@@ -19,7 +20,7 @@ export function deathOf(
       next:
         signal === 'SIGKILL'
           ? 'It may have been killed by a user, or because memory ran out (see dmesg). Launch the run again.'
-          : 'Launch the run again; if this happens again, report it.',
+          : AGAIN,
     },
   ).toData();
 }

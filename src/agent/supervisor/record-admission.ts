@@ -15,6 +15,7 @@ import {
 } from '../../shared/errors.ts';
 import { parseRecord } from '../../shared/parse-record.ts';
 import type { RunRecord } from '../../shared/records.ts';
+import { AGAIN } from '../../shared/report-advice.ts';
 
 /** For occasional records of rank 0: the iteration of the last one. */
 interface LastTold {
@@ -159,7 +160,7 @@ export function admitError(rank: number, raw: unknown): ErrorData {
 
 function invalid(message: string): GradwireError {
   return failure('RECORD_INVALID', message, {
-    next: 'Launch the run again; if this happens again, report it.',
+    next: AGAIN,
   });
 }
 

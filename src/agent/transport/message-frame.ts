@@ -14,6 +14,7 @@ import {
   isErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import { BUG } from '../../shared/report-advice.ts';
 import type { MessageHeader } from './transport.ts';
 
 export const FRAME_HEADER_BYTES = 32;
@@ -153,6 +154,6 @@ function kindOf(code: number): FrameKind | undefined {
 
 function invalid(what: string): GradwireError {
   return failure('FRAME_INVALID', `a frame from a peer ${what}`, {
-    next: 'This is a bug in Gradwire. Please report it with the log of the run.',
+    next: BUG,
   });
 }

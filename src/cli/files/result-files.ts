@@ -1,6 +1,7 @@
 /** Results in a directory: `ID.json` and `ID.html`, each complete or absent. */
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '../../disk/make-directory.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
 import { page } from '../../main/reproduce/page/page.ts';
 import { replaceFile } from './vector-file.ts';
@@ -9,7 +10,7 @@ import { parseResult, type Result } from '../../main/reproduce/result.ts';
 /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
 export async function openResultDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    await makeDirectory(directory);
   } catch (cause) {
     throw fileNotWritable(directory, cause);
   }

@@ -1,6 +1,7 @@
 /** Fetches a public data set into a directory unless it is already there. */
-import { mkdir, rm, stat, statfs } from 'node:fs/promises';
+import { rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDirectory } from '../../disk/make-directory.ts';
 import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
 import { formatBytes } from '../../shared/units.ts';
@@ -71,7 +72,7 @@ export async function fetchSet(
     if ((await missingOf(set, directory, options.signal)).length === 0) {
       return { data, fetched: 0 };
     }
-    await makeDirectory(directory);
+    await makePlace(directory);
     return { data, fetched: await fetchLocked(set, directory, options) };
   } catch (error) {
     options.signal.throwIfAborted();
@@ -104,9 +105,9 @@ async function fetchLocked(
   }
 }
 
-async function makeDirectory(directory: string): Promise<void> {
+async function makePlace(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    await makeDirectory(directory);
   } catch (error) {
     throw fileNotWritable(directory, error);
   }

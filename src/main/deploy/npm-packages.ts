@@ -7,9 +7,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { makeDirectory } from '../../disk/make-directory.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
 import type { Platform } from './package-files.ts';
@@ -98,7 +99,7 @@ async function install(
   const manifest = { name: 'packages', dependencies: versions };
   const lock = { lockfileVersion: 3, packages: { '': manifest, ...locked } };
   try {
-    await mkdir(beside, { recursive: true, mode: 0o700 });
+    await makeDirectory(beside, 0o700);
     await writeFile(path.join(beside, 'package.json'), JSON.stringify(manifest));
     await writeFile(path.join(beside, 'package-lock.json'), JSON.stringify(lock));
     const said = await runNpm(beside, platform, signal);

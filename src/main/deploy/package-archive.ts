@@ -4,12 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { z } from 'zod';
+import { makeDirectory } from '../../disk/make-directory.ts';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
@@ -101,7 +102,7 @@ async function readNote(file: string): Promise<z.infer<typeof noteSchema> | unde
 async function write(file: string, files: readonly PackageFile[]): Promise<void> {
   const draft = `${file}.${process.pid}.tmp`;
   try {
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    await makeDirectory(path.dirname(file), 0o700);
     const archive = pack();
     const written = pipeline(archive, createGzip(), createWriteStream(draft));
     await Promise.all([written, fill(archive, files)]);

@@ -19,9 +19,12 @@ export function databaseError(thrown: unknown, file: string): unknown {
       });
     case 'SQLITE_FULL':
     case 'SQLITE_IOERR':
-    case 'SQLITE_READONLY':
       return failure('DATABASE_WRITE_FAILED', `cannot write ${detail}`, {
         next: 'Free space on that disk. Runs in progress continue and are stored later.',
+      });
+    case 'SQLITE_READONLY':
+      return failure('DATABASE_WRITE_FAILED', `may not write ${detail}`, {
+        next: 'Check the owner and the permissions of the file and its directory, and that their file system is not mounted read-only. Runs in progress continue and are stored later.',
       });
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_PERM':

@@ -10,6 +10,7 @@ import {
   type JournalThinning,
   type RunRecord,
 } from '../../shared/records.ts';
+import { AGAIN } from '../../shared/report-advice.ts';
 import type { JournalRow } from './run-row.ts';
 
 export class JournalProgress {
@@ -72,7 +73,7 @@ export function recordsMissing(last: number, next: number): GradwireError {
     'RECORDS_MISSING',
     `record ${next} follows record ${last}: those in between are missing`,
     {
-      next: 'Stored records are kept. Launch the run again; if this happens again, report it.',
+      next: `Stored records are kept. ${AGAIN}`,
     },
   );
 }

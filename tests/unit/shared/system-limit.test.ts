@@ -10,6 +10,7 @@ test.each([
   [systemError('EAGAIN', 'spawn node'), 'PROCESS_LIMIT', 'ulimit -u'],
   [systemError('ENOMEM', 'spawn'), 'MEMORY_EXHAUSTED', 'fewer ranks'],
   [systemError('ENOSPC', 'write'), 'DISK_FULL', 'Free space'],
+  [systemError('ENOENT', 'uv_cwd'), 'DIRECTORY_GONE', 'Change to another'],
   [
     Object.assign(new Error('Worker initialization failure: EAGAIN'), {
       code: 'ERR_WORKER_INIT_FAILED',

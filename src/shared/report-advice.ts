@@ -1,0 +1,7 @@
+/** What a user can do about a fault of ours. There is no public place for reports. */
+export const REPORT =
+  'Keep what the command says with GRADWIRE_DEBUG=1, the log of the run (gradwire runs log RUN) ' +
+  'and of the machine (gradwire nodes log NAME), and give them to whoever gave you Gradwire.';
+
+export const BUG = `This is a bug in Gradwire. ${REPORT}`;
+export const AGAIN = `Launch the run again. If this happens again: ${REPORT}`;

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { writeAdvice } from '../../../src/shared/write-advice.ts';
+
+const because = (code: string): Error => Object.assign(new Error(code), { code });
+
+test.each([
+  ['EACCES', /permissions/],
+  ['EPERM', /permissions/],
+  ['EROFS', /read-only/],
+  ['ENOENT', /is gone/],
+  ['ENOTDIR', /is gone/],
+  ['ENOSPC', /^Free space\.$/],
+  ['EIO', /^Free space\.$/],
+])('%s: %s', (code, advice) => {
+  expect(writeAdvice(because(code), 'Free space.')).toMatch(advice);
+});
