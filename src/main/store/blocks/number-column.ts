@@ -77,39 +77,48 @@ export const bytesPerValue = (code: NumberCode): number =>
   code.as === 'integers' ? code.width : code.as === 'f32' ? 4 : 8;
 
 /** The values times the scale, if these are integers that divide back to the same bits. */
-function scaled(values: readonly number[], scale: number): number[] | undefined {
-  const integers: number[] = [];
-  for (const value of values) {
+function scaled(values: readonly number[], scale: number): Float64Array | undefined {
+  const integers = new Float64Array(values.length);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
     const integer = Math.round(value * scale);
     const isExact = integer / scale === value && Math.abs(integer) < MOST;
     if (!isExact || Object.is(integer, -0)) return undefined;
-    integers.push(integer);
+    integers[i] = integer;
   }
   return integers;
 }
 
-function encodeIntegers(integers: readonly number[], scale: number): NumberColumn {
+function encodeIntegers(integers: Float64Array, scale: number): NumberColumn {
   let least = Infinity;
   let most = -Infinity;
   let widest = 0;
   let last = integers[0]!;
   for (const integer of integers) {
-    least = Math.min(least, integer);
-    most = Math.max(most, integer);
-    widest = Math.max(widest, zigzag(integer - last));
+    if (integer < least) least = integer;
+    if (integer > most) most = integer;
+    const step = zigzag(integer - last);
+    if (step > widest) widest = step;
     last = integer;
   }
   const isDelta = bytesFor(widest) < bytesFor(most - least);
   const width = bytesFor(isDelta ? widest : most - least);
   const base = isDelta ? integers[0]! : least;
-  const bytes = new Uint8Array(width * integers.length);
+  const count = integers.length;
+  const bytes = new Uint8Array(width * count);
   last = base;
-  for (let i = 0; i < integers.length; i++) {
-    let rest = isDelta ? zigzag(integers[i]! - last) : integers[i]! - base;
-    last = integers[i]!;
-    for (let plane = 0; plane < width; plane++) {
-      bytes[plane * integers.length + i] = rest % 256;
-      rest = Math.floor(rest / 256);
+  for (let i = 0; i < count; i++) {
+    const integer = integers[i]!;
+    const value = isDelta ? zigzag(integer - last) : integer - base;
+    last = integer;
+    // Of most columns no value has more than 32 bits, and those are quick to cut.
+    const low = value >>> 0;
+    for (let plane = 0; plane < Math.min(width, 4); plane++) {
+      bytes[plane * count + i] = low >>> (8 * plane);
+    }
+    const high = (value - low) / 2 ** 32;
+    for (let plane = 4; plane < width; plane++) {
+      bytes[plane * count + i] = high >>> (8 * (plane - 4));
     }
   }
   return { code: { as: 'integers', scale, base, isDelta, width }, bytes };

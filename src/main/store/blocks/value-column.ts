@@ -63,7 +63,7 @@ export function encodeColumn(
     });
     return { is: 'texts', distinct: [...places.keys()], code: numbers(column) };
   }
-  const names = new Set(values.flatMap(namesOf));
+  const names = namesIn(values);
   if (names.size > 0 && [...names].every((name) => INDEX.test(name))) {
     const entries = values.map((value) => namesOf(value));
     const counts = numbers(entries.map(({ length }) => length));
@@ -75,10 +75,13 @@ export function encodeColumn(
   const fields = [...names].map((name): FieldShape => {
     const rows: number[] = [];
     const present: unknown[] = [];
-    for (const [row, value] of values.entries()) {
-      if (!Object.hasOwn(value, name) || value[name] === undefined) continue;
+    for (let row = 0; row < values.length; row++) {
+      const record = values[row]!;
+      const value = record[name];
+      // A record may have no `constructor` of its own.
+      if (value === undefined || !Object.hasOwn(record, name)) continue;
       rows.push(row);
-      present.push(value[name]);
+      present.push(value);
     }
     if (rows.length === values.length) {
       return { name, column: encodeColumn(present, parts) };
@@ -180,6 +183,15 @@ const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
 const isPlain = (value: unknown): value is Plain =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** All names of defined fields; records mostly have the same ones, in the same order. */
+function namesIn(values: readonly Plain[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const value of values) {
+    for (const name in value) if (value[name] !== undefined) names.add(name);
+  }
+  return names;
+}
 
 const namesOf = (value: Plain): string[] =>
   Object.keys(value).filter((name) => value[name] !== undefined);
