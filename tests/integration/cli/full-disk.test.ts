@@ -73,7 +73,7 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     home = new GradwireHome();
     file = path.join(home.directory, 'gradwire.db');
     filler = path.join(home.directory, 'filler');
-    expect(mount('-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs')).toBe(0);
+    expect(mount('-t', 'tmpfs', '-o', `size=${DISK},mode=700`, 'tmpfs')).toBe(0);
     const store = RunStore.open(file);
     for (const id of ['one', 'two', 'three']) {
       store.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
