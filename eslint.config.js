@@ -16,6 +16,7 @@ export default tseslint.config(
       'node_modules/',
       'coverage/',
       'test-results/',
+      'gpu-kit/',
       'src/agent/kernels/wasm/assembly/',
       'src/agent/training/datasets/assembly/',
     ],

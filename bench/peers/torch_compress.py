@@ -1,6 +1,7 @@
-"""What people use in place of Gradwire's kernels, in PyTorch on one thread.
+"""What people use in place of Gradwire's kernels, in PyTorch on one thread or on a GPU.
 
     /usr/bin/python3 torch_compress.py FILE RATIO
+    python3 torch_compress.py --cuda N...
 
 FILE holds little-endian float32. Prints one JSON object: the median milliseconds of
 seven calls, after one to warm up, of
@@ -12,6 +13,10 @@ seven calls, after one to warm up, of
               packed in a byte
     tuned     the same with one rounding of level plus noise, in place where it can be
     means     the mean of the entries >= 0 and of |x| over the others, by masks
+
+With --cuda the vectors are N sums of two uniform numbers, as in bench/gpu.ts, on the first
+GPU; the times lie between two events of its stream, so work on the host is in them only
+where the GPU waits for it. There a copy is timed, too, and top-k of 0.1 % and 1 %.
 """
 
 import json
@@ -85,7 +90,52 @@ def median_ms(work, prepare=lambda: None):
     return sorted(times)[CALLS // 2]
 
 
-def main():
+def median_event_ms(work):
+    work()
+    times = []
+    for _ in range(CALLS):
+        start = torch.cuda.Event(enable_timing=True)
+        end = torch.cuda.Event(enable_timing=True)
+        start.record()
+        work()
+        end.record()
+        end.synchronize()
+        times.append(start.elapsed_time(end))
+    return sorted(times)[CALLS // 2]
+
+
+def on_gpu(sizes):
+    torch.manual_seed(1)
+    properties = torch.cuda.get_device_properties(0)
+    rows = []
+    for n in sizes:
+        x = torch.rand(n, device="cuda") + torch.rand(n, device="cuda") - 1
+        y = torch.empty_like(x)
+        works = {
+            "copy": lambda: y.copy_(x),
+            "top-k 0.1 %": lambda: topk(x, -(-n // 1000)),
+            "top-k 1 %": lambda: topk(x, -(-n // 100)),
+            "means": lambda: means(x),
+            "qsgd": lambda: qsgd(x),
+            "tuned": lambda: tuned(x),
+        }
+        row = {name: median_event_ms(work) for name, work in works.items()}
+        rows.append({"n": n, **row})
+    parts = [getattr(properties, f"pci_{part}_id", None) for part in ("domain", "bus", "device")]
+    bus = None if None in parts else "%08X:%02X:%02X.0" % tuple(parts)
+    print(
+        json.dumps(
+            {
+                "torch": torch.__version__,
+                "device": properties.name,
+                **({} if bus is None else {"bus": bus}),
+                "rows": rows,
+            }
+        )
+    )
+
+
+def on_cpu():
     torch.set_num_threads(1)
     torch.manual_seed(1)
     file, ratio = sys.argv[1], float(sys.argv[2])
@@ -109,4 +159,7 @@ def main():
     )
 
 
-main()
+if sys.argv[1] == "--cuda":
+    on_gpu([int(n) for n in sys.argv[2:]])
+else:
+    on_cpu()

@@ -12,7 +12,8 @@ const required =
 
 export const hasGpu =
   process.platform !== 'linux' ||
-  existsSync('/dev/nvidia0') ||
+  // In a container, that of the machine's fourth GPU may be the only one.
+  readdirSync('/dev').some((name) => /^nvidia\d+$/.test(name)) ||
   (existsSync('/dev/dri') &&
     readdirSync('/dev/dri').some((name) => name.startsWith('renderD')));
 
