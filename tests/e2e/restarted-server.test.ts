@@ -29,6 +29,7 @@ beforeAll(async () => {
   server = await openServer(home, ['--port', port]);
   browser = await launchChromium();
   page = await browser.newPage();
+  page.setDefaultTimeout(240_000);
   await page.goto(server.url);
   await page.getByTestId('try-button').waitFor();
 });
