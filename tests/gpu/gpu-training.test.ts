@@ -130,8 +130,9 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
     const settled = seen[SETTLED]!;
     for (const [index, { payload, mapped, live, buffers }] of seen.entries()) {
       if (index <= SETTLED) continue;
-      // Loss, hits, and where a NaN was found: 16 bytes. A gradient has 796,840.
-      expect(mapped - seen[index - 1]!.mapped).toBe(payload + 16);
+      // Loss and hit of each sample, and where a NaN was found. A gradient has 796,840 bytes.
+      const measures = 8 * spec.workload.batchPerRank + 8;
+      expect(mapped - seen[index - 1]!.mapped).toBe(payload + measures);
       expect({ live, buffers }).toEqual({
         live: settled.live,
         buffers: settled.buffers,
