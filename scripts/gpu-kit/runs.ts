@@ -1,4 +1,5 @@
 /** Runs of the kit: models, ranks that share the GPU, a switch in mid-run. */
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { IterationRecord, RunRecord } from '../../src/shared/records.ts';
 import type { MethodSteps, RunSteps } from './results.ts';
@@ -60,12 +61,31 @@ export async function measureRun(
     { seconds },
   );
   const peak = await memory.end();
+  if (cut) endSupervisor();
   const records = stdout.split('\n').flatMap(parseRecord);
   const found = summarize(name, ranks, records);
   const steps = found === undefined ? {} : { steps: { ...found, ...peak } };
   if (cut) return { ...steps, failure: `cut after ${seconds.toFixed(0)} s` };
   if (code === 0) return steps;
   return { ...steps, failure: `exit code ${code}: ${stderr.trim().slice(-2000)}` };
+}
+
+/** A run outlives its command: one that was cut would use the GPU in the next step. */
+function endSupervisor(): void {
+  const home = process.env['GRADWIRE_HOME'];
+  if (home === undefined) return;
+  const title = `gradwire supervisor ${home}`;
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      // Its workers end with it.
+      if (command.trim() === title) process.kill(Number(name), 'SIGKILL');
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      // It has ended by itself, or belongs to somebody else.
+      if (!['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(code)) throw error;
+    }
+  }
 }
 
 /** A run that was cut may end in the middle of a line. */

@@ -104,10 +104,23 @@ function row(run: RunSummary): string[] {
     machinesText(run),
     run.loss === undefined ? '–' : loss(run.loss),
     run.metric === undefined ? '–' : describeMetric(run.metric, run.metricKind),
-    run.methods.join(' → '),
+    methodsText(run.methods),
     run.emulated ?? '',
     run.name,
   ];
+}
+
+/** Most methods shown of a run with many switches. */
+const METHODS_SHOWN = 4;
+
+/** `none → topk → … 96 more … → qsgd`: a run may switch thousands of times. */
+export function methodsText(methods: readonly string[]): string {
+  const left = methods.length - METHODS_SHOWN;
+  const shown =
+    left <= 0
+      ? methods
+      : [...methods.slice(0, METHODS_SHOWN - 1), `… ${left} more …`, methods.at(-1)!];
+  return shown.join(' → ');
 }
 
 /** Empty for this computer alone. */

@@ -14,6 +14,7 @@ import {
 import { inputError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import {
+  assertApart,
   placedAt,
   readIfPresent,
   readVector,
@@ -57,6 +58,8 @@ export interface CompressReport {
 
 /** @throws GradwireError of the files, the method and its parameters, the state */
 export async function compressFile(task: CompressTask): Promise<CompressReport> {
+  await assertApart(task.out, [task.in, task.state]);
+  if (task.state !== undefined) await assertApart(task.state, [task.in]);
   const values = await readVector(task.in);
   const saved = await readState(task.state);
   const known = saved?.provenance;

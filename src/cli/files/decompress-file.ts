@@ -6,6 +6,7 @@ import {
   type BackendName,
 } from '../../agent/engine.ts';
 import {
+  assertApart,
   bytesOf,
   placedAt,
   readInput,
@@ -37,6 +38,7 @@ export interface DecompressReport {
 
 /** @throws GradwireError of the files and of what is in them */
 export async function decompressFile(task: DecompressTask): Promise<DecompressReport> {
+  await assertApart(task.out, [task.in, task.gradient]);
   const file = await readInput(task.in);
   const { provenance, payload } = await placedAt(task.in, () => unpackPayload(file));
   const gradient =

@@ -58,6 +58,37 @@ export function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
+/**
+ * Refuses an output that is one of the inputs, whatever the paths look like: it would be
+ * overwritten.
+ * @throws GradwireError `OUTPUT_IS_INPUT`
+ */
+export async function assertApart(
+  output: string,
+  inputs: readonly (string | undefined)[],
+): Promise<void> {
+  const own = await identityOf(output);
+  if (own === undefined) return;
+  for (const input of inputs) {
+    if (input === undefined || (await identityOf(input)) !== own) continue;
+    throw inputError('OUTPUT_IS_INPUT', `the output would overwrite ${input}`, {
+      place: output,
+      next: 'Name another file for the output.',
+    });
+  }
+}
+
+/** Device and number of a regular file; undefined if there is none. */
+async function identityOf(file: string): Promise<string | undefined> {
+  try {
+    const found = await stat(file);
+    return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
+  } catch {
+    // Reading or writing it names the reason.
+    return undefined;
+  }
+}
+
 /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
 export async function writeOutput(file: string, bytes: Uint8Array): Promise<void> {
   try {

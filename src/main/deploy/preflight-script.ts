@@ -61,8 +61,11 @@ elif ls /lib/ld-musl-* >/dev/null 2>&1; then say libc musl; fi
 has getconf && say cores "$(getconf _NPROCESSORS_ONLN 2>/dev/null)"
 [ -r /proc/meminfo ] && say memory "$(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)"
 say home "$HOME"
-say free "$(bounded df -Pk "$HOME" | tail -n 1 | awk '{print $4}')"
-say inodes "$(bounded df -Pi "$HOME" | tail -n 1 | awk '{print $4}')"
+# A device's name may have blanks: what is available comes before the percentage.
+available() { tail -n 1 | awk '{ for (i = 4; i <= NF; i++)
+  if ($i ~ /^[0-9]+%$/ && $(i - 1) ~ /^[0-9]+$/ && $(i - 2) ~ /^[0-9]+$/) { print $(i - 1); exit } }'; }
+say free "$(bounded df -Pk "$HOME" | available)"
+say inodes "$(bounded df -Pi "$HOME" | available)"
 has stat && say filesystem "$(bounded stat -f -c %T "$HOME")"
 if [ ! -d "$HOME" ]; then say homeless 1; elif [ ! -w "$HOME" ]; then say readonly 1; fi
 # Of nested mounts the deepest counts, of those at one place the last.

@@ -9,6 +9,8 @@
  */
 import Database from 'better-sqlite3';
 import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { parseRecord } from '../../shared/parse-record.ts';
 import {
   endsJournal,
@@ -21,6 +23,7 @@ import {
   type RunRecord,
 } from '../../shared/records.ts';
 import { reportOf, rootCause } from '../../shared/root-cause.ts';
+import { endedAt } from './ended-at.ts';
 import type { IterationArchive } from './iteration-archive.ts';
 import type { IterationReader } from './iteration-reader.ts';
 import { JournalProgress } from './journal-progress.ts';
@@ -242,7 +245,7 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
     case 'done':
       statements.endRun.run(
         record.reason,
-        record.at,
+        endOfRun(statements, run, record.at),
         record.metric ?? null,
         null,
         run.number,
@@ -251,7 +254,7 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
     case 'failed':
       statements.endRun.run(
         'failed',
-        record.at,
+        endOfRun(statements, run, record.at),
         null,
         JSON.stringify(record.error),
         run.number,
@@ -273,6 +276,18 @@ function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void
     default:
       record satisfies never;
   }
+}
+
+function endOfRun(statements: Statements, run: RunRow, lastAt: number): number {
+  return endedAt({
+    createdAt: run.created_at,
+    now: Date.now(),
+    firstAt: statements.firstEventAt.get(run.number)?.at ?? lastAt,
+    lastAt,
+    isHere: nodesOf(JSON.parse(run.spec) as ExperimentSpec).every(
+      (node) => node === LOCAL_NODE,
+    ),
+  });
 }
 
 /** How many iterations to look back for one that all ranks have recorded. */

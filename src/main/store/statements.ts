@@ -153,6 +153,8 @@ export function prepareStatements(database: Database.Database) {
       SELECT runs.id AS run, node FROM journals JOIN runs ON runs.number = journals.run
       WHERE state NOT IN ('starting', 'running') AND deleted < 2 AND ${IS_MISSING}
       ORDER BY runs.number`),
+    firstEventAt: database.prepare<[number], { at: number }>(`
+      SELECT record ->> '$.at' AS at FROM events WHERE run = ? ORDER BY sequence LIMIT 1`),
     endingEvent: database.prepare<[number], { sequence: number }>(`
       SELECT sequence FROM events
       WHERE run = ? AND record ->> '$.type' IN ('done', 'failed') LIMIT 1`),

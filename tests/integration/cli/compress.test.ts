@@ -364,3 +364,26 @@ describe('wrong input', () => {
     expect(statSync(at('nowhere')).size).toBeGreaterThan(0);
   });
 });
+
+test('an output never overwrites an input, whatever its path looks like', async () => {
+  const own = put('own.f32', vector());
+  symlinkSync(own, at('alias.f32'));
+  const before = readFileSync(own);
+  const refused = [
+    ['compress', '--method', 'topk', '--in', own, '--out', own],
+    ['compress', '--method', 'topk', '--in', own, '--out', at('alias.f32')],
+    ['compress', '--method', 'topk', '--in', own, '--out', at('z'), '--state', own],
+    ['decompress', '--in', at('line.gw'), '--out', at('line.gw')],
+    ['decompress', '--in', at('line.gw'), '--gradient', own, '--out', own],
+  ];
+  writeFileSync(at('line.gw'), 'kept');
+  for (const args of refused) {
+    const { code, stderr } = await commands.run(args);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('OUTPUT_IS_INPUT') as string,
+    });
+  }
+  expect(readFileSync(own)).toEqual(before);
+  expect(readFileSync(at('line.gw'), 'utf8')).toBe('kept');
+});
