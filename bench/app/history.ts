@@ -17,7 +17,7 @@ const RANKS = 4;
 const ITERATIONS = 3000;
 const LONG = 65_536;
 const BATCH = 4096;
-/** As the page reads it: the newest iterations, and a thousand of those before. */
+/** Reads a run as the page does: the newest iterations, and a thousand of those before. */
 const NEWEST = 512;
 const STRIDE = 64;
 const PIECE = 2048;

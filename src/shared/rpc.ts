@@ -117,7 +117,7 @@ export interface ExportPlace {
 
 export interface ExportPiece {
   readonly text: string;
-  /** Absent: this was the last one. */
+  /** Undefined after the last piece. */
   readonly next?: ExportPlace | undefined;
 }
 
@@ -129,7 +129,7 @@ export const MOST_ITERATION_RECORDS = 2048;
 
 export interface IterationsPiece {
   readonly entries: readonly JournalEntry[];
-  /** Where the next piece begins; absent: there is no more. */
+  /** Where the next piece begins; undefined after the last one. */
   readonly next?: number | undefined;
 }
 

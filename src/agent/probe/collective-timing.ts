@@ -145,7 +145,7 @@ export const thatGoOn = <T>(
 ): readonly T[] =>
   timed.filter((_, which) => seconds[which]! * growth <= LONGEST_SECONDS);
 
-/** Those that take vectors of these shapes, within one node. */
+/** Collectives that take vectors of these shapes, within one node. */
 function contestantsFor(
   shape: TimedShape | undefined,
 ): readonly CollectiveDefinition[] {

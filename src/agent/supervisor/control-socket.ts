@@ -13,7 +13,7 @@ const MOST_BYTES = 103;
 export class ControlSocket {
   readonly #server: Server;
   readonly #path: string;
-  /** Of the socket that this process made. */
+  /** Device and number of the socket that this process made. */
   #identity: string | undefined;
 
   /** @param socketPath if it is too long for a socket, its directory becomes the working directory */

@@ -49,7 +49,7 @@ export abstract class ParameterTrainer {
   readonly #runtime: JaxRuntime;
   readonly #model: Model;
   readonly #batch: number;
-  /** Of the last evaluation. */
+  /** The scores of the last evaluation. */
   #scores: ClassScores | undefined;
 
   constructor(parts: ParameterTrainerOptions, { places, tensors }: OwnTensors) {

@@ -30,12 +30,12 @@ export interface StageFunctions {
   forward(inputs: StageInputs, batch: JaxBatch): JaxArray;
   /** @param gradient of what `forward` gives */
   backward(inputs: StageInputs, batch: JaxBatch, gradient: JaxArray): StageInputs;
-  /** Of the last stage: the micro-batch's part of the batch's mean loss, and its measures. */
+  /** The last stage's part of the batch's mean loss for a micro-batch, and its measures. */
   lossAndGradient(
     inputs: StageInputs,
     batch: JaxBatch,
   ): [[loss: JaxArray, measures: JaxArray[]], gradients: StageInputs];
-  /** Of the last stage: the measures of test samples; a tally is that of those that count. */
+  /** The last stage's measures of test samples; a tally is that of those that count. */
   score(inputs: StageInputs, batch: JaxBatch, counted: JaxArray): JaxArray[];
 }
 

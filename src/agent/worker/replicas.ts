@@ -44,7 +44,7 @@ export class Replicas {
   readonly #options: ReplicasOptions;
   #weights: Vector | undefined;
   #state: Vector | undefined;
-  /** Of this rank's test samples, as many in every evaluation. */
+  /** Scores of this rank's test samples, as many in every evaluation. */
   #scores: Vector | undefined;
 
   constructor(options: ReplicasOptions) {

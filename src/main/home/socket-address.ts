@@ -12,7 +12,7 @@ const MOST_BYTES = 103;
 export const isTooLong = (socket: string): boolean =>
   Buffer.byteLength(socket) > MOST_BYTES;
 
-/** As `net.connect`. A directory that cannot be opened is an error event too. */
+/** Connects as `net.connect` does. A directory that cannot be opened is an error event too. */
 export function connectTo(socket: string): Socket {
   if (process.platform !== 'linux' || !isTooLong(socket)) return connect(socket);
   let directory: number;

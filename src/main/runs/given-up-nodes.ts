@@ -9,7 +9,7 @@ export interface FollowedRun {
   readonly id: string;
   /** All of its machines. */
   readonly nodes: readonly string[];
-  /** Those whose journal of the run has not ended. */
+  /** Nodes whose journal of the run has not ended. */
   readonly open: readonly string[];
   /** Whether it waits for all of its machines, to resume on them. */
   readonly interrupted: boolean;

@@ -36,7 +36,7 @@ export interface SshTarget {
   readonly alias?: string | undefined;
   /** Files of private keys, in the order in which they are tried. */
   readonly identities: readonly string[];
-  /** Those of `identities` that nobody named: OpenSSH's default keys. */
+  /** Keys among `identities` that the user did not name: OpenSSH's default keys. */
   readonly defaultIdentities: readonly string[];
   /** Use only those keys of the agent that are in `identities`. */
   readonly identitiesOnly: boolean;

@@ -42,7 +42,7 @@ export class DiskReserve {
   }
 
   /**
-   * Gives so many bytes back to the disk.
+   * Gives this number of bytes back to the disk.
    * @returns whether there were any
    */
   spend(bytes: number): boolean {

@@ -224,7 +224,7 @@ export class HistorySpace {
   }
 }
 
-/** Of a record that an earlier version wrote, about. */
+/** Bytes that a record of an earlier version takes, about. */
 const ROW_BYTES = 650;
 /** SQLite's name for it is a number. */
 const INCREMENTAL = 2;
@@ -253,7 +253,7 @@ function prepare(database: Database.Database) {
     addBytes: database.prepare<[number, number]>(
       'UPDATE runs SET bytes = bytes + ? WHERE number = ?',
     ),
-    /** Of a run of an earlier version, once its records lie in blocks. */
+    /** Called for a run of an earlier version, once its records lie in blocks. */
     countBytes: database.prepare<[{ run: number }]>(`
       UPDATE runs SET bytes =
         (SELECT total(bytes) FROM iteration_blocks WHERE run = @run)

@@ -126,7 +126,7 @@ export class IterationArchive {
     return rows.reduce((sum, { record }) => sum + record.length, 0) - bytes;
   }
 
-  /** Whether the tail has at least so many records. */
+  /** Whether the tail has at least this number of records. */
   isLong(run: number, records: number): boolean {
     return this.#statements.count.get(run, records)!.count >= records;
   }

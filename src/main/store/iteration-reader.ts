@@ -48,7 +48,7 @@ export class IterationReader {
   }
 
   /**
-   * The range's first iterations, up to so many records but at least one iteration. All reads
+   * The range's first iterations, up to a number of records but at least one iteration. All reads
    * of a piece belong into one transaction.
    */
   piece(

@@ -29,7 +29,7 @@ export function* exportRun(
   } while (place !== undefined);
 }
 
-/** @param place where the piece before ended; absent: the first one */
+/** @param place where the previous piece ended; default: the first piece */
 export function exportPiece(
   store: RunStore,
   run: string,

@@ -419,7 +419,7 @@ export class RunStore {
   }
 
   /**
-   * The first iterations of a range, by iteration and rank: so many records at most, but at
+   * The first iterations of a range, by iteration and rank: a limited number of records, but at
    * least one iteration's.
    */
   iterations(id: string, range: IterationRange, most: number): IterationPiece {

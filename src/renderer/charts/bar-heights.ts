@@ -23,6 +23,6 @@ export function barRange(
   return fits ? rangeFromZero([own.max / 1.04, highest]) : own;
 }
 
-/** What the phases of a bar are multiplied with, so that it ends within the axis. */
+/** The factor for the phases of a bar, so that it ends within the axis. */
 export const fitted = (height: number, top: number): number =>
   height > top ? top / height : 1;

@@ -1,4 +1,4 @@
-/** What a run's events tell the verdict: its links, and what the engine noticed. */
+/** Facts for the verdict from a run's events: its links, and what the engine noticed. */
 import { secondsPerByte } from '../../shared/emulated-network.ts';
 import type { RunEvent } from '../../shared/records.ts';
 

@@ -28,7 +28,7 @@ const NOTEWORTHY = 0.05;
 /** A smaller gain is noise. */
 const NOTICEABLE = 1.02;
 
-/** What is known of a run besides its iterations. */
+/** Facts of a run besides its iterations. */
 export interface VerdictContext {
   readonly ranks: number;
   /** Cores of the machine that all ranks share, when known. */
@@ -96,7 +96,7 @@ export function verdict(
   return statements;
 }
 
-/** What compression, or more of it, could still gain. */
+/** The gain that compression, or more of it, could still bring. */
 function gainOf(
   summary: WindowSummary,
   { linkTime, doesNotPay = false }: VerdictContext,

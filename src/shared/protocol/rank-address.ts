@@ -12,7 +12,7 @@ export const nodeNameSchema = z.string().min(1).max(255);
 const tunnelEntranceSchema = z.object({
   host: hostSchema,
   port,
-  /** As in `RankAddress`. */
+  /** The same as in `RankAddress`. */
   pulse: port.optional(),
 });
 /** Ports of this machine that are forwarded to a rank on another one. */

@@ -26,7 +26,7 @@ const MIGRATIONS = path.resolve(
 const OLD_VERSION = 10;
 const RUNS = { ended: wholeRun(3000), going: wholeRun(1500).slice(0, -1) };
 
-/** As version 10 wrote it: every record a row of JSON. */
+/** A database as version 10 wrote it: every record a row of JSON. */
 async function makeOld(): Promise<void> {
   const old = new Database(file);
   old.pragma('journal_mode = WAL');
@@ -78,7 +78,7 @@ test('an old database is whole after any cut, and small in the end', async () =>
   await makeOld();
   const before = statSync(file).size;
   const script = path.join(import.meta.dirname, 'compacting.ts');
-  // Killed as soon as so many lines are out: the step after it is somewhere in the middle.
+  // Killed as soon as enough lines are out: the step after it is somewhere in the middle.
   for (const lines of [1, 2, 4, Infinity]) {
     const child = spawn(process.execPath, [script, file], {
       stdio: ['ignore', 'pipe', 'inherit'],

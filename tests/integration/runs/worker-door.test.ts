@@ -15,7 +15,7 @@ import { launchScript, startScriptedNode } from './scripted-node.ts';
 import { endOf, type SupervisorNode } from './supervisor-node.ts';
 
 let node: SupervisorNode;
-/** Of a run that is well and goes on beside all others. */
+/** Records of a run that is well and goes on beside all others. */
 let other: readonly JournalEntry[];
 
 beforeAll(async () => {

@@ -195,7 +195,7 @@ test('a server that shows another key of its own at a renewal is refused', async
   });
   await renewed;
   expect(connection.isOpen).toBe(true);
-  // ssh2 has no way to change a server's key, which no honest server does.
+  // ssh2 cannot change a server's key, and no honest server does.
   const { _protocol: protocol } = client as unknown as {
     _protocol: { _hostKeys: Record<string, unknown> };
   };

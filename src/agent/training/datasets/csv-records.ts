@@ -9,7 +9,7 @@ export interface CsvRecord {
   /** Of its first line, from 1 on. */
   readonly line: number;
   readonly values: readonly string[];
-  /** Of a record with line ends in its values. */
+  /** The lines of a record with line ends in its values. */
   readonly within?: LinesWithin | undefined;
 }
 

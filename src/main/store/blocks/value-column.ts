@@ -32,7 +32,7 @@ export type ColumnShape =
 
 interface FieldShape {
   readonly name: string;
-  /** Rows that have the field; absent: all. */
+  /** Rows that have the field; default: all. */
   readonly rows?: { readonly count: number; readonly code: NumberCode };
   readonly column: ColumnShape;
 }
