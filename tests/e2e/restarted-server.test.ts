@@ -51,6 +51,12 @@ it('starts nothing at a mere letter, and opens the palette as other apps do', as
 });
 
 it('goes on in the page that was open, also with a run that it was opening', async () => {
+  // The page has fetched this view's files before the server goes away.
+  const state = page.getByTestId('run-state').filter({ hasText: /completed/i });
+  await page.evaluate(`location.hash = '#/run/${run}'`);
+  await state.waitFor();
+  await page.evaluate(`location.hash = '#/start'`);
+  await page.getByTestId('try-button').waitFor();
   await server[Symbol.asyncDispose]();
   await page.getByText('Reconnecting').first().waitFor();
   await page.evaluate(`location.hash = '#/run/${run}'`);

@@ -66,7 +66,7 @@ export class Arena {
 
   /** @throws GradwireError `ARENA_EXHAUSTED` */
   allocate(bytes: number): Region {
-    const size = Math.ceil(Math.max(bytes, 1) / ALIGNMENT) * ALIGNMENT;
+    const size = sizeFor(bytes);
     const index = this.#free.findIndex((run) => run.bytes >= size);
     if (index >= 0) {
       const run = this.#free[index]!;
@@ -86,15 +86,17 @@ export class Arena {
   }
 
   /**
-   * Takes back a region that this arena has given.
+   * Takes back a region that this arena has given; its bytes are those that it was given or
+   * those that were asked for, also none.
    * @throws an internal error if any of it is free already: two owners would share it
    */
   release(region: Region): void {
-    const { offset, bytes } = region;
-    if (!(offset >= BASE && bytes > 0 && offset + bytes <= this.#end)) {
+    const { offset } = region;
+    const bytes = sizeFor(region.bytes);
+    if (!(offset >= BASE && region.bytes >= 0 && offset + bytes <= this.#end)) {
       throw notGiven(region);
     }
-    this.#takeBack(region);
+    this.#takeBack({ offset, bytes });
   }
 
   #takeBack(region: Region): void {
@@ -169,6 +171,10 @@ export class Arena {
     }
   }
 }
+
+/** Bytes that a region takes. */
+const sizeFor = (bytes: number): number =>
+  Math.ceil(Math.max(bytes, 1) / ALIGNMENT) * ALIGNMENT;
 
 const notGiven = ({ offset, bytes }: Region): Error =>
   new Error(`internal: ${bytes} bytes at ${offset} are released, but not in use`);

@@ -9,6 +9,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -116,6 +117,7 @@ describe('a supervisor whose socket is gone', () => {
     const supervisors = home.supervisors();
     const workers = home.processes('gradwire worker');
     await makeDeadSocket(home);
+    const lock = path.join(home.directory, 'supervisor.lock');
     for (const spoil of [
       () => {
         rmSync(home.socket);
@@ -123,13 +125,19 @@ describe('a supervisor whose socket is gone', () => {
       () => {
         renameSync(deadSocket(home), home.socket);
       },
-      () => {
-        rmSync(path.join(home.directory, 'supervisor.lock'));
+      async () => {
+        rmSync(lock);
         rmSync(home.socket);
         writeFileSync(home.socket, '');
+        // Until it has noticed, another supervisor may take the home, since nothing holds it.
+        await until(
+          () => existsSync(lock) && lstatSync(home.socket, { throwIfNoEntry: false }),
+          (found) => found !== false && found?.isSocket() === true,
+          'its lock and its socket to be back',
+        );
       },
     ]) {
-      spoil();
+      await spoil();
       const list = succeeded(await home.run(['runs', 'list', '--json']));
       expect(list.stderr).not.toContain('HOME_');
       expect(JSON.parse(list.stdout)).toMatchObject({ id: run, state: 'running' });

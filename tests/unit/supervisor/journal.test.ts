@@ -135,7 +135,7 @@ describe('the journal', () => {
       expect.objectContaining({
         code: 'JOURNAL_WRITE_FAILED',
         message: expect.stringContaining(file) as string,
-        next: expect.stringContaining('GRADWIRE_HOME') as string,
+        next: expect.stringContaining('Its directory is gone') as string,
       }) as Error,
     );
   });

@@ -1,5 +1,7 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { mnist } from '../../../src/agent/training/datasets/mnist.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 import { directoryOf, idxBytes, temporaryDirectory } from './idx-fixtures.ts';
@@ -134,7 +136,16 @@ describe('what is wrong is one error', () => {
   });
 });
 
-const real = realDataWith('t10k-images-idx3-ubyte.gz');
+const all = realDataWith('t10k-images-idx3-ubyte.gz');
+/** The test pair alone, which replaces the whole set. */
+const real = all === undefined ? undefined : mkdtempSync(path.join(tmpdir(), 'mnist-'));
+if (all !== undefined && real !== undefined) {
+  for (const name of ['t10k-images-idx3-ubyte.gz', 't10k-labels-idx1-ubyte.gz'])
+    symlinkSync(path.join(all, name), path.join(real, name));
+}
+afterAll(() => {
+  if (real !== undefined) rmSync(real, { recursive: true });
+});
 
 describe.skipIf(real === undefined)('real MNIST', () => {
   test('its first labels are known, its images are dark strokes on nothing', async () => {
