@@ -83,6 +83,16 @@ it('leaves alone what others have taken of its memory', () => {
   );
 });
 
+it('takes back a region by the bytes that were asked for, also none', () => {
+  for (const bytes of [0, 1, 17, 64]) {
+    const arena = new Arena();
+    const region = arena.allocate(bytes);
+    arena.release({ offset: region.offset, bytes });
+    expect(arena.allocate(bytes)).toEqual(region);
+    arena.release(region);
+  }
+});
+
 it('does not take back what it has taken back already, or has never given', () => {
   const arena = new Arena();
   const [a, b, c] = [arena.allocate(64), arena.allocate(64), arena.allocate(64)];
@@ -91,7 +101,11 @@ it('does not take back what it has taken back already, or has never given', () =
   wrong.push(b, { offset: b.offset + 16, bytes: 16 }, { offset: a.offset, bytes: 80 });
   arena.release(a);
   wrong.push(a, b, { offset: b.offset + 48, bytes: 32 }, { ...c, bytes: 128 });
-  wrong.push({ offset: 0, bytes: 16 }, { ...c, bytes: 0 }, { offset: NaN, bytes: 16 });
+  wrong.push(
+    { offset: 0, bytes: 16 },
+    { ...c, bytes: -16 },
+    { offset: NaN, bytes: 16 },
+  );
   for (const region of wrong) {
     expect(() => arena.release(region)).toThrow(/^internal: .* not in use$/);
   }
