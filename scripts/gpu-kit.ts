@@ -39,8 +39,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Debian's libraries: the Vulkan loader, and those of X11 that NVIDIA's driver needs to be
- * loaded, which a machine without a screen may lack.
+ * Debian's libraries: the Vulkan loader, those of X11 and OpenGL that parts of NVIDIA's
+ * driver need to be loaded, which a machine without a screen may lack, and those of C++.
  */
 const LIBRARIES: Readonly<Record<string, string>> = {
   'libvulkan.so.1': 'libvulkan1',
@@ -51,6 +51,9 @@ const LIBRARIES: Readonly<Record<string, string>> = {
   'libXdmcp.so.6': 'libxdmcp6',
   'libbsd.so.0': 'libbsd0',
   'libmd.so.0': 'libmd0',
+  'libGLdispatch.so.0': 'libglvnd0',
+  'libstdc++.so.6': 'libstdc++6',
+  'libgcc_s.so.1': 'libgcc-s1',
 };
 const DEBIAN = '/usr/lib/x86_64-linux-gnu';
 
@@ -75,6 +78,11 @@ async function bundle(outDir: string): Promise<void> {
     name,
     path.join(root, `scripts/gpu-kit/${name}.ts`),
   ]);
+  const others = {
+    gpu: path.join(root, 'bench/gpu.ts'),
+    // Beside the chunk of the test that starts it.
+    'chunks/trainer-steps': path.join(root, 'tests/gpu/trainer-steps.ts'),
+  };
   const external = ['@lydell/node-pty', ...Object.keys(PACKAGES)];
   await build({
     configFile: false,
@@ -88,7 +96,7 @@ async function bundle(outDir: string): Promise<void> {
     build: {
       ...{ ssr: true, target: 'node24', outDir, minify: false },
       rollupOptions: {
-        input: Object.fromEntries([...own, ['gpu', path.join(root, 'bench/gpu.ts')]]),
+        input: { ...Object.fromEntries(own), ...others },
         external: [...external, ...builtinModules],
         output: {
           entryFileNames: '[name].js',
@@ -143,7 +151,7 @@ function runtimeFiles(): readonly (readonly [from: string, to: string])[] {
   if (missing.length > 0) {
     fail(
       `not here: ${missing.join(', ')}`,
-      'Pack on x86-64 Debian, after npm ci and apt-get install libvulkan1 libx11-6 libxext6.',
+      'Pack on x86-64 Debian, after npm ci and apt-get install libvulkan1 libx11-6 libxext6 libglvnd0.',
     );
   }
   return all.map(([from, to]) => [realpathSync(from), to]);

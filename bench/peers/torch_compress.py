@@ -1,7 +1,8 @@
 """What people use in place of Gradwire's kernels, in PyTorch on one thread or on a GPU.
 
     /usr/bin/python3 torch_compress.py FILE RATIO
-    python3 torch_compress.py --cuda N...
+    python3 torch_compress.py --cuda [--bus 00000000:3B:00.0] N...
+    python3 torch_compress.py --cpu N...
 
 FILE holds little-endian float32. Prints one JSON object: the median milliseconds of
 seven calls, after one to warm up, of
@@ -14,16 +15,30 @@ seven calls, after one to warm up, of
     tuned     the same with one rounding of level plus noise, in place where it can be
     means     the mean of the entries >= 0 and of |x| over the others, by masks
 
-With --cuda the vectors are N sums of two uniform numbers, as in bench/gpu.ts, on the first
-GPU; the times lie between two events of its stream, so work on the host is in them only
-where the GPU waits for it. There a copy is timed, too, and top-k of 0.1 % and 1 %.
+With --cuda the vectors are N sums of two uniform numbers, as in bench/gpu.ts, on the GPU
+with that bus id, else on the first; the times lie between two events of its stream, so work
+on the host is in them only where the GPU waits for it. There a copy is timed, too, and top-k
+of 0.1 % and 1 %. A line is printed after each N, with all rows up to then. --cpu tries the
+same works without a GPU, by the host's clock.
+
+Exit code 3: this Python has no PyTorch, or PyTorch does not see that GPU.
 """
 
 import json
+import platform
 import sys
 import time
 
-import torch
+
+def none(message):
+    print(message, file=sys.stderr)
+    sys.exit(3)
+
+
+try:
+    import torch
+except ImportError as error:
+    none(error)
 
 CALLS = 7
 BUCKET = 512
@@ -104,35 +119,69 @@ def median_event_ms(work):
     return sorted(times)[CALLS // 2]
 
 
-def on_gpu(sizes):
+def bus_of(index):
+    """As nvidia-smi prints it; None before PyTorch 2.8 or so, which does not tell it."""
+    properties = torch.cuda.get_device_properties(index)
+    parts = [getattr(properties, f"pci_{part}_id", None) for part in ("domain", "bus", "device")]
+    return None if None in parts else "%08X:%02X:%02X.0" % tuple(parts)
+
+
+def gpu_at(bus):
+    if not torch.cuda.is_available():
+        none("PyTorch sees no GPU with CUDA")
+    if bus is None:
+        return 0
+    buses = [bus_of(index) for index in range(torch.cuda.device_count())]
+    if bus in buses:
+        return buses.index(bus)
+    # Then the environment has chosen it.
+    if buses == [None]:
+        return 0
+    none(f"PyTorch sees no GPU at {bus}, but at {buses}")
+
+
+def works_on(x):
+    n = x.numel()
+    y = torch.empty_like(x)
+    return {
+        "copy": lambda: y.copy_(x),
+        "top-k 0.1 %": lambda: topk(x, -(-n // 1000)),
+        "top-k 1 %": lambda: topk(x, -(-n // 100)),
+        "means": lambda: means(x),
+        "qsgd": lambda: qsgd(x),
+        "tuned": lambda: tuned(x),
+    }
+
+
+def rows_of(sizes, device, about, median):
     torch.manual_seed(1)
-    properties = torch.cuda.get_device_properties(0)
+    about = {"torch": torch.__version__, "python": platform.python_version(), **about}
     rows = []
     for n in sizes:
-        x = torch.rand(n, device="cuda") + torch.rand(n, device="cuda") - 1
-        y = torch.empty_like(x)
-        works = {
-            "copy": lambda: y.copy_(x),
-            "top-k 0.1 %": lambda: topk(x, -(-n // 1000)),
-            "top-k 1 %": lambda: topk(x, -(-n // 100)),
-            "means": lambda: means(x),
-            "qsgd": lambda: qsgd(x),
-            "tuned": lambda: tuned(x),
-        }
-        row = {name: median_event_ms(work) for name, work in works.items()}
-        rows.append({"n": n, **row})
-    parts = [getattr(properties, f"pci_{part}_id", None) for part in ("domain", "bus", "device")]
-    bus = None if None in parts else "%08X:%02X:%02X.0" % tuple(parts)
-    print(
-        json.dumps(
-            {
-                "torch": torch.__version__,
-                "device": properties.name,
-                **({} if bus is None else {"bus": bus}),
-                "rows": rows,
-            }
-        )
-    )
+        x = torch.rand(n, device=device) + torch.rand(n, device=device) - 1
+        times = {name: median(work) for name, work in works_on(x).items()}
+        rows.append({"n": n, **times})
+        print(json.dumps({**about, "rows": rows}), flush=True)
+
+
+def on_gpu(arguments):
+    bus = None
+    if arguments and arguments[0] == "--bus":
+        bus = arguments[1]
+        arguments = arguments[2:]
+    index = gpu_at(bus)
+    torch.cuda.set_device(index)
+    seen = bus_of(index)
+    about = {
+        "cuda": torch.version.cuda,
+        "device": torch.cuda.get_device_name(index),
+        **({} if seen is None else {"bus": seen}),
+    }
+    rows_of(sizes_in(arguments), f"cuda:{index}", about, median_event_ms)
+
+
+def sizes_in(arguments):
+    return [int(n) for n in arguments]
 
 
 def on_cpu():
@@ -160,6 +209,9 @@ def on_cpu():
 
 
 if sys.argv[1] == "--cuda":
-    on_gpu([int(n) for n in sys.argv[2:]])
+    on_gpu(sys.argv[2:])
+elif sys.argv[1] == "--cpu":
+    about = {"cuda": None, "device": platform.processor() or "CPU"}
+    rows_of(sizes_in(sys.argv[2:]), "cpu", about, median_ms)
 else:
     on_cpu()

@@ -1,166 +1,140 @@
 /**
- * Everything that the kit measures, in order of worth, for at most eight minutes. Each step has
- * its time limit and its own JSON file in OUT, written as soon as it ends (results.ts).
+ * Everything that the kit measures, in order of worth. What is not done after 460 s is cut,
+ * so that whoever gives up after eight minutes has all files (steps.ts).
  *
- *   node measure.js [--software] [--quick] [--work DIR] OUT
+ *   node measure.js [--software] [--quick] [--only STEPS] [--seconds S] [--began EPOCH]
+ *     [--work DIR] OUT
  *
- * Exit code 3: WebGPU finds no GPU here. 1: a step failed or was cut.
+ * --software accepts a CPU driver, and takes its time. Exit code 3: WebGPU finds no GPU here.
+ * 1: a step failed or was cut.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { TestOutcome } from './collected-tests.ts';
-import type { Bits, DeviceSeen, KernelTimes, PeerTimes, StepResult } from './results.ts';
+import { diagnosis, drivers, lentLibraries, Libraries } from './driver.ts';
+import { nvidiaGpus } from './nvidia.ts';
+import { timePeers } from './peers.ts';
+import { endAll, failureOf, runProgram, type Finished } from './program.ts';
+import type { Bits, DeviceSeen, KernelTimes, Outcome } from './results.ts';
 import { kitRuns, measureRun } from './runs.ts';
-import { endAll, runProgram, type Finished } from './step.ts';
+import { DEVICE, Steps } from './steps.ts';
+import { endProcessesOf, surroundingsIn } from './surroundings.ts';
 
-const TOTAL_S = 470;
-/** In order of worth. */
-const TEST_FILES = [
-  ...['device-kernels', 'device-methods', 'golden', 'device-quantizers'],
-  ...['device-exchanges', 'device-site', 'gpu-training', 'gpu-device', 'shared-device'],
+/** What follows takes a few seconds at most: to kill what runs, and to remove files. */
+const TOTAL_S = 460;
+/** With --software there is nobody who gives up, and no times that anybody needs. */
+const SOFTWARE_S = 7200;
+const PATIENCE = 20;
+/** Bits of every kernel and every method; then of what builds on them. */
+const FIRST_FILES = ['device-kernels', 'device-methods', 'golden', 'device-quantizers'];
+const LATER_FILES = [
+  ...['trainer-webgpu', 'gpu-training', 'device-site', 'device-exchanges'],
+  ...['gpu-device', 'shared-device', 'synthetic-gradient'],
 ];
 
 const { values: options, positionals } = parseArgs({
   options: {
     software: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    seconds: { type: 'string' },
+    only: { type: 'string', default: '' },
+    /** When run.sh began: to unpack takes some of the time. */
+    began: { type: 'string' },
     work: { type: 'string' },
   },
   allowPositionals: true,
 });
 const out = path.resolve(positionals[0] ?? 'gpu-report');
-const work = path.resolve(options.work ?? out);
+const work = path.resolve(options.work ?? mkdtempSync(path.join(tmpdir(), 'gw.')));
 const here = import.meta.dirname;
 /** In the kit, bundles; from a checkout, sources. */
 const ending = path.extname(import.meta.filename);
 const app = ending === '.js' ? path.join(here, '..') : path.join(here, '../..');
-const began = performance.now();
-let failures = 0;
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    endAll();
-    process.exit(signal === 'SIGINT' ? 130 : 143);
-  });
+const surroundings = surroundingsIn(work);
+const total = Number(options.seconds ?? (options.software ? SOFTWARE_S : TOTAL_S));
+const began = options.began === undefined ? Date.now() : 1000 * Number(options.began);
+if (!(total > 0) || !(began > 0)) {
+  process.stderr.write('gpu-kit: --seconds and --began need numbers\n');
+  process.exit(2);
 }
+const steps = new Steps(out, began + 1000 * total, options.only.split(','));
+const patience = options.software ? PATIENCE : 1;
 
-const left = (limit: number): number =>
-  Math.min(limit, TOTAL_S - (performance.now() - began) / 1000);
+/** Whether nobody else removes the folder of the work. */
+let removes = options.work === undefined;
+process.once('exit', () => {
+  endAll();
+  endProcessesOf(surroundings.home);
+  if (removes) rmSync(work, { recursive: true, force: true, maxRetries: 5 });
+});
+process.once('SIGHUP', () => process.exit(129));
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid === parent) return;
+  // Whoever started this was killed: nobody waits for it, or removes what it leaves.
+  removes = true;
+  process.exit(143);
+}, 500).unref();
 
-/** A step's file, whatever becomes of the step. */
-async function step<T>(
-  name: string,
-  limit: number,
-  work: (seconds: number) => Promise<Omit<StepResult<T>, 'step' | 'began' | 'seconds'>>,
-): Promise<T | undefined> {
-  const start = performance.now();
-  const date = new Date().toISOString();
-  const seconds = left(limit);
-  const outcome =
-    seconds < 5 ? { failure: 'no time was left for it' } : await tried(() => work(seconds));
-  const took = (performance.now() - start) / 1000;
-  const file: StepResult<T> = { step: name, began: date, seconds: took, ...outcome };
-  writeFileSync(path.join(out, `${name}.json`), `${JSON.stringify(file, undefined, 1)}\n`);
-  if (file.failure !== undefined) failures++;
-  const said = file.failure ?? file.skipped ?? 'done';
-  console.log(`${name}: ${said.split('\n')[0]!.slice(0, 200)} (${took.toFixed(1)} s)`);
-  return file.result;
-}
-
-async function tried<T>(
-  work: () => Promise<Omit<StepResult<T>, 'step' | 'began' | 'seconds'>>,
-): Promise<Omit<StepResult<T>, 'step' | 'began' | 'seconds'>> {
-  try {
-    return await work();
-  } catch (error) {
-    return { failure: String(error) };
-  }
-}
-
-const runNode = (script: string, args: readonly string[], seconds: number) =>
+const runNode = (
+  script: string,
+  args: readonly string[],
+  seconds: number,
+  more: NodeJS.ProcessEnv = {},
+) =>
   runProgram(process.execPath, [path.join(here, `${script}${ending}`), ...args], {
-    seconds,
+    ...{ seconds, env: { ...surroundings.own, ...more } },
   });
-
-function failureOf({ code, cut, seconds, stderr }: Finished): string | undefined {
-  if (cut) return `cut after ${seconds.toFixed(0)} s`;
-  return code === 0 ? undefined : `exit code ${code}: ${stderr.trim().slice(-2000)}`;
-}
 
 /** What a program printed as JSON, or why it did not. */
-function printed<T>(finished: Finished): { result?: T; failure?: string } {
+function printed<T>(finished: Finished): Outcome<T> {
   const failure = failureOf(finished);
   if (failure !== undefined) return { failure };
   return { result: JSON.parse(finished.stdout) as T };
 }
 
-/**
- * Driver manifests to try: the machine's, then one for a driver of NVIDIA that came without
- * its manifest, as in containers. The second library needs nothing of X11.
- */
-function manifests(): readonly (string | undefined)[] {
-  if (process.env['VK_ICD_FILENAMES'] !== undefined) return [undefined];
-  const written = ['libGLX_nvidia.so.0', 'libEGL_nvidia.so.0'].map((library) => {
-    const file = path.join(work, `${library}.json`);
-    const icd = { library_path: library, api_version: '1.3.0' };
-    writeFileSync(file, JSON.stringify({ file_format_version: '1.0.0', ICD: icd }));
-    return file;
-  });
-  return [undefined, ...written];
-}
+/** Our own reason, which comes last, then what the loader said of it, each once. */
+const reasonsOf = ({ stderr }: Finished): string =>
+  [...new Set(stderr.trim().split('\n').toReversed())].slice(0, 12).join('\n');
 
-/** What tells why there is no adapter: the kernel's driver, and the libraries there. */
-async function diagnosis(): Promise<string> {
-  const version = '/proc/driver/nvidia/version';
-  const kernel = existsSync(version) ? readFileSync(version, 'utf8') : `no ${version}`;
-  const { stdout } = await runProgram('sh', ['-c', 'PATH=$PATH:/sbin ldconfig -p'], {
-    seconds: 10,
-  });
-  const libraries = stdout.split('\n').filter((one) => /nvidia|vulkan/.test(one));
-  const folders = ['/etc/vulkan/icd.d', '/usr/share/vulkan/icd.d'].filter(existsSync);
-  const icds = folders.flatMap((folder) =>
-    readdirSync(folder).map((one) => path.join(folder, one)),
-  );
-  return [kernel, ...libraries, ...icds].map((line) => line.trim()).join('\n');
-}
-
-async function findDevice(seconds: number): Promise<{
-  result?: DeviceSeen;
-  failure?: string;
-}> {
-  const smi = await runProgram(
-    'nvidia-smi',
-    [
-      '--query-gpu=name,driver_version,pci.bus_id,memory.total,compute_mode,mig.mode.current',
-      '--format=csv,noheader',
-    ],
-    { seconds: 20 },
-  );
-  const nvidia = smi.code === 0 ? smi.stdout.trim().split('\n') : [];
-  const reasons: string[] = [];
-  const flags = options.software ? ['--software'] : [];
-  for (const manifest of manifests()) {
-    if (manifest !== undefined) process.env['VK_ICD_FILENAMES'] = manifest;
-    const finished = await runNode('device', flags, seconds / 3);
-    if (finished.code === 0) {
+async function findDevice(seconds: number): Promise<Outcome<DeviceSeen>> {
+  const nvidia = await nvidiaGpus(surroundings.machine);
+  const packed = path.join(work, 'lib');
+  const libraries = await Libraries.of(surroundings.own, packed);
+  const lent = lentLibraries(packed, libraries);
+  const tried: string[] = [];
+  const folders = { manifests: work, lent: packed };
+  for (const driver of drivers(surroundings.own, libraries, folders)) {
+    const before = { ...surroundings.own };
+    Object.assign(surroundings.own, driver.env);
+    const flags = options.software ? ['--software'] : [];
+    // The loader then names what a driver lacks.
+    const loud = { VK_LOADER_DEBUG: 'error' };
+    const finished = await runNode('device', flags, seconds / 3, loud);
+    const failure = failureOf(finished);
+    if (failure === undefined) {
+      const manifest = readFileSync(path.join(app, 'package.json'), 'utf8');
+      const { version } = JSON.parse(manifest) as { version: string };
       const seen = JSON.parse(finished.stdout) as DeviceSeen;
-      const { version } = JSON.parse(
-        readFileSync(path.join(app, 'package.json'), 'utf8'),
-      ) as { version: string };
-      const about = { nvidia, node: process.version, gradwire: version };
-      return {
-        result: { ...seen, ...about, ...(manifest === undefined ? {} : { manifest }) },
-      };
+      const about = { node: process.version, gradwire: version, driver: driver.name };
+      return { result: { ...seen, ...about, nvidia, tried, lent } };
     }
-    const reason = failureOf(finished)!;
-    reasons.push(manifest === undefined ? reason : `${path.basename(manifest)}: ${reason}`);
-    if (manifest !== undefined) delete process.env['VK_ICD_FILENAMES'];
+    tried.push(`${driver.name}: ${finished.cut ? failure : reasonsOf(finished)}`);
+    for (const name of Object.keys(driver.env)) {
+      if (before[name] === undefined) Reflect.deleteProperty(surroundings.own, name);
+      else surroundings.own[name] = before[name];
+    }
   }
-  return { failure: [...reasons, ...nvidia, await diagnosis()].join('\n') };
+  const cards = nvidia.map((gpu) => `nvidia-smi: ${Object.values(gpu).join(', ')}`);
+  const libs = lent.length > 0 ? [`lent by the kit: ${lent.join(' ')}`] : [];
+  return { failure: [...tried, ...cards, ...libs, ...diagnosis(libraries)].join('\n') };
 }
 
-async function testBits(file: string, seconds: number) {
+async function testBits(file: string, seconds: number): Promise<Outcome<Bits>> {
   const finished = await runNode('run-tests', [file], seconds);
   const outcomes = finished.stdout.split('\n').flatMap((line): TestOutcome[] => {
     try {
@@ -174,66 +148,45 @@ async function testBits(file: string, seconds: number) {
   const failed = outcomes.filter(({ outcome }) => outcome === 'failed');
   const result: Bits = { passed: count('passed'), skipped: count('skipped'), failed };
   const wrong =
-    failed.length > 0 ? `${failed.length} tests failed: ${failed[0]!.name}` : undefined;
+    failed.length > 0
+      ? `${failed.length} tests failed, first: ${failed[0]!.name}`
+      : undefined;
   const none = result.passed === 0 ? 'no test passed' : undefined;
   const failure = failureOf(finished) ?? wrong ?? none;
   return failure === undefined ? { result } : { result, failure };
 }
 
-/** Python with PyTorch, without the kit's libraries. */
-async function timePeers(seconds: number) {
-  const env = { ...process.env };
-  delete env['LD_LIBRARY_PATH'];
-  const asked = await runProgram('python3', ['-c', 'import torch; torch.zeros(1).cuda()'], {
-    seconds: Math.min(60, seconds),
-    env,
-  });
-  if (asked.code !== 0) {
-    const reason = asked.stderr.trim().split('\n').at(-1) ?? '';
-    return { skipped: `no PyTorch with CUDA: ${reason}` };
+const bits = async (file: string): Promise<void> => {
+  await steps.run(`bits-${file}`, 60 * patience, (seconds) => testBits(file, seconds));
+};
+
+/** What a GPU is needed for, and PyTorch beside it. */
+async function measure({ bus, nvidia }: DeviceSeen): Promise<void> {
+  for (const file of FIRST_FILES) await bits(file);
+  const sizes = options.quick ? [100_000] : [1_000_000, 25_000_000, 66_000_000];
+  for (const n of sizes) {
+    await steps.run<KernelTimes>(`kernels-${n}`, 25 * patience, async (seconds) =>
+      printed(await runNode('gpu', ['--n', String(n), '--json'], seconds)),
+    );
   }
-  const script = ['torch_compress.py', '../../bench/peers/torch_compress.py']
-    .map((name) => path.join(here, name))
-    .find(existsSync)!;
-  const sizes = options.quick ? ['1000000'] : ['1000000', '25000000', '66000000'];
-  return printed<PeerTimes>(
-    await runProgram('python3', [script, '--cuda', ...sizes], { seconds, env }),
+  await steps.run('peers', 90, (seconds) =>
+    timePeers({ env: surroundings.machine, gpus: nvidia, bus, sizes, seconds }),
   );
+  for (const run of kitRuns(options.quick, work)) {
+    await steps.run(`run-${run.name}`, 40 * patience, (seconds) =>
+      measureRun(app, run, surroundings, seconds),
+    );
+  }
+  for (const file of LATER_FILES) await bits(file);
 }
 
 mkdirSync(out, { recursive: true });
-const device = await step<DeviceSeen>('device', 45, findDevice);
-if (device !== undefined) {
-  for (const file of TEST_FILES) {
-    await step<Bits>(`bits-${file}`, options.quick ? 200 : 60, (seconds) =>
-      testBits(file, seconds),
-    );
-    // With --quick one file shows that bundled tests run: a CPU driver takes minutes for all.
-    if (options.quick) break;
-  }
-  for (const n of options.quick ? ['100k'] : ['1M', '25M', '66M']) {
-    await step<KernelTimes>(`kernels-${n}`, options.quick ? 120 : 25, async (seconds) =>
-      printed(await runNode('gpu', ['--n', n, '--json'], seconds)),
-    );
-  }
-}
-await step<PeerTimes>('peers', 60, timePeers);
-if (device !== undefined) {
-  for (const run of kitRuns(options.quick)) {
-    await step(`run-${run.name}`, options.quick ? 150 : 40, async (seconds) => {
-      const { steps, failure } = await measureRun(app, run, seconds);
-      return {
-        ...(steps === undefined ? {} : { result: steps }),
-        ...(failure === undefined ? {} : { failure }),
-      };
-    });
-  }
-}
+const device = await steps.run<DeviceSeen>(DEVICE, 45, findDevice);
 if (device === undefined) {
   process.stderr.write(
     `gpu-kit: WebGPU finds no GPU here; ${path.join(out, 'device.json')} says what was tried\n`,
   );
   process.exit(3);
 }
-endAll();
-process.exit(failures > 0 ? 1 : 0);
+await measure(device);
+process.exit(steps.failures > 0 ? 1 : 0);

@@ -1,5 +1,6 @@
 /** The JSON files that the kit writes: measure.ts makes them, scripts/gpu-report.ts reads them. */
 import type { TestOutcome } from './collected-tests.ts';
+import type { NvidiaGpu } from './nvidia.ts';
 
 /** What every file has; `failure` says why there is no `result`, or no complete one. */
 export interface StepResult<T> {
@@ -11,6 +12,9 @@ export interface StepResult<T> {
   readonly result?: T;
 }
 
+/** What a step's work says: the rest of its file is added by who runs it. */
+export type Outcome<T> = Omit<StepResult<T>, 'step' | 'began' | 'seconds'>;
+
 export interface DeviceSeen {
   readonly name: string;
   /** PCI bus id. */
@@ -20,10 +24,13 @@ export interface DeviceSeen {
   readonly info: Readonly<Record<string, string>>;
   readonly limits: Readonly<Record<string, number>>;
   readonly features: readonly string[];
-  /** Lines of nvidia-smi: name, driver, bus id, memory. */
-  readonly nvidia: readonly string[];
-  /** The driver's manifest that was written, as the machine has none. */
-  readonly manifest?: string;
+  /** All GPUs that nvidia-smi lists. */
+  readonly nvidia: readonly NvidiaGpu[];
+  /** How Vulkan's driver was found, and what did not lead to one before. */
+  readonly driver: string;
+  readonly tried: readonly string[];
+  /** Libraries that the machine lacks and the kit has. */
+  readonly lent: readonly string[];
   readonly node: string;
   readonly gradwire: string;
 }
@@ -48,6 +55,8 @@ export interface KernelTimes {
 
 export interface PeerTimes {
   readonly torch: string;
+  readonly cuda: string | null;
+  readonly python: string;
   readonly device: string;
   readonly bus?: string;
   /** Milliseconds of each function, by the number of elements. */
@@ -72,8 +81,12 @@ export interface RunSteps {
   readonly switches: number;
   readonly consistent: boolean | undefined;
   readonly weights: string | undefined;
-  /** Device memory in use by all processes, MiB: the most seen, and before the run. */
+  /**
+   * Memory in use on the run's GPUs by all processes, MiB: the most that was seen, and before
+   * the run.
+   */
   readonly peakMiB?: number;
   readonly beforeMiB?: number;
+  /** Codes of warnings. */
   readonly notices: readonly string[];
 }

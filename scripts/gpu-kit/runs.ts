@@ -1,9 +1,13 @@
 /** Runs of the kit: models, ranks that share the GPU, a switch in mid-run. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import type { IterationRecord, RunRecord } from '../../src/shared/records.ts';
-import type { MethodSteps, RunSteps } from './results.ts';
-import { runProgram } from './step.ts';
+import { usedMiB } from './nvidia.ts';
+import { failureOf, runProgram } from './program.ts';
+import type { MethodSteps, Outcome, RunSteps } from './results.ts';
+import { endProcessesOf, type Surroundings } from './surroundings.ts';
 
 export interface KitRun {
   readonly name: string;
@@ -13,80 +17,97 @@ export interface KitRun {
   readonly settings: readonly string[];
 }
 
-const small = ['workload.synthetic={layers: [300000, 50000], computeMs: 20}'];
+const SMALL = ['workload.synthetic={layers: [300000, 50000], computeMs: 20}'];
 
-/** Few iterations; `quick` is for drivers that compute on the CPU, where ResNet-20 takes minutes. */
-export function kitRuns(quick: boolean): readonly KitRun[] {
+/**
+ * All but the last train on embedded data, with gradient, compression and optimiser on the
+ * GPU. The last generates 138 million elements and uploads them, as its phase `compute`;
+ * nothing else of it is on the CPU. Few iterations; `quick` is for drivers that compute on the CPU.
+ */
+export function kitRuns(quick: boolean, folder: string): readonly KitRun[] {
+  const images = { preset: 'shapes-resnet', iterations: quick ? 4 : 20 };
+  const data = quick ? fewImages(folder) : ['workload.batchPerRank=32'];
   const models = [
     { name: 'fnn3', preset: 'quickstart', iterations: quick ? 8 : 60, settings: [] },
+    { name: 'resnet-20', ...images, settings: data },
+    { name: 'vgg-16', ...images, settings: [...data, 'workload.model=vgg-16'] },
     {
-      name: 'resnet-20',
-      preset: 'shapes-resnet',
-      iterations: 20,
-      settings: ['workload.batchPerRank=32'],
-    },
-    {
-      name: 'synthetic-vgg-16',
-      preset: 'synthetic-vgg',
-      iterations: quick ? 6 : 12,
-      // The exchange alone is of interest: no emulated link.
-      settings: ['network=null', 'overlap=false', ...(quick ? small : [])],
+      ...{ name: 'synthetic-vgg-16', preset: 'synthetic-vgg' },
+      iterations: quick ? 8 : 12,
+      // The exchange alone is of interest: no emulated link. Without overlap it is on the GPU.
+      settings: ['network=null', 'overlap=false', ...(quick ? SMALL : [])],
     },
   ];
-  const chosen = models.filter(({ name }) => !quick || name !== 'resnet-20');
-  return chosen.flatMap((model) =>
+  return models.flatMap((model) =>
     [1, 2].map((ranks) => ({ ...model, name: `${model.name}-${ranks}`, ranks })),
   );
+}
+
+/**
+ * Noise in CIFAR-10's format: a run ends with a look at all test images, and at a thousand of
+ * the others for the norms, which takes a CPU driver minutes even so.
+ */
+function fewImages(folder: string): readonly string[] {
+  const images = path.join(folder, 'few-images');
+  mkdirSync(images, { recursive: true });
+  const parts = [1, 2, 3, 4, 5].map((number) => `data_batch_${number}`);
+  for (const name of [...parts, 'test_batch']) {
+    const records = [0, 1].map((label) =>
+      Buffer.concat([Buffer.of(label), randomBytes(3 * 32 * 32)]),
+    );
+    writeFileSync(path.join(images, `${name}.bin`), Buffer.concat(records));
+  }
+  return [
+    ...['workload.dataset=cifar-10', `workload.data=${images}`],
+    'workload.batchPerRank=1',
+  ];
 }
 
 /** Trains once, dense half of the way, then top-k. */
 export async function measureRun(
   app: string,
   { name, preset, ranks, iterations, settings }: KitRun,
+  { home, machine, own }: Surroundings,
   seconds: number,
-): Promise<{ steps?: RunSteps; failure?: string }> {
+): Promise<Outcome<RunSteps>> {
+  if (ranks > 1 && !hasLoopback()) {
+    const next = 'Bring it up: ip link set lo up';
+    return { failure: `ranks of one machine meet on loopback, which is down. ${next}` };
+  }
   const set = [
     ...['backend=webgpu', 'world.shareGpu=true', `world.ranks=${ranks}`],
     ...[`iterations=${iterations}`, 'evaluateEvery=0', 'exchange={method: none}'],
     ...settings,
   ];
-  const memory = await watchMemory();
-  const { code, cut, stdout, stderr } = await runProgram(
+  const memory = await watchMemory(machine);
+  const finished = await runProgram(
     process.execPath,
     [
       ...[path.join(app, 'dist/cli/cli.js'), 'run', preset, '--json'],
       ...['--switch', `${iterations / 2}:method=topk,ratio=0.01`],
       ...set.flatMap((one) => ['--set', one]),
     ],
-    { seconds },
+    { seconds, env: own },
   );
-  const peak = await memory.end();
-  if (cut) endSupervisor();
-  const records = stdout.split('\n').flatMap(parseRecord);
+  if (finished.cut) endProcessesOf(home);
+  const records = finished.stdout.split('\n').flatMap(parseRecord);
+  const peak = await memory.end(busesOf(records));
   const found = summarize(name, ranks, records);
-  const steps = found === undefined ? {} : { steps: { ...found, ...peak } };
-  if (cut) return { ...steps, failure: `cut after ${seconds.toFixed(0)} s` };
-  if (code === 0) return steps;
-  return { ...steps, failure: `exit code ${code}: ${stderr.trim().slice(-2000)}` };
+  const failure = failureOf(finished);
+  return {
+    ...(found === undefined ? {} : { result: { ...found, ...peak } }),
+    ...(failure === undefined ? {} : { failure }),
+  };
 }
 
-/** A run outlives its command: one that was cut would use the GPU in the next step. */
-function endSupervisor(): void {
-  const home = process.env['GRADWIRE_HOME'];
-  if (home === undefined) return;
-  const title = `gradwire supervisor ${home}`;
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    try {
-      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      // Its workers end with it.
-      if (command.trim() === title) process.kill(Number(name), 'SIGKILL');
-    } catch (error) {
-      const { code = '' } = error as NodeJS.ErrnoException;
-      // It has ended by itself, or belongs to somebody else.
-      if (!['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(code)) throw error;
-    }
-  }
-}
+/** An interface that is down is not listed. */
+const hasLoopback = (): boolean =>
+  Object.values(networkInterfaces()).some((one) => one?.some(({ internal }) => internal));
+
+const busesOf = (records: readonly RunRecord[]): readonly string[] =>
+  records
+    .filter((record) => record.type === 'started')
+    .flatMap(({ processes }) => processes.flatMap(({ bus }) => bus ?? []));
 
 /** A run that was cut may end in the middle of a line. */
 function parseRecord(line: string): RunRecord[] {
@@ -115,7 +136,9 @@ function summarize(
     ...{ consistent: done?.consistent, weights: done?.weights },
     notices: [
       ...new Set(
-        records.filter((record) => record.type === 'notice').map(({ code }) => code),
+        records.flatMap((record) =>
+          record.type === 'notice' && record.level !== 'info' ? record.code : [],
+        ),
       ),
     ],
   };
@@ -141,38 +164,32 @@ function methodSteps(method: string, all: readonly IterationRecord[]): MethodSte
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 
-/** Polls the memory in use of all GPUs together; nothing without nvidia-smi. */
-async function watchMemory(): Promise<{
-  end(): Promise<Pick<RunSteps, 'peakMiB' | 'beforeMiB'>>;
+/** Polls the memory in use of each GPU; nothing where nvidia-smi does not tell it. */
+async function watchMemory(env: NodeJS.ProcessEnv): Promise<{
+  /** @param buses the GPUs of the run; all of them if it does not know */
+  end(buses: readonly string[]): Promise<Pick<RunSteps, 'peakMiB' | 'beforeMiB'>>;
 }> {
-  const before = await usedMiB();
-  if (before === undefined) return { end: () => Promise.resolve({}) };
-  let peak = before;
+  const before = await usedMiB(env);
+  if (before.size === 0) return { end: () => Promise.resolve({}) };
+  const peaks = new Map(before);
   let watching = true;
   const watched = (async () => {
     while (watching) {
       await new Promise((resolve) => setTimeout(resolve, 250));
-      peak = Math.max(peak, (await usedMiB()) ?? 0);
+      for (const [bus, used] of await usedMiB(env)) {
+        peaks.set(bus, Math.max(peaks.get(bus) ?? 0, used));
+      }
     }
   })();
   return {
-    end: async () => {
+    end: async (buses) => {
       watching = false;
       await watched;
-      return { peakMiB: peak, beforeMiB: before };
+      const own = [...before.keys()].filter((bus) => buses.includes(bus));
+      const counted = own.length > 0 ? own : [...before.keys()];
+      const sum = (of: ReadonlyMap<string, number>): number =>
+        counted.reduce((total, bus) => total + (of.get(bus) ?? 0), 0);
+      return { peakMiB: sum(peaks), beforeMiB: sum(before) };
     },
   };
-}
-
-async function usedMiB(): Promise<number | undefined> {
-  const { code, stdout } = await runProgram(
-    'nvidia-smi',
-    ['--query-gpu=memory.used', '--format=csv,noheader,nounits'],
-    { seconds: 10 },
-  );
-  if (code !== 0) return undefined;
-  return stdout
-    .trim()
-    .split('\n')
-    .reduce((sum, line) => sum + Number(line), 0);
 }

@@ -18,7 +18,11 @@ import type { TrainerSteps } from './trainer-steps.ts';
 
 if (!canRunWebGpu) saySkipped('the trainer on WebGPU');
 
-const script = path.join(import.meta.dirname, 'trainer-steps.ts');
+/** A source, or in the kit for a GPU a bundle. */
+const script = path.join(
+  import.meta.dirname,
+  `trainer-steps${path.extname(import.meta.filename)}`,
+);
 
 async function run(backend: string, env: NodeJS.ProcessEnv): Promise<TrainerSteps> {
   const { stdout } = await promisify(execFile)(process.execPath, [script, backend], {

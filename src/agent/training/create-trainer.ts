@@ -38,7 +38,10 @@ export {
  */
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   if (isSynthetic(options)) {
-    return new SyntheticTrainer(syntheticWorkload(options), options);
+    // `auto` is the CPU: many ranks of one computer represent as many GPUs.
+    const runtime =
+      options.backend === 'webgpu' ? await openJaxRuntime(options) : undefined;
+    return new SyntheticTrainer(syntheticWorkload(options), options, runtime);
   }
   const source = ownSource(options);
   const own = source && (await loadModelFile(source));

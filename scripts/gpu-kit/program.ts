@@ -9,6 +9,9 @@ export interface Finished {
   readonly seconds: number;
 }
 
+/** Between asking a program to end and killing it. */
+export const GRACE_S = 3;
+
 /** Programs that run now; they end with this process. */
 const running = new Set<number>();
 
@@ -25,11 +28,11 @@ function end(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits for a program; after `seconds` it is told to end, 5 s later it is killed. */
+/** Waits for a program; after `seconds` it is told to end, and soon after that killed. */
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { seconds, env = process.env }: { seconds: number; env?: NodeJS.ProcessEnv },
+  { seconds, env }: { seconds: number; env: NodeJS.ProcessEnv },
 ): Promise<Finished> {
   const began = performance.now();
   const child = spawn(program, args, {
@@ -54,7 +57,7 @@ export async function runProgram(
       () => {
         if (pid !== undefined) end(pid, 'SIGKILL');
       },
-      1000 * (seconds + 5),
+      1000 * (seconds + GRACE_S),
     ),
   ];
   const code = await new Promise<number | null>((resolve) => {
@@ -71,4 +74,10 @@ export async function runProgram(
     running.delete(pid);
   }
   return { code, ...text, cut, seconds: (performance.now() - began) / 1000 };
+}
+
+/** Why a program has no result, in one paragraph; undefined if it succeeded. */
+export function failureOf({ code, cut, seconds, stderr }: Finished): string | undefined {
+  if (cut) return `cut after ${seconds.toFixed(0)} s`;
+  return code === 0 ? undefined : `exit code ${code}: ${stderr.trim().slice(-2000)}`;
 }
