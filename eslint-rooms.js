@@ -12,7 +12,9 @@ export const rooms = {
   shared: [],
   'shared/statistics': [],
   'shared/cost-model': ['shared', 'shared/statistics'],
-  'shared/protocol': ['shared', 'shared/cost-model'],
+  'shared/records': ['shared'],
+  'shared/protocol': ['shared', 'shared/cost-model', 'shared/records'],
+  'shared/rpc': ['shared', 'shared/records'],
 
   // Files that survive a power cut: for every program on Node, not for a page.
   disk: [SHARED],

@@ -16,8 +16,8 @@ import {
   type ProcessBroken,
   type ProcessExit,
 } from '../src/agent/world/rank-process.ts';
-import { reportError } from '../src/cli/text/report-error.ts';
 import { milliseconds } from '../src/cli/text/quantities.ts';
+import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
 import { GradwireError, inputError } from '../src/shared/errors.ts';
 import {
@@ -26,10 +26,10 @@ import {
 } from '../src/shared/experiment-spec.ts';
 import type { RankAddress } from '../src/shared/protocol/supervisor.ts';
 import type { FromWorker, ToWorker } from '../src/shared/protocol/worker.ts';
-import type { IterationRecord } from '../src/shared/records.ts';
+import type { IterationRecord } from '../src/shared/records/iteration.ts';
 import { Links } from './collectives/links.ts';
-import { median, quantile } from './quantiles.ts';
 import './parent.ts';
+import { median, quantile } from './quantiles.ts';
 
 const WORKER = path.join(import.meta.dirname, '../dist/agent/worker.js');
 const RANKS = 4;

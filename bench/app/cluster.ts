@@ -6,20 +6,20 @@
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { openHome, resolveHome, type Home } from '../../src/main/home/home.ts';
-import { Inventory } from '../../src/main/cluster/inventory.ts';
 import type { ControlConnection } from '../../src/main/cluster/control-connection.ts';
+import { Inventory } from '../../src/main/cluster/inventory.ts';
 import type { RemoteNode } from '../../src/main/cluster/remote-node.ts';
+import { openHome, resolveHome, type Home } from '../../src/main/home/home.ts';
 import { RunCoordinator } from '../../src/main/runs/coordinator.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import { LOCAL_NODE, type NodeEntry } from '../../src/shared/node-entry.ts';
-import type { JournalEntry } from '../../src/shared/records.ts';
+import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { childrenOf, until, type ProcessEntry } from '../../tests/harness/processes.ts';
 import { SshServer } from '../../tests/harness/sshd.ts';
 import { median, quantile } from '../quantiles.ts';
-import { measureLostMachines } from './lost-machines.ts';
 import type { Measurement } from '../report.ts';
+import { measureLostMachines } from './lost-machines.ts';
 
 const REPETITIONS = 5;
 const LOSSES = 3;

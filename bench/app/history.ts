@@ -5,9 +5,10 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { IterationRecord, JournalEntry } from '../../src/shared/records.ts';
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
+import type { IterationRecord } from '../../src/shared/records/iteration.ts';
+import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
 import { GradwireHome, succeeded } from '../../tests/harness/gradwire.ts';
 import { sampleSpec } from '../../tests/unit/main/sample-records.ts';
 import { median } from '../quantiles.ts';

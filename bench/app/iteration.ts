@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { sumPhases, type Phase, type PhaseTimes } from '../../src/shared/phases.ts';
-import type { IterationRecord } from '../../src/shared/records.ts';
+import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { ofType } from '../../tests/harness/records.ts';
 import { median, quantile } from '../quantiles.ts';

@@ -4,15 +4,15 @@
  * scripted, as 64 ranks would not run side by side on a small machine.
  */
 import { readFileSync } from 'node:fs';
+import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
-import { openServer } from '../../tests/harness/server.ts';
 import { until } from '../../tests/harness/processes.ts';
+import { openServer } from '../../tests/harness/server.ts';
 import {
   ScriptedSupervisor,
   type ScriptedClient,
 } from '../../tests/integration/main/scripted-supervisor.ts';
 import { iterationRecord, sampleSpec } from '../../tests/unit/main/sample-records.ts';
-import type { JournalEntry } from '../../src/shared/records.ts';
 import type { Measurement } from '../report.ts';
 
 const ITERATIONS_PER_SECOND = 10;

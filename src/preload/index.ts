@@ -3,8 +3,12 @@
  * to main and listen for menu commands; it cannot name a channel or send anything else.
  */
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
-import { IPC_CHANNELS, PORT_MESSAGE, type HostBridge } from '../shared/host-bridge.ts';
-import type { HostCommand } from '../shared/rpc.ts';
+import {
+  IPC_CHANNELS,
+  PORT_MESSAGE,
+  type HostBridge,
+} from '../shared/rpc/host-bridge.ts';
+import type { HostCommand } from '../shared/rpc/rpc.ts';
 
 /**
  * The part of the DOM that this script needs, because sources of main have no DOM

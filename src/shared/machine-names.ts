@@ -1,8 +1,20 @@
 /** The machines of a run, as lists and pages name them. */
 import { LOCAL_NODE } from './node-entry.ts';
-import { HERE } from './rank-places.ts';
 
 const SHOWN = 3;
+
+/** This computer in texts. */
+export const HERE = 'this computer';
+
+/**
+ * A machine's name in texts. Records have this computer's host name, which may be another
+ * machine's too.
+ * @param nodes the machines of the run, as its spec names them
+ */
+export function machineName(node: string, nodes: readonly string[]): string {
+  const isHere = node === LOCAL_NODE || !nodes.includes(node);
+  return isHere && nodes.includes(LOCAL_NODE) ? HERE : node;
+}
 
 /** A machine of the list in texts: `this computer`, `box`. Specs and commands have its name. */
 export const machineTitle = (name: string): string =>

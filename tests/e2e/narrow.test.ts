@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
-import type { RunRecord } from '../../src/shared/records.ts';
+import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { AppPage } from '../harness/app-page.ts';
 import { succeeded, type GradwireHome } from '../harness/gradwire.ts';
 import { makeKey, SshServer } from '../harness/sshd.ts';

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { IterationRecord } from '../../src/shared/records.ts';
+import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import { AppPage } from '../harness/app-page.ts';
 import type { GradwireHome } from '../harness/gradwire.ts';
 import { untilAsync } from '../harness/processes.ts';

@@ -3,8 +3,8 @@
  * by way of the host, and nothing of a gradient's size comes back.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { Arena } from '../../src/agent/memory/arena.ts';
+import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { createTrainer } from '../../src/agent/training/create-trainer.ts';
 import {
   openJaxRuntime,
@@ -16,7 +16,7 @@ import { gpuLink } from '../../src/agent/worker/engine/engine-link.ts';
 import { stepsOf } from '../../src/agent/worker/steps/open-steps.ts';
 import { TrainingLoop } from '../../src/agent/worker/training-loop.ts';
 import { parseExperimentSpec } from '../../src/shared/experiment-spec.ts';
-import type { RunRecord } from '../../src/shared/records.ts';
+import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { expectSameBits } from './device-pair.ts';
 import { DeviceTraffic } from './device-traffic.ts';
 import { hasVulkan } from './vulkan.ts';

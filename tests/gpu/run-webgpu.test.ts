@@ -3,9 +3,10 @@
  * the same run by way of the host.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { effort } from '../harness/effort.ts';
 import { sumPhases } from '../../src/shared/phases.ts';
-import type { IterationRecord, RunRecord } from '../../src/shared/records.ts';
+import type { IterationRecord } from '../../src/shared/records/iteration.ts';
+import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
+import { effort } from '../harness/effort.ts';
 import { GradwireHome } from '../harness/gradwire.ts';
 import { canRunWebGpu, saySkipped, webGpuEnvironment } from '../harness/webgpu.ts';
 

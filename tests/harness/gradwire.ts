@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { RunRecord } from '../../src/shared/records.ts';
+import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { processesOf, until, type ProcessEntry } from './processes.ts';
 import { ofType, type OfType } from './records.ts';
 

@@ -1,5 +1,5 @@
 /** Records of a run, by type. */
-import type { RunRecord } from '../../src/shared/records.ts';
+import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 
 export type OfType<T extends RunRecord['type']> = Extract<RunRecord, { type: T }>;
 

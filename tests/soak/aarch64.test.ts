@@ -5,7 +5,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DoneRecord } from '../../src/shared/records.ts';
+import type { DoneRecord } from '../../src/shared/records/done.ts';
 import { Aarch64Machine, aarch64Missing } from '../harness/aarch64.ts';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { until } from '../harness/processes.ts';

@@ -5,12 +5,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { RunRecord } from '../../src/shared/records.ts';
+import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { GradwireHome, type RunningCommand } from '../harness/gradwire.ts';
 import { namespacesMissing, RankNamespaces } from '../harness/namespaces.ts';
 import { until } from '../harness/processes.ts';
-import { SshServer } from '../harness/sshd.ts';
 import { ofType } from '../harness/records.ts';
+import { SshServer } from '../harness/sshd.ts';
 
 const NODES = ['one', 'two', 'three', 'four'];
 const CUT_MS = 30_000;

@@ -10,13 +10,13 @@
  * A pure function of agreed numbers: all ranks decide the same after the same exchange.
  * Also reports, once per plan, if compression takes longer than it saves.
  */
-import type { Notice } from '../../shared/records.ts';
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import {
   correctionAfter,
   isOff,
   UNCORRECTED,
 } from '../../shared/cost-model/network-correction.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 import { median } from '../../shared/statistics/quantile.ts';
 import {
   advisedNotice,

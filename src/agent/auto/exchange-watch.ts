@@ -6,19 +6,20 @@
  * Cost: a message's prediction is computed again only when it changes; for a dense
  * result about 16,000 elements are sampled.
  */
-import type { Notice } from '../../shared/records.ts';
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import {
   describePlan,
   heedsTimes,
   type ExchangePlan,
 } from '../../shared/exchange-plan.ts';
+import { octave } from '../../shared/portable-math.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { predict, predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../memory/payload.ts';
 import type { CommunicationRequest } from '../compression/method.ts';
 import type { Arena } from '../memory/arena.ts';
+import type { Combined, Payload } from '../memory/payload.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import {
@@ -34,7 +35,6 @@ import {
 import { ExchangeReview, type ReviewState } from './exchange-review.ts';
 import type { NetworkKnowledge, SavedKnowledge } from './network-knowledge.ts';
 import { shapeOf } from './reduction-shapes.ts';
-import { octave } from '../../shared/portable-math.ts';
 
 export interface WatchOptions {
   readonly plan: ExchangePlan;

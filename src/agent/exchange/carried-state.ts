@@ -10,8 +10,8 @@
  *
  * A collective's memory is kept with its bucket and method while the collective stays.
  */
-import type { StateOutcome } from '../../shared/records.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import type { StateOutcome } from '../../shared/records/switch.ts';
 import type { SavedMemory } from '../collectives/collective-memory.ts';
 import type { MethodDefinition } from '../compression/method.ts';
 import type { Bucket } from '../plan/buckets.ts';

@@ -7,22 +7,27 @@
  * ranks agree on switches, on stopping, and on observations of the previous exchange,
  * by which `auto` may change its choice.
  */
-import type { Notice } from '../../shared/records.ts';
-import type { ErrorData } from '../../shared/errors.ts';
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import type { ErrorData } from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { Notice } from '../../shared/records/notice.ts';
+import { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import type { RankScores } from '../collectives/rank-pairs.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { Arena, Vector } from '../memory/arena.ts';
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
 import type { Kernels } from '../kernels/kernels.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
+import type { FlatTensor } from '../plan/buckets.ts';
+import { PlanSchedule } from '../plan/plan-schedule.ts';
+import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import { ByteLedger } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
+import type { GradientSite } from '../sites/gradient-site.ts';
+import { transportSubset } from '../transport/transport-subset.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { FlatTensor } from '../plan/buckets.ts';
-import type { EngineState } from './engine-state.ts';
 import { AsynchronousExchange } from './asynchronous-exchange.ts';
 import { CollectiveGroup } from './collective-group.ts';
+import type { EngineState } from './engine-state.ts';
 import type {
   ExchangeRequest,
   ExchangeResult,
@@ -30,14 +35,8 @@ import type {
   SummaryScope,
 } from './exchange-calls.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
-import type { GradientSite } from '../sites/gradient-site.ts';
-import { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import { PlanExecution } from './plan-execution.ts';
-import { transportSubset } from '../transport/transport-subset.ts';
 import { Readiness } from './readiness.ts';
-import { GO_ON, PAUSE, STOP, wishes } from './wishes.ts';
-import { PlanSchedule } from '../plan/plan-schedule.ts';
-import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import {
   CONTROL_STREAM,
   OBSERVATION_STREAM,
@@ -46,6 +45,7 @@ import {
   SUMMARY_STREAM,
   WEIGHTS_STREAM,
 } from './streams.ts';
+import { GO_ON, PAUSE, STOP, wishes } from './wishes.ts';
 
 export interface EngineOptions {
   readonly arena: Arena;

@@ -3,20 +3,20 @@
  * packed, and averaged there. Only payloads go to the arena and come back. What the
  * device cannot do is read back, done by the CPU's kernels, and reported.
  */
-import type { Notice } from '../../shared/records.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 import {
   BucketCompressor,
   type GradientBucket,
   type NotFiniteElement,
 } from '../compression/bucket-compressor.ts';
-import type { Arena, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
-import type { PhaseClock } from '../profile/phase-clock.ts';
+import type { Arena, Vector } from '../memory/arena.ts';
 import type { Bucket } from '../plan/buckets.ts';
-import type { GpuGradient } from './gpu-gradient.ts';
+import type { PhaseClock } from '../profile/phase-clock.ts';
 import { BeyondDevice } from '../work/beyond-device.ts';
 import { GpuWork } from '../work/webgpu/gpu-work.ts';
+import type { GpuGradient } from './gpu-gradient.ts';
 import type { BucketSetup, GradientSite } from './gradient-site.ts';
 import { compressReadBack } from './readback.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';

@@ -4,7 +4,8 @@
  * Anything that looks different is decoded.
  */
 import { decodeBody } from '../../shared/protocol/frame.ts';
-import type { JournalEntry, RunRecord } from '../../shared/records.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 
 export interface SeenEntry extends Omit<JournalEntry, 'record'> {
   readonly record: Pick<RunRecord, 'type'> & {

@@ -23,7 +23,7 @@ import {
   frameOf,
   MAX_CONTROL_FRAME_BYTES,
 } from '../../shared/protocol/frame.ts';
-import type { JournalEntry } from '../../shared/records.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { seeEntry, type SeenEntry } from './journal-frame.ts';
 import { ThinningSurvey, type ThinningChoice } from './journal-thinning.ts';
 

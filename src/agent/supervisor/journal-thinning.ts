@@ -12,9 +12,10 @@
  * No I/O: a survey reads the older half once, and the choice that it makes is applied to the
  * same entries in the same order.
  */
-import type { JournalThinning } from '../../shared/records.ts';
-import type { SeenEntry } from './journal-frame.ts';
 import { octave } from '../../shared/portable-math.ts';
+import type { JournalThinning } from '../../shared/records/journal-entry.ts';
+import { thinningOf } from '../../shared/records/record-kinds.ts';
+import type { SeenEntry } from './journal-frame.ts';
 
 type SeenRecord = SeenEntry['record'];
 
@@ -68,22 +69,22 @@ export class ThinningSurvey {
 
   note({ record, thinned }: SeenEntry, bytes: number): void {
     this.#earlier = thinned?.iterations ?? this.#earlier;
-    switch (kindOf(record)) {
-      case 'iteration': {
+    switch (thinningOf(record)) {
+      case 'iterations': {
         const { iteration = 0, rank = 0 } = record;
         this.#iterations.add(iteration, bytes);
         this.#next.set(rank, iteration + 1);
         return;
       }
-      case 'printed': {
+      case 'lines': {
         const { rank = 0 } = record;
         this.#printed.set(rank, (this.#printed.get(rank) ?? 0) + bytes);
         return;
       }
-      case 'minor':
+      case 'measures':
         this.#minor.add(this.#counts.next(record), bytes);
         return;
-      case 'essential':
+      case 'history':
         this.#essential += bytes;
         return;
     }
@@ -143,20 +144,20 @@ export class ThinningChoice {
 
   keeps(record: SeenRecord, bytes: number): boolean {
     const { iterationEvery, iterationsTo, minorEvery, printedExcess } = this.#choice;
-    switch (kindOf(record)) {
-      case 'iteration': {
+    switch (thinningOf(record)) {
+      case 'iterations': {
         const { iteration = 0 } = record;
         return iteration >= iterationsTo || iteration % iterationEvery === 0;
       }
-      case 'printed': {
+      case 'lines': {
         const { rank = 0 } = record;
         const excess = printedExcess.get(rank) ?? 0;
         printedExcess.set(rank, excess - bytes);
         return excess <= 0;
       }
-      case 'minor':
+      case 'measures':
         return this.#counts.next(record) % minorEvery === 0;
-      case 'essential':
+      case 'history':
         return true;
     }
   }
@@ -170,25 +171,6 @@ class Ordinals {
     const ordinal = this.#next.get(type) ?? 0;
     this.#next.set(type, ordinal + 1);
     return ordinal;
-  }
-}
-
-function kindOf({ type }: SeenRecord): 'iteration' | 'printed' | 'minor' | 'essential' {
-  switch (type) {
-    case 'iteration':
-      return 'iteration';
-    case 'log':
-      return 'printed';
-    case 'evaluation':
-    case 'divergence':
-    case 'comparison':
-    case 'similarity':
-    case 'buckets':
-    case 'checkpoint':
-    case 'notice':
-      return 'minor';
-    default:
-      return 'essential';
   }
 }
 

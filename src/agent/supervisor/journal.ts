@@ -26,10 +26,10 @@ import {
   leftOutBefore,
   type JournalEnding,
   type JournalEntry,
-  type RunRecord,
-} from '../../shared/records.ts';
-import { journalWriteFailed } from './journal-write-error.ts';
+} from '../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { JournalRewrite, removeDraft, type JournalBound } from './journal-rewrite.ts';
+import { journalWriteFailed } from './journal-write-error.ts';
 
 /** Bytes read at once. */
 const READ_BYTES = 1 << 18;

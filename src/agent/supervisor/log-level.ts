@@ -1,5 +1,5 @@
 /** The level that a printed line states. */
-import type { LogRecord } from '../../shared/records.ts';
+import type { LogRecord } from '../../shared/records/log.ts';
 
 const ERROR =
   /^\s*(?:\S+: )?(?:uncaught |\[?(?:fatal|error|critical)\b|\w*(?:Error|Exception)\b[:[ ])/i;

@@ -5,7 +5,7 @@
  * more slowly. Of the lines beyond the budget the newest wait; lines that are pushed out are
  * counted, and the next line reports the number.
  */
-import type { LogRecord } from '../../shared/records.ts';
+import type { LogRecord } from '../../shared/records/log.ts';
 import { LineSplitter, type PrintedLine } from './line-splitter.ts';
 import { levelOf } from './log-level.ts';
 

@@ -4,32 +4,34 @@
  * the others becomes the error.
  */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
-import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { checkedMessage } from '../../shared/protocol/checked-message.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import {
   fromWorkerSchema,
   type FromWorker,
   type ToWorker,
   type WrittenCheckpoint,
 } from '../../shared/protocol/worker.ts';
-import type { LogRecord, RunRecord, StartedRecord } from '../../shared/records.ts';
+import type { LogRecord } from '../../shared/records/log.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import type { StartedRecord } from '../../shared/records/started.ts';
 import {
   isConsequence,
   rootCause,
   type FailureReport,
 } from '../../shared/root-cause.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
+import type { RankPlacement } from '../world/rank-placement.ts';
 import {
   RankProcess,
   type ProcessBroken,
   type ProcessExit,
 } from '../world/rank-process.ts';
-import type { RankPlacement } from '../world/rank-placement.ts';
 import { PrintedLog } from './printed-log.ts';
 import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
+import { admitError } from './record-admission.ts';
 import { stoppedEarly } from './run-errors.ts';
 import { SuspensionWatch } from './suspension-watch.ts';
-import { admitError } from './record-admission.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
 type WorkerProcess = RankProcess<ToWorker, FromWorker>;

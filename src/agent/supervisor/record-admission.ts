@@ -13,26 +13,9 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
-import { parseRecord } from '../../shared/parse-record.ts';
-import type { RunRecord } from '../../shared/records.ts';
+import { parseRecord } from '../../shared/records/parse-record.ts';
+import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
 import { AGAIN } from '../../shared/report-advice.ts';
-
-/** For occasional records of rank 0: the iteration of the last one. */
-interface LastTold {
-  evaluation: number;
-  divergence: number;
-  similarity: number;
-  comparison: number;
-  buckets: number;
-}
-
-const NONE: LastTold = {
-  evaluation: -1,
-  divergence: -1,
-  similarity: -1,
-  comparison: -1,
-  buckets: -1,
-};
 
 export class RecordAdmission {
   /** By rank: the first iteration not recorded. */
@@ -43,10 +26,11 @@ export class RecordAdmission {
   #from = 0;
   /** By rank: the first iteration that is not a repetition. */
   #repeatsUpTo: ReadonlyMap<number, number> = new Map();
-  #told: LastTold = { ...NONE };
-  /** Reports made at their start. */
-  #toldBefore: LastTold = NONE;
-  /** Switches and notices, by what names them. */
+  /** By kind, where there is one record per iteration: the iteration of the last one. */
+  readonly #told = new Map<RunRecord['type'], number>();
+  /** As it was when the current ranks started. */
+  #toldBefore: ReadonlyMap<RunRecord['type'], number> = new Map();
+  /** Records that are recognised by name. */
   readonly #names = new Set<string>();
   #namesBefore: ReadonlySet<string> = new Set();
 
@@ -55,7 +39,7 @@ export class RecordAdmission {
     this.#from = iteration;
     this.#repeatsUpTo = new Map(this.#unrecorded);
     this.#next.clear();
-    this.#toldBefore = { ...this.#told };
+    this.#toldBefore = new Map(this.#told);
     this.#namesBefore = new Set(this.#names);
   }
 
@@ -111,29 +95,28 @@ export class RecordAdmission {
       return false;
     }
     const isTold = this.#tell(record);
-    if (!isTold || record.type !== 'notice') return isTold;
-    // After the repeated iterations the same notice may be new.
+    const { repetition } = kindOf(record);
+    if (!isTold || repetition.by !== 'name' || !repetition.untilNew) return isTold;
+    // After the repeated iterations the same record may be new.
     return this.#nextOf(rank) <= (this.#repeatsUpTo.get(rank) ?? 0);
   }
 
   /** @returns whether it was reported before the current ranks started */
   #tell(record: RunRecord): boolean {
-    switch (record.type) {
-      case 'evaluation':
-      case 'divergence':
-      case 'comparison':
-      case 'buckets':
-      case 'similarity': {
-        const { iteration, type } = record;
-        this.#told[type] = Math.max(this.#told[type], iteration);
-        return iteration <= this.#toldBefore[type];
-      }
-      case 'switch':
-        return this.#name(`switch ${record.epoch}`);
-      case 'notice':
-        return this.#name(`${record.rank ?? ''} ${record.code} ${record.message}`);
-      default:
+    const { repetition } = kindOf(record);
+    switch (repetition.by) {
+      case 'never':
+      case 'rank and iteration':
         return false;
+      case 'iteration': {
+        const { type, iteration } = record as Extract<RunRecord, { iteration: number }>;
+        this.#told.set(type, Math.max(this.#told.get(type) ?? -1, iteration));
+        return iteration <= (this.#toldBefore.get(type) ?? -1);
+      }
+      case 'name':
+        return this.#name(repetition.name(record));
+      default:
+        return repetition satisfies never;
     }
   }
 

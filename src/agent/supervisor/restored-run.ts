@@ -6,8 +6,9 @@ import { hostname } from 'node:os';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RunStatus as SupervisedRunState } from '../../shared/protocol/supervisor.ts';
-import { endsJournal, type RunRecord } from '../../shared/records.ts';
 import { rankSpans } from '../../shared/rank-spans.ts';
+import { endsJournal } from '../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { Journal } from './journal.ts';
 
 /** The run's ranks here, and its name for this machine; older versions did not store them. */

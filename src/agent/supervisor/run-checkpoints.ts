@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
-import type { CheckpointRecord } from '../../shared/records.ts';
+import type { CheckpointRecord } from '../../shared/records/checkpoint.ts';
 import { checkpointFile } from '../checkpoint/rank-checkpoint.ts';
 
 const KEPT = 2;

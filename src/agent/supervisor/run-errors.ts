@@ -1,6 +1,6 @@
 /** Errors that a supervised run reports itself, because no rank can. */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
-import type { RunRecord } from '../../shared/records.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { MOST_RESTARTS } from './restarts.ts';
 
 export function dataNotice(message: string): RunRecord {

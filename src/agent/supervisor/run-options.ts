@@ -4,7 +4,7 @@ import type { ErrorData } from '../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { PortRange } from '../../shared/port-range.ts';
-import type { JournalEntry } from '../../shared/records.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { SlurmSettings } from '../../shared/slurm-settings.ts';
 import type { PlanSetting } from '../plan/resolve-plan.ts';
 import type { Journal } from './journal.ts';

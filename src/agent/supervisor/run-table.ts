@@ -3,8 +3,8 @@
  * supervisor that died are found again at start: such a run has failed, because its workers
  * died with their supervisor; its records are replayed like any other's.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync, readFileSync } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
 import { syncDirectory, writeDurablySync } from '../../disk/durable-replacement.ts';
@@ -24,20 +24,20 @@ import type {
   RunStatus as SupervisedRunState,
   SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
-import type { RunRecord } from '../../shared/records.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
-import { cancelLeftJobs } from '../slurm/allocation.ts';
-import { Journal } from './journal.ts';
-import { journalWriteFailed } from './journal-write-error.ts';
-import { lossOf, RestoredRun } from './restored-run.ts';
-import { SeenProgress } from './seen-progress.ts';
-import type { RestoredProgress, RunOptions } from './run-options.ts';
 import { memoryWarning } from '../launch/memory-estimate.ts';
-import { stoppedEarly } from './run-errors.ts';
-import { forRun } from './run-scope.ts';
-import { SupervisedRun } from './supervised-run.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
+import { cancelLeftJobs } from '../slurm/allocation.ts';
 import type { DataFacts, ModelFacts, SpecFacts } from '../training/workload.ts';
+import { journalWriteFailed } from './journal-write-error.ts';
+import { Journal } from './journal.ts';
+import { lossOf, RestoredRun } from './restored-run.ts';
+import { stoppedEarly } from './run-errors.ts';
+import type { RestoredProgress, RunOptions } from './run-options.ts';
+import { forRun } from './run-scope.ts';
+import { SeenProgress } from './seen-progress.ts';
+import { SupervisedRun } from './supervised-run.ts';
 
 const JOURNAL = 'journal.gwj';
 const META = 'run.json';

@@ -1,5 +1,6 @@
 /** The progress of a run whose supervisor is gone, from its journal, record by record. */
-import { endsJournal, type RunRecord } from '../../shared/records.ts';
+import { endsJournal } from '../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { RecordAdmission } from './record-admission.ts';
 import type { RestoredProgress } from './run-options.ts';
 

@@ -20,12 +20,9 @@ import type {
   RunStatus as SupervisedRunState,
   SwitchRequest,
 } from '../../shared/protocol/supervisor.ts';
-import {
-  endsJournal,
-  type DoneRecord,
-  type JournalEntry,
-  type RunRecord,
-} from '../../shared/records.ts';
+import type { DoneRecord } from '../../shared/records/done.ts';
+import { endsJournal, type JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { isRestartable } from '../../shared/restartable.ts';
 import { severalNodes } from '../../shared/slurm-share.ts';
 import { SlurmAllocation } from '../slurm/allocation.ts';
@@ -36,12 +33,6 @@ import { RankTeam, type TeamStart } from './rank-team.ts';
 import { RecordAdmission } from './record-admission.ts';
 import { Restarts } from './restarts.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
-import type {
-  RankSetting,
-  RestoredProgress,
-  RunListener,
-  RunOptions,
-} from './run-options.ts';
 import {
   dataNotice,
   memoryNotice,
@@ -50,6 +41,12 @@ import {
   stoppedEarly,
   stoppedInterrupted,
 } from './run-errors.ts';
+import type {
+  RankSetting,
+  RestoredProgress,
+  RunListener,
+  RunOptions,
+} from './run-options.ts';
 
 export class SupervisedRun {
   readonly #options: RunOptions;

@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import type { Notice } from '../../shared/records.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 
 const LOOK_MS = 2000;
 

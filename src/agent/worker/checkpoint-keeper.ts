@@ -4,7 +4,7 @@
  */
 import { toErrorData } from '../../shared/errors.ts';
 import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
-import type { Notice } from '../../shared/records.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 import {
   checkpointFile,
   saveRank,

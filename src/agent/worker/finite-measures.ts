@@ -4,8 +4,8 @@
  * out of its record, and a notice reports it.
  */
 import { failure } from '../../shared/errors.ts';
-import type { BucketsRecord } from '../../shared/measure-records.ts';
-import type { Notice } from '../../shared/records.ts';
+import type { BucketsRecord } from '../../shared/records/buckets.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 import type { ThresholdState } from '../compression/method.ts';
 import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
 import type { BucketObservation } from '../exchange/plan-execution.ts';

@@ -2,7 +2,7 @@
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { asynchronousOf } from '../../shared/parallelism.ts';
-import type { Notice } from '../../shared/records.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 
 /** Notices that are the same on all ranks with these tensors. */

@@ -5,7 +5,7 @@
  */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { sumPhases, zeroTimes } from '../../shared/phases.ts';
-import type { IterationRecord } from '../../shared/records.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { ExchangeResult } from '../exchange/exchange-calls.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { ComputedStep } from '../training/trainer.ts';

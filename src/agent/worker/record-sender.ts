@@ -5,7 +5,7 @@
  * others: several in a row take a fraction of the time of one between two iterations.
  */
 import type { FromWorker } from '../../shared/protocol/worker.ts';
-import type { RunRecord } from '../../shared/records.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 
 const BATCH = 256;
 const DELAY_MS = 50;

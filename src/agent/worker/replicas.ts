@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { statedKind } from '../../shared/metric.ts';
-import type { RunRecord } from '../../shared/records.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { EvaluationSums, StepResult, Trainer } from '../training/trainer.ts';

@@ -4,12 +4,10 @@
  * exits.
  */
 import { emulatedNetwork } from '../../shared/emulated-network.ts';
-import { statedKind } from '../../shared/metric.ts';
-import type { Notice } from '../../shared/records.ts';
 import { inputError, type ErrorData } from '../../shared/errors.ts';
-import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
-import { optimizeEarly } from '../bundle/early-optimization.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
+import { statedKind } from '../../shared/metric.ts';
 import {
   asynchronousOf,
   exchangeFrom,
@@ -23,6 +21,8 @@ import type {
   ToWorker,
   WrittenCheckpoint,
 } from '../../shared/protocol/worker.ts';
+import type { Notice } from '../../shared/records/notice.ts';
+import { optimizeEarly } from '../bundle/early-optimization.ts';
 import {
   checkpointFile,
   loadRank,
@@ -30,10 +30,11 @@ import {
   type RankCheckpoint,
 } from '../checkpoint/rank-checkpoint.ts';
 import type { RankOnMachine } from '../gpus/machine-gpus.ts';
-import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { Arena, arenaMemory } from '../memory/arena.ts';
+import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer, TrainerOptions } from '../training/trainer.ts';
+import type { ReportChannel } from '../world/report-channel.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
 import { EngineClient } from './engine/engine-client.ts';
 import { gpuLink, threadLink } from './engine/engine-link.ts';
@@ -42,13 +43,12 @@ import type { EngineCalls } from './engine/engine-protocol.ts';
 import { locatedError } from './located-error.ts';
 import { parameterArena } from './parameter-arena.ts';
 import { RecordSender } from './record-sender.ts';
-import type { ReportChannel } from '../world/report-channel.ts';
+import { connectStage } from './stage-connection.ts';
 import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
 import { isDue } from './steps/steps.ts';
+import { rankError } from './trainers/rank-error.ts';
 import { ThreadsBeside } from './trainers/threads-beside.ts';
 import { TrainingLoop } from './training-loop.ts';
-import { rankError } from './trainers/rank-error.ts';
-import { connectStage } from './stage-connection.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 

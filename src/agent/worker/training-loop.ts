@@ -7,22 +7,22 @@ import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
 import { pipelinePosition } from '../../shared/parallelism.ts';
-import type { Notice } from '../../shared/records.ts';
+import type { Notice } from '../../shared/records/notice.ts';
+import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';
+import type { Arena } from '../memory/arena.ts';
 import {
   driftOf,
   STILL,
   withMomentumReplaced,
   type Drift,
 } from '../plan/tensor-policy.ts';
-import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
-import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine/engine-client.ts';
-import { idleUnder } from './idle-settings.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
+import { idleUnder } from './idle-settings.ts';
 import { makeIterationRecord, type PlanInForce } from './iteration-record.ts';
 import type { Report } from './record-sender.ts';
 import { Replicas, type Evaluation } from './replicas.ts';

@@ -1,11 +1,11 @@
 /** `gradwire runs export`: everything stored about a run, as JSON or CSV. */
-import { Option, type Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { failure } from '../../shared/errors.ts';
-import type { ExportFormat } from '../../shared/rpc.ts';
+import { Option, type Command } from 'commander';
 import { exportRun } from '../../main/store/run-export.ts';
+import { failure } from '../../shared/errors.ts';
+import type { ExportFormat } from '../../shared/rpc/rpc.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';

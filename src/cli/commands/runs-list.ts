@@ -1,15 +1,15 @@
 /** `gradwire runs list`: all runs, newest first. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
+import { machineNames } from '../../shared/machine-names.ts';
 import { describeMetric } from '../../shared/metric.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { describeQueued, queueAdvice } from '../../shared/queue-text.ts';
-import { machineNames } from '../../shared/machine-names.ts';
-import type { RunSummary } from '../../shared/rpc.ts';
-import { date, loss } from '../text/quantities.ts';
-import { textTable } from '../text/text-table.ts';
+import { describeQueued, queueAdvice } from '../../shared/records/queue-text.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { date, loss } from '../text/quantities.ts';
+import { textTable } from '../text/text-table.ts';
 
 interface ListOptions {
   readonly search?: string;

@@ -1,31 +1,31 @@
 /** `gradwire runs show`: one run, its spec, and what happened in it. */
 import type { Command } from 'commander';
-import {
-  describeInterruption,
-  describeRestart,
-  openInterruptions,
-  pastRestarts,
-} from '../../shared/interruption.ts';
+import { specToYaml } from '../../main/spec/spec-text.ts';
 import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import { describeMetric } from '../../shared/metric.ts';
 import {
+  describeInterruption,
+  describeRestart,
+  openInterruptions,
+  pastRestarts,
+} from '../../shared/records/interruption.ts';
+import {
   describeAllocated,
   describeQueued,
   queueAdvice,
-} from '../../shared/queue-text.ts';
-import { rankProcesses } from '../../shared/rank-places.ts';
-import type { RunDetail } from '../../shared/rpc.ts';
-import { describeThinned } from '../../shared/thinned-text.ts';
-import { specToYaml } from '../../main/spec/spec-text.ts';
-import { missingRecords } from '../text/missing-records.ts';
-import { PhaseBreakdown } from '../text/phase-breakdown.ts';
-import { date, loss, milliseconds } from '../text/quantities.ts';
-import { describeGpus, describePlaces } from '../text/rank-places.ts';
+} from '../../shared/records/queue-text.ts';
+import { rankProcesses } from '../../shared/records/rank-places.ts';
+import { describeGpus, describePlaces } from '../../shared/records/rank-places.ts';
+import { describeThinned } from '../../shared/records/thinned.ts';
+import type { RunDetail } from '../../shared/rpc/rpc.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { missingRecords } from '../text/missing-records.ts';
+import { PhaseBreakdown } from '../text/phase-breakdown.ts';
+import { date, loss, milliseconds } from '../text/quantities.ts';
 
 export function addRunsShowCommand(runs: Command): void {
   runs

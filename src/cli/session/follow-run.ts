@@ -6,10 +6,10 @@
  */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
-import type { JournalEntry } from '../../shared/records.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
-import { reportError } from '../text/report-error.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { missingRecords } from '../text/missing-records.ts';
+import { reportError } from '../text/report-error.ts';
 import {
   HumanPrinter,
   JsonPrinter,

@@ -3,12 +3,12 @@
  * so that they are on the list like any other. What a figure takes of a run is read from
  * the store.
  */
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
-import type { RunRecord } from '../../shared/records.ts';
 import type { Figure, Measurement } from '../../main/reproduce/figure.ts';
 import type { PlannedRun } from '../../main/reproduce/planned-runs.ts';
 import type { StoredRun } from '../../main/reproduce/result.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunPrinter } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';
 import type { SweepInterruption } from './sweep-interruption.ts';

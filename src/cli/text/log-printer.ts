@@ -1,13 +1,13 @@
 /** The merged log of a run on stdout: a line each, or with --json the records. */
+import { machineName } from '../../shared/machine-names.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import {
   logLine,
   passes,
   type LogFilter,
   type LogLine,
-} from '../../shared/log-text.ts';
-import { machineName } from '../../shared/rank-places.ts';
-import type { JournalEntry } from '../../shared/records.ts';
-import type { RunSummary } from '../../shared/rpc.ts';
+} from '../../shared/records/log-text.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import type { Output, RunPrinter } from './run-printer.ts';
 
 export class LogPrinter implements RunPrinter {

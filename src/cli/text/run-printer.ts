@@ -3,24 +3,14 @@
  * Without --json there is one live line on a terminal, or a line per second if there is
  * none, a line for each switch and warning, and at the end where the time went.
  */
-import { backendText } from '../../shared/backend-text.ts';
-import { describeEmulated } from '../../shared/emulated-network.ts';
-import { describePlan, describeSwitch } from '../../shared/exchange-plan.ts';
-import { replicaText } from '../../shared/event-text.ts';
 import { describeMetric } from '../../shared/metric.ts';
 import { workloadName } from '../../shared/model-name.ts';
-import {
-  describeAllocated,
-  describeQueued,
-  queueAdvice,
-} from '../../shared/queue-text.ts';
-import { endsRun, type JournalEntry, type RunRecord } from '../../shared/records.ts';
-import { describeState } from '../../shared/switched-state.ts';
-import { describeThinned } from '../../shared/thinned-text.ts';
-import type { RunSummary } from '../../shared/rpc.ts';
+import { replicaText } from '../../shared/records/done.ts';
+import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.ts';
+import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
 import { loss, milliseconds } from './quantities.ts';
-import { describePlaces, ranksOn } from './rank-places.ts';
 
 export interface RunPrinter {
   /** Once, before any record. */
@@ -72,16 +62,6 @@ export class JsonPrinter implements RunPrinter {
 
 const PROGRESS_MS = 1000;
 const LIVE_MS = 100;
-/**
- * Codes of notices that say what was chosen: by `auto`, in place of what the spec says, or of
- * a machine's addresses.
- */
-const CHOICES: ReadonlySet<string> = new Set([
-  'COLLECTIVE_CHOSEN',
-  'COLLECTIVE_CHANGED',
-  'MOMENTUM_REPLACED',
-  'PEER_ADDRESS',
-]);
 const CLEAR_LINE = '\r\u001b[2K';
 
 export class HumanPrinter implements RunPrinter {
@@ -144,100 +124,16 @@ export class HumanPrinter implements RunPrinter {
   }
 
   #record(record: RunRecord): void {
-    switch (record.type) {
-      case 'iteration':
-        this.#breakdown.add(record);
-        this.#recent.add(record);
-        return;
-      case 'started': {
-        const { processes } = record;
-        if (this.#startedAt !== undefined) {
-          this.#line(ranksOn(processes, this.#nodes));
-          return;
-        }
-        this.#startedAt = record.at;
-        this.#line(
-          `started on ${backendText(record)}: ${record.parameters} parameters, ` +
-            describePlan(record.plan) +
-            (record.emulated === undefined
-              ? ''
-              : `; network ${describeEmulated(record.emulated)}`),
-        );
-        const places =
-          processes.length < record.ranks
-            ? ranksOn(processes, this.#nodes)
-            : describePlaces(processes, this.#nodes);
-        if (places !== undefined) this.#line(places);
-        return;
-      }
-      case 'switch': {
-        const residual =
-          record.residual === 'none' ? '' : `, residual ${record.residual}`;
-        const described = describeState(record);
-        const state = described === undefined ? '' : `, ${described}`;
-        const weights = record.resynchronized ? ', weights averaged' : '';
-        this.#line(
-          `── iteration ${record.fence}: ${describeSwitch(record.from, record.to)}` +
-            `${residual}${state}${weights}`,
-        );
-        return;
-      }
-      case 'notice':
-        if (record.level === 'warning') {
-          const who = record.rank === undefined ? '' : `rank ${record.rank}: `;
-          this.#line(`warning: ${who}${record.message}`);
-        } else if (CHOICES.has(record.code)) this.#line(record.message);
-        return;
-      case 'done':
-      case 'failed':
-        this.#last = record;
-        return;
-      case 'queued': {
-        this.#line(describeQueued(record));
-        const advice = queueAdvice(record);
-        if (advice !== undefined) this.#line(advice);
-        return;
-      }
-      case 'allocated':
-        this.#line(describeAllocated(record));
-        return;
-      case 'interrupted':
-        this.#line(`interrupted at ${record.node}: ${record.error.message}`);
-        return;
-      case 'restarted': {
-        const { iteration, processes } = record;
-        const s = processes.length === 1 ? 's' : '';
-        const how =
-          iteration === 0
-            ? `start${s} again from the beginning`
-            : `resume${s} from a checkpoint`;
-        this.#line(
-          `── iteration ${iteration}: ${ranksOn(processes, this.#nodes)} ${how}`,
-        );
-        return;
-      }
-      case 'thinned':
-        this.#line(`warning: ${describeThinned(record)}`);
-        return;
-      case 'checkpoint':
-      case 'finished':
-        return;
-      case 'evaluation':
-      case 'divergence':
-        return; // the summary has the newest evaluation, the end the divergence
-      case 'log':
-        // All of them: gradwire runs log.
-        if (record.level !== undefined) {
-          this.#line(`rank ${record.rank} printed: ${record.text}`);
-        }
-        return;
-      case 'similarity':
-      case 'comparison':
-      case 'buckets':
-        return; // for records: --json and exports have it
-      default:
-        record satisfies never;
+    if (record.type === 'iteration') {
+      this.#breakdown.add(record);
+      this.#recent.add(record);
+      return;
     }
+    if (endsRun(record)) this.#last = record;
+    const hasStarted = this.#startedAt !== undefined;
+    if (record.type === 'started') this.#startedAt ??= record.at;
+    const run = { nodes: this.#nodes, hasStarted };
+    for (const line of kindOf(record).printed(record, run)) this.#line(line);
   }
 
   #progress(summary: RunSummary): void {

@@ -5,22 +5,17 @@
  */
 import os from 'node:os';
 import { atMachine, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { hasEnded, type AppInfo, type CoreApi } from '../../shared/rpc.ts';
+import { hasEnded, type AppInfo, type CoreApi } from '../../shared/rpc/rpc.ts';
 import type { TerminalEvents } from '../../shared/terminal.ts';
+import { Inventory } from '../cluster/inventory.ts';
+import { AppLock } from '../home/app-lock.ts';
 import { openHome, type Home } from '../home/home.ts';
 import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile, WatchedProfile } from '../home/network-profile-file.ts';
-import { AppLock } from '../home/app-lock.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
-import { EventOutbox, type AppListener } from './event-outbox.ts';
-import { DataDesk } from './data-desk.ts';
-import { HistoryDesk } from './history-desk.ts';
-import { LinkDesk } from './link-desk.ts';
-import { NodeDesk } from './node-desk.ts';
-import { OpenQuestions } from './open-questions.ts';
-import { Inventory } from '../cluster/inventory.ts';
 import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { exportPiece } from '../store/run-export.ts';
@@ -28,7 +23,12 @@ import { RunStore } from '../store/run-store.ts';
 import { Upkeep } from '../store/upkeep.ts';
 import { AppTerminals } from '../terminal/app-terminals.ts';
 import type { PageTerminals } from '../terminal/page-terminals.ts';
-import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
+import { DataDesk } from './data-desk.ts';
+import { EventOutbox, type AppListener } from './event-outbox.ts';
+import { HistoryDesk } from './history-desk.ts';
+import { LinkDesk } from './link-desk.ts';
+import { NodeDesk } from './node-desk.ts';
+import { OpenQuestions } from './open-questions.ts';
 
 /** How often to check whether another process has written to the database. */
 const DISCOVERY_MS = 1000;

@@ -9,8 +9,8 @@ import type { DataSetStatus } from '../../shared/data-set-status.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
-import type { JournalEntry } from '../../shared/records.ts';
-import type { AppEvents, RunSummary } from '../../shared/rpc.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { AppEvents, RunSummary } from '../../shared/rpc/rpc.ts';
 import type { OpenQuestion } from '../../shared/ssh-question.ts';
 
 const INTERVAL_MS = 100;

@@ -5,14 +5,13 @@
  */
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
+import { checkedValue } from '../../shared/checked-value.ts';
 import {
   failure,
   GradwireError,
   isErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
-import { checkedValue } from '../../shared/checked-value.ts';
-import { parseRecord } from '../../shared/parse-record.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
   PROTOCOL_VERSION,
@@ -24,7 +23,8 @@ import {
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../shared/records.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import { parseRecord } from '../../shared/records/parse-record.ts';
 import { runIdSchema } from '../../shared/run-id.ts';
 
 /**

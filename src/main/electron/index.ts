@@ -2,6 +2,8 @@
  * The desktop host: Electron's life cycle around the app's core. One instance per home;
  * the core and its lock are closed before the process ends, runs continue.
  */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import {
   app,
   ipcMain,
@@ -11,11 +13,9 @@ import {
   shell,
   type BrowserWindow,
 } from 'electron';
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { GradwireError, isErrorData, toErrorData } from '../../shared/errors.ts';
-import { IPC_CHANNELS } from '../../shared/host-bridge.ts';
-import type { HostCommand } from '../../shared/rpc.ts';
+import { IPC_CHANNELS } from '../../shared/rpc/host-bridge.ts';
+import type { HostCommand } from '../../shared/rpc/rpc.ts';
 import { createAppCore } from '../app/app-core.ts';
 import { catchFaults } from '../home/fault-log.ts';
 import { openHome, type Home } from '../home/home.ts';

@@ -3,7 +3,7 @@
  * entries are commands of the page, forwarded to it.
  */
 import type { MenuItemConstructorOptions } from 'electron';
-import type { HostCommand } from '../../shared/rpc.ts';
+import type { HostCommand } from '../../shared/rpc/rpc.ts';
 
 export function menuTemplate(
   platform: NodeJS.Platform,

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { plainIssue } from '../../shared/plain-issue.ts';
-import { rpcArguments, type AppApi, type CoreApi } from '../../shared/rpc.ts';
+import { rpcArguments, type AppApi, type CoreApi } from '../../shared/rpc/rpc.ts';
 import type { TerminalApi } from '../../shared/terminal.ts';
 
 export type Call = (...input: unknown[]) => Promise<unknown>;

@@ -4,12 +4,12 @@
  * ends a run.
  */
 import { createBirpc } from 'birpc';
-import type { AppEvents, CoreApi } from '../../shared/rpc.ts';
 import {
   encodeRpcMessage,
   onDecodedMessage,
   type SessionEvents,
-} from '../../shared/rpc-wire.ts';
+} from '../../shared/rpc/rpc-wire.ts';
+import type { AppEvents, CoreApi } from '../../shared/rpc/rpc.ts';
 import type { TerminalApi, TerminalEvents } from '../../shared/terminal.ts';
 import { gateCalls, unknownCall } from './call-gate.ts';
 import type { RpcChannel } from './channel.ts';

@@ -4,7 +4,7 @@
  * silence the others. So each session holds its own set, and the core is told when the
  * last one leaves.
  */
-import type { CoreApi, RunDetail } from '../../shared/rpc.ts';
+import type { CoreApi, RunDetail } from '../../shared/rpc/rpc.ts';
 
 export class WatchRegister {
   readonly #api: CoreApi;

@@ -26,10 +26,9 @@ import type {
   RunStatus,
   SwitchRequest,
 } from '../../shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../shared/records.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
-import type { RunStore } from '../store/run-store.ts';
 import {
   ENDLESS,
   IDLE_ATTEMPTS,
@@ -37,17 +36,18 @@ import {
   type NodeLink,
 } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
-import { RunFollowers } from './run-followers.ts';
+import type { RunStore } from '../store/run-store.ts';
 import { GivenUpNodes } from './given-up-nodes.ts';
-import { RunEndings } from './run-endings.ts';
-import { newRunId } from './run-id.ts';
-import { RunTunnels } from './run-tunnels.ts';
-import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
-import { RunRestarts, type ResumePoint } from './run-restarts.ts';
-import { RunStops } from './run-stops.ts';
-import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
 import { relaySwitch } from './other-nodes.ts';
 import { relaunched } from './relaunched.ts';
+import { RunEndings } from './run-endings.ts';
+import { RunFollowers } from './run-followers.ts';
+import { newRunId } from './run-id.ts';
+import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
+import { RunRestarts, type ResumePoint } from './run-restarts.ts';
+import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
+import { RunStops } from './run-stops.ts';
+import { RunTunnels } from './run-tunnels.ts';
 
 export interface CoordinatorEvents {
   /** A run was created, or its state or counters changed. */

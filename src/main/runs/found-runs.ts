@@ -4,7 +4,7 @@
  */
 import type { FoundRun } from '../../shared/found-run.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
-import { hasEnded } from '../../shared/rpc.ts';
+import { hasEnded } from '../../shared/rpc/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 /** @param supervised all runs that the machine's supervisor has */

@@ -4,7 +4,10 @@
  * at-least-once: repeated records are skipped. A gap is an error, unless the journal
  * declares that it left these records out.
  */
-import { leftOutBefore, type JournalEntry } from '../../shared/records.ts';
+import {
+  leftOutBefore,
+  type JournalEntry,
+} from '../../shared/records/journal-entry.ts';
 import { recordsMissing } from '../store/journal-progress.ts';
 
 const BATCH_PAUSE_MS = 100;

@@ -4,7 +4,7 @@
  */
 import { GradwireError, type ErrorData } from '../../shared/errors.ts';
 import { isConsequence, reportOf } from '../../shared/root-cause.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import type { ControlConnection } from '../cluster/control-connection.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { RunStore } from '../store/run-store.ts';

@@ -12,10 +12,10 @@ import {
   type ErrorData,
 } from '../../shared/errors.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../shared/records.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
-import type { RunStore, StoredBatch } from '../store/run-store.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import type { RunStore, StoredBatch } from '../store/run-store.ts';
 import { RecordIntake } from './record-intake.ts';
 
 const STORE_RETRY_MS = 2000;

@@ -11,11 +11,11 @@ import {
 } from '../../shared/errors.ts';
 import { nodesOf } from '../../shared/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc.ts';
-import type { NodeLink } from '../cluster/node-link.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { withinList } from '../cluster/list-patience.ts';
-import { isRefusal } from '../cluster/reconnection.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
 import type { NodeSet } from '../cluster/node-set.ts';
+import { isRefusal } from '../cluster/reconnection.ts';
 import { isAlive } from '../home/process-life.ts';
 import type { RunStore, UnendedRun } from '../store/run-store.ts';
 import { relayMissed } from './other-nodes.ts';

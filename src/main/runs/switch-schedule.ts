@@ -5,7 +5,7 @@
 import type { Catalogue } from '../../shared/catalogue.ts';
 import { planAsChange } from '../../shared/exchange-plan.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import type { RunDetail } from '../../shared/rpc.ts';
+import type { RunDetail } from '../../shared/rpc/rpc.ts';
 
 export function scheduleAsItHappened(
   run: Pick<RunDetail, 'events' | 'iterations'>,

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { failure, formatError, inputError, toErrorData } from '../../shared/errors.ts';
-import { hasEnded } from '../../shared/rpc.ts';
+import { hasEnded } from '../../shared/rpc/rpc.ts';
 import { createAppCore } from '../app/app-core.ts';
 import { catchFaults } from '../home/fault-log.ts';
 import { resolveHome } from '../home/home.ts';

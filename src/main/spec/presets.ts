@@ -7,7 +7,7 @@ import path from 'node:path';
 import { inputError } from '../../shared/errors.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
-import type { Preset } from '../../shared/rpc.ts';
+import type { Preset } from '../../shared/rpc/rpc.ts';
 import { installationRoot } from '../home/installation.ts';
 import { parseSpecText } from './spec-text.ts';
 

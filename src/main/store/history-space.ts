@@ -6,10 +6,10 @@
  * goes on later, others can use the database in between, and the write-ahead log stays small
  * enough for the reserve of a full disk.
  */
-import type Database from 'better-sqlite3';
 import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
 import { failure, GradwireError, inputError } from '../../shared/errors.ts';
-import { hasEnded } from '../../shared/rpc.ts';
+import { hasEnded } from '../../shared/rpc/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { DiskReserve } from './disk-reserve.ts';
 import type { IterationArchive } from './iteration-archive.ts';

@@ -10,7 +10,7 @@
  * 20 ms of processor time.
  */
 import type Database from 'better-sqlite3';
-import type { IterationRecord } from '../../shared/records.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
 import {
   encodeBlock,
   RecordBlock,

@@ -5,13 +5,16 @@
  * others than its path, behind the named ones.
  */
 import { z } from 'zod';
+import { PHASES } from '../../shared/phases.ts';
 import {
   evaluationRecordSchema,
   type EvaluationRecord,
-} from '../../shared/measure-records.ts';
-import { PHASES } from '../../shared/phases.ts';
-import { iterationRecordSchema, type IterationRecord } from '../../shared/records.ts';
-import type { RunSummary } from '../../shared/rpc.ts';
+} from '../../shared/records/evaluation.ts';
+import {
+  iterationRecordSchema,
+  type IterationRecord,
+} from '../../shared/records/iteration.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 
 export type Cell = string | number | undefined;
 

@@ -4,7 +4,7 @@
  * all of them, so the cost follows what is returned, not the length of the run.
  */
 import type Database from 'better-sqlite3';
-import type { IterationRecord } from '../../shared/records.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { IterationEntry } from './blocks/record-block.ts';
 import {
   HIGHEST_LEVEL,

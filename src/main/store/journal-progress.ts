@@ -8,8 +8,8 @@ import {
   type JournalEnding,
   type JournalEntry,
   type JournalThinning,
-  type RunRecord,
-} from '../../shared/records.ts';
+} from '../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { AGAIN } from '../../shared/report-advice.ts';
 import type { JournalRow } from './run-row.ts';
 

@@ -11,17 +11,20 @@ import Database from 'better-sqlite3';
 import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { parseRecord } from '../../shared/parse-record.ts';
+import type { DoneRecord } from '../../shared/records/done.ts';
+import type { FailedRecord } from '../../shared/records/failed.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
 import {
   endsJournal,
   endsRun,
-  type DoneRecord,
-  type FailedRecord,
-  type IterationRecord,
   type JournalEntry,
+} from '../../shared/records/journal-entry.ts';
+import { parseRecord } from '../../shared/records/parse-record.ts';
+import {
+  eventKindOf,
   type RunEvent,
   type RunRecord,
-} from '../../shared/records.ts';
+} from '../../shared/records/record-kinds.ts';
 import { reportOf, rootCause } from '../../shared/root-cause.ts';
 import { endedAt } from './ended-at.ts';
 import type { IterationArchive } from './iteration-archive.ts';
@@ -221,61 +224,34 @@ function write(
   return json.length;
 }
 
-/** What an event changes in its run's summary. */
-function applyEvent(statements: Statements, run: RunRow, record: RunEvent): void {
-  switch (record.type) {
-    case 'started':
-      statements.setRunning.run(
-        record.metricKind === undefined ? null : JSON.stringify(record.metricKind),
-        run.number,
-      );
-      return;
-    case 'evaluation':
-      if (record.metric !== undefined)
-        statements.setMetric.run(record.metric, run.number);
-      return;
-    case 'switch': {
-      const { methods } = statements.runById.get(run.id)!;
-      const used = JSON.parse(methods) as string[];
-      if (used.at(-1) === record.to.method) return;
-      used.push(record.to.method);
-      statements.setMethods.run(JSON.stringify(used), run.number);
-      return;
-    }
-    case 'done':
-      statements.endRun.run(
-        record.reason,
-        endOfRun(statements, run, record.at),
-        record.metric ?? null,
-        null,
-        run.number,
-      );
-      return;
-    case 'failed':
-      statements.endRun.run(
-        'failed',
-        endOfRun(statements, run, record.at),
-        null,
-        JSON.stringify(record.error),
-        run.number,
-      );
-      return;
-    case 'divergence':
-    case 'comparison':
-    case 'similarity':
-    case 'buckets':
-    case 'notice':
-    case 'queued':
-    case 'allocated':
-    case 'checkpoint':
-    case 'interrupted':
-    case 'restarted':
-    case 'thinned':
-    case 'finished':
-      return;
-    default:
-      record satisfies never;
+/** Applies what an event changes in its run's summary. */
+function applyEvent(statements: Statements, run: RunRow, event: RunEvent): void {
+  const change = eventKindOf(event).summary(event);
+  if (change === undefined) return;
+  const { end, method, metric, running } = change;
+  if (running !== undefined) {
+    const { metricKind } = running;
+    statements.setRunning.run(metricKind && JSON.stringify(metricKind), run.number);
   }
+  if (metric !== undefined) statements.setMetric.run(metric, run.number);
+  if (method !== undefined) addMethod(statements, run, method);
+  if (end !== undefined) {
+    statements.endRun.run(
+      end.state,
+      endOfRun(statements, run, end.at),
+      end.metric ?? null,
+      end.error === undefined ? null : JSON.stringify(end.error),
+      run.number,
+    );
+  }
+}
+
+function addMethod(statements: Statements, run: RunRow, method: string): void {
+  const { methods } = statements.runById.get(run.id)!;
+  const used = JSON.parse(methods) as string[];
+  if (used.at(-1) === method) return;
+  used.push(method);
+  statements.setMethods.run(JSON.stringify(used), run.number);
 }
 
 function endOfRun(statements: Statements, run: RunRow, lastAt: number): number {

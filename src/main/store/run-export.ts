@@ -6,9 +6,10 @@
  * A piece says where the next one begins, so that a reader needs no place in memory between
  * two of them.
  */
-import type { EvaluationRecord } from '../../shared/measure-records.ts';
-import type { IterationRecord, JournalEntry } from '../../shared/records.ts';
-import type { ExportFormat, ExportPiece, ExportPlace } from '../../shared/rpc.ts';
+import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { ExportFormat, ExportPiece, ExportPlace } from '../../shared/rpc/rpc.ts';
 import { iterationColumns, type Cell, type Row } from './iteration-columns.ts';
 import type { RunStore } from './run-store.ts';
 

@@ -3,8 +3,8 @@ import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network
 import type { ErrorData } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
-import type { RunRecord } from '../../shared/records.ts';
-import type { RunState, RunSummary } from '../../shared/rpc.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import type { RunState, RunSummary } from '../../shared/rpc/rpc.ts';
 
 export interface RunRow {
   readonly number: number;

@@ -15,15 +15,12 @@ import {
   type GradwireError,
 } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { EvaluationRecord } from '../../shared/measure-records.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import type {
-  IterationRecord,
-  JournalEntry,
-  RunEvent,
-  RunRecord,
-} from '../../shared/records.ts';
-import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc.ts';
+import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { RunEvent, RunRecord } from '../../shared/records/record-kinds.ts';
+import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase, type OpenedDatabase } from './database.ts';
 import { FactTable } from './fact-table.ts';

@@ -14,15 +14,15 @@ import type {
   ExportPlace,
   Preset,
   RunSummary,
-} from '../../shared/rpc.ts';
+} from '../../shared/rpc/rpc.ts';
 import { ClusterState } from './cluster.svelte.ts';
-import { DataSets } from './data-sets.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
 import type { Connection, ConnectionStatus } from './connection.ts';
-import { isLive } from './run-state.ts';
-import { saveFile } from './save-file.ts';
+import { DataSets } from './data-sets.svelte.ts';
 import { Preferences } from './preferences.svelte.ts';
 import { Router } from './router.svelte.ts';
+import { isLive } from './run-state.ts';
+import { saveFile } from './save-file.ts';
 import { Terminals } from './terminals.svelte.ts';
 import { Toasts } from './toasts.svelte.ts';
 

@@ -1,5 +1,5 @@
 /** Connects the page to the host that served it. */
-import type { HostBridge } from '../../shared/host-bridge.ts';
+import type { HostBridge } from '../../shared/rpc/host-bridge.ts';
 import { openBrowserChannel } from './browser-channel.ts';
 import { HostConnection, type Connection } from './host-connection.ts';
 import { openPortChannel } from './port-channel.ts';

@@ -3,7 +3,7 @@
  * represents all of its type, so that an old switch stays visible. Charts and exports
  * still have every event.
  */
-import type { RunEvent } from '../../shared/records.ts';
+import { eventKindOf, type RunEvent } from '../../shared/records/record-kinds.ts';
 
 export interface FoldedEvent {
   readonly event: RunEvent;
@@ -12,16 +12,6 @@ export interface FoldedEvent {
   /** Number of earlier events of the same type that it represents. */
   readonly folded: number;
 }
-
-const FOLDED: ReadonlySet<RunEvent['type']> = new Set([
-  'evaluation',
-  'divergence',
-  'comparison',
-  'buckets',
-  'similarity',
-  'checkpoint',
-  'queued',
-]);
 
 interface Row extends FoldedEvent {
   /** The position of its event, the newest that it represents. */
@@ -35,7 +25,7 @@ export function foldEvents(events: readonly RunEvent[]): readonly FoldedEvent[] 
   const open = new Map<RunEvent['type'], number>();
   events.forEach((event, index) => {
     const { type } = event;
-    const isFolded = FOLDED.has(type);
+    const isFolded = eventKindOf(event).folds;
     if (!isFolded) open.clear();
     const place = isFolded ? open.get(type) : undefined;
     if (place === undefined) {

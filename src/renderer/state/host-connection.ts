@@ -9,13 +9,13 @@
  */
 import { createBirpc, type BirpcReturn } from 'birpc';
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import type { HostBridge } from '../../shared/host-bridge.ts';
-import { rpcArguments, type AppApi, type HostCommand } from '../../shared/rpc.ts';
+import type { HostBridge } from '../../shared/rpc/host-bridge.ts';
 import {
   encodeRpcMessage,
   onDecodedMessage,
   type SessionEvents,
-} from '../../shared/rpc-wire.ts';
+} from '../../shared/rpc/rpc-wire.ts';
+import { rpcArguments, type AppApi, type HostCommand } from '../../shared/rpc/rpc.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 
 /** `refused`: the host was started again and needs its new URL; nothing is retried. */

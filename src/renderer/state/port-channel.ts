@@ -1,5 +1,5 @@
 /** The line of a page in Electron's window: a MessagePort to the main process. */
-import { PORT_MESSAGE, type HostBridge } from '../../shared/host-bridge.ts';
+import { PORT_MESSAGE, type HostBridge } from '../../shared/rpc/host-bridge.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 
 /** Electron's main process, over the port that its preload script hands over. */

@@ -1,6 +1,7 @@
 /** The machine of each rank of a run, and its GPU there, as the page names them. */
-import { machineName, rankProcesses } from '../../shared/rank-places.ts';
-import type { RunEvent } from '../../shared/records.ts';
+import { machineName } from '../../shared/machine-names.ts';
+import { rankProcesses } from '../../shared/records/rank-places.ts';
+import type { RunEvent } from '../../shared/records/record-kinds.ts';
 
 /**
  * By rank; empty if it is obvious: one machine has all ranks, and no cluster chose it.

@@ -11,7 +11,7 @@
  * Adding a record is O(fields), reading an iteration O(ranks · fields). Memory is
  * bounded at the start and never grows.
  */
-import type { IterationRecord } from '../../shared/records.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
 import { COLUMN, FIELD_COUNT, writeRow, type Field } from './record-fields.ts';
 
 export type AddOutcome = 'added' | 'duplicate' | 'too-old';

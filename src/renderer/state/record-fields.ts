@@ -3,7 +3,7 @@
  * quantity that was not observed is NaN.
  */
 import { PHASES } from '../../shared/phases.ts';
-import type { IterationRecord } from '../../shared/records.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
 
 const FIELDS = [
   ...PHASES,

@@ -5,13 +5,8 @@
  * the records. Memory is bounded by RunHistory and by the number of events.
  */
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import type {
-  IterationRecord,
-  JournalEntry,
-  SwitchRecord,
-} from '../../shared/records.ts';
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { ACCURACY, type MetricKind } from '../../shared/metric.ts';
 import {
   asynchronousOf,
@@ -20,19 +15,22 @@ import {
   pipelinePosition,
 } from '../../shared/parallelism.ts';
 import { phasesOf, type Phase } from '../../shared/phases.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { RunEvent } from '../../shared/records/record-kinds.ts';
+import type { SwitchRecord } from '../../shared/records/switch.ts';
 import {
   MOST_ITERATION_RECORDS,
   type AppApi,
   type IterationsPiece,
   type RunDetail,
   type RunSummary,
-} from '../../shared/rpc.ts';
+} from '../../shared/rpc/rpc.ts';
 import type { Connection } from './connection.ts';
+import { RecentIterations } from './recent-iterations.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
-import type { RunEvent } from '../../shared/records.ts';
 import { RunHistory } from './run-history.ts';
 import { isLive } from './run-state.ts';
-import { RecentIterations } from './recent-iterations.ts';
 import {
   EFFECT_MINIMUM,
   effectReach,

@@ -4,7 +4,7 @@
  * one, from whichever of the two has the requested resolution. Its cost is O(bins ·
  * ranks · fields), whatever the length of the run.
  */
-import type { IterationRecord } from '../../shared/records.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
 import { binWidth } from '../../shared/statistics/bin-width.ts';
 import { BinnedHistory } from './binned-history.ts';
 import { RecentIterations } from './recent-iterations.ts';

@@ -3,9 +3,9 @@
  * reads missed ones. Sorted by time; keeps the newest lines.
  */
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { logLine, type LogLine } from '../../shared/log-text.ts';
-import type { JournalEntry } from '../../shared/records.ts';
-import type { AppApi } from '../../shared/rpc.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import { logLine, type LogLine } from '../../shared/records/log-text.ts';
+import type { AppApi } from '../../shared/rpc/rpc.ts';
 import type { Connection } from './connection.ts';
 
 /** Lines kept; `gradwire runs log` has all. */

@@ -3,7 +3,7 @@
  * and its state. `attach` sets the screen that draws it.
  */
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import type { AppApi } from '../../shared/rpc.ts';
+import type { AppApi } from '../../shared/rpc/rpc.ts';
 import {
   MOST_TYPED,
   type TerminalEnd,

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
 import { inputError } from '../errors.ts';
-import { errorDataSchema } from '../records.ts';
+import { errorDataSchema } from '../records/fields.ts';
 import { runIdSchema } from '../run-id.ts';
 import { slurmSettingsSchema } from '../slurm-settings.ts';
 import { checkedMessage } from './checked-message.ts';

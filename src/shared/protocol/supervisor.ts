@@ -11,7 +11,7 @@ import type { NetworkProfile } from '../cost-model/network-profile.ts';
 import type { ErrorData } from '../errors.ts';
 import type { PlanSwitch } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
-import type { JournalEnding, JournalEntry } from '../records.ts';
+import type { JournalEnding, JournalEntry } from '../records/journal-entry.ts';
 import type { RankAddress } from './rank-address.ts';
 import type { RequestBodies, SupervisorMethod } from './requests.ts';
 

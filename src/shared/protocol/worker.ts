@@ -9,7 +9,7 @@ import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
 import type { ErrorData } from '../errors.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
 import { metricKindSchema } from '../metric.ts';
-import type { RunRecord } from '../records.ts';
+import type { RunRecord } from '../records/record-kinds.ts';
 import { runIdSchema } from '../run-id.ts';
 import {
   exchangePlanSchema,

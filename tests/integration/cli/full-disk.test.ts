@@ -17,8 +17,9 @@ import {
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { RunSummary } from '../../../src/shared/rpc.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { done, entries, sampleSpec, started } from '../../unit/main/sample-records.ts';
 

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
 import { SshServer } from '../../harness/sshd.ts';

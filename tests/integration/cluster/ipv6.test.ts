@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { effort } from '../../harness/effort.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import {
   ipv6Missing,

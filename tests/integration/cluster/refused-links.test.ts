@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunDetail } from '../../../src/shared/rpc.ts';
+import type { RunDetail } from '../../../src/shared/rpc/rpc.ts';
 import {
   builtCommand,
   GradwireHome,

@@ -3,14 +3,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type {
-  DoneRecord,
-  IterationRecord,
-  StartedRecord,
-} from '../../../src/shared/records.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { StartedRecord } from '../../../src/shared/records/started.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
-import { SshServer } from '../../harness/sshd.ts';
 import { until } from '../../harness/processes.ts';
+import { SshServer } from '../../harness/sshd.ts';
 
 let server: SshServer;
 let home: GradwireHome;

@@ -10,7 +10,7 @@ import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
 import { openHome, resolveHome } from '../../../src/main/home/home.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
-import type { DoneRecord } from '../../../src/shared/records.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { makeKey, SshServer, testUser } from '../../harness/sshd.ts';

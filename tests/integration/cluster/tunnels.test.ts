@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {
   GradwireHome,
   type RunningCommand,

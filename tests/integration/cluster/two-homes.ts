@@ -5,15 +5,16 @@ import path from 'node:path';
 import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { localNode } from '../../../src/main/cluster/local-node.ts';
 import type { NodeAccess, NodeAddresses } from '../../../src/main/cluster/node-link.ts';
-import { isAlive } from '../../../src/main/home/process-life.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
+import { isAlive } from '../../../src/main/home/process-life.ts';
 import {
   RunCoordinator,
   type CoordinatorOptions,
 } from '../../../src/main/runs/coordinator.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, type ErrorData } from '../../../src/shared/errors.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts';
 
 export const NODES = ['this-computer', 'box'] as const;

@@ -1,13 +1,13 @@
 /** Runs whose ranks are on two nodes: each supervisor has the journal of its own ranks. */
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { LIFE_MS, PATIENT_LOOKS } from '../../../src/main/cluster/life-watch.ts';
 import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
-import { hasEnded } from '../../../src/shared/rpc.ts';
-import { until } from '../../harness/processes.ts';
+import { LIFE_MS, PATIENT_LOOKS } from '../../../src/main/cluster/life-watch.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import { hasEnded } from '../../../src/shared/rpc/rpc.ts';
 import { effort } from '../../harness/effort.ts';
-import { filesWith, processesWith } from '../../harness/traces.ts';
+import { until } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
+import { filesWith, processesWith } from '../../harness/traces.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
 const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({

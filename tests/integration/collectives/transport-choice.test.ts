@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { chooseTransport } from '../../../src/agent/transport/transport-choice.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
 import { floats } from './run-collective.ts';
 
 /** Whether this machine has it: koffi loads. */

@@ -14,7 +14,7 @@ import { ControlConnection } from '../../../src/main/cluster/control-connection.
 import { formSections } from '../../../src/renderer/state/spec-form.ts';
 import type { Catalogue } from '../../../src/shared/catalogue.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import type { CommandAnswer } from '../../harness/command-process.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';

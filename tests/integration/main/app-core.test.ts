@@ -7,8 +7,12 @@ import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
-import type { ExportPiece, ExportPlace, RunSummary } from '../../../src/shared/rpc.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type {
+  ExportPiece,
+  ExportPlace,
+  RunSummary,
+} from '../../../src/shared/rpc/rpc.ts';
 import { documented } from '../../harness/documented.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';

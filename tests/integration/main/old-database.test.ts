@@ -2,15 +2,15 @@
  * A database of the version before blocks: it is read as it was from the first moment on, and
  * its records move into blocks in steps that may be cut anywhere.
  */
-import Database from 'better-sqlite3';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 
 const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-old-'));

@@ -14,7 +14,7 @@ import {
   type RunStatus,
   type SupervisorHello,
 } from '../../../src/shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 
 export interface Script {
   readonly hello?: Partial<SupervisorHello>;

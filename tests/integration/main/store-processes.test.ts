@@ -7,7 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { wholeRun } from '../../unit/main/sample-records.ts';
 
 const writer = path.join(import.meta.dirname, 'store-writer.ts');

@@ -1,6 +1,6 @@
 /** How large the activations are that stages pass on, in the records of runs that ask for it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { IterationRecord } from '../../../src/shared/records.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
 let node: SupervisorNode;

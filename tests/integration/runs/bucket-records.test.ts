@@ -3,8 +3,9 @@
  * the whole gradient, and against what a method's parameters say it must do.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BucketsRecord } from '../../../src/shared/measure-records.ts';
-import type { DoneRecord, IterationRecord } from '../../../src/shared/records.ts';
+import type { BucketsRecord } from '../../../src/shared/records/buckets.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
 let node: SupervisorNode;

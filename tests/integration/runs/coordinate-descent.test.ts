@@ -4,8 +4,9 @@
  * ranks; and to the minimum of a strongly convex problem.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { effort } from '../../harness/effort.ts';
-import type { DoneRecord, RunRecord } from '../../../src/shared/records.ts';
 import { ofType } from '../../harness/records.ts';
 import {
   FEATURES,

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { RunSummary } from '../../../src/shared/rpc.ts';
+import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 

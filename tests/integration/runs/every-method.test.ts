@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { methods } from '../../../src/agent/compression/registry.ts';
-import type { DoneRecord, IterationRecord } from '../../../src/shared/records.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { effort } from '../../harness/effort.ts';
 import { canRunWebGpu, saySkipped, webGpuEnvironment } from '../../harness/webgpu.ts';
 import { SupervisorNode } from './supervisor-node.ts';

@@ -1,13 +1,14 @@
 /** What goes wrong with a run's processes: how it ends, and what the user is told. */
 import { afterAll, describe, expect, it } from 'vitest';
-import type { FailedRecord, IterationRecord } from '../../../src/shared/records.ts';
-import type { RunSummary } from '../../../src/shared/rpc.ts';
+import type { FailedRecord } from '../../../src/shared/records/failed.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import { effort } from '../../harness/effort.ts';
 import {
   GradwireHome,
   succeeded,
   type RunningCommand,
 } from '../../harness/gradwire.ts';
-import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import { type OfType } from '../../harness/records.ts';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GradwireError } from '../../../src/shared/errors.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { isAlive, until } from '../../harness/processes.ts';
 import { ofType, type OfType } from '../../harness/records.ts';

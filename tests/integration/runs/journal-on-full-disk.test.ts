@@ -6,7 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
 const script = path.join(import.meta.dirname, 'journal-process.ts');
 

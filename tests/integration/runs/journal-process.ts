@@ -9,7 +9,8 @@ import { Journal } from '../../../src/agent/supervisor/journal.ts';
 import { RestoredRun } from '../../../src/agent/supervisor/restored-run.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
 const [, , action, file] = process.argv;
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import {
   done,

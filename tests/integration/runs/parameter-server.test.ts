@@ -1,11 +1,9 @@
 /** Training by real processes of which some are servers too, beside flat collectives. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
-import type {
-  DoneRecord,
-  IterationRecord,
-  SwitchRecord,
-} from '../../../src/shared/records.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { SwitchRecord } from '../../../src/shared/records/switch.ts';
 import { effort } from '../../harness/effort.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 

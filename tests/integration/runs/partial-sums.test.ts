@@ -1,7 +1,8 @@
 /** Training where the collective keeps k entries of the sum, beside whole sums. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { DoneRecord, IterationRecord } from '../../../src/shared/records.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { effort } from '../../harness/effort.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 

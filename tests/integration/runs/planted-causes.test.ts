@@ -10,7 +10,7 @@ import {
 } from '../../../src/renderer/state/verdict-context.ts';
 import { verdict } from '../../../src/renderer/state/verdict.ts';
 import { summarizeWindow } from '../../../src/renderer/state/window-summary.ts';
-import type { RunRecord, RunEvent } from '../../../src/shared/records.ts';
+import type { RunRecord, RunEvent } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 

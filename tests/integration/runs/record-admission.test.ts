@@ -3,7 +3,7 @@
  * of the admission says.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { untilAsync } from '../../harness/processes.ts';
 import { launchScript, startScriptedNode } from './scripted-node.ts';
 import { endOf, type SupervisorNode } from './supervisor-node.ts';

@@ -5,13 +5,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import { effort } from '../../harness/effort.ts';
 import {
   GradwireHome,
   type RunningCommand,
   succeeded,
 } from '../../harness/gradwire.ts';
-import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import { ofType, type OfType } from '../../harness/records.ts';
 

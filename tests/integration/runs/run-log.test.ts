@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import type { LogRecord, RunRecord } from '../../../src/shared/records.ts';
+import type { LogRecord } from '../../../src/shared/records/log.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
 const HOOK = pathToFileURL(path.join(import.meta.dirname, 'noisy-ranks.mjs')).href;

@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { IterationRecord, RunRecord } from '../../../src/shared/records.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { floats } from '../collectives/run-collective.ts';

@@ -2,7 +2,7 @@
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 

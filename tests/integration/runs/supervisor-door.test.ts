@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { untilAsync } from '../../harness/processes.ts';

@@ -9,16 +9,16 @@ import type { ControlConnection } from '../../../src/main/cluster/control-connec
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { openHome, resolveHome } from '../../../src/main/home/home.ts';
 import {
-  endsRun,
-  type JournalEntry,
-  type RunRecord,
-} from '../../../src/shared/records.ts';
-import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../../src/shared/experiment-spec.ts';
-import type { SlurmSettings } from '../../../src/shared/slurm-settings.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
+import {
+  endsRun,
+  type JournalEntry,
+} from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import type { SlurmSettings } from '../../../src/shared/slurm-settings.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { childrenOf, untilAsync, type ProcessEntry } from '../../harness/processes.ts';
 

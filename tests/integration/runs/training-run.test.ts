@@ -5,13 +5,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sumPhases } from '../../../src/shared/phases.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
-import type { EvaluationRecord } from '../../../src/shared/measure-records.ts';
-import type {
-  DoneRecord,
-  IterationRecord,
-  RunRecord,
-  SwitchRecord,
-} from '../../../src/shared/records.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import type { EvaluationRecord } from '../../../src/shared/records/evaluation.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import type { SwitchRecord } from '../../../src/shared/records/switch.ts';
 import { effort } from '../../harness/effort.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { untilAsync } from '../../harness/processes.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';

@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DoneRecord } from '../../../src/shared/records.ts';
+import type { DoneRecord } from '../../../src/shared/records/done.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
+import { ofType } from '../../harness/records.ts';
 import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
 import { SshServer } from '../../harness/sshd.ts';
-import { ofType } from '../../harness/records.ts';
 
 describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
   let slurm: SlurmCluster;

@@ -3,14 +3,15 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../../src/shared/experiment-spec.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {
   slurmSettingsSchema,
   type SlurmSettings,
 } from '../../../src/shared/slurm-settings.ts';
 import { until } from '../../harness/processes.ts';
-import type { SlurmCluster } from '../../harness/slurm.ts';
 import { ofType, type OfType } from '../../harness/records.ts';
+import type { SlurmCluster } from '../../harness/slurm.ts';
 
 /** Two ranks, 30 iterations, and what is given. */
 export const slurmSpec = (more: Record<string, unknown> = {}): ExperimentSpec =>

@@ -19,7 +19,8 @@ import {
 import { cancellationScript } from '../../../src/agent/slurm/job-cancellation.ts';
 import { submitJob } from '../../../src/agent/slurm/slurm-client.ts';
 import type { ErrorData } from '../../../src/shared/errors.ts';
-import type { AllocatedRecord, QueuedRecord } from '../../../src/shared/records.ts';
+import type { AllocatedRecord } from '../../../src/shared/records/allocated.ts';
+import type { QueuedRecord } from '../../../src/shared/records/queued.ts';
 import { until } from '../../harness/processes.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { slurmSettings } from './slurm-runs.ts';

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { describeGpus, describePlaces } from '../../../src/cli/text/rank-places.ts';
-import type { StartedProcess } from '../../../src/shared/rank-places.ts';
+import type { RankProcess } from '../../../src/shared/records/fields.ts';
+import {
+  describeGpus,
+  describePlaces,
+} from '../../../src/shared/records/rank-places.ts';
 
 const on = (node: string, ...ranks: number[]) =>
   ranks.map((rank) => ({ rank, node, pid: 1 }));
@@ -28,7 +31,7 @@ test.each([
 });
 
 test('GPUs are named with their ranks, if any is known', () => {
-  const [first, second] = on('a', 0, 1) as [StartedProcess, StartedProcess];
+  const [first, second] = on('a', 0, 1) as [RankProcess, RankProcess];
   const [bus, other] = ['00000000:3B:00.0', '00000000:5E:00.0'];
   expect(describeGpus([first, second])).toBeUndefined();
   expect(describeGpus([{ ...second, bus: other }, first])).toBe(

@@ -1,9 +1,10 @@
 /** What people read of a run as it goes. */
 import { expect, test } from 'vitest';
-import { HumanPrinter } from '../../../src/cli/text/run-printer.ts';
 import { LogPrinter } from '../../../src/cli/text/log-printer.ts';
-import type { RunRecord, StartedRecord } from '../../../src/shared/records.ts';
-import type { RunSummary } from '../../../src/shared/rpc.ts';
+import { HumanPrinter } from '../../../src/cli/text/run-printer.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import type { StartedRecord } from '../../../src/shared/records/started.ts';
+import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { entries, started } from '../main/sample-records.ts';
 
 const summary = (...nodes: string[]): RunSummary => ({

@@ -4,7 +4,7 @@ import { admitsSender, isAppUrl } from '../../../src/main/electron/ipc-gate.ts';
 import { menuTemplate } from '../../../src/main/electron/menu.ts';
 import { mayOpenOutside } from '../../../src/main/electron/outside-links.ts';
 import { restorableState } from '../../../src/main/electron/window-state.ts';
-import { HOST_COMMANDS } from '../../../src/shared/rpc.ts';
+import { HOST_COMMANDS } from '../../../src/shared/rpc/rpc.ts';
 
 describe('the IPC gate', () => {
   const own = { url: 'app://gradwire/', isMainFrame: true, isOwnWindow: true };

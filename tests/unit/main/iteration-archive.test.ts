@@ -2,13 +2,14 @@
  * Records in blocks: whatever is asked of a run, it is what a plain list of its records says,
  * and each is there once. Ranks run apart, and one machine's records come late.
  */
-import Database from 'better-sqlite3';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { IterationRecord, JournalEntry } from '../../../src/shared/records.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import {
   done,
   entries,

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changeNode } from '../../../src/main/runs/node-change.ts';
 import { relaunched } from '../../../src/main/runs/relaunched.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
+import { withoutIdleMomentum } from '../../../src/shared/experiment-spec.ts';
 import {
   nodeEntrySchema,
   parseNodeEntry,
   wayTo,
   type NodeEntry,
 } from '../../../src/shared/node-entry.ts';
-import { withoutIdleMomentum } from '../../../src/shared/experiment-spec.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { sampleSpec, started } from './sample-records.ts';
 
 let store: RunStore;

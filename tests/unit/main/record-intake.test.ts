@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RecordIntake } from '../../../src/main/runs/record-intake.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { done, entries, iterationRecord, wholeRun } from './sample-records.ts';
 
 function collector(stored = 0, fails = false) {

@@ -5,16 +5,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { exportRun } from '../../../src/main/store/run-export.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
+import { PHASES } from '../../../src/shared/phases.ts';
 import {
   evaluationRecordSchema,
   type EvaluationRecord,
-} from '../../../src/shared/measure-records.ts';
+} from '../../../src/shared/records/evaluation.ts';
 import {
   iterationRecordSchema,
   type IterationRecord,
-  type LogRecord,
-} from '../../../src/shared/records.ts';
-import { PHASES } from '../../../src/shared/phases.ts';
+} from '../../../src/shared/records/iteration.ts';
+import type { LogRecord } from '../../../src/shared/records/log.ts';
 import {
   entries,
   iterationRecord,

@@ -1,12 +1,13 @@
 /** A run over several nodes in the store: a journal of each, one sequence for all. */
-import Database from 'better-sqlite3';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runsMigration } from '../../../src/main/store/migrations/001-runs.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {
   done,
   entries,

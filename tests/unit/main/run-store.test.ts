@@ -1,11 +1,11 @@
-import Database from 'better-sqlite3';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DATABASE_VERSION } from '../../../src/main/store/database.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {
   done,
   entries,

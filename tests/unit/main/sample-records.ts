@@ -1,11 +1,9 @@
 /** Records as a run leaves them, for tests that need no run. */
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import { zeroPhases } from '../../../src/shared/phases.ts';
-import type {
-  IterationRecord,
-  JournalEntry,
-  RunRecord,
-} from '../../../src/shared/records.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
 export const plan = (method: string) => ({
   method,

@@ -1,20 +1,20 @@
 /** Journals that leave out details, as the store takes them: what is missing is told, once. */
-import Database from 'better-sqlite3';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runsMigration } from '../../../src/main/store/migrations/001-runs.ts';
 import { journalsMigration } from '../../../src/main/store/migrations/002-journals.ts';
+import { nodesMigration } from '../../../src/main/store/migrations/003-nodes.ts';
 import { linksMigration } from '../../../src/main/store/migrations/004-links.ts';
 import { logLinesMigration } from '../../../src/main/store/migrations/005-log-lines.ts';
-import { nodesMigration } from '../../../src/main/store/migrations/003-nodes.ts';
-import { runsMigration } from '../../../src/main/store/migrations/001-runs.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type {
   JournalEntry,
   JournalThinning,
-  RunRecord,
-} from '../../../src/shared/records.ts';
+} from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {
   done,
   entries,

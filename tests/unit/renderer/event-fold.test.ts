@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { foldEvents } from '../../../src/renderer/state/event-fold.ts';
-import type { RunEvent } from '../../../src/shared/records.ts';
+import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
 
 function evaluation(iteration: number): RunEvent {
   return {

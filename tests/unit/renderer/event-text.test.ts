@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventText } from '../../../src/shared/event-text.ts';
+import { eventText } from '../../../src/shared/records/record-kinds.ts';
 
 const none = { method: 'none', parameters: {}, collective: 'ring', bucketBytes: 4096 };
 const topk = {
@@ -112,8 +112,8 @@ describe('a run at a cluster', () => {
   it('names the node of a rank that has a notice', () => {
     const notice = { type: 'notice', at: 0, level: 'info', rank: 1 } as const;
     const name = (rank: number): string => `rank ${rank} on n1`;
-    expect(eventText({ ...notice, code: 'X', message: 'x' }, name).title).toBe(
-      'Notice from rank 1 on n1',
-    );
+    expect(
+      eventText({ ...notice, code: 'X', message: 'x' }, { rank: name }).title,
+    ).toBe('Notice from rank 1 on n1');
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
 import {
   activityBytes,
   activityPart,
@@ -18,11 +19,11 @@ import {
   shortBus,
 } from '../../../src/renderer/state/rank-nodes.ts';
 import { machineNames } from '../../../src/shared/machine-names.ts';
-import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
-import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
-import type { RunEvent, StartedRecord } from '../../../src/shared/records.ts';
+import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
+import type { StartedRecord } from '../../../src/shared/records/started.ts';
+import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
 
 const entry = parseNodeEntry({ name: 'box', destination: 'box.lab' });
 const status = (more: Partial<NodeStatus> = {}): NodeStatus => ({

@@ -9,7 +9,8 @@ import {
   thresholdsOf,
 } from '../../../src/main/reproduce/run-measures.ts';
 import { zeroPhases } from '../../../src/shared/phases.ts';
-import type { IterationRecord, RunRecord } from '../../../src/shared/records.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
 const iteration = (
   rank: number,

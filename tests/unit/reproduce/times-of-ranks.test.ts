@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { leastTimes, rankMeans } from '../../../src/main/reproduce/run-measures.ts';
 import type { PhaseTimes } from '../../../src/shared/phases.ts';
-import type { IterationRecord } from '../../../src/shared/records.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { iterationRecord } from '../renderer/records.ts';
 
 const record = (

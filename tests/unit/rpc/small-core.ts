@@ -3,11 +3,16 @@
  * called with. What crosses the boundary is what these tests are about; the real core
  * stands behind the hosts in the integration tests.
  */
+import type { ServedCore, SessionTerminals } from '../../../src/main/rpc/session.ts';
 import { inputError } from '../../../src/shared/errors.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import type { JournalEntry } from '../../../src/shared/records.ts';
-import type { AppApi, AppEvents, CoreApi, RunDetail } from '../../../src/shared/rpc.ts';
-import type { ServedCore, SessionTerminals } from '../../../src/main/rpc/session.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type {
+  AppApi,
+  AppEvents,
+  CoreApi,
+  RunDetail,
+} from '../../../src/shared/rpc/rpc.ts';
 import type { TerminalEvents } from '../../../src/shared/terminal.ts';
 
 type Listener = Parameters<ServedCore['onEvent']>[0];

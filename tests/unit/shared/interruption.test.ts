@@ -4,8 +4,8 @@ import {
   describeRestart,
   openInterruptions,
   pastRestarts,
-} from '../../../src/shared/interruption.ts';
-import type { RunRecord } from '../../../src/shared/records.ts';
+} from '../../../src/shared/records/interruption.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { done } from '../main/sample-records.ts';
 
 const interrupted = (node: string, message = 'gone'): RunRecord => ({

@@ -5,7 +5,7 @@ import {
   describeQueued,
   reasonText,
   someNames,
-} from '../../../src/shared/queue-text.ts';
+} from '../../../src/shared/records/queue-text.ts';
 
 const at = new Date(2026, 2, 1, 12, 5).getTime();
 

@@ -21,7 +21,8 @@ import { Journal } from '../../../src/agent/supervisor/journal.ts';
 import { SeenProgress } from '../../../src/agent/supervisor/seen-progress.ts';
 import { RecordIntake } from '../../../src/main/runs/record-intake.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { runs } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import {

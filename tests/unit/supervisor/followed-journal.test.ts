@@ -7,12 +7,13 @@ import { duplexPair } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ClientSession } from '../../../src/agent/supervisor/client-session.ts';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
+import type { RunListener } from '../../../src/agent/supervisor/run-options.ts';
 import type { RunTable } from '../../../src/agent/supervisor/run-table.ts';
 import type { SupervisedRun } from '../../../src/agent/supervisor/supervised-run.ts';
-import type { RunListener } from '../../../src/agent/supervisor/run-options.ts';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { FromSupervisor } from '../../../src/shared/protocol/supervisor.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
 const notice = (message: string): RunRecord => ({
   type: 'notice',

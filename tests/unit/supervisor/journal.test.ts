@@ -12,7 +12,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal.ts';
 import { RestoredRun } from '../../../src/agent/supervisor/restored-run.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
-import type { JournalEntry, RunRecord } from '../../../src/shared/records.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { sampleSpec } from '../main/sample-records.ts';
 
 let folder: string;

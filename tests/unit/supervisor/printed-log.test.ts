@@ -6,8 +6,8 @@ import {
 } from '../../../src/agent/supervisor/line-splitter.ts';
 import { levelOf } from '../../../src/agent/supervisor/log-level.ts';
 import { PrintedLog } from '../../../src/agent/supervisor/printed-log.ts';
-import { parseRecord } from '../../../src/shared/parse-record.ts';
-import type { LogRecord } from '../../../src/shared/records.ts';
+import type { LogRecord } from '../../../src/shared/records/log.ts';
+import { parseRecord } from '../../../src/shared/records/parse-record.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1000 });

@@ -5,7 +5,7 @@ import {
   chooseBackend,
   type BackendQuestion,
 } from '../../../src/agent/training/runtime/backend-choice.ts';
-import { backendText } from '../../../src/shared/backend-text.ts';
+import { backendText } from '../../../src/shared/records/backend-text.ts';
 
 const GPU = { name: 'NVIDIA H200', software: false, gpus: 1, whyOne: undefined };
 const TWO = { ...GPU, gpus: 2 };

@@ -3,7 +3,7 @@
  * program of the user's own, which can write whatever it likes to the caller.
  */
 import { z } from 'zod';
-import { errorDataSchema } from '../../../shared/records.ts';
+import { errorDataSchema } from '../../../shared/records/fields.ts';
 import type { ModelSource } from '../models/model-file.ts';
 import type { DataFacts, DataQuestion, ModelFacts } from '../workload.ts';
 import type { MultiplyAdds } from './count-multiply-adds.ts';

@@ -3,19 +3,18 @@
  * with an id, answered once and in any order, and orders without an answer. Bulk data
  * never travels here: it is in the shared arena.
  */
-import type { Notice } from '../../../shared/records.ts';
-import type { ErrorData } from '../../../shared/errors.ts';
-import type { EmulatedNetwork } from '../../../shared/emulated-network.ts';
 import type { NetworkCost } from '../../../shared/cost-model/network-cost.ts';
+import type { EmulatedNetwork } from '../../../shared/emulated-network.ts';
+import type { ErrorData } from '../../../shared/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import type { PassedBytes, StageSetting } from '../../../shared/stage-setting.ts';
 import type { PortRange } from '../../../shared/port-range.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
+import type { Notice } from '../../../shared/records/notice.ts';
+import type { PassedBytes, StageSetting } from '../../../shared/stage-setting.ts';
 import type { PullRequest } from '../../asynchronous/server-client.ts';
 import type { RankScores } from '../../collectives/rank-pairs.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';
-import type { FlatTensor } from '../../plan/buckets.ts';
 import type { EngineState } from '../../exchange/engine-state.ts';
 import type {
   Asked,
@@ -31,6 +30,7 @@ import type {
 import type { Vector } from '../../memory/arena.ts';
 import type { PassageCall } from '../../pipeline/boundary.ts';
 import type { SharedCall, StageVectors } from '../../pipeline/stage-exchange.ts';
+import type { FlatTensor } from '../../plan/buckets.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 
 export interface EngineCalls {

@@ -2,7 +2,7 @@
  * Shared by DCT's tables of test losses: a small recommendation model, trained on clicks in the
  * same way in every run, and its loss compared with uncompressed training.
  */
-import type { RunRecord } from '../../../shared/records.ts';
+import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import { formatCount, formatQuantity } from '../../../shared/units.ts';
 import { pointOf, type Chart } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';

@@ -7,7 +7,7 @@
  *     { u32 length · JSON of count and shape · columns of sequences and records }
  */
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { IterationRecord } from '../../../shared/records.ts';
+import type { IterationRecord } from '../../../shared/records/iteration.ts';
 import {
   decodeColumn,
   encodeColumn,

@@ -1,6 +1,7 @@
 /** Texts about a run that waits for nodes of its cluster, and about the nodes it gets. */
-import type { AllocatedRecord, QueuedRecord } from './records.ts';
-import { formatDateTime } from './units.ts';
+import { formatDateTime } from '../units.ts';
+import type { AllocatedRecord } from './allocated.ts';
+import type { QueuedRecord } from './queued.ts';
 
 type Queue = Pick<QueuedRecord, 'job' | 'reason' | 'expected'>;
 type Allotted = Pick<AllocatedRecord, 'job' | 'computeNodes' | 'until'>;

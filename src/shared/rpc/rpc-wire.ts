@@ -4,9 +4,9 @@
  * here; messages that cannot be decoded are never acted on.
  */
 import { z } from 'zod';
-import { GradwireError, toErrorData } from './errors.ts';
+import { GradwireError, toErrorData } from '../errors.ts';
+import type { TerminalEvents } from '../terminal.ts';
 import type { AppEvents } from './rpc.ts';
-import type { TerminalEvents } from './terminal.ts';
 
 /**
  * Calls from main to the renderer. The renderer answers each push once it has processed it:

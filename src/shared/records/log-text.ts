@@ -1,6 +1,8 @@
 /** Lines of a run's merged log: its events as text, and what its ranks printed. */
-import { eventText } from './event-text.ts';
-import type { JournalEntry, LogRecord, RunEvent } from './records.ts';
+import type { JournalEntry } from './journal-entry.ts';
+import type { LogRecord } from './log.ts';
+import { eventText } from './record-kinds.ts';
+import type { RunEvent } from './record-kinds.ts';
 
 export interface LogLine {
   /** The record's sequence in the run: a stable id of the line. */
@@ -33,7 +35,7 @@ export function logLine(
 ): LogLine | undefined {
   if (record.type === 'iteration') return undefined;
   if (record.type === 'log') return printedLine(sequence, record);
-  const { tone, title, text, iteration } = eventText(record, undefined, machine);
+  const { tone, title, text, iteration } = eventText(record, { machine });
   return {
     ...{ sequence, at: record.at, rank: rankOf(record), iteration },
     level: LEVELS[tone],

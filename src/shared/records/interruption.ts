@@ -1,8 +1,9 @@
 /** Which nodes of a run lost their ranks, and how the run resumed, from its events. */
-import type { ErrorData } from './errors.ts';
-import type { InterruptedRecord, RunRecord } from './records.ts';
-import { reportOf, rootCause } from './root-cause.ts';
-import { formatDateTime, formatElapsed } from './units.ts';
+import type { ErrorData } from '../errors.ts';
+import { reportOf, rootCause } from '../root-cause.ts';
+import { formatDateTime, formatElapsed } from '../units.ts';
+import type { InterruptedRecord } from './interrupted.ts';
+import type { RunRecord } from './record-kinds.ts';
 
 /** Interruptions after which a node has not resumed; none for a run that has ended. */
 export function openInterruptions(

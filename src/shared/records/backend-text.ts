@@ -1,5 +1,5 @@
 /** What the ranks of a run compute on, and why. */
-import type { StartedRecord } from './records.ts';
+import type { StartedRecord } from './started.ts';
 
 /**
  * `webgpu (NVIDIA H200)`, `webgpu (2 × NVIDIA H200)` where ranks have several, `wasm (the

@@ -1,13 +1,25 @@
-/** On which machine each rank of a run is, in one line. */
-import { HERE, machineName, type StartedProcess } from '../../shared/rank-places.ts';
-import { rankSpans } from '../../shared/rank-spans.ts';
+/** The machine of each rank of a run, from the run's records, and in words. */
+import { HERE, machineName } from '../machine-names.ts';
+import { rankSpans } from '../rank-spans.ts';
+import type { RankProcess } from './fields.ts';
+import type { RunEvent } from './record-kinds.ts';
+
+/** By rank; ranks that resumed elsewhere are listed there. */
+export function rankProcesses(events: readonly RunEvent[]): readonly RankProcess[] {
+  const newest = new Map<number, RankProcess>();
+  for (const event of events) {
+    if (event.type !== 'started' && event.type !== 'restarted') continue;
+    for (const process of event.processes) newest.set(process.rank, process);
+  }
+  return [...newest.values()].sort((a, b) => a.rank - b.rank);
+}
 
 /**
  * `ranks 0–1 on this computer, 2–3 on box`
  * @param nodes the machines of the run, as its spec names them
  */
 export function ranksOn(
-  processes: readonly StartedProcess[],
+  processes: readonly RankProcess[],
   nodes: readonly string[],
 ): string {
   const places = [...ranksByMachine(processes, nodes)].map(
@@ -18,7 +30,7 @@ export function ranksOn(
 
 /** As `ranksOn`; undefined if this computer has all of them. */
 export function describePlaces(
-  processes: readonly StartedProcess[],
+  processes: readonly RankProcess[],
   nodes: readonly string[],
 ): string | undefined {
   const machines = [...ranksByMachine(processes, nodes).keys()];
@@ -28,7 +40,7 @@ export function describePlaces(
 }
 
 function ranksByMachine(
-  processes: readonly StartedProcess[],
+  processes: readonly RankProcess[],
   nodes: readonly string[],
 ): ReadonlyMap<string, readonly number[]> {
   const ranksOf = new Map<string, number[]>();
@@ -40,7 +52,7 @@ function ranksByMachine(
 }
 
 /** `rank 0 at 00000000:3B:00.0, rank 1 at …`: the GPUs of ranks, where drivers say. */
-export function describeGpus(processes: readonly StartedProcess[]): string | undefined {
+export function describeGpus(processes: readonly RankProcess[]): string | undefined {
   const known = processes
     .toSorted((a, b) => a.rank - b.rank)
     .flatMap(({ rank, bus }) => (bus === undefined ? [] : `rank ${rank} at ${bus}`));

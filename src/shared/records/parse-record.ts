@@ -4,8 +4,8 @@
  * the store, which also gets journals of other versions.
  */
 import type { z } from 'zod';
-import { failure } from './errors.ts';
-import { runRecordSchema, type RunRecord } from './records.ts';
+import { failure } from '../errors.ts';
+import { runRecordSchema, type RunRecord } from './record-kinds.ts';
 
 const DIVERGED = 'Training has diverged. Launch it again with a smaller optimizer.lr.';
 const FOREIGN =

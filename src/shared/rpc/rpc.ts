@@ -5,19 +5,21 @@
  * ErrorData.
  */
 import { z } from 'zod';
-import type { Catalogue } from './catalogue.ts';
-import type { CatchUp } from './catch-up.ts';
-import type { DataSetStatus } from './data-set-status.ts';
-import type { ErrorData } from './errors.ts';
-import { RESIDUAL_POLICIES, type PlanSwitch } from './exchange-plan.ts';
-import type { ExperimentSpec } from './experiment-spec.ts';
-import type { NetworkStatus } from './link-status.ts';
-import type { MetricKind } from './metric.ts';
-import type { NodeEdit, NodeStatus, SupervisorLog } from './node-status.ts';
-import type { JournalEntry, QueuedRecord, RunEvent } from './records.ts';
-import { runIdSchema } from './run-id.ts';
-import type { OpenQuestion, QuestionAnswer } from './ssh-question.ts';
-import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
+import type { Catalogue } from '../catalogue.ts';
+import type { CatchUp } from '../catch-up.ts';
+import type { DataSetStatus } from '../data-set-status.ts';
+import type { ErrorData } from '../errors.ts';
+import { RESIDUAL_POLICIES, type PlanSwitch } from '../exchange-plan.ts';
+import type { ExperimentSpec } from '../experiment-spec.ts';
+import type { NetworkStatus } from '../link-status.ts';
+import type { MetricKind } from '../metric.ts';
+import type { NodeEdit, NodeStatus, SupervisorLog } from '../node-status.ts';
+import type { JournalEntry } from '../records/journal-entry.ts';
+import type { QueuedRecord } from '../records/queued.ts';
+import type { RunEvent } from '../records/record-kinds.ts';
+import { runIdSchema } from '../run-id.ts';
+import type { OpenQuestion, QuestionAnswer } from '../ssh-question.ts';
+import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from '../terminal.ts';
 
 export interface AppInfo {
   readonly version: string;

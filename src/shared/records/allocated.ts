@@ -1,0 +1,30 @@
+/** The scheduler has started the job: ranks can start on its nodes. */
+import { z } from 'zod';
+import { describeAllocated } from './queue-text.ts';
+import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+
+export const allocatedRecordSchema = z.strictObject({
+  type: z.literal('allocated'),
+  at: z.number(),
+  node: z.string(),
+  job: z.string(),
+  /** Names of the compute nodes, in the order of their ranks. */
+  computeNodes: z.array(z.string()).readonly(),
+  /** When the scheduler takes them back. */
+  until: z.number().optional(),
+});
+export type AllocatedRecord = z.infer<typeof allocatedRecordSchema>;
+
+export const allocatedKind = eventKind({
+  schema: allocatedRecordSchema,
+  repetition: NEVER_REPEATED,
+  thinning: 'history',
+  printed: (record) => [describeAllocated(record)],
+  folds: false,
+  text: (record) => ({
+    tone: 'good',
+    title: 'Nodes allocated',
+    text: describeAllocated(record),
+  }),
+  summary: unchanged,
+});

@@ -1,0 +1,33 @@
+/** All ranks of a node have written a checkpoint. Made by its supervisor. */
+import { z } from 'zod';
+import { formatBytes, formatDuration } from '../units.ts';
+import { count, time } from './fields.ts';
+import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
+
+export const checkpointRecordSchema = z.strictObject({
+  type: z.literal('checkpoint'),
+  at: z.number(),
+  node: z.string(),
+  /** The next iteration. */
+  iteration: count,
+  /** Of all the node's ranks. */
+  bytes: count,
+  /** How long the slowest rank did nothing else. */
+  wall: time,
+});
+export type CheckpointRecord = z.infer<typeof checkpointRecordSchema>;
+
+export const checkpointKind = eventKind({
+  schema: checkpointRecordSchema,
+  repetition: NEVER_REPEATED,
+  thinning: 'measures',
+  printed: unprinted,
+  folds: true,
+  text: ({ bytes, iteration, node, wall }) => ({
+    tone: 'plain',
+    title: 'Checkpoint',
+    iteration,
+    text: `${formatBytes(bytes)} at ${node} in ${formatDuration(wall)}`,
+  }),
+  summary: unchanged,
+});

@@ -1,0 +1,28 @@
+/** How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
+import { z } from 'zod';
+import { formatPercent } from '../units.ts';
+import { count } from './fields.ts';
+import { eventKind, unchanged, unprinted } from './record-kind.ts';
+
+export const divergenceRecordSchema = z.strictObject({
+  type: z.literal('divergence'),
+  at: z.number(),
+  iteration: count,
+  value: z.number(),
+});
+
+export const divergenceKind = eventKind({
+  schema: divergenceRecordSchema,
+  repetition: { by: 'iteration' },
+  thinning: 'measures',
+  // The end has the newest one.
+  printed: unprinted,
+  folds: true,
+  text: ({ iteration, value }) => ({
+    tone: 'warn',
+    title: 'Replicas drift',
+    iteration,
+    text: `farthest rank ${formatPercent(value)} from the mean weights`,
+  }),
+  summary: unchanged,
+});

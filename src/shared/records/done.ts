@@ -1,0 +1,57 @@
+/** The last record of a run that ended normally: all iterations done, or stopped. */
+import { z } from 'zod';
+import { describeMetric, formatMetric, metricKindSchema } from '../metric.ts';
+import { formatQuantity } from '../units.ts';
+import { count } from './fields.ts';
+import { eventKind, NEVER_REPEATED, unprinted } from './record-kind.ts';
+
+export const doneRecordSchema = z.strictObject({
+  type: z.literal('done'),
+  at: z.number(),
+  reason: z.enum(['completed', 'stopped']),
+  iterations: count,
+  /** Absent if nothing is trained. */
+  loss: z.number().optional(),
+  /** Of the final model. */
+  metric: z.number().optional(),
+  metricKind: metricKindSchema.optional(),
+  /** If replicas drifted: of each, before their weights were averaged into that model. */
+  replicaMetric: z.number().optional(),
+  /** Whether all ranks ended with bit-identical weights. */
+  consistent: z.boolean(),
+  /** Hex digest of the weights of rank 0. */
+  weights: z.string(),
+  /** Under a method whose replicas drift: the drift before the final average. */
+  divergence: z.number().optional(),
+});
+export type DoneRecord = z.infer<typeof doneRecordSchema>;
+
+export const doneKind = eventKind({
+  schema: doneRecordSchema,
+  repetition: NEVER_REPEATED,
+  thinning: 'history',
+  // The run's last lines have it.
+  printed: unprinted,
+  folds: false,
+  text: (record) => ({
+    tone: 'good',
+    title: record.reason === 'completed' ? 'Completed' : 'Stopped',
+    iteration: record.iterations,
+    text: [
+      ...(record.loss === undefined ? [] : [`loss ${formatQuantity(record.loss)}`]),
+      ...(record.metric === undefined
+        ? []
+        : [describeMetric(record.metric, record.metricKind) + replicaText(record)]),
+      record.consistent
+        ? 'all ranks ended with identical weights'
+        : 'ranks ended with different weights',
+    ].join(', '),
+  }),
+  summary: ({ at, metric, reason }) => ({ end: { state: reason, at, metric } }),
+});
+
+/** The replicas' metric, if the final model is their average. */
+export function replicaText({ metricKind, replicaMetric }: DoneRecord): string {
+  if (replicaMetric === undefined) return '';
+  return ` (averaged model; replicas ${formatMetric(replicaMetric, metricKind)})`;
+}

@@ -1,0 +1,57 @@
+/** Schemas of fields that several kinds of records have. */
+import { z } from 'zod';
+import { activationPlanSchema } from '../activation-plan.ts';
+import type { ErrorData } from '../errors.ts';
+import { RESIDUAL_UNITS } from '../exchange-plan.ts';
+import { quantizationSchema } from '../quantization.ts';
+
+/** Milliseconds. */
+export const time = z.number().min(0);
+export const count = z.number().int().min(0);
+
+/** An exchange plan. */
+export const planSchema = z.strictObject({
+  method: z.string(),
+  label: z.string().optional(),
+  parameters: z.record(z.string(), z.json()),
+  collective: z.string(),
+  bucketBytes: count,
+  layers: z
+    .array(
+      z.strictObject({
+        match: z.string(),
+        method: z.string(),
+        label: z.string().optional(),
+        parameters: z.record(z.string(), z.json()),
+      }),
+    )
+    .readonly()
+    .optional(),
+  quantizeSums: quantizationSchema.optional(),
+  servers: count.optional(),
+  activations: activationPlanSchema.optional(),
+  residualUnits: z.enum(RESIDUAL_UNITS).optional(),
+});
+
+export const errorDataSchema = z.strictObject({
+  code: z.string(),
+  kind: z.enum(['input', 'failure']),
+  message: z.string(),
+  place: z.string().optional(),
+  next: z.string().optional(),
+  rank: count.optional(),
+}) satisfies z.ZodType<ErrorData>;
+
+/** The processes of a node's ranks. */
+export const processesSchema = z.array(
+  z.strictObject({
+    rank: count,
+    pid: count,
+    node: z.string(),
+    /** The device that computes: a GPU's name, or the CPU. */
+    device: z.string().optional(),
+    /** A GPU's PCI bus id, as nvidia-smi prints it: `00000000:3B:00.0`. */
+    bus: z.string().optional(),
+  }),
+);
+export type RankProcess = z.infer<typeof processesSchema>[number];

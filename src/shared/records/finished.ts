@@ -1,0 +1,27 @@
+/**
+ * The last record of a node without rank 0 whose ranks have all finished. The run's result is
+ * in the journal of rank 0's node.
+ */
+import { z } from 'zod';
+import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
+
+export const finishedRecordSchema = z.strictObject({
+  type: z.literal('finished'),
+  at: z.number(),
+  node: z.string(),
+});
+export type FinishedRecord = z.infer<typeof finishedRecordSchema>;
+
+export const finishedKind = eventKind({
+  schema: finishedRecordSchema,
+  repetition: NEVER_REPEATED,
+  thinning: 'history',
+  printed: unprinted,
+  folds: false,
+  text: ({ node }) => ({
+    tone: 'plain',
+    title: 'Machine finished',
+    text: `all ranks on ${node} have finished`,
+  }),
+  summary: unchanged,
+});

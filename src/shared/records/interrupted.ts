@@ -1,0 +1,26 @@
+/** A node has lost its ranks; the run will resume from a checkpoint. */
+import { z } from 'zod';
+import { errorDataSchema } from './fields.ts';
+import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+
+export const interruptedRecordSchema = z.strictObject({
+  type: z.literal('interrupted'),
+  at: z.number(),
+  node: z.string(),
+  error: errorDataSchema,
+});
+export type InterruptedRecord = z.infer<typeof interruptedRecordSchema>;
+
+export const interruptedKind = eventKind({
+  schema: interruptedRecordSchema,
+  repetition: NEVER_REPEATED,
+  thinning: 'history',
+  printed: ({ error, node }) => [`interrupted at ${node}: ${error.message}`],
+  folds: false,
+  text: ({ error, node }) => ({
+    tone: 'bad',
+    title: 'Interrupted',
+    text: `at ${node}: ${error.message}. The run will resume from its last checkpoint.`,
+  }),
+  summary: unchanged,
+});

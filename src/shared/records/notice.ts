@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { count } from './fields.ts';
+import { eventKind, unchanged } from './record-kind.ts';
+
+export const noticeRecordSchema = z.strictObject({
+  type: z.literal('notice'),
+  at: z.number(),
+  level: z.enum(['info', 'warning']),
+  rank: count.optional(),
+  code: z.string(),
+  message: z.string(),
+});
+export type NoticeRecord = z.infer<typeof noticeRecordSchema>;
+
+export const noticeKind = eventKind({
+  schema: noticeRecordSchema,
+  repetition: {
+    by: 'name',
+    name: ({ code, message, rank }) => `${rank ?? ''} ${code} ${message}`,
+    untilNew: true,
+  },
+  thinning: 'measures',
+  printed: ({ code, level, message, rank }) => {
+    if (level === 'info') return CHOICES.has(code) ? [message] : [];
+    const who = rank === undefined ? '' : `rank ${rank}: `;
+    return [`warning: ${who}${message}`];
+  },
+  folds: false,
+  text: ({ level, message, rank }, names) => ({
+    tone: level === 'warning' ? 'warn' : 'plain',
+    title: rank === undefined ? 'Notice' : `Notice from ${names.rank(rank)}`,
+    text: message,
+  }),
+  summary: unchanged,
+});
+
+/**
+ * Codes of notices that say what was chosen: by `auto`, in place of what the spec says, or of
+ * a machine's addresses.
+ */
+const CHOICES: ReadonlySet<string> = new Set([
+  'COLLECTIVE_CHOSEN',
+  'COLLECTIVE_CHANGED',
+  'MOMENTUM_REPLACED',
+  'PEER_ADDRESS',
+]);
+
+/** A notice without the time and the rank of its record. */
+export type Notice = Pick<NoticeRecord, 'level' | 'code' | 'message'>;

@@ -1,0 +1,41 @@
+/**
+ * A run waits for a job of its cluster's scheduler. Made by the supervisor when the job is
+ * submitted, and again whenever its status changes.
+ */
+import { z } from 'zod';
+import { formatDateTime } from '../units.ts';
+import { describeQueued, queueAdvice, reasonText } from './queue-text.ts';
+import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+
+export const queuedRecordSchema = z.strictObject({
+  type: z.literal('queued'),
+  at: z.number(),
+  node: z.string(),
+  /** The scheduler's job number. */
+  job: z.string(),
+  /** Why it waits, in the scheduler's words. */
+  reason: z.string().optional(),
+  /** When the scheduler expects it to start. */
+  expected: z.number().optional(),
+});
+export type QueuedRecord = z.infer<typeof queuedRecordSchema>;
+
+export const queuedKind = eventKind({
+  schema: queuedRecordSchema,
+  repetition: NEVER_REPEATED,
+  thinning: 'history',
+  printed: (record) => {
+    const advice = queueAdvice(record);
+    return [describeQueued(record), ...(advice === undefined ? [] : [advice])];
+  },
+  folds: true,
+  text: ({ expected, job, node, reason }) => ({
+    tone: 'plain',
+    title: 'Queued',
+    text:
+      `job ${job} is queued at ${node}` +
+      (reason === undefined ? '' : `: ${reasonText(reason)}`) +
+      (expected === undefined ? '' : `, expected to start ${formatDateTime(expected)}`),
+  }),
+  summary: unchanged,
+});

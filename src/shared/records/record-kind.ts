@@ -1,0 +1,118 @@
+/**
+ * A kind of record is one definition: its schema, and all that programs do with its records.
+ * `record-kinds.ts` lists the kinds. A member cannot be left out, so that no program has a
+ * default for a kind that it does not know.
+ */
+import type { z } from 'zod';
+import type { ErrorData } from '../errors.ts';
+import type { MetricKind } from '../metric.ts';
+
+export type RecordSchema = z.ZodType<{ type: string; at: number }>;
+
+/**
+ * How a repetition is recognised. Ranks that resume from a checkpoint report the iterations
+ * after it again; the first record of each stays.
+ *
+ * - `never`: the record is not repeated.
+ * - `rank and iteration`: there is one per rank and iteration, in order.
+ * - `iteration`: there is at most one per iteration, in order.
+ * - `named`: by what the name says. `untilNew`: once the repeated iterations are over, a
+ *   record with the same name is new.
+ */
+export type Repetition<R> =
+  | { readonly by: 'never' }
+  | (R extends { rank: number; iteration: number }
+      ? { readonly by: 'rank and iteration' }
+      : never)
+  | (R extends { iteration: number } ? { readonly by: 'iteration' } : never)
+  | {
+      readonly by: 'name';
+      readonly name: (record: R) => string;
+      readonly untilNew: boolean;
+    };
+
+/**
+ * What becomes of the records in the older half of a journal that has reached its bound:
+ * of `iterations` every n-th stays, of `lines` the newest of each rank, of `measures` every
+ * m-th of their kind, and `history` stays whole.
+ */
+export type Thinning = 'iterations' | 'lines' | 'measures' | 'history';
+
+/** What of a run a line of `gradwire run` depends on. */
+export interface PrintedRun {
+  /** The run's machines, as its spec names them. */
+  readonly nodes: readonly string[];
+  /** Whether a start has been printed. */
+  readonly hasStarted: boolean;
+}
+
+export interface RecordKind<S extends RecordSchema = RecordSchema> {
+  readonly schema: S;
+  readonly repetition: Repetition<z.infer<S>>;
+  readonly thinning: Thinning;
+  /** Lines of `gradwire run`; empty if it prints nothing. */
+  readonly printed: (record: z.infer<S>, run: PrintedRun) => readonly string[];
+}
+
+export interface EventText {
+  readonly tone: 'plain' | 'switch' | 'good' | 'warn' | 'bad';
+  readonly title: string;
+  readonly text: string;
+  /** The iteration it belongs to, if any. */
+  readonly iteration?: number;
+}
+
+/** Names of ranks and machines in texts. */
+export interface EventNames {
+  readonly rank: (rank: number) => string;
+  /** Absent: machines are named as records name them, and not where one has all ranks. */
+  readonly machine: ((node: string) => string) | undefined;
+}
+
+/** What an event changes in its run's summary. */
+export interface SummaryChange {
+  /** The ranks train. Its metric; null: the accuracy. */
+  readonly running?: { readonly metricKind: MetricKind | null };
+  /** The newest metric of the test set. */
+  readonly metric?: number;
+  /** A method that the run uses from here on. */
+  readonly method?: string;
+  readonly end?: {
+    readonly state: 'completed' | 'stopped' | 'failed';
+    readonly at: number;
+    readonly metric?: number | undefined;
+    readonly error?: ErrorData;
+  };
+}
+
+/** A kind whose records are in the run's list of events: all but iterations and printed lines. */
+export interface EventKind<
+  S extends RecordSchema = RecordSchema,
+> extends RecordKind<S> {
+  /**
+   * Whether the newest of consecutive measurements represents the earlier ones of its kind in
+   * the list of events.
+   */
+  readonly folds: boolean;
+  readonly text: (record: z.infer<S>, names: EventNames) => EventText;
+  /** Undefined if it changes nothing. */
+  readonly summary: (record: z.infer<S>) => SummaryChange | undefined;
+}
+
+/** Checks a definition's types; returns it as it is. */
+export const recordKind = <S extends RecordSchema>(
+  kind: RecordKind<S>,
+): RecordKind<S> => kind;
+
+/** Checks a definition's types; returns it as it is. */
+export const eventKind = <S extends RecordSchema>(kind: EventKind<S>): EventKind<S> =>
+  kind;
+
+/** For kinds that `gradwire run` does not print. */
+export const unprinted = (): readonly string[] => [];
+
+/** For kinds that leave the summary as it is. */
+export const unchanged = (): undefined => undefined;
+
+/** For records that a run has once. */
+export const NEVER_REPEATED = { by: 'never' } as const;

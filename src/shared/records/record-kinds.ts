@@ -1,0 +1,104 @@
+/**
+ * The kinds of records: what a run leaves behind. Workers make them, the supervisor journals
+ * them with a sequence number, main stores them and passes them on, the CLI prints them. A
+ * quantity that was not observed is absent, never 0. Times are in milliseconds, sizes in
+ * bytes, `at` is wall-clock milliseconds since 1970.
+ */
+import { z } from 'zod';
+import { allocatedKind } from './allocated.ts';
+import { bucketsKind } from './buckets.ts';
+import { checkpointKind } from './checkpoint.ts';
+import { comparisonKind } from './comparison.ts';
+import { divergenceKind } from './divergence.ts';
+import { doneKind } from './done.ts';
+import { evaluationKind } from './evaluation.ts';
+import { failedKind } from './failed.ts';
+import { finishedKind } from './finished.ts';
+import { interruptedKind } from './interrupted.ts';
+import { iterationKind } from './iteration.ts';
+import { logKind } from './log.ts';
+import { noticeKind } from './notice.ts';
+import { queuedKind } from './queued.ts';
+import type {
+  EventKind,
+  EventNames,
+  EventText,
+  RecordKind,
+  Thinning,
+} from './record-kind.ts';
+import { restartedKind } from './restarted.ts';
+import { similarityKind } from './similarity.ts';
+import { startedKind } from './started.ts';
+import { switchKind } from './switch.ts';
+import { thinnedKind } from './thinned.ts';
+
+const EVENT_KINDS = [
+  evaluationKind,
+  switchKind,
+  divergenceKind,
+  comparisonKind,
+  similarityKind,
+  bucketsKind,
+  noticeKind,
+  queuedKind,
+  allocatedKind,
+  startedKind,
+  checkpointKind,
+  interruptedKind,
+  restartedKind,
+  thinnedKind,
+  doneKind,
+  failedKind,
+  finishedKind,
+] as const;
+
+export const RECORD_KINDS = [iterationKind, ...EVENT_KINDS, logKind] as const;
+
+type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
+  K[number]['schema']
+>;
+
+export type RunRecord = RecordOf<typeof RECORD_KINDS>;
+
+/** All records of a run except its iterations and what its ranks print. */
+export type RunEvent = RecordOf<typeof EVENT_KINDS>;
+
+type Schemas<K> = {
+  -readonly [I in keyof K]: K[I] extends { readonly schema: infer S } ? S : never;
+};
+export const runRecordSchema = z.discriminatedUnion(
+  'type',
+  RECORD_KINDS.map(({ schema }) => schema) as Schemas<typeof RECORD_KINDS>,
+);
+
+/** A kind as its record sees it: the record belongs to it. */
+type KindOf<R extends RunRecord> = RecordKind<z.ZodType<R>>;
+type EventKindOf<R extends RunEvent> = EventKind<z.ZodType<R>>;
+
+const typeOf = ({
+  schema,
+}: {
+  readonly schema: { shape: { type: { value: string } } };
+}) => schema.shape.type.value;
+
+const kinds: ReadonlyMap<string, unknown> = new Map(
+  RECORD_KINDS.map((kind) => [typeOf(kind), kind]),
+);
+
+export const kindOf = <R extends RunRecord>({ type }: R): KindOf<R> =>
+  kinds.get(type) as KindOf<R>;
+
+/** Records of a kind that this version does not know, in a journal of another, stay whole. */
+export const thinningOf = ({ type }: { readonly type: string }): Thinning =>
+  (kinds.get(type) as RecordKind | undefined)?.thinning ?? 'history';
+
+export const eventKindOf = <R extends RunEvent>({ type }: R): EventKindOf<R> =>
+  kinds.get(type) as EventKindOf<R>;
+
+const BY_NUMBER: EventNames = { rank: (rank) => `rank ${rank}`, machine: undefined };
+
+/** An event in words. */
+export const eventText = (
+  event: RunEvent,
+  names: Partial<EventNames> = {},
+): EventText => eventKindOf(event).text(event, { ...BY_NUMBER, ...names });

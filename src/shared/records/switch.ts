@@ -1,0 +1,88 @@
+/** Every rank moved to the next exchange plan before this iteration. Made by rank 0. */
+import { z } from 'zod';
+import { capitalized } from '../capitalized.ts';
+import { describeSwitch } from '../exchange-plan.ts';
+import { count, planSchema } from './fields.ts';
+import { eventKind } from './record-kind.ts';
+
+/** What happened to the state that methods and collectives keep besides the residual. */
+const stateOutcomeSchema = z.enum(['none', 'kept', 'partly', 'dropped']);
+export type StateOutcome = z.infer<typeof stateOutcomeSchema>;
+
+export const switchRecordSchema = z.strictObject({
+  type: z.literal('switch'),
+  at: z.number(),
+  /** The first iteration under the new plan. */
+  fence: count,
+  epoch: count,
+  from: planSchema,
+  to: planSchema,
+  /** What happened to the residual. */
+  residual: z.enum(['none', 'kept', 'flushed', 'dropped']),
+  /** Missing in records of earlier versions, which dropped it. */
+  state: stateOutcomeSchema.optional(),
+  /** Ids of the methods and collectives that lost some state. */
+  stateDropped: z.array(z.string()).readonly().optional(),
+  /** Whether the weights were averaged because the old method's replicas drift. */
+  resynchronized: z.boolean(),
+});
+export type SwitchRecord = z.infer<typeof switchRecordSchema>;
+
+export const switchKind = eventKind({
+  schema: switchRecordSchema,
+  repetition: {
+    by: 'name',
+    name: ({ epoch }) => `switch ${epoch}`,
+    untilNew: false,
+  },
+  thinning: 'history',
+  printed: (record) => {
+    const { fence, from, residual, resynchronized, to } = record;
+    const parts = [
+      describeSwitch(from, to),
+      ...(residual === 'none' ? [] : [`residual ${residual}`]),
+      ...describeState(record),
+      ...(resynchronized ? ['weights averaged'] : []),
+    ];
+    return [`── iteration ${fence}: ${parts.join(', ')}`];
+  },
+  folds: false,
+  text: (record) => ({
+    tone: 'switch',
+    title: 'Switch',
+    iteration: record.fence,
+    text: [
+      describeSwitch(record.from, record.to),
+      ...RESIDUALS[record.residual],
+      ...describeState(record).map(capitalized),
+      ...(record.resynchronized ? ['Weights averaged'] : []),
+    ]
+      .map((sentence) => `${sentence}.`)
+      .join(' '),
+  }),
+  summary: ({ to }) => ({ method: to.method }),
+});
+
+const RESIDUALS = {
+  none: [],
+  kept: ['Residual kept'],
+  flushed: ['Residual flushed with one dense exchange'],
+  dropped: ['Residual dropped'],
+} as const;
+
+/** Says what became of the state that methods and collectives keep; empty if none or unknown. */
+function describeState({ state, stateDropped = [] }: SwitchRecord): readonly string[] {
+  switch (state) {
+    case undefined:
+    case 'none':
+      return [];
+    case 'kept':
+      return ['state kept'];
+    case 'partly':
+      return [`state partly dropped (${stateDropped.join(', ')})`];
+    case 'dropped':
+      return [`state dropped (${stateDropped.join(', ')})`];
+    default:
+      return state satisfies never;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Records before this one are missing: the node's journal reached its bound while no app stored
+ * them, and dropped details. Made by the store, which knows what is missing.
+ */
+import { z } from 'zod';
+import { formatBytes, formatCount } from '../units.ts';
+import { count } from './fields.ts';
+import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+
+export const thinnedRecordSchema = z.strictObject({
+  type: z.literal('thinned'),
+  /** When they were left out. */
+  at: z.number(),
+  node: z.string(),
+  /** How many records are missing from the store. */
+  records: count,
+  /**
+   * Of the iterations from ≤ i < to, at least every `every`-th is present for all the node's
+   * ranks. Default: no iterations are missing.
+   */
+  iterations: z.strictObject({ from: count, to: count, every: count }).optional(),
+  /** The journal's bound. */
+  limitBytes: count,
+});
+export type ThinnedRecord = z.infer<typeof thinnedRecordSchema>;
+
+export const thinnedKind = eventKind({
+  schema: thinnedRecordSchema,
+  repetition: NEVER_REPEATED,
+  thinning: 'history',
+  printed: (record) => [`warning: ${describeThinned(record)}`],
+  folds: false,
+  text: (record) => ({
+    tone: 'warn',
+    title: 'Records thinned',
+    ...(record.iterations === undefined ? {} : { iteration: record.iterations.from }),
+    text: describeThinned(record),
+  }),
+  summary: unchanged,
+});
+
+export function describeThinned(record: ThinnedRecord): string {
+  const { iterations, limitBytes, node, records } = record;
+  const missing =
+    records === 1
+      ? '1 record is missing'
+      : `${formatCount(records)} records are missing`;
+  const kept =
+    iterations === undefined
+      ? ''
+      : `; of iterations ${formatCount(iterations.from)} to ` +
+        `${formatCount(iterations.to - 1)} at least one in ` +
+        `${formatCount(iterations.every)} is kept`;
+  return (
+    `${missing}${kept}: ${node} keeps at most ${formatBytes(limitBytes)} of a run while no ` +
+    'app stores its records. Raise journalMB, or leave the app open'
+  );
+}
