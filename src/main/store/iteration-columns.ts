@@ -1,17 +1,16 @@
 /**
  * The columns of a run as CSV: a cell for every field of an iteration's record, and for what the
- * test set gave after it in the row of rank 0. They are made from the records' schemas, so a
- * field that is added to one has a column; its name and place are given here if they are to be
- * others than its path, behind the named ones.
+ * test set gave after it in the row of rank 0. They are made from the records' definitions, so
+ * that a new field has a column.
  */
 import { z } from 'zod';
-import { PHASES } from '../../shared/phases.ts';
 import {
   evaluationRecordSchema,
   type EvaluationRecord,
 } from '../../shared/records/evaluation.ts';
+import type { IterationField } from '../../shared/records/iteration-field.ts';
 import {
-  iterationRecordSchema,
+  ITERATION_FIELDS,
   type IterationRecord,
 } from '../../shared/records/iteration.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
@@ -29,56 +28,25 @@ export interface Column {
   readonly cell: (row: Row) => Cell;
 }
 
-/** Paths in the order of the file, with names that say the unit. */
-const NAMED: readonly (readonly [path: string, name: string])[] = [
-  ['iteration', 'iteration'],
-  ['rank', 'rank'],
-  ['at', 'at_ms'],
-  ['wall', 'wall_ms'],
-  ...PHASES.map((phase) => [`phases.${phase}`, `${phase}_ms`] as const),
-  ['waitedFor', 'waited_for'],
-  ['overlapped', 'overlapped_ms'],
-  ['bytes.dense', 'dense_bytes'],
-  ['bytes.payload', 'payload_bytes'],
-  ['bytes.wireSent', 'wire_sent_bytes'],
-  ['bytes.wireReceived', 'wire_received_bytes'],
-  ['bytes.framingSent', 'framing_sent_bytes'],
-  ['bytes.framingReceived', 'framing_received_bytes'],
-  ['activations.dense', 'activations_dense_bytes'],
-  ['activations.payload', 'activations_payload_bytes'],
-  ['nnzLocal', 'nnz_local'],
-  ['nnzReduced', 'nnz_reduced'],
-  ['density', 'density'],
-  ['residualNorm', 'residual_norm'],
-  ['loss', 'loss'],
-  ['metric', 'metric'],
-  ['lr', 'lr'],
-  ['epoch', 'epoch'],
-  ['method', 'method'],
-  ['collective', 'collective'],
-  ['staleness', 'staleness'],
-  ['trainerThread', 'trainer_thread'],
-  ['drained', 'drained'],
-  ['exchanged', 'exchanged'],
-];
-
-/** What a field's absence means, where that is not "not observed". */
-const DEFAULTS: Readonly<Record<string, Cell>> = {
-  staleness: 0,
-  drained: 0,
-  exchanged: 1,
-};
+/** The columns of an iteration's fields: those that came later stand behind the first ones. */
+const FIELDS = ITERATION_FIELDS.flatMap(({ fields, group }) =>
+  Object.entries<IterationField>(fields).map(([name, field]) => ({
+    path: group === '' ? [name] : [group, name],
+    ...field,
+  })),
+).toSorted((a, b) => Number(a.isLater ?? false) - Number(b.isLater ?? false));
 
 export function iterationColumns({ emulated, ranks }: RunSummary): readonly Column[] {
-  const paths = pathsOf(iterationRecordSchema);
-  const named = new Map(NAMED);
-  const others = paths.filter((path) => !named.has(path) && path !== 'type');
   return [
-    ...NAMED.flatMap(([path, name]) => columnsAt(path, name, ranks)),
-    ...others.flatMap((path) => columnsAt(path, snakeCase(path), ranks)),
+    {
+      name: 'iteration',
+      cell: ({ evaluation, record }) => record?.iteration ?? evaluation?.iteration,
+    },
+    { name: 'rank', cell: ({ record }) => record?.rank },
+    ...FIELDS.flatMap((field) => columnsOf(field, ranks)),
     ...EVALUATED.map((path): Column => ({
       name: `evaluation_${snakeCase(path)}${path === 'wall' ? '_ms' : ''}`,
-      cell: ({ evaluation }) => cellOf(valueAt(evaluation, path)),
+      cell: ({ evaluation }) => cellOf(valueAt(evaluation, path.split('.'))),
     })),
     // The same in every row: rows are often taken without their run.
     { name: 'emulated', cell: () => emulated },
@@ -90,21 +58,19 @@ const EVALUATED = pathsOf(evaluationRecordSchema).filter(
   (path) => !/^(type|iteration|at|metricKind)\b/.test(path),
 );
 
-function columnsAt(path: string, name: string, ranks: number): readonly Column[] {
-  if (path === 'waitedFor') {
+function columnsOf(
+  { absent, column, path }: (typeof FIELDS)[number],
+  ranks: number,
+): readonly Column[] {
+  if (path[0] === 'waitedFor') {
     return Array.from({ length: ranks }, (_, rank) => ({
-      name: `${name}_${rank}_ms`,
+      name: `${column}_${rank}_ms`,
       cell: ({ record }: Row) => record?.waitedFor?.[rank],
     }));
   }
-  if (path === 'iteration') {
-    const cell = ({ evaluation, record }: Row): Cell =>
-      record?.iteration ?? evaluation?.iteration;
-    return [{ name, cell }];
-  }
   const cell = ({ record }: Row): Cell =>
-    record && (cellOf(valueAt(record, path)) ?? DEFAULTS[path]);
-  return [{ name, cell }];
+    record && (cellOf(valueAt(record, path)) ?? absent);
+  return [{ name: column, cell }];
 }
 
 /** Paths to the fields that hold values: `phases.compute`. */
@@ -119,9 +85,9 @@ export function pathsOf(schema: z.ZodObject, before = ''): readonly string[] {
   });
 }
 
-function valueAt(record: object | undefined, path: string): unknown {
+function valueAt(record: object | undefined, path: readonly string[]): unknown {
   let value: unknown = record;
-  for (const name of path.split('.')) {
+  for (const name of path) {
     if (value === undefined || value === null) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[name];
   }

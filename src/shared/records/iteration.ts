@@ -1,7 +1,11 @@
-/** One per rank and iteration. */
+/**
+ * One record per rank and iteration. A new field is a definition in one of the lists here: the
+ * schema, the CSV export and the page's charts are made from them.
+ */
 import { z } from 'zod';
 import { PHASES, PIPELINE_PHASES, type Phase, type PipelinePhase } from '../phases.ts';
 import { count, time } from './fields.ts';
+import { schemasOf, type IterationFields } from './iteration-field.ts';
 import { recordKind, unprinted } from './record-kind.ts';
 
 const phasesSchema = z.strictObject({
@@ -14,78 +18,141 @@ const phasesSchema = z.strictObject({
   ) as Record<PipelinePhase, z.ZodOptional<typeof time>>),
 });
 
-export const iterationRecordSchema = z.strictObject({
-  type: z.literal('iteration'),
-  rank: count,
-  iteration: count,
-  at: z.number(),
+/** Of the iteration as a whole. */
+const TIMES = {
+  at: { schema: z.number(), column: 'at_ms', chart: 'mean' },
   /** The iteration's wall time; the phases add up to it. */
-  wall: time,
-  phases: phasesSchema,
+  wall: { schema: time, column: 'wall_ms', chart: 'band' },
+} as const satisfies IterationFields;
+
+const CIRCUMSTANCES = {
   /** The part of `wait` spent on each awaited rank, by rank. */
-  waitedFor: z.record(z.string(), time).optional(),
+  waitedFor: { schema: z.record(z.string(), time).optional(), column: 'waited_for' },
   /**
    * Communication hidden under compute: compressing and summing while bytes were in
    * flight, and all parts of an exchange that ran while the trainer computed (`overlap`,
    * `doubleBuffer`). It is in no phase.
    */
-  overlapped: time,
+  overlapped: { schema: time, column: 'overlapped_ms', chart: 'mean' },
   /**
    * Iterations by which the applied gradient is older than the weights (`doubleBuffer`), or
    * iterations of the slowest rank whose pushes the weights lacked (asynchronous training);
    * default: 0.
    */
-  staleness: count.optional(),
+  staleness: {
+    schema: count.optional(),
+    column: 'staleness',
+    isLater: true,
+    absent: 0,
+  },
   /** The trainer thread that computed the gradient, if the rank has several. */
-  trainerThread: count.optional(),
+  trainerThread: { schema: count.optional(), column: 'trainer_thread', isLater: true },
   /** Set if the rank also sent all of its residual (`parallelism.drainEvery`). */
-  drained: z.literal(true).optional(),
+  drained: {
+    schema: z.literal(true).optional(),
+    column: 'drained',
+    isLater: true,
+    absent: 0,
+  },
   /** Set if ranks did not exchange in this iteration (local steps): nothing was sent. */
-  exchanged: z.literal(false).optional(),
-  bytes: z.strictObject({
-    /** 4·n: the size of uncompressed f32, in every iteration. */
-    dense: count,
-    /** The encoded bytes the method produced. */
-    payload: count,
-    /** Counted at the sockets, framing included. */
-    wireSent: count,
-    wireReceived: count,
-    /** Framing included in wireSent and wireReceived. */
-    framingSent: count,
-    framingReceived: count,
-  }),
-  /** What a pipeline stage sent to other stages: bytes as f32, and encoded. */
-  activations: z
-    .strictObject({
-      dense: count,
-      payload: count,
-      /**
-       * Every `inspectEvery` iterations, for activations sent forward: for some sparsities, the
-       * mean over rows of the k-th largest magnitude, where k units of a row would be sent.
-       */
-      thresholds: z
-        .array(z.strictObject({ sparsity: z.number(), mean: z.number() }))
-        .readonly()
-        .optional(),
-    })
-    .optional(),
-  nnzLocal: count.optional(),
-  nnzReduced: count.optional(),
+  exchanged: {
+    schema: z.literal(false).optional(),
+    column: 'exchanged',
+    isLater: true,
+    absent: 1,
+  },
+} as const satisfies IterationFields;
+
+const BYTES = {
+  /** 4·n: the size of uncompressed f32, in every iteration. */
+  dense: { schema: count, column: 'dense_bytes', chart: 'mean' },
+  /** The encoded bytes the method produced. */
+  payload: { schema: count, column: 'payload_bytes', chart: 'mean' },
+  /** Counted at the sockets, framing included. */
+  wireSent: { schema: count, column: 'wire_sent_bytes', chart: 'mean' },
+  wireReceived: { schema: count, column: 'wire_received_bytes', chart: 'mean' },
+  /** Framing included in wireSent and wireReceived. */
+  framingSent: { schema: count, column: 'framing_sent_bytes' },
+  framingReceived: { schema: count, column: 'framing_received_bytes' },
+} as const satisfies IterationFields;
+
+/** What a pipeline stage sent to other stages: bytes as f32, and encoded. */
+const ACTIVATIONS = {
+  dense: { schema: count, column: 'activations_dense_bytes' },
+  payload: { schema: count, column: 'activations_payload_bytes' },
+  /**
+   * Every `inspectEvery` iterations, for activations sent forward: for some sparsities, the
+   * mean over rows of the k-th largest magnitude, where k units of a row would be sent.
+   */
+  thresholds: {
+    schema: z
+      .array(z.strictObject({ sparsity: z.number(), mean: z.number() }))
+      .readonly()
+      .optional(),
+    column: 'activations_thresholds',
+    isLater: true,
+  },
+} as const satisfies IterationFields;
+
+const RESULTS = {
+  nnzLocal: { schema: count.optional(), column: 'nnz_local', chart: 'mean' },
+  nnzReduced: { schema: count.optional(), column: 'nnz_reduced', chart: 'mean' },
   /** nnzLocal / n. */
-  density: z.number().optional(),
+  density: { schema: z.number().optional(), column: 'density', chart: 'mean' },
   /** Thresholds recomputed by a method that reuses them. */
-  thresholdRefreshes: count.optional(),
-  residualNorm: z.number().optional(),
+  thresholdRefreshes: {
+    schema: count.optional(),
+    column: 'threshold_refreshes',
+    isLater: true,
+  },
+  residualNorm: {
+    schema: z.number().optional(),
+    column: 'residual_norm',
+    chart: 'mean',
+  },
   /** Absent if nothing is trained. */
-  loss: z.number().optional(),
-  /** Accuracy on the rank's own batch, 0…1. */
-  metric: z.number().optional(),
-  lr: z.number(),
-  epoch: count,
-  method: z.string(),
-  collective: z.string(),
+  loss: { schema: z.number().optional(), column: 'loss', chart: 'band' },
+  /** The model's metric on the rank's own batch; accuracy is 0…1. */
+  metric: { schema: z.number().optional(), column: 'metric', chart: 'band' },
+  lr: { schema: z.number(), column: 'lr' },
+  epoch: { schema: count, column: 'epoch' },
+  method: { schema: z.string(), column: 'method' },
+  collective: { schema: z.string(), column: 'collective' },
+} as const satisfies IterationFields;
+
+export const iterationRecordSchema = z.strictObject({
+  type: z.literal('iteration'),
+  rank: count,
+  iteration: count,
+  ...schemasOf(TIMES),
+  phases: phasesSchema,
+  ...schemasOf(CIRCUMSTANCES),
+  bytes: z.strictObject(schemasOf(BYTES)),
+  activations: z.strictObject(schemasOf(ACTIVATIONS)).optional(),
+  ...schemasOf(RESULTS),
 });
 export type IterationRecord = z.infer<typeof iterationRecordSchema>;
+
+/** Fields by the group that they are in; the record itself has those of the group ``. */
+export const ITERATION_FIELDS = [
+  { group: '', fields: TIMES },
+  {
+    group: 'phases',
+    fields: Object.fromEntries(
+      PHASES.map((phase) => [phase, { schema: time, column: `${phase}_ms` }]),
+    ) as IterationFields,
+  },
+  { group: '', fields: CIRCUMSTANCES },
+  { group: 'bytes', fields: BYTES },
+  { group: 'activations', fields: ACTIVATIONS },
+  { group: '', fields: RESULTS },
+] as const satisfies readonly {
+  readonly group: string;
+  readonly fields: IterationFields;
+}[];
+
+/** Definitions of fields that the page may show in charts. */
+export const CHART_FIELDS = { ...TIMES, ...CIRCUMSTANCES, ...BYTES, ...RESULTS };
 
 export const iterationKind = recordKind({
   schema: iterationRecordSchema,

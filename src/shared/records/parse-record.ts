@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import { failure } from '../errors.ts';
+import { INTERPRETED } from '../interpreted.ts';
 import { runRecordSchema, type RunRecord } from './record-kinds.ts';
 
 const DIVERGED = 'Training has diverged. Launch it again with a smaller optimizer.lr.';
@@ -13,7 +14,10 @@ const FOREIGN =
 
 /** @throws GradwireError `RECORD_INVALID`, with the rank if the record names one */
 export function parseRecord(raw: unknown): RunRecord {
-  const parsed = runRecordSchema.safeParse(raw);
+  const parsed = runRecordSchema.safeParse(
+    raw,
+    valueAt(raw, ['type']) === 'iteration' ? undefined : INTERPRETED,
+  );
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   const value = valueAt(raw, issue.path);
