@@ -3,6 +3,7 @@
  * words, `addresses.1.port: it must be at most 65535, not 1000000`. Never throws.
  */
 import type { z } from 'zod';
+import { INTERPRETED } from './interpreted.ts';
 import { plainIssue } from './plain-issue.ts';
 
 export type CheckedValue<T> =
@@ -16,7 +17,7 @@ export function checkedValue<S extends z.ZodType>(
 ): CheckedValue<z.infer<S>> {
   let parsed: z.ZodSafeParseResult<z.infer<S>>;
   try {
-    parsed = schema.safeParse(raw);
+    parsed = schema.safeParse(raw, INTERPRETED);
   } catch (cause) {
     // Lists in lists in lists, deeper than the stack; or bytes in place of a list, which the
     // schema would freeze.

@@ -5,16 +5,17 @@
  * them, against its own registries.
  */
 import { z } from 'zod';
+import { networkSpecSchema } from './emulated-network.ts';
 import { inputError, type GradwireError } from './errors.ts';
 import { exchangeSpecSchema } from './exchange-plan.ts';
-import { networkSpecSchema } from './emulated-network.ts';
+import { INTERPRETED } from './interpreted.ts';
 import { nearest } from './nearest.ts';
-import { requirePlainTree } from './plain-tree.ts';
 import { LOCAL_NODE } from './node-entry.ts';
 import { parallelismSchema } from './parallelism.ts';
 import { plainIssue } from './plain-issue.ts';
-import { isPrintable, PRINTABLE_RULE, shownValue } from './printable.ts';
+import { requirePlainTree } from './plain-tree.ts';
 import { portRangeSchema } from './port-range.ts';
+import { isPrintable, PRINTABLE_RULE, shownValue } from './printable.ts';
 
 const positive = z.number().positive();
 const columnName = z.string().min(1);
@@ -336,7 +337,7 @@ export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): bo
 export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpec {
   const where = { code: 'SPEC', place };
   requirePlainTree(raw, where);
-  const parsed = experimentSpecSchema.safeParse(withMomentumKnown(raw));
+  const parsed = experimentSpecSchema.safeParse(withMomentumKnown(raw), INTERPRETED);
   if (parsed.success) return parsed.data;
   throw explainIssue(experimentSpecSchema, raw, parsed.error, where);
 }

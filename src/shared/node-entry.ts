@@ -1,6 +1,7 @@
 /** A node of the inventory, as the user entered it. It contains no secret. */
 import { z } from 'zod';
 import { inputError } from './errors.ts';
+import { INTERPRETED } from './interpreted.ts';
 import { portRangeSchema } from './port-range.ts';
 import { optionProblem } from './slurm-options.ts';
 import { slurmSettingsSchema } from './slurm-settings.ts';
@@ -78,7 +79,7 @@ export interface EntryProblem {
 
 /** The problems of an entry that a schema can find: at most one per value. */
 export function entryProblems(raw: unknown): readonly EntryProblem[] {
-  const { error, data } = nodeEntrySchema.safeParse(raw);
+  const { error, data } = nodeEntrySchema.safeParse(raw, INTERPRETED);
   const problems = new Map<string, EntryProblem>();
   for (const issue of error?.issues ?? []) {
     const keys = issue.path.map(String);
@@ -122,7 +123,7 @@ export function parseNodeEntry(
   placeOf: (path: string) => string = (path) => path,
 ): NodeEntry {
   const [problem] = entryProblems(raw);
-  if (problem === undefined) return nodeEntrySchema.parse(raw);
+  if (problem === undefined) return nodeEntrySchema.parse(raw, INTERPRETED);
   throw inputError('NODE_INVALID', problem.message, {
     place: placeOf(problem.path),
     next: 'Correct the value and try again.',

@@ -6,6 +6,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { failure } from '../../shared/errors.ts';
+import { INTERPRETED } from '../../shared/interpreted.ts';
 import type { EngineState } from '../exchange/engine-state.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
 
@@ -96,7 +97,7 @@ export async function loadRank(
   owner: CheckpointOwner,
 ): Promise<RankCheckpoint> {
   const { header: raw, parts } = await readCheckpoint(file);
-  const parsed = headerSchema.safeParse(raw);
+  const parsed = headerSchema.safeParse(raw, INTERPRETED);
   const header = parsed.data;
   const { passages = 0, residual: hasResidual = false } = header ?? {};
   const { steps: own = 0, velocities: served = 0 } = header ?? {};

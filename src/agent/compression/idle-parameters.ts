@@ -4,6 +4,7 @@
  * on input. Files saved with such a pair can still be read.
  */
 import { inputError } from '../../shared/errors.ts';
+import { INTERPRETED } from '../../shared/interpreted.ts';
 import type { JsonObject, JsonValue } from '../../shared/json.ts';
 import type { IdleParameter, MethodDefinition } from './method.ts';
 import type { Schedule } from './policy/schedule.ts';
@@ -22,7 +23,7 @@ export function refuseIdle(
   given: ReadonlySet<string>,
   before: JsonObject = {},
 ): void {
-  const defaults = method.parameters.parse({}) as JsonObject;
+  const defaults = method.parameters.parse({}, INTERPRETED) as JsonObject;
   const same = (values: JsonObject, key: string): boolean =>
     valueOf(values, key) === valueOf(parameters, key);
   const pairs = [

@@ -7,6 +7,7 @@ import type { MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
 import { inputError } from '../../shared/errors.ts';
 import { PLAN_KEYS } from '../../shared/exchange-plan.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
+import { INTERPRETED } from '../../shared/interpreted.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { nearest } from '../../shared/nearest.ts';
 import { invalidDefinition, register } from '../../shared/registry.ts';
@@ -76,7 +77,7 @@ export function registerMethod<Schema extends z.ZodObject>(
   if (bare !== undefined) {
     throw invalidDefinition(KIND, id, `its parameter "${bare.key}" is not described`);
   }
-  if (!parameters.safeParse({}).success) {
+  if (!parameters.safeParse({}, INTERPRETED).success) {
     throw invalidDefinition(KIND, id, 'a parameter has no default');
   }
   register<MethodDefinition>(known, definition, KIND);
@@ -105,7 +106,7 @@ export function validateParameters(
   given: Readonly<Record<string, unknown>>,
 ): JsonObject {
   const raw = withChanges({}, given);
-  const parsed = method.parameters.safeParse(raw);
+  const parsed = method.parameters.safeParse(raw, INTERPRETED);
   if (parsed.success) return parsed.data as JsonObject;
   throw explainIssue(method.parameters, raw, parsed.error, {
     code: 'METHOD_PARAMETER',

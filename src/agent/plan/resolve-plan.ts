@@ -14,6 +14,7 @@ import {
   type LayerPlan,
 } from '../../shared/exchange-plan.ts';
 import { explainIssue } from '../../shared/experiment-spec.ts';
+import { INTERPRETED } from '../../shared/interpreted.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import {
   assertFits,
@@ -28,9 +29,9 @@ import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
 import { refuseIdle } from '../compression/idle-parameters.ts';
 import { carriageOf, labelOf, type MethodDefinition } from '../compression/method.ts';
 import { withChanges } from '../compression/nested-parameters.ts';
+import { fitsName } from '../compression/policy/name-pattern.ts';
 import { inIterations } from '../compression/policy/passes.ts';
 import { withoutFences, withStarts } from '../compression/policy/starts.ts';
-import { fitsName } from '../compression/policy/name-pattern.ts';
 import { findMethod, validateParameters } from '../compression/registry.ts';
 import { refuseCollective, requirePushable } from './pushable-plan.ts';
 import { loses } from './tensor-policy.ts';
@@ -155,7 +156,10 @@ function resolve(
     if (REMOVABLE.has(key) && value === null) continue;
     (planKeys.has(key) ? given : parameters)[key] = value;
   }
-  const parsed = exchangeSpecSchema.safeParse({ ...pickPlanKeys(base), ...given });
+  const parsed = exchangeSpecSchema.safeParse(
+    { ...pickPlanKeys(base), ...given },
+    INTERPRETED,
+  );
   if (!parsed.success) {
     throw explainIssue(exchangeSpecSchema, given, parsed.error, {
       code: 'EXCHANGE',

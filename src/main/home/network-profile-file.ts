@@ -12,6 +12,7 @@ import {
 } from '../../shared/cost-model/network-profile.ts';
 import { inputError } from '../../shared/errors.ts';
 import { fileNotWritable } from '../../shared/file-error.ts';
+import { INTERPRETED } from '../../shared/interpreted.ts';
 
 /**
  * @returns undefined if there is no such file
@@ -59,7 +60,7 @@ export class WatchedProfile {
   #read(): NetworkProfile | undefined {
     try {
       const raw: unknown = JSON.parse(readFileSync(this.#file, 'utf8'));
-      return networkProfileSchema.safeParse(raw).data;
+      return networkProfileSchema.safeParse(raw, INTERPRETED).data;
     } catch {
       return undefined; // runs report it, with the next step
     }
@@ -71,7 +72,7 @@ export async function saveNetworkProfile(
   file: string,
   profile: NetworkProfile,
 ): Promise<void> {
-  const text = `${JSON.stringify(networkProfileSchema.parse(profile), null, 2)}\n`;
+  const text = `${JSON.stringify(networkProfileSchema.parse(profile, INTERPRETED), null, 2)}\n`;
   // A reader sees either the old or the new file.
   const unfinished = `${file}.${process.pid}`;
   try {

@@ -6,11 +6,12 @@
 import { z } from 'zod';
 import { inputError } from '../errors.ts';
 import { explainIssue } from '../experiment-spec.ts';
+import { INTERPRETED } from '../interpreted.ts';
+import { log } from '../portable-math.ts';
 import { quantile } from '../statistics/quantile.ts';
 import type { LinkCost } from './link-fit.ts';
 import type { NetworkCost } from './network-cost.ts';
 import { timedCollective } from './timed-collective.ts';
-import { log } from '../portable-math.ts';
 
 type Load = NetworkProfile['loaded'][number];
 
@@ -77,7 +78,7 @@ export type NetworkProfile = z.infer<typeof networkProfileSchema>;
 
 /** @throws GradwireError `NETWORK_PROFILE_INVALID`, `NETWORK_PROFILE_UNKNOWN_KEY` */
 export function parseNetworkProfile(raw: unknown, place: string): NetworkProfile {
-  const parsed = networkProfileSchema.safeParse(raw);
+  const parsed = networkProfileSchema.safeParse(raw, INTERPRETED);
   if (!parsed.success) {
     throw explainIssue(networkProfileSchema, raw, parsed.error, {
       code: 'NETWORK_PROFILE',

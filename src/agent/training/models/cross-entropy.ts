@@ -1,6 +1,6 @@
 /**
- * Predictions among some classes or tokens: which is right, and their loss. A loss is as precise
- * where it is small: 1 is added by `log1p` alone, in which nothing is lost.
+ * Predictions among some classes or tokens: which is right, and their loss. A small loss is as
+ * precise as a large one: 1 is added by `log1p` alone, in which nothing is lost.
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import { blockSum } from '../runtime/block-sum.ts';
@@ -18,8 +18,9 @@ export function crossEntropy(jax: Jax, scores: JaxArray, labels: JaxArray): JaxA
   const powers = numpy.exp(shifted.ref);
   const others = blockSum(jax, numpy.where(right.ref, 0, powers));
   const ofRight = numpy.where(right, shifted, 0).sum(1);
-  // Σ − 1, of powers. Where the right score is the largest, it is the sum of the others.
-  const beyond = others.add(numpy.expm1(ofRight.ref));
+  // Σ − 1, of powers. Where the right score is the largest, this is the sum of the others, to the
+  // last bit; elsewhere the loss is not small.
+  const beyond = others.add(lessOne(jax, ofRight.ref));
   return log1p(jax, beyond).sub(ofRight);
 }
 
@@ -27,9 +28,18 @@ export function crossEntropy(jax: Jax, scores: JaxArray, labels: JaxArray): JaxA
 export function logisticLoss(jax: Jax, margins: JaxArray): JaxArray {
   const { lax, numpy } = jax;
   const shift = lax.stopGradient(numpy.maximum(margins.ref.neg(), 0));
-  const ofZero = numpy.expm1(shift.ref.neg());
+  const ofZero = lessOne(jax, shift.ref.neg());
   const beyond = ofZero.add(numpy.exp(margins.add(shift.ref).neg()));
   return log1p(jax, beyond).add(shift);
+}
+
+/**
+ * eˣ − 1, exact in 0 and with the precision of eˣ elsewhere: `expm1` would take a longer kernel.
+ * @param x consumed
+ */
+function lessOne({ numpy }: Jax, x: JaxArray): JaxArray {
+  const power = numpy.exp(x.ref).sub(1);
+  return numpy.where(numpy.equal(x.ref, 0), x, power);
 }
 
 /**
