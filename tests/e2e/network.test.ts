@@ -58,17 +58,21 @@ test('the network is measured with one click, and what has no link is said', asy
   expect(await app.obstacles()).toEqual([]);
 });
 
-test('what a command has measured within machines is on the diagonal', async () => {
-  const bench = ['bench', 'network', '--quick', '--ranks', '2'];
-  expect(await home.run([...bench, '--node', 'box'])).toMatchObject({ code: 0 });
-  await part('within-box')
-    .filter({ hasText: /bit\/s/ })
-    .waitFor();
-  expect(await part('within-box').getAttribute('title')).toMatch(
-    /^Within box: 2 ranks at once, over \w+$/,
-  );
-  expect(await app.obstacles()).toEqual([]);
-});
+test(
+  'what a command has measured within machines is on the diagonal',
+  { tags: 'soak' },
+  async () => {
+    const bench = ['bench', 'network', '--quick', '--ranks', '2'];
+    expect(await home.run([...bench, '--node', 'box'])).toMatchObject({ code: 0 });
+    await part('within-box')
+      .filter({ hasText: /bit\/s/ })
+      .waitFor();
+    expect(await part('within-box').getAttribute('title')).toMatch(
+      /^Within box: 2 ranks at once, over \w+$/,
+    );
+    expect(await app.obstacles()).toEqual([]);
+  },
+);
 
 test('measuring has deployed the agent, and the card has the round trip', async () => {
   await part('node-box').getByTestId('node-agent').waitFor();

@@ -2,13 +2,14 @@
 import { afterAll, expect, test } from 'vitest';
 import { parseOptions } from '../../../bench/compress/options.ts';
 import { compressors } from '../../../src/agent/engine.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { refusalOf } from '../../harness/refusal.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
 
-const LENGTH = 60_000;
+const LENGTH = effort({ quick: 20_000, soak: 60_000 });
 /** Of the JavaScript heap, a call: no vector of n. What the runtime itself takes is less. */
 const HEAP_BYTES = 4 * LENGTH;
 
@@ -22,7 +23,7 @@ interface Row {
 
 test('every method on every vector; once warm, encode takes no memory', async () => {
   const { code, stdout, stderr } = await home.run([
-    ...['bench', 'compress', '--n', '60k', '--json'],
+    ...['bench', 'compress', '--n', `${LENGTH / 1000}k`, '--json'],
   ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const rows = stdout

@@ -102,39 +102,43 @@ test.each(['light', 'dark'] as const)(
   },
 );
 
-test('Ctrl-C stops the run under way and leaves neither a process nor a file', async () => {
-  const place = path.join(home.directory, 'interrupted');
-  const command = home.start(['reproduce', FIGURE, '--out', place, '--json']);
-  let printed = '';
-  command.child.stdout!.on('data', (text: string) => {
-    printed += text;
-  });
-  await until(
-    () => printed,
-    (text) => text.includes('"type":"run"'),
-    'the first run of the sweep',
-  );
-  await until(
-    () => home.processes('gradwire worker'),
-    (found) => found.length > 0,
-    'a run to be under way',
-  );
-  command.child.kill('SIGINT');
-  const { code, stdout } = await command.finished;
-  expect(code).toBe(130);
-  expect(stdout).not.toContain('"type":"result"');
-  expect(readdirSync(place)).toEqual([]);
-  await until(
-    () => home.processes(),
-    (left) => left.length === 0,
-    'all processes to end',
-  );
-  const list = lines((await home.run(['runs', 'list', '--json'])).stdout);
-  const states = (list as unknown as RunSummary[]).map(({ state }) => state);
-  expect(states.filter((state) => state === 'running' || state === 'starting')).toEqual(
-    [],
-  );
-});
+test(
+  'Ctrl-C stops the run under way and leaves neither a process nor a file',
+  { tags: 'soak' },
+  async () => {
+    const place = path.join(home.directory, 'interrupted');
+    const command = home.start(['reproduce', FIGURE, '--out', place, '--json']);
+    let printed = '';
+    command.child.stdout!.on('data', (text: string) => {
+      printed += text;
+    });
+    await until(
+      () => printed,
+      (text) => text.includes('"type":"run"'),
+      'the first run of the sweep',
+    );
+    await until(
+      () => home.processes('gradwire worker'),
+      (found) => found.length > 0,
+      'a run to be under way',
+    );
+    command.child.kill('SIGINT');
+    const { code, stdout } = await command.finished;
+    expect(code).toBe(130);
+    expect(stdout).not.toContain('"type":"result"');
+    expect(readdirSync(place)).toEqual([]);
+    await until(
+      () => home.processes(),
+      (left) => left.length === 0,
+      'all processes to end',
+    );
+    const list = lines((await home.run(['runs', 'list', '--json'])).stdout);
+    const states = (list as unknown as RunSummary[]).map(({ state }) => state);
+    expect(
+      states.filter((state) => state === 'running' || state === 'starting'),
+    ).toEqual([]);
+  },
+);
 
 test('a run that fails makes its figure fail with its error, and is named', async () => {
   const place = path.join(home.directory, 'failed');

@@ -82,6 +82,7 @@ describe.skipIf(ipv6Missing() !== undefined)(
 
     test.each(effort({ quick: ['tcp'], soak: ['tcp', 'native'] }))(
       'trains beside this computer, over %s',
+      { tags: 'soak' },
       async (transport) => {
         const records = await train(home, [
           ...['world.nodes=[this-computer, six]', `transport=${transport}`],

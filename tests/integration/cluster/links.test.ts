@@ -219,53 +219,57 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     expect(await known()).toBeDefined();
   });
 
-  test('what lies within a machine is measured there, and plan uses it', async () => {
-    const bench = (...args: string[]) =>
-      home.run(['bench', 'network', '--node', ...args, '--quick', '--ranks', '2']);
-    const plan = (nodes: string) =>
-      home.run([
-        ...['plan', 'quickstart', '--compute', '5', '--set', 'world.ranks=2'],
-        ...['--set', `world.nodes=${nodes}`],
-      ]);
-    expect((await plan('[fast]')).stdout).toContain(
-      'measure with gradwire bench network --node fast',
-    );
+  test(
+    'what lies within a machine is measured there, and plan uses it',
+    { tags: 'soak' },
+    async () => {
+      const bench = (...args: string[]) =>
+        home.run(['bench', 'network', '--node', ...args, '--quick', '--ranks', '2']);
+      const plan = (nodes: string) =>
+        home.run([
+          ...['plan', 'quickstart', '--compute', '5', '--set', 'world.ranks=2'],
+          ...['--set', `world.nodes=${nodes}`],
+        ]);
+      expect((await plan('[fast]')).stdout).toContain(
+        'measure with gradwire bench network --node fast',
+      );
 
-    const measured = await bench('fast', '--json');
-    expect(measured).toMatchObject({ code: 0 });
-    const profile = parseNetworkProfile(JSON.parse(measured.stdout), 'stdout');
-    expect(profile.loaded.map(({ ranks }) => ranks)).toEqual([2]);
-    await expectNoProbes();
-    expect((await plan('[fast]')).stdout).toContain('network: measured (on fast)');
-    expect((await plan('[fast, this-computer]')).stdout).toContain(
-      'within them measured (on fast)',
-    );
+      const measured = await bench('fast', '--json');
+      expect(measured).toMatchObject({ code: 0 });
+      const profile = parseNetworkProfile(JSON.parse(measured.stdout), 'stdout');
+      expect(profile.loaded.map(({ ranks }) => ranks)).toEqual([2]);
+      await expectNoProbes();
+      expect((await plan('[fast]')).stdout).toContain('network: measured (on fast)');
+      expect((await plan('[fast, this-computer]')).stdout).toContain(
+        'within them measured (on fast)',
+      );
 
-    const cancelled = home.start(['bench', 'network', '--node', 'fast']);
-    await until(
-      () => probesOf(fast),
-      (probes) => probes.length === 4,
-      'the measurement to begin',
-    );
-    expect((await bench('fast')).stderr).toContain('LINK_CHECK_BUSY');
-    expect((await network('fast', 'slow')).stdout).toContain('LINK_CHECK_BUSY');
-    cancelled.child.kill('SIGINT');
-    await cancelled.finished;
-    await expectNoProbes();
+      const cancelled = home.start(['bench', 'network', '--node', 'fast']);
+      await until(
+        () => probesOf(fast),
+        (probes) => probes.length === 4,
+        'the measurement to begin',
+      );
+      expect((await bench('fast')).stderr).toContain('LINK_CHECK_BUSY');
+      expect((await network('fast', 'slow')).stdout).toContain('LINK_CHECK_BUSY');
+      cancelled.child.kill('SIGINT');
+      await cancelled.finished;
+      await expectNoProbes();
 
-    const run = home.startQuickstart(['world.nodes=[fast]', 'iterations=1000000']);
-    await run.record('started');
-    expect(await bench('fast')).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/NODE_BUSY: run \w+ is in progress there/),
-    });
-    await home.run(['runs', 'stop', 'last']);
-    succeeded(await run.finished);
-    expect(await bench('fsat')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('Did you mean "fast"?'),
-    });
-  });
+      const run = home.startQuickstart(['world.nodes=[fast]', 'iterations=1000000']);
+      await run.record('started');
+      expect(await bench('fast')).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/NODE_BUSY: run \w+ is in progress there/),
+      });
+      await home.run(['runs', 'stop', 'last']);
+      succeeded(await run.finished);
+      expect(await bench('fsat')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Did you mean "fast"?'),
+      });
+    },
+  );
 
   test('of a machine that is another one now are not used any more', async () => {
     // What tells nothing of the way there leaves it the machine that was measured.

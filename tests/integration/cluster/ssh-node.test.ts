@@ -247,64 +247,68 @@ describe('a machine reached by SSH', () => {
     },
   );
 
-  test('shows and stops whatever runs there, whoever started it', async () => {
-    await using other = new GradwireHome();
-    const host = ['--host', '127.0.0.1', '--port', String(server.port)];
-    const add = ['nodes', 'add', 'box', ...host, '--identity', server.key];
-    succeeded(await other.run(add));
-    const accept = ['--accept-host-key', server.fingerprint()];
-    succeeded(await other.run(['nodes', 'check', 'box', ...accept]));
-    const launched = await home.run([
-      ...['run', 'quickstart', '--detach', '--set', 'world.nodes=[box]'],
-      ...['--set', 'world.ranks=2', '--set', 'iterations=1000000'],
-    ]);
-    const id = launched.stdout.trim();
+  test(
+    'shows and stops whatever runs there, whoever started it',
+    { tags: 'soak' },
+    async () => {
+      await using other = new GradwireHome();
+      const host = ['--host', '127.0.0.1', '--port', String(server.port)];
+      const add = ['nodes', 'add', 'box', ...host, '--identity', server.key];
+      succeeded(await other.run(add));
+      const accept = ['--accept-host-key', server.fingerprint()];
+      succeeded(await other.run(['nodes', 'check', 'box', ...accept]));
+      const launched = await home.run([
+        ...['run', 'quickstart', '--detach', '--set', 'world.nodes=[box]'],
+        ...['--set', 'world.ranks=2', '--set', 'iterations=1000000'],
+      ]);
+      const id = launched.stdout.trim();
 
-    const own = await home.run(['runs', 'list']);
-    expect(own.stdout).toMatch(new RegExp(`${id} .* 2 +box `));
+      const own = await home.run(['runs', 'list']);
+      expect(own.stdout).toMatch(new RegExp(`${id} .* 2 +box `));
 
-    // On a computer that did not start it.
-    const found = { id, ranks: [0, 1], worldRanks: 2, here: 'unknown' };
-    for (const command of [['list'], ['check', 'box']]) {
-      const { stdout } = await other.run(['nodes', ...command, '--json']);
-      expect(JSON.parse(stdout)).toMatchObject({ found: [found] });
-    }
-    const stop = `gradwire runs stop ${id} --on box`;
-    const listed = await other.run(['nodes', 'list']);
-    expect(listed.stdout).toMatch(
-      new RegExp(`2 ranks, .* old, started elsewhere.*${stop}`),
-    );
-    expect((await other.run(['nodes', 'uninstall', 'box'])).stderr).toContain(
-      `Stop it first: ${stop}.`,
-    );
-    const wrong = await other.run(['runs', 'stop', 'zzz', '--on', 'box']);
-    expect(wrong.stderr).toMatch(
-      `RUN_UNKNOWN: no run "zzz" is in progress there (box)`,
-    );
+      // On a computer that did not start it.
+      const found = { id, ranks: [0, 1], worldRanks: 2, here: 'unknown' };
+      for (const command of [['list'], ['check', 'box']]) {
+        const { stdout } = await other.run(['nodes', ...command, '--json']);
+        expect(JSON.parse(stdout)).toMatchObject({ found: [found] });
+      }
+      const stop = `gradwire runs stop ${id} --on box`;
+      const listed = await other.run(['nodes', 'list']);
+      expect(listed.stdout).toMatch(
+        new RegExp(`2 ranks, .* old, started elsewhere.*${stop}`),
+      );
+      expect((await other.run(['nodes', 'uninstall', 'box'])).stderr).toContain(
+        `Stop it first: ${stop}.`,
+      );
+      const wrong = await other.run(['runs', 'stop', 'zzz', '--on', 'box']);
+      expect(wrong.stderr).toMatch(
+        `RUN_UNKNOWN: no run "zzz" is in progress there (box)`,
+      );
 
-    // Given up while its machine was out of reach: its record is corrected.
-    await server.stop();
-    expect((await home.run(['runs', 'list'])).stderr).toMatch(
-      /^gradwire: box was not reached: .*nodes check box\.$/m,
-    );
-    const removed = await nodes('remove', 'box', '--force');
-    expect(removed.stdout).toContain(
-      `run ${id}: failed; its ranks on box may still run`,
-    );
-    await server.start();
-    succeeded(await home.run(add));
-    const [line] = (await nodes('list', '--json')).stdout.split('\n');
-    expect(JSON.parse(line!)).toMatchObject({ runs: [id], found: [] });
+      // Given up while its machine was out of reach: its record is corrected.
+      await server.stop();
+      expect((await home.run(['runs', 'list'])).stderr).toMatch(
+        /^gradwire: box was not reached: .*nodes check box\.$/m,
+      );
+      const removed = await nodes('remove', 'box', '--force');
+      expect(removed.stdout).toContain(
+        `run ${id}: failed; its ranks on box may still run`,
+      );
+      await server.start();
+      succeeded(await home.run(add));
+      const [line] = (await nodes('list', '--json')).stdout.split('\n');
+      expect(JSON.parse(line!)).toMatchObject({ runs: [id], found: [] });
 
-    expect(
-      await other.run(['runs', 'stop', id.slice(0, 6), '--on', 'box']),
-    ).toMatchObject({
-      ...{ code: 0, stderr: '', stdout: `run ${id}: stopped on box\n` },
-    });
-    succeeded(await home.run(['runs', 'attach', id]));
-    const [run] = (await home.run(['runs', 'list', '--json'])).stdout.split('\n');
-    expect(JSON.parse(run!)).toMatchObject({ id, state: 'stopped' });
-  });
+      expect(
+        await other.run(['runs', 'stop', id.slice(0, 6), '--on', 'box']),
+      ).toMatchObject({
+        ...{ code: 0, stderr: '', stdout: `run ${id}: stopped on box\n` },
+      });
+      succeeded(await home.run(['runs', 'attach', id]));
+      const [run] = (await home.run(['runs', 'list', '--json'])).stdout.split('\n');
+      expect(JSON.parse(run!)).toMatchObject({ id, state: 'stopped' });
+    },
+  );
 
   test.each([
     [['--host=-oProxyCommand=x'], 'SSH_TARGET_INVALID: "-oProxyCommand=x"'],

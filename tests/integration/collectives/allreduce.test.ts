@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { FRAME_HEADER_BYTES } from '../../../src/agent/transport/message-frame.ts';
-import { soaking } from '../../harness/effort.ts';
+import { effort, soaking } from '../../harness/effort.ts';
 import { collectiveCases, collectiveOf } from './collective-cases.ts';
 import {
   firstDifference,
@@ -21,7 +21,10 @@ import {
 import { allSocketsClosed } from './open-sockets.ts';
 import { BACKENDS, makeWorld, type World } from './world.ts';
 
-const RANKS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 16];
+const RANKS = effort({
+  quick: [1, 2, 3, 5, 8],
+  soak: [1, 2, 3, 4, 5, 6, 7, 8, 9, 16],
+});
 const LENGTHS = [0, 1, 2, 3, 17, 1000, 30_011];
 const DENSITIES = { dense: [1], sparse: [0, 0.001, 0.05, 0.2, 1] };
 const ids = Object.keys(collectiveCases);
@@ -101,7 +104,7 @@ describe.each(worlds)('P = $ranks, $backend', ({ ranks, backend }) => {
   });
 });
 
-describe.each([2, 3, 5, 8])('P = %d', (ranks) => {
+describe.each(effort({ quick: [3, 8], soak: [2, 3, 5, 8] }))('P = %d', (ranks) => {
   const runs: World[] = [];
   beforeAll(async () => {
     for (let run = 0; run < 2; run++) runs.push(await makeWorld(ranks));

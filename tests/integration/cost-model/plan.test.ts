@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { methods } from '../../../src/agent/compression/registry.ts';
 import { CommandHost } from '../../harness/command-host.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { idxBytes } from '../../unit/training/idx-fixtures.ts';
 
@@ -83,7 +84,7 @@ const ofType = (lines: readonly Line[], type: string): readonly Line[] =>
 
 describe('gradwire plan', () => {
   test('gives every method and collective, for every number of ranks', async () => {
-    const ranks = [8, 64, 1024, 100_000];
+    const ranks = effort({ quick: [8, 1024], soak: [8, 64, 1024, 100_000] });
     const lines = await plan(
       'digits-topk',
       '--network',

@@ -102,7 +102,7 @@ async function losses(
 }
 
 /** With one rank and several. `npm test` takes one whose mean is over tokens, and one over samples. */
-const tried = effort({ quick: ['fnn3', 'lstm-small'], soak: Object.keys(workloads) });
+const tried = effort({ quick: ['fnn3'], soak: Object.keys(workloads) });
 describe.each(tried.map((model) => [model, workloads[model]!] as const))(
   '%s',
   (model, make) => {

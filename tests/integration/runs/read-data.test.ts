@@ -145,7 +145,7 @@ it('is refused with its place where it is wrong', async () => {
   });
 });
 
-it('stops reading when the supervisor is gone', async () => {
+it('stops reading when the supervisor is gone', { tags: 'soak' }, async () => {
   const other = await SupervisorNode.start();
   try {
     const file = path.join(other.home.directory, 'endless.csv');

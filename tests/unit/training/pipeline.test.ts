@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer, TrainerOptions } from '../../../src/agent/training/trainer.ts';
+import { effort } from '../../harness/effort.ts';
 import { documented } from '../../harness/documented.ts';
 import { joinedStages } from './joined-stages.ts';
 import { clickLayers } from './own-models.ts';
@@ -72,7 +73,13 @@ const cases: readonly Case[] = [
   { ...OWN_CLICKS, splitAfter: ['bottom', 'table'], microBatches: 4 },
 ];
 
-describe.each(cases)('$model split after $splitAfter', (given) => {
+/** Two stages, and three with a tensor that the first and the last share. */
+const tried = effort({
+  quick: [cases[1]!, cases[2]!, cases[8]!, cases[9]!],
+  soak: cases,
+});
+
+describe.each(tried)('$model split after $splitAfter', (given) => {
   const { dataset, features, microBatches, optimizer = SGD, splitAfter } = given;
   const { model, modelSource } = given;
   const options: TrainerOptions = {
