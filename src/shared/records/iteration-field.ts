@@ -2,7 +2,7 @@
  * A field of an iteration's record is one definition: its schema, its column in CSV exports and
  * what the page's charts keep of it. `iteration.ts` lists the fields.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 
 export interface IterationField<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
