@@ -6,18 +6,21 @@ import {
   networkOf,
   profilesOf,
 } from '../../../src/main/runs/run-network.ts';
-import { RunStore } from '../../../src/main/store/run-store.ts';
+import type { RunStore } from '../../../src/main/store/run-store.ts';
 import { LOOPBACK } from '../../../src/shared/cost-model/network-cost.ts';
 import type { NetworkProfile } from '../../../src/shared/cost-model/network-profile.ts';
 import type { LinkStatus } from '../../../src/shared/link-status.ts';
 import { LOCAL_NODE } from '../../../src/shared/node-entry.ts';
+import { TemporaryStore } from '../../harness/temporary-store.ts';
 
+let temporary: TemporaryStore;
 let store: RunStore;
 beforeEach(() => {
-  store = RunStore.open(':memory:');
+  temporary = new TemporaryStore();
+  ({ store } = temporary);
 });
 afterEach(() => {
-  store.close();
+  temporary.close();
 });
 
 const link = (from: string, to: string, alpha: number, beta: number): LinkStatus => ({

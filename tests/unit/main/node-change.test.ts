@@ -2,20 +2,23 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changeNode } from '../../../src/main/runs/node-change.ts';
 import { relaunched } from '../../../src/main/runs/relaunched.ts';
-import { RunStore } from '../../../src/main/store/run-store.ts';
-import { withoutIdleMomentum } from '../../../src/shared/experiment-spec.ts';
+import type { RunStore } from '../../../src/main/store/run-store.ts';
 import {
   nodeEntrySchema,
   parseNodeEntry,
   wayTo,
   type NodeEntry,
 } from '../../../src/shared/node-entry.ts';
+import { withoutIdleMomentum } from '../../../src/shared/experiment-spec.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import { TemporaryStore } from '../../harness/temporary-store.ts';
 import { sampleSpec, started } from './sample-records.ts';
 
+let temporary: TemporaryStore;
 let store: RunStore;
 beforeEach(() => {
-  store = RunStore.open(':memory:');
+  temporary = new TemporaryStore();
+  ({ store } = temporary);
   vi.useFakeTimers({ toFake: ['Date'] });
   for (const name of ['first', 'box', 'last']) {
     vi.setSystemTime(Date.now() + 1);
@@ -26,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  store.close();
+  temporary.close();
 });
 
 const names = (): readonly string[] => store.nodes.list().map(({ name }) => name);
