@@ -66,7 +66,7 @@ function deviceText({ began, result }: StepResult<DeviceSeen>): string {
   const { name, bus, info, nvidia, software, node, gradwire } = result;
   const card = nvidia.find((one) => one.bus === bus);
   const about = [
-    info['description'],
+    ...(info['description'] === name ? [] : [info['description']]),
     ...(card === undefined ? [] : [`driver ${card.driver}`, card.memory]),
     ...(result.gpus > 1 ? [`one of ${result.gpus} GPUs`] : []),
   ].filter(Boolean);
@@ -74,8 +74,9 @@ function deviceText({ began, result }: StepResult<DeviceSeen>): string {
   const warning = software
     ? ' **A CPU driver: its times say nothing about a GPU.**'
     : '';
+  const details = about.length === 0 ? '' : ` (${about.join(', ')})`;
   return (
-    `${date}, ${name}${where} (${about.join(', ')}); Node ${node.slice(1)}, ` +
+    `${date}, ${name}${where}${details}; Node ${node.slice(1)}, ` +
     `Gradwire ${gradwire}.${warning}`
   );
 }
