@@ -106,9 +106,6 @@ async function bundle(outDir: string): Promise<void> {
     },
     ssr: { noExternal: true, external },
   });
-  for (const name of ['kernels.wasm', 'digits.wasm', 'kernel-thread.js']) {
-    await cp(path.join(root, 'dist/kernels', name), path.join(outDir, name));
-  }
   const peers = path.join(root, 'bench/peers/torch_compress.py');
   await cp(peers, path.join(outDir, 'torch_compress.py'));
 }
@@ -127,7 +124,8 @@ async function packApp(stage: string): Promise<void> {
     const to = path.join(app, 'dist', name);
     await cp(path.join(root, 'dist', name), to, { recursive: true, filter: isNoMap });
   }
-  await bundle(path.join(app, 'kit'));
+  // Beside the agent, where bundles look for kernels and scripts of threads.
+  await bundle(path.join(app, 'dist/kit'));
 }
 
 /** What changes with the versions of packages alone. */

@@ -51,7 +51,7 @@ const work = path.resolve(options.work ?? mkdtempSync(path.join(tmpdir(), 'gw.')
 const here = import.meta.dirname;
 /** In the kit, bundles; from a checkout, sources. */
 const ending = path.extname(import.meta.filename);
-const app = ending === '.js' ? path.join(here, '..') : path.join(here, '../..');
+const app = path.join(here, '../..');
 const surroundings = surroundingsIn(work);
 const total = Number(options.seconds ?? (options.software ? SOFTWARE_S : TOTAL_S));
 const began = options.began === undefined ? Date.now() : 1000 * Number(options.began);
@@ -99,7 +99,10 @@ function printed<T>(finished: Finished): Outcome<T> {
 
 /** Our own reason, which comes last, then what the loader said of it, each once. */
 const reasonsOf = ({ stderr }: Finished): string =>
-  [...new Set(stderr.trim().split('\n').toReversed())].slice(0, 12).join('\n');
+  [...new Set(stderr.split('\n').toReversed())]
+    .filter((line) => line.trim() !== '')
+    .slice(0, 12)
+    .join('\n');
 
 async function findDevice(seconds: number): Promise<Outcome<DeviceSeen>> {
   const nvidia = await nvidiaGpus(surroundings.machine);

@@ -75,7 +75,7 @@ if ! node_runs; then
   fi
 fi
 
-"$work/app/node" "$work/app/kit/measure.js" --began "$began" --work "$work" $flags "$out" &
+"$work/app/node" "$work/app/dist/kit/measure.js" --began "$began" --work "$work" $flags "$out" &
 child=$!
 trap 'kill "$child" 2>/dev/null; wait "$child"; exit 143' TERM INT HUP
 wait "$child"

@@ -18,7 +18,10 @@ export interface KitRun {
   readonly settings: readonly string[];
 }
 
-const SMALL = ['workload.synthetic={layers: [300000, 50000], computeMs: 20}'];
+/** No emulated compute time or link: what is left is the exchange. Without overlap it is on the GPU. */
+const EXCHANGE = ['network=null', 'overlap=false'];
+const LARGE = 'workload.synthetic={profile: vgg-16, computeMs: 1}';
+const SMALL = 'workload.synthetic={layers: [300000, 50000], computeMs: 1}';
 
 /**
  * All but the last train on embedded data, with gradient, compression and optimiser on the
@@ -35,8 +38,7 @@ export function kitRuns(quick: boolean, folder: string): readonly KitRun[] {
     {
       ...{ name: 'synthetic-vgg-16', preset: 'synthetic-vgg' },
       iterations: quick ? 8 : 12,
-      // The exchange alone is of interest: no emulated link. Without overlap it is on the GPU.
-      settings: ['network=null', 'overlap=false', ...(quick ? SMALL : [])],
+      settings: [...EXCHANGE, quick ? SMALL : LARGE],
     },
   ];
   return models.flatMap((model) =>
