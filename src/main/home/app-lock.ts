@@ -50,12 +50,28 @@ export class AppLock {
 
   release(): void {
     if (!this.#lock.open) return;
-    rmSync(this.#home.lockHolder, { force: true });
+    this.#forget();
     this.#lock.close();
   }
 
+  /** The lock is held without it: on a full disk another host's error names no holder. */
   #write(): void {
-    writeFileSync(this.#home.lockHolder, JSON.stringify(this.#holder), { mode: 0o600 });
+    try {
+      writeFileSync(this.#home.lockHolder, JSON.stringify(this.#holder), {
+        mode: 0o600,
+      });
+    } catch {
+      this.#forget();
+    }
+  }
+
+  /** Not even the holder before this one is named then. */
+  #forget(): void {
+    try {
+      rmSync(this.#home.lockHolder, { force: true });
+    } catch {
+      // A read-only disk: it cannot be removed either.
+    }
   }
 }
 

@@ -55,15 +55,19 @@ export async function openBrowser(
   const page = path.join(directory, 'open.html');
   const opener = openerFor(page, process.platform, process.env);
   if (opener === undefined) return undefined;
-  // Never through a file or a link that somebody has put there: the token is in it.
-  const draft = `${page}.${randomBytes(8).toString('hex')}`;
-  await writeFile(
-    draft,
-    `<!doctype html><meta name="referrer" content="no-referrer">` +
-      `<meta http-equiv="refresh" content="0; url=${url}"><title>Gradwire</title>\n`,
-    { mode: 0o600, flag: 'wx' },
-  );
-  await rename(draft, page);
+  try {
+    // Never through a file or a link that somebody has put there: the token is in it.
+    const draft = `${page}.${randomBytes(8).toString('hex')}`;
+    await writeFile(
+      draft,
+      `<!doctype html><meta name="referrer" content="no-referrer">` +
+        `<meta http-equiv="refresh" content="0; url=${url}"><title>Gradwire</title>\n`,
+      { mode: 0o600, flag: 'wx' },
+    );
+    await rename(draft, page);
+  } catch {
+    return undefined; // a full disk
+  }
   startOpener(opener);
   return { [Symbol.asyncDispose]: () => rm(page, { force: true }) };
 }

@@ -17,9 +17,13 @@ export async function keptToken(directory: string): Promise<string> {
   const kept = await readPrivate(file);
   if (kept !== undefined && TOKEN.test(kept)) return kept;
   const token = makeToken();
-  await rm(file, { force: true });
-  await using made = await open(file, 'wx', 0o600);
-  await made.writeFile(token);
+  try {
+    await rm(file, { force: true });
+    await using made = await open(file, 'wx', 0o600);
+    await made.writeFile(token);
+  } catch {
+    // A full disk: this server has it, and the next one another.
+  }
   return token;
 }
 

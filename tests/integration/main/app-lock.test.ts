@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -46,4 +46,19 @@ test('is free after its release, and held against this process too', () => {
   lock.release();
   lock.release();
   AppLock.acquire(home, 'browser').release();
+});
+
+test.runIf(existsSync('/dev/full'))('is had on a full disk, without a name', () => {
+  symlinkSync('/dev/full', home.lockHolder);
+  const lock = AppLock.acquire(home, 'browser');
+  expect(() => AppLock.acquire(home, 'electron')).toThrow(
+    expect.objectContaining({
+      code: 'APP_ALREADY_RUNNING',
+      message: `Gradwire is already running on ${home.directory}`,
+    }),
+  );
+  symlinkSync('/dev/full', home.lockHolder);
+  lock.announce('http://127.0.0.1:1234');
+  lock.release();
+  expect(existsSync(home.lockHolder)).toBe(false);
 });
