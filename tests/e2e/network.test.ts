@@ -160,6 +160,7 @@ test(
       box.getByTestId('node-state').filter({ hasText: text }).waitFor();
     await box.getByTestId('node-check').click();
     await box.getByTestId('node-ready').waitFor();
+    // Whether or not the check has ended.
     await machine.stop();
     await state('reconnecting, ');
     await state('unreachable');

@@ -430,6 +430,29 @@ export class SshAgent implements AsyncDisposable {
     return agent;
   }
 
+  /** `ssh-add -x`: it hides its keys until it is unlocked. */
+  lock(password: string): void {
+    this.#ask('-x', password);
+  }
+
+  unlock(password: string): void {
+    this.#ask('-X', password);
+  }
+
+  /** `ssh-add` asks a program for passwords where it has no terminal. */
+  #ask(what: string, password: string): void {
+    const program = path.join(this.#directory, 'askpass');
+    writeFileSync(program, `#!/bin/sh\necho '${password}'\n`, { mode: 0o700 });
+    execFileSync('ssh-add', [what], {
+      env: {
+        ...process.env,
+        ...{ SSH_AUTH_SOCK: this.socket, SSH_ASKPASS: program },
+        SSH_ASKPASS_REQUIRE: 'force',
+      },
+      stdio: 'ignore',
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const ended = new Promise((resolve) => this.#child.once('close', resolve));
     this.#child.stdin!.end();

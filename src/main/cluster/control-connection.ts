@@ -12,6 +12,7 @@ import {
   isErrorData,
   type ErrorData,
 } from '../../shared/errors.ts';
+import { saysClosed } from '../../shared/closed-connection.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
   PROTOCOL_VERSION,
@@ -35,6 +36,7 @@ export const HELLO_DEADLINE_MS = 20_000;
 /** How long the other side may take to close after us. */
 const CLOSE_DEADLINE_MS = 500;
 const REQUEST_DEADLINE_MS = 30_000;
+const CLOSED = 'the connection was closed';
 
 /** What every version that can be read has said of a run. */
 const statusSchema = z.looseObject({
@@ -163,10 +165,10 @@ export class ControlConnection {
         }
       });
       stream.on('error', (cause) => {
-        fail(lost(cause.message));
+        fail(lost(saysClosed(cause) ? CLOSED : cause.message));
       });
       stream.on('close', () => {
-        fail(lost('the connection was closed'));
+        fail(lost(CLOSED));
       });
     });
   }
@@ -220,7 +222,7 @@ export class ControlConnection {
    * is closed.
    */
   async close(): Promise<void> {
-    this.#finish(lost('the connection was closed'));
+    this.#finish(lost(CLOSED));
     this.#stream.end();
     const patience = setTimeout(() => this.#stream.destroy(), CLOSE_DEADLINE_MS);
     await this.#closed;

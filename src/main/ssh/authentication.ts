@@ -20,6 +20,7 @@ import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import { messageOf, printable, printableLines } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
+import { NOT_SUPPORTED, unusableKey } from './unusable-key.ts';
 
 /** As often as OpenSSH asks for a password or a passphrase. */
 const ATTEMPTS = 3;
@@ -36,7 +37,6 @@ export interface AuthenticationContext {
   readonly giveUp: (error: unknown) => void;
 }
 
-const UNSUPPORTED = 'the built-in SSH client does not support';
 type SecretKind = SecretsQuestion['kind'];
 
 const NEEDED: Readonly<Record<SecretKind, string>> = {
@@ -57,6 +57,7 @@ export class Authentication {
   #offered: readonly string[] = [];
   readonly #tried: string[] = [];
   #unusable: readonly UnusableKey[] = [];
+  #emptyAgent = false;
   /** Questions that would have been needed. */
   readonly #unasked = new Set<SecretKind>();
   /** A password that was sent; kept once the server accepts the log-in. */
@@ -101,7 +102,7 @@ export class Authentication {
     return this.#unusable
       .filter(({ kind, file }) => kind !== 'agent' && !usual.includes(file))
       .map(({ kind, file, reason }) => {
-        const why = kind === 'unsupported' ? `${UNSUPPORTED} ${reason}` : reason;
+        const why = kind === 'unsupported' ? `${NOT_SUPPORTED} ${reason}` : reason;
         return `the key ${file} was not offered: ${why}`;
       });
   }
@@ -116,7 +117,7 @@ export class Authentication {
         `the log-in needs ${[...this.#unasked].map((kind) => NEEDED[kind]).join(' or ')}, but Gradwire cannot prompt for input now${this.#whyUnusable}`,
         {
           place,
-          next: 'Connect from the window or a terminal, or load the key into an agent.',
+          next: `Connect from the window or a terminal, or load the key into an agent.${this.#agentAdvice}`,
         },
       );
     }
@@ -135,10 +136,17 @@ export class Authentication {
         place,
         next: this.#offered.includes('publickey')
           ? (missingKeysAdvice(missing.map(({ file }) => file)) ??
-            'Check the user name, and that the public key is in ~/.ssh/authorized_keys there.')
+            `Check the user name, and that the public key is in ~/.ssh/authorized_keys there.${this.#agentAdvice}`)
           : 'Check the user name, and which login methods the machine allows.',
       },
     );
+  }
+
+  /** A locked agent answers as one without keys does. */
+  get #agentAdvice(): string {
+    return this.#emptyAgent
+      ? ' The SSH agent shows no keys: it may be locked (ssh-add -X unlocks it).'
+      : '';
   }
 
   get #whyUnusable(): string {
@@ -151,10 +159,11 @@ export class Authentication {
     const none: AnyAuthMethod = { type: 'none', username };
     yield none;
     if (this.#offered.includes('publickey')) {
-      const { candidates, unusable } = await this.#context.deadline.during(
+      const { candidates, unusable, emptyAgent } = await this.#context.deadline.during(
         findKeys(this.#target),
       );
       this.#unusable = unusable;
+      this.#emptyAgent = emptyAgent;
       for (const candidate of candidates) {
         if (!this.#offered.includes('publickey')) break;
         const attempt = await this.#keyAttempt(candidate);
@@ -362,39 +371,5 @@ export class Authentication {
       });
     }
     return answers;
-  }
-}
-
-function unusableKey(
-  { kind, file, reason }: UnusableKey,
-  place: string,
-): GradwireError {
-  switch (kind) {
-    case 'unsupported':
-      return failure(
-        'SSH_KEY_UNSUPPORTED',
-        `cannot use ${file}: ${UNSUPPORTED} ${reason}`,
-        {
-          place,
-          next: 'Use another key: ed25519, ECDSA or RSA, in OpenSSH’s format (convert with ssh-keygen -p -f FILE).',
-        },
-      );
-    case 'agent':
-      return failure(
-        'SSH_AGENT_UNREACHABLE',
-        `the SSH agent does not answer: ${reason}`,
-        {
-          place: file,
-          next: 'Start it, or name a key file.',
-        },
-      );
-    case 'unreadable':
-    case 'absent':
-      return failure('SSH_KEY_UNREADABLE', `cannot use ${file}: ${reason}`, {
-        place,
-        next: `Make the file readable only by you: chmod 600 ${file}.`,
-      });
-    default:
-      return kind satisfies never;
   }
 }

@@ -1,6 +1,6 @@
 /** Opens channels, until the answer, the connection's end or the deadline. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
-import { connectionLost, messageOf, printable, timedOut } from './ssh-errors.ts';
+import { connectionLost, printable, timedOut } from './ssh-errors.ts';
 import type { RemoteShell } from './remote-stream.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
@@ -81,7 +81,7 @@ export function channelOf<C extends Channel, T>(
     try {
       start(done);
     } catch (error) {
-      fail(lost() ?? connectionLost(target, messageOf(error)));
+      fail(lost() ?? connectionLost(target, error));
     }
   });
 }

@@ -5,6 +5,7 @@
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import ssh2, { type Client } from 'ssh2';
+import { saysClosed } from '../../shared/closed-connection.ts';
 import { failure, GradwireError, withNotices } from '../../shared/errors.ts';
 import { mismatchOf, OfferReader, type Offer } from './algorithm-offer.ts';
 import { Authentication } from './authentication.ts';
@@ -17,7 +18,6 @@ import {
   connectionLost,
   dialFailed,
   HUNG_UP,
-  messageOf,
   noCommonAlgorithms,
   printable,
   TOO_MANY_KEYS,
@@ -88,7 +88,7 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
       signal?.removeEventListener('abort', abort);
       if (wasReady) {
         const coded = error instanceof GradwireError || error === undefined;
-        ended = { error: coded ? error : connectionLost(target, messageOf(error)) };
+        ended = { error: coded ? error : connectionLost(target, error) };
         tellGone(ended);
       } else reject(withNotices(error, check.notices) as Error);
       over.abort(error);
@@ -158,10 +158,10 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
       if (error.level === 'agent') return;
       end(whyFailed(error));
     });
-    client.on('close', () => {
+    const closed = (): void => {
       end(
         stage === 'ready'
-          ? connectionLost(target, 'it was closed')
+          ? connectionLost(target)
           : explain(
               new Error('it closed the connection'),
               stage,
@@ -169,7 +169,11 @@ export async function openHop(target: SshTarget, context: HopContext): Promise<H
               authentication,
             ),
       );
-    });
+    };
+    // A way through another hop may end long before it closes, and ssh2 then sends no more
+    // signs of life.
+    client.on('end', closed);
+    client.on('close', closed);
 
     const begin = (way: Duplex): void => {
       transport = way;
@@ -250,14 +254,16 @@ function explain(
   target: SshTarget,
   authentication: Authentication,
 ): GradwireError {
-  const text = printable(error.message);
+  const text = saysClosed(error)
+    ? 'it closed the connection'
+    : printable(error.message);
   const place = placeOf(target);
   if (stage === 'ready') {
     return connectionLost(
       target,
       error.level === 'client-timeout'
         ? `no sign of life for ${(KEEPALIVES_MISSED + 1) * target.keepaliveSeconds} s`
-        : text,
+        : error,
     );
   }
   if (error.level === 'client-authentication') return authentication.failed();

@@ -41,6 +41,8 @@ export interface UnusableKey {
 export interface KeyCandidates {
   readonly candidates: readonly KeyCandidate[];
   readonly unusable: readonly UnusableKey[];
+  /** Whether there is an agent that answers and has no key. */
+  readonly emptyAgent: boolean;
 }
 
 type FileCandidate = Extract<KeyCandidate, { kind: 'file' }>;
@@ -102,7 +104,10 @@ export async function findKeys(target: SshTarget): Promise<KeyCandidates> {
       ({ publicKey }) => publicKey === undefined || !hasKey(inAgent, publicKey),
     ),
   ]);
-  return { candidates: [...candidates], unusable };
+  const hasAgent = target.agent !== undefined && target.agent !== '';
+  const failed = unusable.some(({ kind }) => kind === 'agent');
+  const emptyAgent = hasAgent && !failed && held.length === 0;
+  return { candidates: [...candidates], unusable, emptyAgent };
 }
 
 function hasKey(keys: readonly ParsedKey[], key: ParsedKey): boolean {

@@ -1,4 +1,5 @@
 /** The room's errors: code, place `user@host:port`, and what to do next. */
+import { saysClosed } from '../../shared/closed-connection.ts';
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { HostKeyRefusal } from './host-keys/host-key-decision.ts';
 import { hopText, placeOf, type SshTarget } from './target.ts';
@@ -102,8 +103,11 @@ export function messageOf(cause: unknown): string {
   return printable(cause instanceof Error ? cause.message : String(cause));
 }
 
-export function connectionLost(target: SshTarget, why: string): GradwireError {
-  return failure('SSH_CONNECTION_LOST', `lost the connection: ${why}`, {
+/** @param why in words, or the error that told; default: it was closed */
+export function connectionLost(target: SshTarget, why?: unknown): GradwireError {
+  const closed = why === undefined || saysClosed(why);
+  const reason = closed ? 'it was closed' : messageOf(why);
+  return failure('SSH_CONNECTION_LOST', `lost the connection: ${reason}`, {
     place: placeOf(target),
     next: 'Runs on that machine continue; connect again to see them.',
   });

@@ -7,6 +7,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { saysClosed } from '../../shared/closed-connection.ts';
 import { hostAndPort } from '../../shared/destination.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import type { SshQuestions } from '../../shared/ssh-question.ts';
@@ -336,7 +337,9 @@ export class SystemSshConnection implements RemoteConnection {
     clearTimeout(patience);
     const words = this.#words();
     const stderr =
-      cause === undefined ? words.stderr : `${words.stderr}\n${cause.message}`;
+      cause === undefined || saysClosed(cause)
+        ? words.stderr
+        : `${words.stderr}\n${cause.message}`;
     this.#end({ error: explainLoss(this.target, { ...words, stderr }) });
     await this.#process.stop();
     this.#remove();

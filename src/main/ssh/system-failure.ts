@@ -15,9 +15,13 @@ import {
   unreachable,
   type RefusedHostKey,
 } from './ssh-errors.ts';
+import { fingerprintOf } from './host-keys/host-key.ts';
+import { readKnownHosts } from './host-keys/known-hosts-files.ts';
+import { serverNames } from './host-keys/known-hosts.ts';
 import { missingKeysAdvice } from './key-file.ts';
-import { hopNamed } from './system-prompt.ts';
-import { placeOf, type SshTarget } from './target.ts';
+import { hopNamed, keyTypeOf } from './system-prompt.ts';
+import { hopsTo, placeOf, type SshTarget } from './target.ts';
+import { notValid, validityOf } from './user-certificate.ts';
 
 export interface SystemWords {
   /** Its log. */
@@ -80,9 +84,15 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
   return unreachable(target, `ssh cannot connect: ${said}`, nextStep(target, log));
 }
 
+/** What `ssh` says when the other side is gone; which of it, is chance. */
+const CLOSED =
+  /Broken pipe|Connection reset|closed by remote host|Connection to \S+ closed|Connection closed by/;
+
 /** The connection was established and has ended. */
 export function explainLoss(target: SshTarget, words: SystemWords): GradwireError {
-  return connectionLost(target, wordsOf(words));
+  const said = [...lines(words.log), ...lines(words.stderr)];
+  const closed = said.every((line) => CLOSED.test(line));
+  return connectionLost(target, closed ? undefined : wordsOf(words));
 }
 
 function nextStep(target: SshTarget, log: string): string | undefined {
@@ -116,7 +126,12 @@ function explainDenial(
   ];
   // Complaints about a key or a certificate come earlier: "bad permissions", "expired".
   const before = lines(log).filter((line) => !/Permission denied \(/.test(line));
-  const complaints = [...missing.map((file) => `${file}: no such file`), ...before];
+  const expired = invalidCertificate(target);
+  const complaints = [
+    ...missing.map((file) => `${file}: no such file`),
+    ...(expired === undefined ? [] : [`${expired.file} ${expired.why}`]),
+    ...before,
+  ];
   const why = complaints.length === 0 ? '' : ` (${printable(complaints.join('; '))})`;
   if (!interactive && needed.length > 0) {
     return failure(
@@ -124,7 +139,10 @@ function explainDenial(
       `${whom} needs ${needed.join(' or ')}, but Gradwire cannot prompt for input now${why}`,
       {
         place,
-        next: 'Connect from the window or a terminal, or load the key into an agent.',
+        next:
+          expired === undefined
+            ? 'Connect from the window or a terminal, or load the key into an agent.'
+            : `Get a new certificate: ${expired.file} ${expired.why}. Otherwise connect from the window or a terminal.`,
       },
     );
   }
@@ -137,12 +155,28 @@ function explainDenial(
       place,
       next:
         missingKeysAdvice(missing) ??
+        (expired === undefined
+          ? undefined
+          : `Get a new certificate: ${expired.file} ${expired.why}.`) ??
         (unread === undefined ? undefined : `Correct the key file ${unread}.`) ??
         (kerberos
           ? 'Check the user name, the keys, and that there is a Kerberos ticket: klist, kinit.'
           : 'Check the user name and the keys; ssh -v HOST shows what it tries.'),
     },
   );
+}
+
+/** The first certificate of any hop that is not valid now. */
+function invalidCertificate(
+  target: SshTarget,
+): { readonly file: string; readonly why: string } | undefined {
+  const files = hopsTo(target).flatMap(({ system }) => system?.certificates ?? []);
+  for (const file of files) {
+    const validity = validityOf(file);
+    const why = validity && notValid(validity, Date.now());
+    if (why !== undefined) return { file, why };
+  }
+  return undefined;
 }
 
 function shownKey(
@@ -156,13 +190,42 @@ function shownKey(
       log,
     ) ?? /(?:host key|key) (\S+) (SHA256:[\w+/]+)/i.exec(log);
   const known = /Offending (?:\S+ )?key in (\S.*:\d+)/.exec(log)?.[1];
+  const marked = /The (\S+) host key for \S+ is marked as revoked/i.exec(log)?.[1];
+  const revoked = marked === undefined ? undefined : revokedKeys(hop, marked);
   const key = {
-    keyType: shown?.[1] ?? 'host',
-    fingerprint: shown?.[2] ?? '(fingerprint unknown)',
-    known: known ?? /revoked by file (\S+)/i.exec(log)?.[1] ?? 'a known_hosts file',
+    keyType: shown?.[1] ?? marked ?? 'host',
+    fingerprint:
+      shown?.[2] ?? revoked?.fingerprints ?? 'whose fingerprint ssh does not tell',
+    known:
+      known ??
+      revoked?.places ??
+      /revoked by file (\S+)/i.exec(log)?.[1] ??
+      'a known_hosts file',
     isJump: hop !== target,
   };
   return [hop, key];
+}
+
+/** `ssh` names the type of a key that is revoked in known_hosts, and neither key nor line. */
+function revokedKeys(
+  { host, port, hostKeyAlias, userKnownHosts, globalKnownHosts }: SshTarget,
+  shownType: string,
+): { readonly fingerprints: string; readonly places: string } | undefined {
+  const type = keyTypeOf(shownType);
+  const { name, withoutPort = name } = serverNames(host, port, hostKeyAlias);
+  const { entries } = readKnownHosts([...userKnownHosts, ...globalKnownHosts]);
+  const found = entries.filter(
+    ({ marker, key, matches }) =>
+      marker === 'revoked' &&
+      key.type.startsWith(type) &&
+      (matches(name) || matches(withoutPort)),
+  );
+  if (found.length === 0) return undefined;
+  const each = (texts: readonly string[]): string => [...new Set(texts)].join(' or ');
+  return {
+    fingerprints: each(found.map(({ key }) => fingerprintOf(key))),
+    places: each(found.map(({ place }) => place)),
+  };
 }
 
 /** All output in one line: the log and other output. */

@@ -37,6 +37,12 @@ const KEY_TYPES: Readonly<Record<string, string>> = {
   'ECDSA-SK': 'sk-ecdsa-sha2-nistp256@openssh.com',
 };
 
+/** The type of a key, or its beginning for ECDSA, as `ssh` shows it. */
+export function keyTypeOf(shown: string): string {
+  if (shown === 'ECDSA') return 'ecdsa-sha2-';
+  return KEY_TYPES[shown] ?? shown.toLowerCase();
+}
+
 export function parsePrompt(prompt: string): SystemPrompt {
   const authenticity = /^The authenticity of host '([^\s']+)/.exec(prompt);
   const key = /(\S+) key fingerprint is:? (SHA256:[A-Za-z0-9+/]+)/.exec(prompt);

@@ -25,6 +25,8 @@ export interface SystemRoute {
   readonly identitiesOnly?: boolean | undefined;
   /** Whether its configured ProxyCommand is used. */
   readonly proxyCommand: boolean;
+  /** Existing files of the user's certificates, for messages. */
+  readonly certificates?: readonly string[] | undefined;
 }
 
 export interface SshTarget {

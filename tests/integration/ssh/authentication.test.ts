@@ -236,6 +236,20 @@ describe('an agent', () => {
     expect(await whoIs(SshConnection.open(server.target({ agent })))).toBe(testUser);
   });
 
+  it('that is locked shows no keys; the error says that it may be', async () => {
+    const key = makeKey(path.join(directory, 'key'));
+    server.authorize(key);
+    await using agent = await SshAgent.start([key]);
+    const target = server.target({ identities: [], agent: agent.socket });
+    agent.lock('secret');
+    await expect(SshConnection.open(target)).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+      next: expect.stringContaining('locked (ssh-add -X unlocks it)') as string,
+    });
+    agent.unlock('secret');
+    expect(await whoIs(SshConnection.open(target))).toBe(testUser);
+  });
+
   it('with more keys than the server will try comes after the key that is named', async () => {
     const keys = Array.from({ length: 7 }, (_, index) =>
       makeKey(path.join(directory, `key${index}`)),

@@ -115,7 +115,28 @@ describe('certificates', () => {
     sign(authority, key, ['-n', 'somebody-else']);
     await expect(
       SystemSshConnection.open(found, undefined, { directory }),
-    ).rejects.toMatchObject({ code: 'SSH_AUTH_FAILED' });
+    ).rejects.toMatchObject({
+      code: 'SSH_AUTH_FAILED',
+      next: expect.not.stringContaining('certificate') as string,
+    });
+
+    const file = `${key}-cert.pub`;
+    for (const [validity, why] of [
+      ['20200101000000Z:20210101120000Z', 'expired at 2021-01-01 12:00:00 UTC'],
+      [
+        '20990101000000Z:20990102000000Z',
+        'is valid only from 2099-01-01 00:00:00 UTC on',
+      ],
+    ] as const) {
+      sign(authority, key, ['-n', testUser, '-V', validity]);
+      await expect(
+        SystemSshConnection.open(found, undefined, { directory }),
+      ).rejects.toMatchObject({
+        code: 'SSH_AUTH_FAILED',
+        message: expect.stringContaining(`${file} ${why}`) as string,
+        next: `Get a new certificate: ${file} ${why}.`,
+      });
+    }
   });
 
   it('takes a host by its certificate, and by no other authority', async () => {
@@ -327,7 +348,10 @@ describe('questions', () => {
     writeFileSync(file, `@revoked * ${server.hostKey()}\n`);
     await expect(
       open([`UserKnownHostsFile ${file}`], asks([], 'accept')),
-    ).rejects.toMatchObject({ code: 'HOST_KEY_REVOKED' });
+    ).rejects.toMatchObject({
+      code: 'HOST_KEY_REVOKED',
+      message: `box (127.0.0.1) presents a ED25519 key ${server.fingerprint()}, which is revoked in ${file}:1`,
+    });
   });
 
   it('is chosen for a binary list of revoked keys, and obeys it', async () => {

@@ -214,12 +214,13 @@ async function resolveHost(
     environment,
     home,
   );
-  resolving.hops.push({
-    target,
-    needs: needsOf(target, values, { name, command, expand }),
-    notRead,
-  });
-  return target;
+  const needs = needsOf(target, values, { name, command, expand });
+  const { system } = target;
+  const { certificates } = needs;
+  const whole =
+    system === undefined ? target : { ...target, system: { ...system, certificates } };
+  resolving.hops.push({ target: whole, needs, notRead });
+  return whole;
 }
 
 /** The spelling of an IPv6 address in `ssh -G` and known_hosts files. */
