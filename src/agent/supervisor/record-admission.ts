@@ -134,6 +134,9 @@ export class RecordAdmission {
 export function admitError(rank: number, raw: unknown): ErrorData {
   try {
     const record = parseRecord({ type: 'failed', at: 0, error: raw });
+    // The loss of a tunnel is no rank's doing.
+    if (record.type === 'failed' && record.error.code === 'PEER_LOST')
+      return record.error;
     if (record.type === 'failed') return { rank, ...record.error };
     throw new Error(`internal: a failed record became ${record.type}`);
   } catch (error) {

@@ -33,6 +33,8 @@ export interface MeshLink {
   readonly role: 'dialer' | 'acceptor';
   /** Default: the data after the handshake is not encrypted. */
   readonly keys: ConnectionKeys | undefined;
+  /** Whether it goes through a tunnel over SSH. */
+  readonly tunnelled?: boolean | undefined;
 }
 
 export interface MeshLinkOptions {
@@ -82,10 +84,11 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     socket: Socket,
     introduction: Introduction,
     role: MeshLink['role'],
+    tunnelled: boolean,
   ): void => {
     const peer = role === 'dialer' ? introduction.acceptor : introduction.dialer;
     const keys = encrypted ? deriveKeys(run, introduction, role) : undefined;
-    links.set(peer, { peer, socket, role, keys });
+    links.set(peer, { peer, socket, role, keys, tunnelled });
     if (links.size === size - 1) resolve(undefined);
   };
   const welcome = async (socket: Socket): Promise<void> => {
@@ -98,7 +101,8 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     if ('refused' in result) refusals.push(result.refused);
     else {
       listener.introduced(socket);
-      establish(socket, result, 'acceptor');
+      const near = addresses[result.dialer]!.host === addresses[rank]!.host;
+      establish(socket, result, 'acceptor', !near && comesFromHere(socket));
     }
   };
   /**
@@ -153,7 +157,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
       throw error ?? unreachable(addresses, rank, peer, ways.tried);
     });
     if (taken !== host) options.routed?.(peer, taken);
-    establish(...value, 'dialer');
+    establish(...value, 'dialer', taken === TUNNEL);
   };
 
   const timer = setTimeout(() => {
@@ -206,6 +210,13 @@ const unreachable = (
         'or open ports in its firewall and name them (--ports).',
     },
   );
+
+/**
+ * Whether a connection was made by a process on this machine. For a rank on another one, that is
+ * the end of a tunnel.
+ */
+const comesFromHere = ({ remoteAddress, localAddress }: Socket): boolean =>
+  remoteAddress !== undefined && remoteAddress === localAddress;
 
 /** Whether this attempt connects; if not, the next is tried. */
 function opens(socket: Socket): Promise<boolean> {

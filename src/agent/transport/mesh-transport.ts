@@ -78,6 +78,8 @@ export class MeshTransport implements Transport {
    */
   #tick = 0;
   readonly #silent = new Set<number>();
+  /** Ranks reached through tunnels over SSH. */
+  readonly #tunnelled: ReadonlySet<number>;
   readonly #whenClosed: (() => Promise<void>) | undefined;
   #failure: GradwireError | undefined;
   #closing: Promise<void> | undefined;
@@ -103,6 +105,8 @@ export class MeshTransport implements Transport {
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#silenceMs = options.silenceMs;
     this.#whenClosed = options.whenClosed;
+    const tunnels = links.filter(({ tunnelled }) => tunnelled === true);
+    this.#tunnelled = new Set(tunnels.map(({ peer }) => peer));
     this.#waiting = new WaitingState(options.size, options.observer);
     this.#peers = Array.from({ length: options.size }, () => undefined);
     using unfinished = new DisposableStack();
@@ -357,12 +361,13 @@ export class MeshTransport implements Transport {
       {
         ...this.#placeOf(rank),
         rank,
-        next: 'Its process may be suspended, its machine down, or the link cut. If the machine is only overloaded, raise timeoutSeconds.',
+        next: `Its process may be suspended, its machine down, or the ${this.#tunnelled.has(rank) ? 'SSH tunnel between them broken' : 'link cut'}. If the machine is only overloaded, raise timeoutSeconds.`,
       },
     );
   }
 
   #lost(peer: PeerConnection): GradwireError {
+    if (this.#tunnelled.has(peer.rank)) return this.#tunnelLost(peer.rank);
     const how = peer.trouble === undefined ? '' : ` (${peer.trouble})`;
     return failure(
       'PEER_LOST',
@@ -371,6 +376,24 @@ export class MeshTransport implements Transport {
         ...this.#placeOf(peer.rank),
         rank: peer.rank,
         next: `Read the log of ${this.#name(peer.rank)}: its process may have been killed.`,
+      },
+    );
+  }
+
+  /** Where a process ended instead, its machine reports that, and that report counts. */
+  #tunnelLost(rank: number): GradwireError {
+    const ends = [this.rank, rank].toSorted((a, b) => a - b);
+    const [one, other] = ends.map((end) => this.#name(end));
+    const machines = ends.map((end) => this.#addresses[end]?.node);
+    return failure(
+      'PEER_LOST',
+      `the SSH tunnel between ${one} and ${other} was closed`,
+      {
+        place: machines.join(' and '),
+        next:
+          'It leads through the computer that launched the run, which has ended the command or ' +
+          'the app, or lost its connection to one of the machines. If a rank’s process was ' +
+          'killed instead, the log of its machine says so.',
       },
     );
   }

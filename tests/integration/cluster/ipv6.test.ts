@@ -113,6 +113,45 @@ describe.skipIf(ipv6Missing() !== undefined)(
 
 const missing = namespacesMissing() ?? ipv6Missing();
 
+test.skipIf(missing !== undefined)(
+  'a machine at an address of one link is reached by its zone, by either client',
+  { tags: 'soak' },
+  async () => {
+    using namespaces = new RankNamespaces({ ranks: 1, family: 6 });
+    const [name] = namespaces.names;
+    const address = ['address', 'add', 'fe80::77/64', 'dev', 'lo', 'nodad'];
+    execFileSync('ip', ['-n', name!, ...address]);
+    const host = 'fe80::77%lo';
+    await using server = await SshServer.start({
+      shellStart,
+      place: { host, prefix: namespaces.prefix(0) },
+    });
+    await using home = new GradwireHome();
+    // The command is on that link, too.
+    const shell = `exec ip netns exec ${name!} "$@"`;
+    const run = (...args: readonly string[]) => home.start(args, { shell }).finished;
+    const login = ['--port', String(server.port), '--identity', server.key];
+    succeeded(await run('nodes', 'add', 'near', '--host', host, ...login));
+    const { stderr } = await run('nodes', 'check', 'near');
+    expect(stderr).toMatch(
+      /HOST_KEY_UNKNOWN: fe80::77%lo presents .*\(\S+@\[fe80::77%lo\]:\d+\)/,
+    );
+    const accept = ['--accept-host-key', server.fingerprint()];
+    succeeded(await run('nodes', 'check', 'near', ...accept));
+    for (const transport of ['builtin', 'system']) {
+      succeeded(await run('nodes', 'edit', 'near', '--transport', transport));
+      succeeded(await run('nodes', 'check', 'near'));
+    }
+    const set = ['world.nodes=[near]', 'world.ranks=2', 'iterations=5'];
+    succeeded(await run('run', 'quickstart', ...set.flatMap((one) => ['--set', one])));
+    succeeded(await run('nodes', 'edit', 'near', '--host', 'fe80::77%gone'));
+    const lost = await run('nodes', 'check', 'near');
+    expect(lost).toMatchObject({ code: 1 });
+    expect(`${lost.stdout}${lost.stderr}`).toContain('%gone');
+    expect(`${lost.stdout}${lost.stderr}`).not.toContain('INTERNAL');
+  },
+);
+
 describe.skipIf(missing !== undefined)(
   `machines that have IPv6 alone${skipped(missing)}`,
   () => {

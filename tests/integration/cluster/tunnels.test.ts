@@ -1,5 +1,6 @@
 /** Machines that reach each other by no way but this computer. */
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
@@ -15,6 +16,11 @@ import { SshServer } from '../../harness/sshd.ts';
 const missing = namespacesMissing();
 const because = missing === undefined ? '' : ` (skipped: ${missing})`;
 const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
+
+const notices = (records: readonly RunRecord[], code: string): readonly string[] =>
+  records.flatMap((record) =>
+    record.type === 'notice' && record.code === code ? [record.message] : [],
+  );
 
 describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () => {
   let namespaces: RankNamespaces;
@@ -60,10 +66,6 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
       ...[`world.nodes=[${nodes.join(', ')}]`, 'world.ranks=2', 'evaluateEvery=0'],
       ...settings,
     ]);
-  const notices = (records: readonly RunRecord[], code: string): readonly string[] =>
-    records.flatMap((record) =>
-      record.type === 'notice' && record.code === code ? [record.message] : [],
-    );
   /** Until nothing listens on a machine's loopback. */
   const closed = async (node: number): Promise<void> => {
     const loopback = ['ss', '-Hltn', 'src', '127.0.0.1'];
@@ -124,6 +126,30 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     },
   );
 
+  test(
+    'are both named when the tunnel between them breaks, and no process is blamed',
+    { tags: 'soak' },
+    async () => {
+      const run = start(['m0', 'm1'], ['iterations=1000000']);
+      await run.record('iteration');
+      await closed(1);
+      await servers[1]!.cutSessions();
+      const { code, stderr } = await run.finished;
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /PEER_LOST: the SSH tunnel between rank 0 on m0 and rank 1 on m1 was closed \(m0 and m1\)\. It leads through the computer/,
+      );
+      // A process that was killed is named as such, tunnel or not.
+      const second = start(['m0', 'm1'], ['iterations=1000000']);
+      const { processes } = await second.record('started');
+      await second.record('iteration');
+      process.kill(processes[1]!.pid, 'SIGKILL');
+      const died = await second.finished;
+      expect(died.code).toBe(1);
+      expect(died.stderr).toMatch(/WORKER_DIED: .*rank 1/);
+    },
+  );
+
   test('are named where no tunnel can be had either', { tags: 'soak' }, async () => {
     const run = start(['m0', 'm2'], ['iterations=20']);
     const { code, stderr } = await run.finished;
@@ -132,4 +158,66 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
       /PEER_UNREACHABLE: rank \d on m[02] cannot be reached at 10\.\S+ \(EHOSTUNREACH\)/,
     );
   });
+});
+
+describe.skipIf(missing !== undefined)(`keys renewed every 64 KiB${because}`, () => {
+  const iterations = 60;
+  const weightsOf = ({ records }: RunningCommand): string => {
+    const done = records.at(-1);
+    if (done?.type !== 'done') throw new Error(`it ended with ${JSON.stringify(done)}`);
+    expect(done).toMatchObject({ reason: 'completed', consistent: true });
+    return done.weights;
+  };
+
+  test.each(['builtin', 'system'])(
+    'do not change a training through tunnels, by the %s client',
+    { tags: 'soak' },
+    async (transport) => {
+      using namespaces = new RankNamespaces({ ranks: 2 });
+      await using home = new GradwireHome();
+      await using machines = new AsyncDisposableStack();
+      const renewing: SshServer[] = [];
+      // OpenSSH's first choice, a post-quantum exchange, takes its time.
+      const kex = 'KexAlgorithms curve25519-sha256';
+      for (const [node, host] of namespaces.hosts.entries()) {
+        const name = `m${node}`;
+        const place = { host, prefix: namespaces.prefix(node) };
+        const server = machines.use(
+          await SshServer.start({
+            ...{ shellStart, place },
+            config: ['RekeyLimit 64K none', 'LogLevel DEBUG1', kex],
+          }),
+        );
+        renewing.push(server);
+        // Our side, too, where it can: ssh2 never begins a renewal.
+        const config = path.join(server.directory, 'config');
+        writeFileSync(
+          config,
+          [
+            `Host ${name}`,
+            ...[
+              `HostName ${host}`,
+              `Port ${server.port}`,
+              `IdentityFile ${server.key}`,
+            ],
+            ...[`UserKnownHostsFile ${server.knownHosts}`, 'RekeyLimit 64K', ''],
+          ].join('\n'),
+        );
+        succeeded(await home.run(['nodes', 'import', '--config', config, name]));
+        succeeded(await home.run(['nodes', 'edit', name, '--transport', transport]));
+        succeeded(await home.run(['nodes', 'check', name]));
+      }
+      namespaces.part(0, 1);
+      const settings = ['world.ranks=2', `iterations=${iterations}`, 'evaluateEvery=0'];
+      const tunnelled = home.startQuickstart(['world.nodes=[m0, m1]', ...settings]);
+      succeeded(await tunnelled.finished);
+      expect(notices(tunnelled.records, 'PEER_TUNNELLED')).toHaveLength(1);
+      const undisturbed = home.startQuickstart(settings);
+      succeeded(await undisturbed.finished);
+      expect(weightsOf(tunnelled)).toBe(weightsOf(undisturbed));
+      for (const { log } of renewing) {
+        expect(log.match(/set_newkeys: rekeying out/g)!.length).toBeGreaterThan(50);
+      }
+    },
+  );
 });
