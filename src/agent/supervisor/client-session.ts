@@ -59,6 +59,7 @@ export class ClientSession {
   readonly #network = new NetworkMeasurement();
   readonly #handlers: Handlers;
   #draining: Promise<void> | undefined;
+  #isGathering = false;
 
   constructor(socket: Socket, runs: RunTable, version: string) {
     this.#socket = socket;
@@ -291,8 +292,23 @@ export class ClientSession {
     return this.#draining;
   }
 
+  /**
+   * Sent at the end of the turn, after everything that has arrived was read: a client may have
+   * left a request, such as a stop, and gone while this process was suspended. A write to it
+   * fails and discards what was not read.
+   */
   #send(message: FromSupervisor): void {
-    if (!this.#socket.destroyed) this.#socket.write(encodeFrame(message));
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    if (!this.#isGathering) {
+      this.#isGathering = true;
+      socket.cork();
+      setImmediate(() => {
+        this.#isGathering = false;
+        socket.uncork();
+      });
+    }
+    socket.write(encodeFrame(message));
   }
 }
 

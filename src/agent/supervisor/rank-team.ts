@@ -13,6 +13,7 @@ import {
   type WrittenCheckpoint,
 } from '../../shared/protocol/worker.ts';
 import type { LogRecord } from '../../shared/records/log.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { StartedRecord } from '../../shared/records/started.ts';
 import {
@@ -31,6 +32,7 @@ import { PrintedLog } from './printed-log.ts';
 import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
 import { admitError } from './record-admission.ts';
 import { stoppedEarly } from './run-errors.ts';
+import { SilenceWatch } from './silence-watch.ts';
 import { SuspensionWatch } from './suspension-watch.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
@@ -91,6 +93,8 @@ export class RankTeam {
   readonly #reports: FailureReport[] = [];
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
   readonly #suspension: SuspensionWatch;
+  /** Of ranks on other machines, once they have begun. */
+  #silence: SilenceWatch | undefined;
   #timer: NodeJS.Timeout | undefined;
   #begun = false;
   #failing = false;
@@ -103,9 +107,7 @@ export class RankTeam {
     this.#prepared.promise.catch(() => undefined);
     this.#suspension = new SuspensionWatch({
       processes: () => this.#processesHere(),
-      told: (notice) => {
-        listener.notice({ type: 'notice', at: Date.now(), ...notice });
-      },
+      told: this.#notice,
     });
     const { configuration, placement } = options;
     this.#deadline(placement?.startMs ?? PREPARE_MS, () =>
@@ -220,8 +222,13 @@ export class RankTeam {
     );
   }
 
+  readonly #notice = (notice: Notice): void => {
+    this.#listener.notice({ type: 'notice', at: Date.now(), ...notice });
+  };
+
   #receive(rank: number, event: WorkerEvent): void {
     this.#suspension.heard(rank);
+    this.#silence?.heard(rank);
     switch (event.type) {
       case 'listening':
         this.#addresses.set(rank, event.address);
@@ -277,6 +284,12 @@ export class RankTeam {
         };
       }),
     });
+    if (this.#options.placement === undefined) return;
+    this.#silence = new SilenceWatch({
+      ranks: this.#options.ranks,
+      nodeOf: (rank) => this.#nodeOf(rank),
+      told: this.#notice,
+    });
   }
 
   /** For ranks that others start. */
@@ -316,7 +329,7 @@ export class RankTeam {
     if (!isConsequence(report)) this.#kill();
     else if (this.#reports.length === 1) {
       // Gives the rank that caused it a moment to report.
-      this.#deadline(EXPLANATION_MS, () => this.#silence());
+      this.#deadline(EXPLANATION_MS, () => this.#hanging());
     }
   }
 
@@ -324,7 +337,7 @@ export class RankTeam {
    * Ranks that gave up on a hanging one may have waited for each other, so the first
    * report may blame a neighbour. Ranks that are alive but silent are the cause.
    */
-  #silence(): GradwireError | undefined {
+  #hanging(): GradwireError | undefined {
     if (this.#reports.some(({ error }) => error.code !== 'PEER_TIMEOUT')) return;
     const silent = [...this.#workers.values()]
       .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
@@ -357,6 +370,7 @@ export class RankTeam {
     this.#ended = true;
     clearTimeout(this.#timer);
     this.#suspension.close();
+    this.#silence?.close();
     const error = rootCause(this.#reports);
     this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
     this.#listener.ended(error);

@@ -40,3 +40,21 @@ export function restartsExhausted(error: ErrorData): ErrorData {
   const message = `${error.message} (after ${MOST_RESTARTS} restarts without a new checkpoint)`;
   return { ...error, message };
 }
+
+export function supervisorStopped(): ErrorData {
+  return failure(
+    'SUPERVISOR_STOPPED',
+    'the supervisor was asked to shut down',
+  ).toData();
+}
+
+/** The supervisor's home is gone, and with it the way to find this run again. */
+export function homeGone(home: string): ErrorData {
+  return failure(
+    'HOME_GONE',
+    `${home}, where the supervisor keeps its runs, was removed`,
+    {
+      next: 'Do not remove the home while runs are in progress. Launch the run again.',
+    },
+  ).toData();
+}

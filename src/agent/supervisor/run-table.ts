@@ -282,12 +282,8 @@ export class RunTable {
     }
   }
 
-  /** Ends the processes of every live run, because this supervisor ends. */
-  async abortAll(): Promise<void> {
-    const error = failure(
-      'SUPERVISOR_STOPPED',
-      'the supervisor was asked to shut down',
-    ).toData();
+  /** Ends the processes of every live run, because this supervisor ends, for this reason. */
+  async abortAll(error: ErrorData): Promise<void> {
     await Promise.all(
       [...this.#runs.values()].map(async (run) => {
         await run.leave(error);

@@ -14,12 +14,15 @@ import {
   failure,
   formatError,
   toErrorData,
+  type ErrorData,
   type GradwireError,
 } from '../../shared/errors.ts';
 import { ClientSession } from './client-session.ts';
 import { ControlSocket } from './control-socket.ts';
 import { homeHeld } from './held-home.ts';
+import { HomeWatch } from './home-watch.ts';
 import { HomeLock } from './home-lock.ts';
+import { homeGone, supervisorStopped } from './run-errors.ts';
 import { currentRun } from './run-scope.ts';
 import { RunTable } from './run-table.ts';
 import { tellStarter } from './starter-line.ts';
@@ -77,6 +80,7 @@ const server: Server = createServer((socket) => {
 });
 const control = new ControlSocket(server, values.socket);
 const lock = await takeHome();
+const watch = new HomeWatch(home);
 
 // A full disk must not end it for the sake of its log.
 process.stderr.on('error', () => undefined);
@@ -85,9 +89,7 @@ process.on('unhandledRejection', fault);
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    void runs.abortAll().then(() => {
-      leave(0);
-    });
+    void endWith(supervisorStopped());
   });
 }
 // The terminal that started the first main may close: runs continue.
@@ -115,6 +117,13 @@ setInterval(() => {
     looking = false;
   });
 }, OWNERSHIP_MS).unref();
+
+/** Ends all runs, for this reason, and then this process. */
+async function endWith(error: ErrorData): Promise<void> {
+  await runs.abortAll(error);
+  // Clients get what they are sent at the end of the turn.
+  setImmediate(() => leave(0));
+}
 
 function leaveIfIdle(after: number): void {
   clearTimeout(idle);
@@ -180,6 +189,13 @@ function fault(error: unknown): void {
 
 /** Somebody may remove the lock or the socket, or put another file there. */
 async function keepHome(): Promise<void> {
+  const state = watch.look();
+  if (state === 'away') return;
+  if (state === 'gone') {
+    say(`${home} has been removed; this supervisor ends with its runs`);
+    await endWith(homeGone(home));
+    return;
+  }
   try {
     if (!(await lock.keep())) {
       // Given to another supervisor by hand: to write any more would damage its journals.

@@ -18,6 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   builtCommand,
@@ -26,6 +27,8 @@ import {
   type Finished,
 } from '../../harness/gradwire.ts';
 import { isAlive, until } from '../../harness/processes.ts';
+import { sampleSpec } from '../../unit/main/sample-records.ts';
+import { endOf, SupervisorNode } from './supervisor-node.ts';
 
 const ENDLESS = [
   ...['run', 'quickstart', '--detach', '--set', 'iterations=1000000'],
@@ -227,4 +230,42 @@ it('a home of any length has one socket, whatever the environment', async () => 
       'the supervisor to end',
     );
   }
+});
+
+describe('a supervisor whose home was removed', () => {
+  it(
+    'ends its run, tells who follows it, and ends itself',
+    { tags: 'soak' },
+    async () => {
+      await using node = await SupervisorNode.start();
+      const { home } = node;
+      const spec = sampleSpec({ world: { ranks: 2 }, iterations: 1_000_000 });
+      const entries = await node.launch('orphan', spec);
+      // As a test that is killed does, or a user who tidies up.
+      rmSync(home.directory, { recursive: true, force: true });
+      expect(await endOf(entries)).toMatchObject({
+        type: 'failed',
+        error: {
+          code: 'HOME_GONE',
+          message: expect.stringContaining(home.directory) as string,
+        },
+      });
+      await until(
+        () => home.processes('gradwire'),
+        (left) => left.length === 0,
+        'the supervisor and its ranks to end',
+      );
+    },
+  );
+
+  it('is no matter of a moment', { tags: 'soak' }, async () => {
+    await using home = new GradwireHome();
+    const run = succeeded(await home.run(ENDLESS)).stdout.trim();
+    const away = `${home.directory}.away`;
+    renameSync(home.directory, away);
+    await pause(5000);
+    renameSync(away, home.directory);
+    const stopped = succeeded(await home.run(['runs', 'stop', run]));
+    expect(stopped.stdout).toMatch(/stopped after \d+ iterations/);
+  });
 });

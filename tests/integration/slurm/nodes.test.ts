@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancellationScript } from '../../../src/agent/slurm/job-cancellation.ts';
-import { until } from '../../harness/processes.ts';
+import { processesWith, until } from '../../harness/processes.ts';
 import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
 import {
   firstRecord,
@@ -92,6 +92,43 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
       await ending[Symbol.asyncDispose]();
     }
   });
+
+  test(
+    'are named when their ranks are all suspended and so report nothing',
+    { tags: 'soak' },
+    async () => {
+      const spec = slurmSpec({ ...LONG, world: { ranks: 1 } });
+      const entries = await node.queue('silent', spec, slurmSettings({ nodes: 1 }));
+      await firstRecord(entries, 'iteration');
+      const [name] = recordsOf(entries, 'allocated')[0]!.computeNodes;
+      const ranks = processesWith(
+        `SLURM_CONF=${slurm.environment.SLURM_CONF!}`,
+        'gradwire-worker silent',
+      );
+      expect(ranks).toHaveLength(1);
+      const all = (signal: NodeJS.Signals): void => {
+        for (const { pid } of ranks) process.kill(pid, signal);
+      };
+      const notice = (code: string): Promise<unknown> =>
+        until(
+          () => recordsOf(entries, 'notice').find((record) => record.code === code),
+          (record) => record !== undefined,
+          code,
+        );
+      all('SIGSTOP');
+      expect(await notice('RANKS_SILENT')).toMatchObject({
+        level: 'warning',
+        message: expect.stringMatching(
+          new RegExp(`^rank 0 on ${name!} has reported nothing for \\d+ s`),
+        ) as string,
+      });
+      all('SIGCONT');
+      await notice('RANKS_HEARD');
+      await node.connection.request('stop', { run: 'silent' }, 60_000);
+      expect(await endOf(entries)).toMatchObject({ type: 'done', reason: 'stopped' });
+      await noJobs(slurm);
+    },
+  );
 
   test('are refused in Slurm’s own words', async () => {
     const settings = slurmSettings({ partition: 'fast' });
