@@ -11,6 +11,7 @@ import {
 } from '../session/connect-options.ts';
 import { followRun } from '../session/follow-run.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
+import { SILENT } from '../text/run-printer.ts';
 import { repeated } from '../text/repeated.ts';
 
 interface RunOptions extends ConnectFlags {
@@ -60,16 +61,18 @@ async function run(name: string, options: RunOptions): Promise<void> {
   const launch = async (workspace: Workspace): Promise<number> => {
     const { coordinator } = workspace;
     const { id } = await coordinator.create(spec, switches, place);
-    if (options.detach) {
-      await coordinator.begin(id);
-      process.stdout.write(
-        options.json ? `${JSON.stringify({ run: id })}\n` : `${id}\n`,
-      );
-      return 0;
-    }
-    return followRun(workspace, id, { json: options.json, mode: 'run' }, async () => {
-      await coordinator.begin(id);
-    });
+    const { json, detach } = options;
+    const printer = detach ? () => SILENT : undefined;
+    return followRun(
+      workspace,
+      id,
+      { json, detach, mode: 'run', printer },
+      async () => {
+        await coordinator.begin(id);
+        const line = json ? JSON.stringify({ run: id }) : id;
+        if (detach) process.stdout.write(`${line}\n`);
+      },
+    );
   };
   process.exitCode = await withWorkspace(
     (workspace) => workspace.deployments.exitCodeOf(() => launch(workspace)),

@@ -36,12 +36,28 @@ export function addRunsStopCommand(runs: Command): void {
 
 async function stopOwn({ store, coordinator }: Workspace, name: string): Promise<void> {
   const id = resolveRun(store, name);
-  await coordinator.follow(id, { keep: false });
-  await coordinator.stop(id);
+  let isReceived = false;
+  try {
+    await coordinator.follow(id, { keep: false });
+    await coordinator.stop(id, () => {
+      isReceived = true;
+    });
+  } catch (error) {
+    throw isReceived ? error : undelivered(error, id);
+  }
   const { state, ...summary } = await coordinator.ended(id);
   const done = store.detail(id).events.find((event) => event.type === 'done');
   const iterations = done?.iterations ?? summary.iterations;
   process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
+}
+
+/** A machine that does not answer may never hear of the stop. */
+function undelivered(error: unknown, id: string): unknown {
+  if (!(error instanceof GradwireError) || error.kind === 'input') return error;
+  const next =
+    `${error.next ?? ''} The run has not confirmed the stop: repeat it then with ` +
+    `gradwire runs stop ${id}.`;
+  return new GradwireError({ ...error.toData(), next: next.trim() }, { cause: error });
 }
 
 /** Its records stay on its machines, for the app that launched it. */

@@ -31,6 +31,8 @@ export interface FollowOptions {
   readonly json: boolean;
   /** `run`: stop the run on Ctrl-C. `attach`: leave it. */
   readonly mode: 'run' | 'attach';
+  /** Leaves the run once it has begun; before that it is stopped as by `run`. */
+  readonly detach?: boolean | undefined;
   /** What prints it; default: everything, as the run goes. */
   readonly printer?: ((output: Output) => RunPrinter) | undefined;
   /** Says why the run failed; default: a line on stderr. @returns the exit code */
@@ -81,7 +83,7 @@ export async function followRun(
       if (options.mode === 'attach') printStored();
       else print(entries);
     };
-    const ended = (async (): Promise<RunSummary> => {
+    const ended = (async (): Promise<RunSummary | 'begun'> => {
       try {
         if (options.mode === 'attach') printStored();
         await begin();
@@ -91,6 +93,9 @@ export async function followRun(
         if (!hasEnded(now.state)) throw error;
         return now;
       }
+      interruption.begun();
+      if (options.detach === true && interruption.exitCode === undefined)
+        return 'begun';
       return coordinator.ended(id);
     })();
     const result = await Promise.race([
@@ -106,6 +111,7 @@ export async function followRun(
       }
       return interruption.exitCode ?? 0;
     }
+    if (result === 'begun') return 0;
     if (options.mode === 'attach') printStored();
     if (!interruption.quiet) {
       printer.end(result);
@@ -188,6 +194,8 @@ class Interruption {
   readonly #options: FollowOptions;
   readonly #stop: () => string;
   #firstAt: number | undefined;
+  #hasBegun = false;
+  #hungUp = false;
   #exitCode: number | undefined;
   #asked: 'not' | 'unconfirmed' | 'stop' = 'not';
   #quiet = false;
@@ -226,6 +234,12 @@ class Interruption {
     this.#leave();
   };
 
+  /** The run does not need this process any more. */
+  begun(): void {
+    this.#hasBegun = true;
+    if (this.#hungUp) this.#leave();
+  }
+
   /** The reader has closed the pipe. */
   get quiet(): boolean {
     return this.#quiet;
@@ -247,10 +261,11 @@ class Interruption {
     this.#signal(EXIT_TERMINATED);
   };
 
-  /** The terminal is gone: the run is not. */
+  /** The terminal is gone: the run is not, once it has begun. */
   readonly #hangUp = (): void => {
     this.#quiet = true;
-    this.#leave();
+    this.#hungUp = true;
+    if (this.#hasBegun || this.#options.mode === 'attach') this.#leave();
   };
 
   readonly #outputError = (error: NodeJS.ErrnoException): void => {

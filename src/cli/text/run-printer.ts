@@ -27,6 +27,13 @@ export interface Output {
   readonly columns: number | undefined;
 }
 
+/** For a run that is not followed. */
+export const SILENT: RunPrinter = {
+  begin: () => undefined,
+  records: () => undefined,
+  end: () => undefined,
+};
+
 export class JsonPrinter implements RunPrinter {
   readonly #output: Output;
   #ended = false;

@@ -594,7 +594,7 @@ export class RunCoordinator {
     this.#givenUp.note(link.name, error);
     const left = this.#endings.awaited.filter((run) => this.#considerLeaving(run));
     // Whoever follows a run that is left is told by its end.
-    if (left.length === 0) this.#linkTrouble(link, error);
+    if (left.length === 0) this.#linkTrouble(link, leftOut(error, link.name));
   }
 
   /** @returns whether the run is not followed any longer */
@@ -657,6 +657,14 @@ function waiting(error: ErrorData, name: string): ErrorData {
   const next =
     `${error.next ?? ''} Gradwire does not try again until you check ${name} in the app, ` +
     'launch a run there, or use gradwire runs attach.';
+  return { ...error, next: next.trim() };
+}
+
+/** In a command that goes on with the run's other machines. */
+function leftOut(error: ErrorData, name: string): ErrorData {
+  const next =
+    `${error.next ?? ''} ${name} is not tried any more; the run is followed on its other ` +
+    'machines. Get the rest afterwards with: gradwire runs attach last.';
   return { ...error, next: next.trim() };
 }
 

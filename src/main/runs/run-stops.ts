@@ -5,6 +5,7 @@
  */
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { NodeConnection } from '../../shared/node-status.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { stopDeadline } from '../cluster/stop-deadline.ts';
 
@@ -36,7 +37,7 @@ export class RunStops {
   /**
    * Resolves when the run has ended, or its start has been told to.
    * @param links to its machines, the leading one first
-   * @param received called when the leading machine is known to have the request
+   * @param received called when the machine that is asked is known to have the request
    */
   async stop(
     id: string,
@@ -48,7 +49,8 @@ export class RunStops {
     const start = this.#starting.get(id);
     if (start === undefined) {
       // Asking one node's ranks suffices: all ranks agree on the stop.
-      await this.#ask(links[0], id, deadline, received);
+      const there = links.find(({ state }) => isThere(state)) ?? links[0];
+      await this.#ask(there, id, deadline, received);
       return;
     }
     start.abort();
@@ -91,6 +93,10 @@ export class RunStops {
     }
   }
 }
+
+/** Whether it would hear a request now. */
+const isThere = (state: NodeConnection): boolean =>
+  state.connection === 'connected' && state.silence === undefined;
 
 /** Requests are taken in order: a later one that is answered shows that it has those before. */
 async function confirm(link: NodeLink, received: () => void): Promise<void> {

@@ -1,9 +1,14 @@
 /** What can be done to runs from the command line, with real runs. */
 import { once } from 'node:events';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { RunDetail, RunSummary } from '../../../src/shared/rpc/rpc.ts';
-import { GradwireHome, type RunningCommand } from '../../harness/gradwire.ts';
+import type { RunRecord } from '../../../src/shared/records.ts';
+import type { RunDetail, RunSummary } from '../../../src/shared/rpc.ts';
+import { CommandTerminal } from '../../harness/command-terminal.ts';
+import {
+  GradwireHome,
+  succeeded,
+  type RunningCommand,
+} from '../../harness/gradwire.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
 
@@ -185,23 +190,26 @@ describe('interrupting', () => {
     expect(home.processes()).toEqual([]);
   });
 
-  test('a second Ctrl-C does not wait for a run that stops late', async () => {
+  test('a second Ctrl-C at a terminal does not wait for a run that stops late', async () => {
     // It stops at its next exchange, which does not come.
-    const steps = ['kind=local-steps', 'every=1000000'].flatMap((setting) => [
-      '--set',
-      `parallelism.${setting}`,
-    ]);
-    const command = await started(...steps);
-    // As an impatient user would.
+    const settings = ['parallelism.kind=local-steps', 'parallelism.every=1000000'];
+    const set = [...settings, 'world.ranks=2', 'iterations=1000000'].flatMap(
+      (setting) => ['--set', setting],
+    );
+    const terminal = CommandTerminal.open(home, ['run', 'quickstart', ...set]);
+    await terminal.sees(/\d+\/1000000 +loss/);
+    terminal.type('\u0003');
+    await terminal.sees(/stopping the run .*; Ctrl-C again does not wait for it/);
+    // What comes at once is the same Ctrl-C. One that comes while the process ends anyway would
+    // end it by the signal.
     const pressing = setInterval(() => {
-      // One that comes while the process ends anyway would end it by the signal.
-      if (!command.stderr.includes('background')) command.child.kill('SIGINT');
-    }, 50);
-    const { code, stderr } = await command.finished;
+      if (!terminal.shown.includes('background')) terminal.type('\u0003');
+    }, 700);
+    const code = await terminal.ended;
     clearInterval(pressing);
     expect(code).toBe(130);
-    expect(stderr).toMatch(
-      /asked to stop and ends in the background; see how with: gradwire runs show \w{8}\n$/,
+    expect(terminal.shown).toMatch(
+      /asked to stop and ends in the background; see how with: gradwire runs show \w{8}\r\n$/,
     );
     expect((await newest()).state).toBe('running');
     for (const { pid } of home.supervisors()) process.kill(pid, 'SIGTERM');
@@ -247,6 +255,65 @@ describe('interrupting', () => {
       expect((await home.run(['runs', 'attach', 'last'])).stdout).toContain('stopped');
     },
   );
+
+  test('a stop that was left with a suspended supervisor is obeyed when it continues', async () => {
+    const command = await started();
+    const { pid } = home.supervisors()[0]!;
+    process.kill(pid, 'SIGSTOP');
+    command.child.kill('SIGINT');
+    await until(
+      () => command.stderr,
+      (text) => text.includes('stopping the run'),
+      'the stop to be sent',
+    );
+    command.child.kill('SIGKILL');
+    await command.finished;
+    process.kill(pid, 'SIGCONT');
+    await until(
+      () => home.processes('gradwire worker'),
+      (left) => left.length === 0,
+      'the run to stop',
+    );
+    expect((await home.run(['runs', 'attach', 'last'])).stdout).toContain('stopped');
+  });
+
+  test(
+    'a stop that a suspended supervisor did not confirm is to be repeated',
+    { tags: 'soak' },
+    async () => {
+      const command = await started();
+      const { pid } = home.supervisors()[0]!;
+      process.kill(pid, 'SIGSTOP');
+      const { code, stderr } = await home.run(['runs', 'stop', 'last']);
+      process.kill(pid, 'SIGCONT');
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /SUPERVISOR_TIMEOUT: .* has not confirmed the stop: repeat it then with gradwire runs stop \w{8}\.\n$/,
+      );
+      succeeded(await home.run(['runs', 'stop', 'last']));
+      expect((await command.finished).code).toBe(0);
+    },
+  );
+
+  test('Ctrl-C before a detached run has begun stops it, and says so', async () => {
+    const command = home.start(['run', 'quickstart', '--detach']);
+    await until(
+      () => home.processes('gradwire worker'),
+      (found) => found.length > 0,
+      'ranks to start',
+    );
+    command.child.kill('SIGINT');
+    expect(await command.finished).toMatchObject({
+      code: 130,
+      stdout: '',
+      stderr: 'gradwire: stopping the run; Ctrl-C again does not wait for it\n',
+    });
+    expect(await newest()).toMatchObject({
+      state: 'stopped',
+      error: { code: 'RUN_STOPPED', message: 'the run was stopped before it started' },
+    });
+    expect(home.processes()).toEqual([]);
+  });
 
   test('--detach prints the id of a run that goes on by itself', async () => {
     const settings = ['--set', 'world.ranks=1', '--set', 'iterations=20'];

@@ -3,11 +3,10 @@
  * command goes on, asks, or ends with a code of its own, and never hangs.
  */
 import path from 'node:path';
-import { spawn } from '@lydell/node-pty';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunDetail } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../src/shared/rpc.ts';
+import { CommandTerminal } from '../../harness/command-terminal.ts';
 import {
-  builtCommand,
   GradwireHome,
   succeeded,
   type Finished,
@@ -73,26 +72,6 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     return succeeded(await stopping.finished);
   };
 
-  test('goes on where the key was refused for a moment', async () => {
-    const command = await followed();
-    const before = command.records.length;
-    await lockOut();
-    await until(
-      () => command.stderr,
-      (text) => text.includes('box cannot be reached: SSH_AUTH_NEEDED'),
-      'the refusal to be told',
-    );
-    letIn();
-    await until(
-      () => command.records.length,
-      (now) => now > before + 100,
-      'records after the refusal',
-    );
-    command.child.kill('SIGINT');
-    expect((await command.finished).code).toBe(130);
-    expect(await newest()).toMatchObject({ state: 'stopped' });
-  });
-
   test('ends as the run does, when another process stores its end', async () => {
     const command = await followed();
     await lockOut();
@@ -131,48 +110,23 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
   });
 
   /** A run that is followed at a terminal, and asks for a password when its link was cut. */
-  const askedAtTerminal = async () => {
+  const askedAtTerminal = async (): Promise<CommandTerminal> => {
     const set = settings.flatMap((setting) => ['--set', setting]);
-    const terminal = spawn(
-      process.execPath,
-      [builtCommand, 'run', 'quickstart', ...set],
-      {
-        cols: 200,
-        env: { ...process.env, GRADWIRE_HOME: home.directory, NO_COLOR: '1' },
-      },
-    );
-    let shown = '';
-    terminal.onData((data) => {
-      shown += data;
-    });
-    const ended = new Promise<{ exitCode: number }>((resolve) => {
-      terminal.onExit(resolve);
-    });
-    const sees = (wanted: RegExp): Promise<string> =>
-      until(
-        () => shown,
-        (text) => wanted.test(text),
-        String(wanted),
-      );
-    const answer = async (text: string): Promise<void> => {
-      await sees(/password[^\n]*: ?$/i);
-      shown = '';
-      terminal.write(text);
-    };
-    await sees(/\d+\/1000000 +loss/);
+    const terminal = CommandTerminal.open(home, ['run', 'quickstart', ...set]);
+    await terminal.sees(/\d+\/1000000 +loss/);
     await lockOut();
-    await sees(/asks for a log-in again/);
-    return { terminal, ended, sees, answer, shown: () => shown };
+    await terminal.sees(/asks for a log-in again/);
+    return terminal;
   };
 
   test('asks at a terminal for what the log-in needs now', async () => {
-    const { terminal, ended, sees, answer, shown } = await askedAtTerminal();
-    await answer(`${PASSWORD}\r`);
-    await sees(/\d+\/1000000 +loss/);
+    const terminal = await askedAtTerminal();
+    await terminal.answer(`${PASSWORD}\r`);
+    await terminal.sees(/\d+\/1000000 +loss/);
     letIn();
-    terminal.write('\u0003');
-    expect((await ended).exitCode).toBe(130);
-    expect(shown()).toContain('stopping the run');
+    terminal.type('\u0003');
+    expect(await terminal.ended).toBe(130);
+    expect(terminal.shown).toContain('stopping the run');
     expect(await newest()).toMatchObject({ state: 'stopped' });
   });
 
@@ -180,17 +134,13 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     'ends with the code of its own where the answers are wrong',
     { tags: 'soak' },
     async () => {
-      const { ended, answer, shown } = await askedAtTerminal();
+      const terminal = await askedAtTerminal();
       // As many as the server and the client allow, by either method.
-      let isOver = false;
-      void ended.then(() => {
-        isOver = true;
-      });
-      for (let round = 0; round < 8 && !isOver; round++) {
-        await Promise.race([answer('wrong\r'), ended]);
+      for (let round = 0; round < 8 && !terminal.isOver; round++) {
+        await Promise.race([terminal.answer('wrong\r'), terminal.ended]);
       }
-      expect((await ended).exitCode).toBe(3);
-      expect(shown()).toMatch(/RUN_UNFOLLOWED.*gradwire runs attach/s);
+      expect(await terminal.ended).toBe(3);
+      expect(terminal.shown).toMatch(/RUN_UNFOLLOWED.*gradwire runs attach/s);
       await stop();
       letIn();
     },
@@ -200,11 +150,11 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     'is left by Ctrl-C at the prompt, which is not shown again',
     { tags: 'soak' },
     async () => {
-      const { ended, answer, shown } = await askedAtTerminal();
-      await answer('\u0003');
-      expect((await ended).exitCode).toBe(130);
-      expect(shown()).toMatch(/gradwire runs (stop|attach) \w{8}/);
-      expect(shown()).not.toMatch(/password/i);
+      const terminal = await askedAtTerminal();
+      await terminal.answer('\u0003');
+      expect(await terminal.ended).toBe(130);
+      expect(terminal.shown).toMatch(/gradwire runs (stop|attach) \w{8}/);
+      expect(terminal.shown).not.toMatch(/password/i);
       await stop();
       letIn();
     },

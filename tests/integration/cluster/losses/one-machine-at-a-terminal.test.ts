@@ -1,0 +1,3 @@
+import { describeLosses } from './loss-table.ts';
+
+describeLosses(1, true);
