@@ -122,8 +122,9 @@ export class RunCoordinator {
       stored: (summary, entries) => {
         this.#changed(summary);
         if (entries.length > 0) this.#events.records(summary.id, entries);
-        if (!this.#closed && !hasEnded(summary.state))
-          this.#endings.awaitJournals(summary.id);
+        if (this.#closed || hasEnded(summary.state)) return;
+        this.#endings.awaitJournals(summary.id);
+        this.#considerUntold(summary.id);
       },
       refused: ({ id }) => {
         // Later events of the old link are ignored.
@@ -607,6 +608,13 @@ export class RunCoordinator {
     });
     if (verdict !== undefined) this.#endings.leave(id, verdict);
     return verdict !== undefined;
+  }
+
+  /** Where the machines that were followed have ended without saying how the run did. */
+  #considerUntold(id: string): void {
+    if (this.#givenUp.isEmpty) return;
+    const { someEnded, failure: cause } = this.#store.openJournals(id);
+    if (someEnded && cause === undefined) this.#considerLeaving(id);
   }
 
   /** A short command would leave it half restarted. */

@@ -18,6 +18,10 @@ export interface FollowedRun {
 export class GivenUpNodes {
   readonly #errors = new Map<string, ErrorData>();
 
+  get isEmpty(): boolean {
+    return this.#errors.size === 0;
+  }
+
   note(node: string, error: ErrorData): void {
     this.#errors.set(node, error);
   }

@@ -60,18 +60,21 @@ export class LossBench implements AsyncDisposable {
   readonly servers: SshServer[] = [];
   readonly names: readonly string[];
   readonly #namespaces: RankNamespaces;
+  readonly #lost: number;
   /** Of all servers, read when one starts. */
   readonly #config: string[] = [];
   #stranger = '';
   readonly #held: net.Socket[] = [];
 
-  private constructor(machines: number) {
+  private constructor(machines: number, lost: number) {
+    this.#lost = lost;
     this.#namespaces = new RankNamespaces({ ranks: machines });
     this.names = Array.from({ length: machines }, (_, index) => `m${index}`);
   }
 
-  static async open(machines: number): Promise<LossBench> {
-    const bench = new LossBench(machines);
+  /** @param lost the machine that is lost; default: the last, which does not lead if it can */
+  static async open(machines: number, lost = machines - 1): Promise<LossBench> {
+    const bench = new LossBench(machines, lost);
     const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
     for (const [index, name] of bench.names.entries()) {
       const place = {
@@ -101,7 +104,7 @@ export class LossBench implements AsyncDisposable {
 
   /** The machine that is lost. */
   get server(): SshServer {
-    return this.servers.at(-1)!;
+    return this.servers[this.#lost]!;
   }
 
   /** Everything as it was before anything was lost or refused. */
@@ -117,7 +120,7 @@ export class LossBench implements AsyncDisposable {
       ...(refusal === 'too many log-ins' ? ['MaxStartups 1'] : []),
     ];
     this.#config.splice(0, Infinity, ...lines);
-    this.#namespaces.mend(this.names.length - 1);
+    this.#namespaces.mend(this.#lost);
     await this.server.restart();
   }
 
@@ -199,11 +202,11 @@ export class LossBench implements AsyncDisposable {
         else await server.cutSessions();
         return;
       case 'network partition':
-        this.#namespaces.cut(this.names.length - 1);
+        this.#namespaces.cut(this.#lost);
         await noticed();
         await this.#refuse(refusal);
         if (refusal === 'host key changed') await server.restart();
-        this.#namespaces.mend(this.names.length - 1);
+        this.#namespaces.mend(this.#lost);
         this.#crowd(refusal);
         return;
       case 'supervisor killed':
