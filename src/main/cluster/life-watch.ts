@@ -45,6 +45,11 @@ export class LifeWatch {
     }, LIFE_MS);
   }
 
+  /** Something has arrived: a node that was silent is not any more. */
+  arrived(): void {
+    if (this.#isSilent) this.#look();
+  }
+
   close(): void {
     clearInterval(this.#timer);
   }

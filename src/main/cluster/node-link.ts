@@ -363,6 +363,7 @@ export class NodeLink {
   #handlers(): ConnectionHandlers {
     return {
       push: (message) => {
+        this.#watch?.arrived();
         this.#events.push(message);
       },
       lost: () => {

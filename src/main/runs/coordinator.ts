@@ -600,10 +600,13 @@ export class RunCoordinator {
 
   /** @returns whether the run is not followed any longer */
   #considerLeaving(id: string): boolean {
+    const { open, failure: cause } = this.#store.openJournals(id);
+    // It has failed, and is ended soon with what is known.
+    if (cause !== undefined) return false;
     const verdict = this.#givenUp.verdict({
       id,
       nodes: nodesOf(this.#store.spec(id)),
-      open: this.#store.openJournals(id).open,
+      open,
       interrupted: this.#interrupted.has(id),
     });
     if (verdict !== undefined) this.#endings.leave(id, verdict);
@@ -613,8 +616,7 @@ export class RunCoordinator {
   /** Where the machines that were followed have ended without saying how the run did. */
   #considerUntold(id: string): void {
     if (this.#givenUp.isEmpty) return;
-    const { someEnded, failure: cause } = this.#store.openJournals(id);
-    if (someEnded && cause === undefined) this.#considerLeaving(id);
+    if (this.#store.openJournals(id).someEnded) this.#considerLeaving(id);
   }
 
   /** A short command would leave it half restarted. */

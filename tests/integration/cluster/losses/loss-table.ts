@@ -84,7 +84,9 @@ const TABLE: Record<1 | 2, Record<Loss, Record<Refusal, Pair>>> = {
     'connection reset': LOGIN_OF_TWO,
     // Ranks on the two machines miss each other's signs of life.
     'network partition': every('ranks lost'),
-    'supervisor killed': every('failed'),
+    // Which of the two journals comes first, that of the dead supervisor or that of the rank
+    // that misses its peer, depends on how soon the next supervisor has started.
+    'supervisor killed': every('ranks lost'),
     'supervisor suspended': every('goes on'),
     'machine rebooted': every('ranks lost'),
   },
@@ -93,12 +95,14 @@ const TABLE: Record<1 | 2, Record<Loss, Record<Refusal, Pair>>> = {
 /** Cheap ones, which `npm test` has. */
 const QUICK = new Set(['1, connection reset, key refused for a moment, a pipe']);
 
+const RECORDS_MORE = 20;
+
 const missing = namespacesMissing() ?? passwordsMissing();
 
 const growing = (followed: Followed): Promise<unknown> => {
   const before = followed.progress();
   return until(
-    () => followed.isOver() || followed.progress() > before + 20,
+    () => followed.isOver() || followed.progress() > before + RECORDS_MORE,
     (isSeen) => isSeen,
     'the run to be followed again',
   );
@@ -110,9 +114,13 @@ async function react(
   refusal: Refusal,
   followed: Followed,
 ): Promise<void> {
+  const before = followed.progress();
+  // An attempt that was under way may have got in first.
+  const isBack = (): boolean =>
+    followed.isOver() || followed.progress() > before + RECORDS_MORE;
   const sees = (wanted: RegExp): Promise<unknown> =>
     until(
-      () => followed.isOver() || wanted.test(followed.said()),
+      () => isBack() || wanted.test(followed.said()),
       (isSeen) => isSeen,
       String(wanted),
     );
@@ -135,7 +143,10 @@ async function react(
 
 /** Without what a terminal is told beside the text. */
 const lastLine = (text: string): string =>
-  stripVTControlCharacters(text).trimEnd().split(/[\r\n]+/).at(-1) ?? '';
+  stripVTControlCharacters(text)
+    .trimEnd()
+    .split(/[\r\n]+/)
+    .at(-1) ?? '';
 
 async function settle(bench: LossBench, outcome: Outcome, followed: Followed) {
   const { id } = await bench.newest();
