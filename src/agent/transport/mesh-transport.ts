@@ -384,12 +384,10 @@ export class MeshTransport implements Transport {
   #tunnelLost(rank: number): GradwireError {
     const ends = [this.rank, rank].toSorted((a, b) => a - b);
     const [one, other] = ends.map((end) => this.#name(end));
-    const machines = ends.map((end) => this.#addresses[end]?.node);
     return failure(
       'PEER_LOST',
       `the SSH tunnel between ${one} and ${other} was closed`,
       {
-        place: machines.join(' and '),
         next:
           'It leads through the computer that launched the run, which has ended the command or ' +
           'the app, or lost its connection to one of the machines. If a rank’s process was ' +
