@@ -4,7 +4,7 @@
  * that are all suspended name nobody. A silence counts that is longer than any before it in
  * this run. Looks are counted, not time: this process may have been suspended itself.
  */
-import type { Notice } from '../../shared/records.ts';
+import type { Notice } from '../../shared/records/notice.ts';
 
 const LOOK_MS = 2000;
 /** How long ranks are silent at least before anything is said: 30 s. */

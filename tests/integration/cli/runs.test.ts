@@ -1,8 +1,8 @@
 /** What can be done to runs from the command line, with real runs. */
 import { once } from 'node:events';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RunRecord } from '../../../src/shared/records.ts';
-import type { RunDetail, RunSummary } from '../../../src/shared/rpc.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import type { RunDetail, RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { CommandTerminal } from '../../harness/command-terminal.ts';
 import {
   GradwireHome,

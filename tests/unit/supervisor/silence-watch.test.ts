@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SilenceWatch } from '../../../src/agent/supervisor/silence-watch.ts';
-import type { Notice } from '../../../src/shared/records.ts';
+import type { Notice } from '../../../src/shared/records/notice.ts';
 
 const LOOK_MS = 2000;
 let told: Notice[];
