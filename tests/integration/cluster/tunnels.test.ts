@@ -141,9 +141,13 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
       );
       // A process that was killed is named as such, tunnel or not.
       const second = start(['m0', 'm1'], ['iterations=1000000']);
-      const { processes } = await second.record('started');
+      // Each machine reports its own.
+      const ofOne = ({ rank }: { readonly rank: number }): boolean => rank === 1;
+      const { processes } = await second.record('started', (record) =>
+        record.processes.some(ofOne),
+      );
       await second.record('iteration');
-      process.kill(processes[1]!.pid, 'SIGKILL');
+      process.kill(processes.find(ofOne)!.pid, 'SIGKILL');
       const died = await second.finished;
       expect(died.code).toBe(1);
       expect(died.stderr).toMatch(/WORKER_DIED: .*rank 1/);
