@@ -65,6 +65,7 @@ export {
   type AllreduceTask,
 } from './allreduce/allreduce-files.ts';
 export { forecastSpec, type Candidate } from './forecast/forecast-spec.ts';
+export { inspectSpec, specMemory, type RankMemory } from './forecast/spec-memory.ts';
 export { layerRates, type LayerRate, type LayerRates } from './forecast/layer-rates.ts';
 export { measureNetwork } from './probe/measure-network.ts';
 export { GroupStream, type AllreduceOptions } from './allreduce/group-stream.ts';

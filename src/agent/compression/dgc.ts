@@ -4,7 +4,8 @@
  * u; the k largest of v are sent and cleared from v, and from u as well (factor masking),
  * so that stale momentum does not keep moving them. The momentum is here instead of in the
  * optimiser (`replacesMomentum`): both the payload and the residual are sums of
- * velocities. If everything is sent and nothing masked, this is SGD with momentum.
+ * velocities. If everything is sent and nothing masked, this is SGD with momentum. Weight decay
+ * stays in the optimiser, with a velocity of its own.
  *
  * Entries that a partial sum leaves out go back to v; their velocity starts from 0.
  *
@@ -79,6 +80,8 @@ export const dgc: MethodDefinition<typeof parameters> = {
   payload: 'sparse',
   reducible: true,
   residual: 'velocity',
+  // u; v is the residual.
+  keptVectors: 1,
   replicas: 'identical',
   messages: ({ ratio }, { length }) => [
     sparseSum(length, entriesSent(length, { ratio })),

@@ -256,6 +256,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    * keeps updates, the engine rescales the residual as the rate changes.
    */
   readonly residual: 'none' | 'gradient' | 'velocity';
+  /** Vectors as long as a bucket that it keeps beside the residual; default: 0. */
+  readonly keptVectors?: number | undefined;
   readonly replicas: 'identical' | 'drift';
   /** For replicas that drift: how often the training loop measures and averages them. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;

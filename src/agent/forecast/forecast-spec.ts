@@ -18,7 +18,7 @@ import {
   isSynthetic,
   syntheticWorkload,
 } from '../training/synthetic/synthetic-workload.ts';
-import { findWorkload, type ModelFacts } from '../training/workload.ts';
+import { findWorkload, type ModelFacts, type SpecFacts } from '../training/workload.ts';
 import { rehearse } from './rehearsal.ts';
 import {
   forecastPlan,
@@ -35,6 +35,8 @@ export interface SpecForecastOptions {
   readonly placesOf?: ((ranks: number) => readonly number[] | undefined) | undefined;
   /** Seconds of the model's computation in a step. */
   readonly compute: number;
+  /** Facts already read; default: they are read. */
+  readonly known?: SpecFacts | undefined;
 }
 
 export interface Candidate extends StepForecast {
@@ -59,8 +61,9 @@ export async function forecastSpec({
   networkOf,
   placesOf,
   compute,
+  known: given,
 }: SpecForecastOptions): Promise<readonly Candidate[]> {
-  const known = await inspectSpec(raw);
+  const known = given ?? (await inspectSpec(raw));
   const { plan, spec } = validateLaunch(raw, [], known);
   assertForecastable(spec);
   const tensors = tensorsOf(spec, known.model);

@@ -1,58 +1,143 @@
 /**
- * How much memory a rank needs at least, part by part, before anything is started. Left out is what
- * depends on more than sizes: intermediate results of the model, payloads, what a method keeps
- * beside its residual, and the collectives' buffers. So a run that does not fit by these figures
- * cannot run, and one that does may still need more.
+ * How much memory a rank needs, part by part, before anything is started. Some parts are certain
+ * and lie in its arena: a run that does not fit by these cannot run. The others are estimates, for
+ * warnings and `gradwire plan`. Left out is what depends on more than sizes: intermediate results
+ * of the model, and on a GPU whatever is there.
  */
 import { inputError } from '../../shared/errors.ts';
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { formatBytes, formatCount } from '../../shared/units.ts';
-import { findMethod } from '../compression/registry.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
-import type { MemoryFacts } from '../training/memory-facts.ts';
+import { planBuckets, type Bucket } from '../plan/buckets.ts';
+import type { MemoryFacts, MemoryTensor } from '../training/memory-facts.ts';
 
 export interface MemoryPart {
   readonly name: string;
   readonly bytes: number;
+  /** Whether an arena without room for it cannot run. */
   readonly isInArena: boolean;
+}
+
+/** What of a spec takes memory, beside its workload and its plans. */
+export interface MemorySetting {
+  /** Ranks that share the samples and exchange gradients. */
+  readonly ranks: number;
+  /** Further vectors as long as the gradient (`stepVectors`). */
+  readonly vectors: number;
 }
 
 const F32 = 4;
 
+/**
+ * A worker before it has any model: Node, its threads, jax-js and their compiled code. Measured
+ * (docs/benchmarks.md).
+ */
+const PROCESS_BYTES = 150e6;
+
+/** Scores on their way through a ring of ranks (`collectives/rank-pairs.ts`). */
+const SCORE_ROOM_BYTES = 2 ** 19;
+
+const lengthOf = (tensors: readonly MemoryTensor[]): number =>
+  tensors.reduce((sum, { length }) => sum + length, 0);
+
 export function memoryParts(
   facts: MemoryFacts,
-  plans: readonly Pick<ExchangePlan, 'layers' | 'method'>[],
+  plans: readonly ExchangePlan[],
+  { ranks, vectors }: MemorySetting,
 ): readonly MemoryPart[] {
-  const { inTables, parameters, samples = 0, stateVectors, stepsInArena } = facts;
-  const whole = parameters - inTables;
-  const keeps = plans
-    .flatMap(({ layers = [], method }) => [
-      method,
-      ...layers.map((layer) => layer.method),
-    ])
-    .some((method) => findMethod(method).residual !== 'none');
+  const { isWeightless = false, samples, scores = 0, stateVectors, tensors } = facts;
+  const { stepsInArena } = facts;
+  const all = lengthOf(tensors);
+  const inTables = lengthOf(tensors.filter(({ isTable }) => isTable));
+  const [whole, tables] = isWeightless ? [0, 0] : [all - inTables, inTables];
+  const buckets = plans.map((plan) => planBuckets(tensors, plan));
+  const most = (of: (each: readonly Bucket[]) => number): number =>
+    Math.max(0, ...buckets.map(of));
   const parts = [
-    { name: 'gradient', bytes: F32 * parameters, isInArena: true },
-    { name: 'residual', bytes: keeps ? F32 * parameters : 0, isInArena: true },
+    { name: 'gradient', bytes: F32 * all, isInArena: true },
+    { name: 'residual', bytes: F32 * most(residualLength), isInArena: true },
     { name: 'weights', bytes: F32 * whole, isInArena: stepsInArena },
     {
       ...{ name: 'optimiser', bytes: F32 * whole * stateVectors },
       isInArena: stepsInArena,
     },
-    {
-      ...{ name: 'tables', bytes: F32 * inTables * (1 + stateVectors) },
-      isInArena: false,
-    },
-    { name: 'samples', bytes: samples, isInArena: false },
+    estimate('tables', F32 * tables * (1 + stateVectors)),
+    estimate('method', F32 * most(keptLength)),
+    estimate(
+      'payloads',
+      most((each) => payloadBytes(each, ranks)),
+    ),
+    estimate('steps', F32 * vectors * all),
+    // For a checkpoint, and to compare the weights of all ranks at the end.
+    estimate('copies', F32 * (whole + tables)),
+    estimate(
+      'samples',
+      samples === undefined ? 0 : Math.ceil(samples.shared / ranks) + samples.each,
+    ),
+    estimate(
+      'scores',
+      scores === 0 ? 0 : F32 * Math.ceil(scores / ranks) + SCORE_ROOM_BYTES,
+    ),
+    estimate('process', PROCESS_BYTES),
   ];
   return parts.filter(({ bytes }) => bytes > 0);
 }
+
+const estimate = (name: string, bytes: number): MemoryPart => {
+  return { name, bytes, isInArena: false };
+};
+
+/** A residual is as long as the gradient, whichever tensors need one. */
+const residualLength = (buckets: readonly Bucket[]): number =>
+  buckets.some(({ policy }) => policy.method.residual !== 'none')
+    ? buckets.reduce((sum, { length }) => sum + length, 0)
+    : 0;
+
+/** Elements of what methods keep beside the residual. */
+const keptLength = (buckets: readonly Bucket[]): number =>
+  buckets.reduce(
+    (sum, { length, policy }) => sum + (policy.method.keptVectors ?? 0) * length,
+    0,
+  );
+
+/**
+ * Of all buckets: what a rank sends, and what it receives before it is added up. Gathered payloads
+ * are those of all others; sparse streams may be as long together, but no longer than the vector.
+ * Dense sums are made in place.
+ */
+const payloadBytes = (buckets: readonly Bucket[], world: number): number =>
+  buckets.reduce((sum, { length, policy, tensors }) => {
+    const messages = policy.method.messages(policy.parameters, {
+      ...{ length, tensors, world },
+    });
+    return (
+      sum +
+      messages.reduce((bytes, message) => {
+        if (message.operation !== 'reduce') return bytes + world * message.bytes;
+        if (message.kind === 'dense') return bytes;
+        const others = Math.min((world - 1) * message.bytes, F32 * length);
+        return bytes + message.bytes + others;
+      }, 0)
+    );
+  }, 0);
 
 export const bytesIn = (parts: readonly MemoryPart[]): number =>
   parts.reduce((sum, { bytes }) => sum + bytes, 0);
 
 const listed = (parts: readonly MemoryPart[]): string =>
   parts.map(({ bytes, name }) => `${name} ${formatBytes(bytes)}`).join(', ');
+
+/** The parts of several ranks together. */
+export function addedParts(
+  ofRanks: readonly (readonly MemoryPart[])[],
+): readonly MemoryPart[] {
+  const sums = new Map<string, MemoryPart>();
+  for (const part of ofRanks.flat()) {
+    const bytes = part.bytes + (sums.get(part.name)?.bytes ?? 0);
+    sums.set(part.name, { ...part, bytes });
+  }
+  return [...sums.values()];
+}
 
 /** @throws GradwireError `MEMORY_TOO_SMALL` where a rank's arena cannot hold its parts */
 export function requireArena(
@@ -79,14 +164,16 @@ export function requireArena(
 
 /** The warning that the ranks of a machine may not fit its memory; undefined where they do. */
 export function memoryWarning(
-  parts: readonly MemoryPart[],
-  { available, ranks }: { readonly available: number; readonly ranks: number },
+  ofRanks: readonly (readonly MemoryPart[])[],
+  { available }: { readonly available: number },
 ): string | undefined {
-  const needed = ranks * bytesIn(parts);
+  const parts = addedParts(ofRanks);
+  const needed = bytesIn(parts);
   if (needed <= available) return undefined;
-  const each = ranks === 1 ? '' : `, ${ranks} times`;
+  const whose =
+    ofRanks.length === 1 ? 'its rank needs' : `its ${ofRanks.length} ranks need`;
   return (
-    `this machine has ${formatBytes(available)} of memory left, but its ranks need at ` +
-    `least ${formatBytes(needed)}: ${listed(parts)}${each}`
+    `this machine has ${formatBytes(available)} of memory left, but ${whose} about ` +
+    `${formatBytes(needed)}: ${listed(parts)}`
   );
 }

@@ -24,15 +24,14 @@ import {
 import { checkOverlap } from './check-overlap.ts';
 import { checkParallelism } from './check-parallelism.ts';
 import { checkPipeline, checkSplit } from './check-pipeline.ts';
-import { memoryParts, requireArena, type MemoryPart } from './memory-estimate.ts';
+import { LaunchMemory } from './launch-memory.ts';
 import {
   resolvePlan,
   type MomentumOwner,
   type PlanSetting,
   type Refusal,
 } from '../plan/resolve-plan.ts';
-import { checkWorkload, mayHaveGpu } from '../training/create-trainer.ts';
-import type { MemoryFacts } from '../training/memory-facts.ts';
+import { checkWorkload } from '../training/create-trainer.ts';
 import type { SpecFacts } from '../training/workload.ts';
 
 /** The optimiser after the exchange, with local steps. */
@@ -80,8 +79,8 @@ export interface Launch {
   readonly switches: readonly PlanSwitch[];
   /** The context for resolving later switches. */
   readonly setting: PlanSetting;
-  /** What a rank needs in memory at least; empty where ranks differ, in a pipeline. */
-  readonly memory: readonly MemoryPart[];
+  /** What ranks need in memory. */
+  readonly memory: LaunchMemory;
   /** A notice about the data, if any. */
   readonly notice?: string | undefined;
 }
@@ -128,29 +127,12 @@ export function validateLaunch(
     exchange: planAsExchange(plan),
   };
   const switches = resolveSchedule(plan, requests, spec, setting);
-  const memory = memoryOf(spec, checked.memory, [
-    plan,
-    ...switches.map((change) => change.plan),
-  ]);
+  const memory = new LaunchMemory({
+    ...{ spec, layers, facts: checked.memory },
+    plans: [plan, ...switches.map((change) => change.plan)],
+  });
+  memory.requireArenas();
   return { spec, plan, switches, setting, memory, notice };
-}
-
-/** @throws GradwireError `MEMORY_TOO_SMALL` */
-function memoryOf(
-  spec: ExperimentSpec,
-  facts: MemoryFacts,
-  plans: readonly ExchangePlan[],
-): readonly MemoryPart[] {
-  if (pipelineOf(spec) !== undefined) return [];
-  const onServers = asynchronousOf(spec) !== undefined;
-  const parts = memoryParts(
-    { ...facts, stepsInArena: facts.stepsInArena && !onServers },
-    plans,
-  );
-  // On a GPU the gradient may be there, unless tables keep it here.
-  const computesHere = spec.backend === 'wasm' || !mayHaveGpu() || facts.inTables > 0;
-  if (computesHere) requireArena(parts, facts);
-  return parts;
 }
 
 function resolveSchedule(

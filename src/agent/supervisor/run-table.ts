@@ -244,10 +244,14 @@ export class RunTable {
       ranks: request.ranks,
       secret: request.secret,
       notice,
-      memoryWarning: memoryWarning(memory, {
-        available: process.availableMemory(),
-        ranks: request.ranks.length,
-      }),
+      // Ranks on nodes that Slurm allocates do not run here.
+      memoryWarning:
+        request.slurm === undefined
+          ? memoryWarning(
+              request.ranks.map((rank) => memory.ofRank(rank)),
+              { available: process.availableMemory() },
+            )
+          : undefined,
       journal,
       folder,
       slurm: request.slurm,
@@ -297,7 +301,12 @@ export class RunTable {
 
   #makeJournal(id: string, meta: RunMeta): Journal {
     this.#writeMeta(id, meta);
-    return Journal.create(path.join(this.#folder(id), JOURNAL), meta.launch?.node);
+    const journal = Journal.create(
+      path.join(this.#folder(id), JOURNAL),
+      meta.launch?.node,
+    );
+    syncDirectory(this.#folder(id));
+    return journal;
   }
 
   /** Writes atomically. @throws GradwireError `JOURNAL_WRITE_FAILED` */

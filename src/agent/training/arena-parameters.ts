@@ -22,7 +22,7 @@ export interface ParameterArena {
   readonly arena: Arena;
   readonly kernels: Pick<
     Kernels,
-    'copyFinite' | 'fill' | 'optimization' | 'squaredNorm'
+    'blend' | 'copyFinite' | 'fill' | 'optimization' | 'squaredNorm'
   >;
   /** The flat gradient that is applied. */
   readonly gradient: Vector;
@@ -142,10 +142,13 @@ export class ArenaParameters implements ParameterMemory {
     }
     const [rate, ...factors] = rates as [number, ...number[]];
     const factor = this.#clippingFactor();
+    const decayMoves = optimizer.decayHasVelocity?.(settings) === true;
     for (const [i, place] of this.#places.entries()) {
-      const state = this.#plain[i] === true ? [] : place.state;
-      const step = { ...place, state, factor, rate, factors };
-      optimizer.stepInArena!(memory.kernels.optimization, settings, step);
+      const isPlain = this.#plain[i] === true;
+      const ofDecay = isPlain && decayMoves;
+      const state = isPlain && !decayMoves ? [] : place.state;
+      const step = { ...place, state, factor, rate, factors, ofDecay };
+      optimizer.stepInArena!(memory.kernels, settings, step);
       this.#renew(i);
     }
     return Promise.resolve();

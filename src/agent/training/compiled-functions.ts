@@ -12,7 +12,7 @@ import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { TrainerOptions } from './trainer.ts';
 
-/** Only tensors that do not take plain steps have state vectors. */
+/** Tensors that take plain steps have state vectors only for a decay with a velocity. */
 export type CompiledUpdate = (
   weights: JaxArray[],
   state: JaxArray[][],
@@ -74,6 +74,8 @@ export function compileUpdate(
   plain: readonly boolean[],
 ): CompiledUpdate {
   const withoutMomentum = { ...settings, momentum: 0 };
+  const decayMoves = optimizer.decayHasVelocity?.(settings) === true;
+  const isStateless = (index: number): boolean => plain[index] === true && !decayMoves;
   const update: CompiledUpdate = (weights, state, gradients, rates) => {
     const learningRate = rates.ref.slice(0);
     const count = optimizer.factors?.(settings, 1).length ?? 0;
@@ -82,7 +84,7 @@ export function compileUpdate(
     const clipped = clipGradients(jax, gradients, settings.clipNorm);
     let place = 0;
     const updates = weights.map((weight, index) => {
-      const own = plain[index] === true ? undefined : place++;
+      const own = isStateless(index) ? undefined : place++;
       return optimizer.update(jax, own === undefined ? withoutMomentum : settings, {
         weight,
         gradient: clipped[index]!,
@@ -90,10 +92,11 @@ export function compileUpdate(
         learningRate: learningRate.ref,
         factors: factors.map((factor) => factor.ref),
         isVector: weight.shape.length < 2,
+        ofDecay: plain[index] === true && decayMoves,
       });
     });
     for (const scalar of [learningRate, ...factors]) scalar.dispose();
-    const moved = updates.filter((_, index) => plain[index] !== true);
+    const moved = updates.filter((_, index) => !isStateless(index));
     return [
       updates.map((tensor) => tensor.weight),
       state.map((_, vector) => moved.map((tensor) => tensor.state[vector]!)),

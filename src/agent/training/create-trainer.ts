@@ -24,6 +24,7 @@ const MOST_SHARED = 2 ** 22;
 
 export {
   checkWorkload,
+  decayHasVelocity,
   describeDatasets,
   describeModels,
   describeOptimizers,

@@ -51,8 +51,10 @@ export class DeviceParameters implements ParameterMemory {
   }
 
   async step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
-    const plain = this.#plain;
-    const state = this.#state.map((vector) => vector.filter((_, i) => !plain[i]));
+    const { optimizer, settings } = this.#parts;
+    const decayMoves = optimizer.decayHasVelocity?.(settings) === true;
+    const keepsState = this.#plain.map((plain) => !plain || decayMoves);
+    const state = this.#state.map((vector) => vector.filter((_, i) => keepsState[i]));
     // A 0 keeps jax-js from compiling a single rate as a constant.
     const given = this.#jax.numpy.array(Float32Array.from([...rates, 0]));
     const [weights, next] = this.#update(
@@ -64,7 +66,9 @@ export class DeviceParameters implements ParameterMemory {
     this.#weights = weights;
     this.#state = this.#state.map((vector, which) => {
       const moved = next[which]!.values();
-      return vector.map((old, i) => (plain[i] === true ? old : moved.next().value!));
+      return vector.map((old, i) =>
+        keepsState[i] === true ? moved.next().value! : old,
+      );
     });
     // jax-js is lazy: without a request, updates would pile up and run in the next
     // step.

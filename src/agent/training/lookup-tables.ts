@@ -97,12 +97,19 @@ export class LookupTables {
   /**
    * One step of the optimiser.
    * @param plain whether a tensor takes a step without momentum, by its place
+   * @param decayMoves whether its decay has a velocity then
    */
-  step(gradient: Float32Array, rule: TableRule, plain: readonly boolean[]): void {
+  step(
+    gradient: Float32Array,
+    rule: TableRule,
+    plain: readonly boolean[],
+    decayMoves: boolean,
+  ): void {
     for (const table of this.#tables) {
       const { index, weights, state } = table;
-      const own = plain[index] === true ? [] : state;
-      rule(weights, sliceOf(gradient, table), own);
+      const isPlain = plain[index] === true;
+      const own = isPlain && !decayMoves ? [] : state;
+      rule(weights, sliceOf(gradient, table), own, isPlain && decayMoves);
     }
   }
 

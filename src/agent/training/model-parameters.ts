@@ -222,10 +222,12 @@ export class ModelParameters {
   }
 
   #stepTables(gradient: Float32Array, iteration: number): void {
-    const { tableRule } = this.#parts.optimizer;
+    const { decayHasVelocity, tableRule } = this.#parts.optimizer;
     const { optimizer } = this.#parts.options;
     const rule = tableRule?.(optimizer, this.learningRate(iteration));
-    if (rule !== undefined) this.tables.step(gradient, rule, this.#plain);
+    if (rule === undefined) return;
+    const decayMoves = decayHasVelocity?.(optimizer) === true;
+    this.tables.step(gradient, rule, this.#plain, decayMoves);
   }
 }
 

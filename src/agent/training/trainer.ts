@@ -116,7 +116,7 @@ export interface Trainer {
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
   /**
    * Applied gradients of these tensors, by name, already include momentum, so they take
-   * plain steps. A velocity restarts at 0 if this changes.
+   * plain steps; their decay may have a velocity all the same. One restarts at 0 if this changes.
    */
   takePlainSteps(tensors: ReadonlySet<string>): void;
   /** The learning rate at an iteration. */

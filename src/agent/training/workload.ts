@@ -25,7 +25,8 @@ import {
   type ModelTensor,
   type SizedModel,
 } from './models/model.ts';
-import type { MemoryFacts } from './memory-facts.ts';
+import type { MemoryFacts, MemoryTensor } from './memory-facts.ts';
+import { isOfPairs } from './metrics/metric.ts';
 import { isLayered, type ModelLayer } from './models/layered.ts';
 import { models } from './models/registry.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
@@ -135,6 +136,10 @@ function requireColumnsUsed(
   });
 }
 
+/** Whether an optimiser keeps a velocity of the decay alone where a method has the gradient's. */
+export const decayHasVelocity = (settings: ExperimentSpec['optimizer']): boolean =>
+  optimizers.get(settings.kind)?.decayHasVelocity?.(settings) === true;
+
 /** @throws GradwireError `OPTIMIZER_UNKNOWN` */
 function findOptimizer(kind: string): Optimizer {
   const optimizer = optimizers.get(kind);
@@ -170,8 +175,17 @@ const mismatch = (what: string): GradwireError =>
     ...{ place: 'workload', next: 'Choose a model and a data set that fit together.' },
   });
 
-const tableLengthOf = ({ tensors }: ModelFacts): number =>
-  parameterCount({ tensors: tensors.filter(({ rowsOf }) => rowsOf !== undefined) });
+function memoryTensors(
+  tensors: readonly Pick<ModelTensor, 'name' | 'shape' | 'rowsOf'>[],
+): readonly MemoryTensor[] {
+  let start = 0;
+  return tensors.map(({ name, rowsOf, shape }) => {
+    const length = rowLength({ shape });
+    const placed = { name, shape, start, length, isTable: rowsOf !== undefined };
+    start += length;
+    return placed;
+  });
+}
 
 const tableOf = ({ tensors }: ModelFacts) =>
   tensors.find(({ rowsOf }) => rowsOf !== undefined);
@@ -373,14 +387,15 @@ export function checkWorkload(
   const { count } = trainShard(facts.train, 0, ranks);
   const { dataset } = parts;
   const { bytes = (dataset.sampleBytes ?? 0) * (facts.train + facts.test) } = facts;
-  const inTables = tableLengthOf(model);
+  const { bytesEach = 0 } = facts;
   return {
     ...facts,
     memory: {
-      ...{ parameters: parameterCount(model), inTables },
+      tensors: memoryTensors(model.tensors),
       stateVectors: rule.stateVectors(optimizer),
       stepsInArena: rule.stepInArena !== undefined,
-      samples: Math.ceil(bytes / ranks),
+      samples: { shared: bytes, each: bytesEach },
+      scores: 'metric' in model && isOfPairs(model.metric) ? facts.test : 0,
       because: workload.features === undefined ? facts.featuresFrom : undefined,
     },
     ...(dataset.needsData ? { notice: noticeOf(facts) } : {}),
@@ -402,15 +417,15 @@ function noticeOf({ notice, test, train }: DatasetSize): string {
 
 /** There are no samples to pass over, so a pass is one iteration. */
 function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
-  const { layers, length } = syntheticWorkload(workload);
+  const { layers } = syntheticWorkload(workload);
+  const tensors = layers.flatMap((layer) => layer.tensors);
   return {
     ...{ train: 0, test: 0, iterationsPerPass: 1 },
-    // Its weights are none.
     memory: {
-      ...{ parameters: length, inTables: length },
-      ...{ stateVectors: 0, stepsInArena: false },
+      tensors: memoryTensors(tensors),
+      ...{ isWeightless: true, stateVectors: 0, stepsInArena: false },
     },
-    tensors: layers.flatMap(({ tensors }) => tensors.map(({ name }) => name)),
+    tensors: tensors.map(({ name }) => name),
   };
 }
 

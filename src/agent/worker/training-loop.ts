@@ -25,6 +25,7 @@ import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { idleUnder } from './idle-settings.ts';
 import { makeIterationRecord, type PlanInForce } from './iteration-record.ts';
 import type { Report } from './record-sender.ts';
+import { momentumReplaced } from './replaced-momentum.ts';
 import { Replicas, type Evaluation } from './replicas.ts';
 import { GradientComparison } from './steps/gradient-comparison.ts';
 import { isDue, type Steps, type StepsOptions } from './steps/steps.ts';
@@ -288,20 +289,11 @@ export class TrainingLoop {
   #replaceMomentum(plan: ExchangePlan): void {
     const { trainer, spec } = this.#options;
     this.#replaced = withMomentumReplaced(plan, trainer.tensors);
-    const { momentum, weightDecay = 0 } = spec.optimizer;
-    if (this.#replaced.size === 0 || momentum === 0 || this.#replacementTold) return;
+    if (this.#replacementTold) return;
+    const notice = momentumReplaced(spec, trainer, this.#replaced);
+    if (notice === undefined) return;
     this.#replacementTold = true;
-    const elements = trainer.tensors
-      .filter(({ name }) => this.#replaced.has(name))
-      .reduce((sum, { length }) => sum + length, 0);
-    this.#noticeOfAll({
-      level: 'info',
-      code: 'MOMENTUM_REPLACED',
-      message:
-        `the method applies momentum to ${elements} of ${trainer.length} elements, so the ` +
-        `optimiser's momentum of ${momentum} does not apply to them` +
-        (weightDecay === 0 ? '' : `, nor to their weight decay of ${weightDecay}`),
-    });
+    this.#noticeOfAll(notice);
   }
 
   #noticeIdle(plan: ExchangePlan): void {

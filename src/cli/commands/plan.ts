@@ -39,6 +39,7 @@ import { withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';
 import { repeated } from '../text/repeated.ts';
 import { textTable } from '../text/text-table.ts';
+import { memoryText, plannedMemory } from './plan-memory.ts';
 import { planRates } from './plan-rates.ts';
 
 interface PlanOptions {
@@ -104,10 +105,14 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
     options.compute === undefined ? 'measured with one rank on this computer' : 'given';
   const compute = options.compute ?? (await measureComputeTime(spec)) * 1000;
   // Loaded here: no other command needs the engine.
-  const { forecastSpec } = await import('../../agent/engine.ts');
+  const { forecastSpec, inspectSpec, specMemory } =
+    await import('../../agent/engine.ts');
+  const known = await inspectSpec(spec);
+  const memory = specMemory(spec, ranks, known).map((each) =>
+    plannedMemory(each, nodesOf(spec)),
+  );
   const candidates = await forecastSpec({
-    spec,
-    ranks,
+    ...{ spec, ranks, known },
     networkOf,
     placesOf: (count) => placesOf(assignRanks(count, spec.world.nodes)),
     compute: compute / 1000,
@@ -124,6 +129,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
       basis,
       ...candidates.map(asLine),
       ...ranks.map((count) => verdictLine(ofRanks(candidates, count), count)),
+      ...memory.map((each) => ({ type: 'memory', ...each })),
     ];
     process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     return;
@@ -132,11 +138,11 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
     `${spec.name}: ${formatDuration(compute)} of computation per step (${computeOrigin}); ` +
       `network: ${origin}; no overlap is assumed${shareText(spec)}\n`,
   );
-  for (const count of ranks) {
+  for (const [which, count] of ranks.entries()) {
     const shown = ofRanks(candidates, count);
     process.stdout.write(
       `\n${table(options.all ? shown : bestOfEach(shown))}\n` +
-        `${verdictLine(shown, count).text}\n`,
+        `${verdictLine(shown, count).text}\n${memoryText(memory[which]!)}\n`,
     );
   }
 }

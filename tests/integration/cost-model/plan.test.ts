@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { methods } from '../../../src/agent/compression/registry.ts';
+import type { PlannedMemory } from '../../../src/cli/commands/plan-memory.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
@@ -120,6 +121,18 @@ describe('gradwire plan', () => {
         expect(line.pays).toBe(speedup! > 1);
       }
     }
+    const memory = ofType(lines, 'memory') as readonly (Line & PlannedMemory)[];
+    expect(memory.map((line) => line.ranks)).toEqual(ranks);
+    for (const { machines, parts, perRank, ranks: count } of memory) {
+      expect(parts.reduce((sum, part) => sum + part.bytes, 0)).toBe(perRank);
+      expect(parts).toContainEqual({ name: 'residual', bytes: 4 * 199_210 });
+      expect(machines).toEqual([
+        {
+          ...{ node: 'this-computer', ranks: count, bytes: count * perRank },
+          available: expect.any(Number) as number,
+        },
+      ]);
+    }
     // At 1 Mbit/s nothing is as slow as everything.
     const verdicts = ofType(lines, 'verdict');
     expect(verdicts.map((line) => line.ranks)).toEqual(ranks);
@@ -156,7 +169,7 @@ describe('gradwire plan', () => {
     expect(ofType(always, 'candidate').map(({ method }) => method)).toContain('dgc');
   });
 
-  test('says where not to compress', async () => {
+  test('says where not to compress, and what it takes in memory', async () => {
     const { code, stdout } = await home.run([
       'plan',
       'digits-topk',
@@ -175,6 +188,10 @@ describe('gradwire plan', () => {
     expect(stdout).toMatch(/4 ranks, do not compress: no method is predicted to beat /);
     expect(stdout).toMatch(/the spec’s topk would take/);
     expect(stdout.match(/\b\d+ ranks?, /g)).toEqual(['4 ranks, ', '1 rank, ']);
+    expect(stdout).toMatch(
+      /memory of a rank: about \S+ MB .*gradient 797 kB, residual/,
+    );
+    expect(stdout).toMatch(/memory on this-computer: \S+ \S+ for its 4 ranks; it has /);
   });
 
   /** Of no compression, the same for all that are held against it. */

@@ -7,8 +7,13 @@ import {
   memoryParts,
   memoryWarning,
   requireArena,
+  type MemoryPart,
+  type MemorySetting,
 } from '../../../src/agent/launch/memory-estimate.ts';
 import type { MemoryFacts } from '../../../src/agent/training/memory-facts.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
+import { models } from '../../../src/agent/training/models/registry.ts';
+import type { ExchangePlan } from '../../../src/shared/exchange-plan.ts';
 import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
@@ -17,35 +22,106 @@ import type { Trainer } from '../../../src/agent/training/trainer.ts';
 import { temporaryDirectory } from '../training/idx-fixtures.ts';
 import { trainerOptions } from '../training/train-together.ts';
 
-const small: MemoryFacts = {
-  ...{ parameters: 100, inTables: 0, stateVectors: 0, stepsInArena: true },
-};
-const none = [{ method: 'none' }];
+const tensor = (name: string, start: number, length: number, isTable = false) => ({
+  ...{ name, shape: [length], start, length, isTable },
+});
+const facts = (whole: number, changes: Partial<MemoryFacts> = {}): MemoryFacts => ({
+  tensors: [tensor('w', 0, whole)],
+  ...{ stateVectors: 0, stepsInArena: true },
+  ...changes,
+});
+const small = facts(1000);
+const plans = (...exchanges: readonly object[]): readonly ExchangePlan[] =>
+  exchanges.map((exchange) => resolvePlan(exchange as { method: string }));
+const none = plans({ method: 'none' });
+const alone: MemorySetting = { ranks: 1, vectors: 0 };
+
+/** Without what every process has. */
+const partsOf = (...given: Parameters<typeof memoryParts>): Record<string, number> =>
+  Object.fromEntries(
+    memoryParts(...given)
+      .filter(({ name }) => name !== 'process')
+      .map(({ bytes, name }) => [name, bytes]),
+  );
 
 describe('parts of a rank’s memory', () => {
-  it.each([
-    [small, none, { gradient: 400, weights: 400 }],
+  const dense = { gradient: 4000, weights: 4000, copies: 4000 };
+  const apart = { minElements: 0 };
+  test.each<
+    readonly [
+      string,
+      MemoryFacts,
+      readonly ExchangePlan[],
+      MemorySetting,
+      Record<string, number>,
+    ]
+  >([
+    ['plain', small, none, alone, dense],
     [
-      { ...small, stateVectors: 2 },
-      none,
-      { gradient: 400, weights: 400, optimiser: 800 },
+      'two state vectors',
+      facts(1000, { stateVectors: 2 }),
+      ...([none, alone, { ...dense, optimiser: 8000 }] as const),
     ],
-    [small, [{ method: 'topk' }], { gradient: 400, residual: 400, weights: 400 }],
     [
+      'the larger of two plans',
       small,
-      [...none, { method: 'topk' }],
-      { gradient: 400, residual: 400, weights: 400 },
+      plans({ method: 'none' }, { method: 'topk', ratio: 0.01, ...apart }),
+      // Ten indices and values of its own.
+      ...([alone, { ...dense, residual: 4000, payloads: 80 }] as const),
     ],
     [
-      { ...small, inTables: 90, stateVectors: 1 },
-      none,
-      { gradient: 400, weights: 40, optimiser: 40, tables: 720 },
+      'streams of four ranks',
+      small,
+      plans({ method: 'topk', ratio: 0.01, ...apart }),
+      ...([
+        { ...alone, ranks: 4 },
+        { ...dense, residual: 4000, payloads: 320 },
+      ] as const),
     ],
-    [{ ...small, samples: 7 }, none, { gradient: 400, weights: 400, samples: 7 }],
-  ])('of %j under %j', (facts, plans, expected) => {
-    const parts = memoryParts(facts, plans);
-    const found = Object.fromEntries(parts.map(({ bytes, name }) => [name, bytes]));
-    expect(found).toEqual(expected);
+    [
+      'streams that are longer together than the vector',
+      small,
+      plans({ method: 'topk', ratio: 0.4, ...apart }),
+      ...([
+        { ...alone, ranks: 9 },
+        { ...dense, residual: 4000, payloads: 3200 + 4000 },
+      ] as const),
+    ],
+    [
+      'velocities of dgc',
+      small,
+      plans({ method: 'dgc', ratio: 0.01, ...apart }),
+      ...([alone, { ...dense, residual: 4000, method: 4000, payloads: 80 }] as const),
+    ],
+    [
+      'tables',
+      {
+        ...facts(0, { stateVectors: 1 }),
+        tensors: [tensor('w', 0, 100), tensor('t', 100, 900, true)],
+      },
+      none,
+      alone,
+      {
+        ...{ gradient: 4000, weights: 400, optimiser: 400, tables: 7200 },
+        copies: 4000,
+      },
+    ],
+    [
+      'no weights',
+      facts(1000, { isWeightless: true }),
+      none,
+      alone,
+      { gradient: 4000 },
+    ],
+    [
+      'samples and scores of four ranks',
+      facts(1000, { samples: { shared: 70, each: 5 }, scores: 9 }),
+      none,
+      { ranks: 4, vectors: 2 },
+      { ...dense, steps: 8000, samples: 18 + 5, scores: 12 + 2 ** 19 },
+    ],
+  ])('%s', (_, of, given, setting, expected) => {
+    expect(partsOf(of, given, setting)).toEqual(expected);
   });
 
   it.each([
@@ -53,21 +129,90 @@ describe('parts of a rank’s memory', () => {
     [2 ** 30 - 2 ** 14, true],
     [2 ** 30 - 2 ** 14 + 1, false],
   ])('%d parameters in tables fit the arena: %s', (parameters, fits) => {
-    const parts = memoryParts({ ...small, parameters, inTables: parameters }, none);
+    const tables = { ...small, tensors: [tensor('t', 0, parameters, true)] };
     const check = () => {
-      requireArena(parts);
+      requireArena(memoryParts(tables, none, alone));
     };
     if (fits) expect(check).not.toThrow();
     else expect(check).toThrow(expect.objectContaining({ code: 'MEMORY_TOO_SMALL' }));
   });
 
   it('are said to be more than a machine has, with the number of its ranks', () => {
-    const parts = memoryParts({ ...small, parameters: 250e6 }, none);
-    expect(memoryWarning(parts, { available: 8e9, ranks: 4 })).toBeUndefined();
-    expect(memoryWarning(parts, { available: 7e9, ranks: 4 })).toBe(
-      'this machine has 7.00 GB of memory left, but its ranks need at least 8.00 GB: ' +
-        'gradient 1.00 GB, weights 1.00 GB, 4 times',
+    const ofRank = memoryParts(facts(250e6), none, alone);
+    const parts = ofRank.filter(({ isInArena }) => isInArena);
+    const four = Array.from({ length: 4 }, () => parts);
+    expect(memoryWarning(four, { available: 8e9 })).toBeUndefined();
+    expect(memoryWarning(four, { available: 7e9 })).toBe(
+      'this machine has 7.00 GB of memory left, but its 4 ranks need about 8.00 GB: ' +
+        'gradient 4.00 GB, weights 4.00 GB',
     );
+  });
+});
+
+describe('what a launch says', () => {
+  const launch = (changes: object) =>
+    validateLaunch({
+      workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
+      ...{ iterations: 1, backend: 'wasm', world: { ranks: 4 } },
+      ...changes,
+    }).memory;
+  const named = (parts: readonly MemoryPart[], name: string): number =>
+    parts.find((part) => part.name === name)?.bytes ?? 0;
+
+  test('of a pipeline: each stage has its own tensors, and its pipeline’s samples', () => {
+    const memory = launch({
+      parallelism: { kind: 'synchronous', pipeline: { splitAfter: ['layer1'] } },
+    });
+    const [first, second] = [memory.ofRank(0), memory.ofRank(3)];
+    expect(named(first, 'gradient') + named(second, 'gradient')).toBe(4 * 199_210);
+    expect(named(first, 'gradient')).toBe(4 * (784 * 200 + 200));
+    expect(named(first, 'samples')).toBe((10_000 * 785) / 2);
+    expect(memory.ofRank(2)).toEqual(first);
+  });
+
+  test('of local steps and of full gradients: the vectors that they keep', () => {
+    const local = launch({ parallelism: { kind: 'local-steps' } });
+    expect(named(local.ofRank(0), 'steps')).toBe(2 * 4 * 199_210);
+    const reduced = launch({
+      optimizer: { kind: 'sgd', lr: 0.1, fullGradientEvery: 5 },
+    });
+    expect(named(reduced.ofRank(0), 'steps')).toBe(5 * 4 * 199_210);
+  });
+
+  test('of texts: all of it on every rank', () => {
+    const file = path.join(temporaryDirectory(), 'text.txt');
+    writeFileSync(file, 'one two three\n'.repeat(500));
+    const ofText = (dataset: string, ranks: number): number =>
+      named(
+        launch({
+          workload: { model: 'lstm-small', dataset, data: file, batchPerRank: 2 },
+          world: { ranks },
+        }).ofRank(0),
+        'samples',
+      );
+    expect([ofText('text', 1), ofText('text', 4)]).toEqual([7000, 7000]);
+    expect([ofText('text-characters', 1), ofText('text-characters', 4)]).toEqual([
+      28_000, 28_000,
+    ]);
+  });
+
+  test('of labelled texts: a pair for each trigram, and the scores that order them', () => {
+    const file = path.join(temporaryDirectory(), 'texts.tsv');
+    writeFileSync(file, 'a\tabcd\nb\tabcdefg\n'.repeat(50));
+    const parts = launch({
+      workload: {
+        ...{ model: 'logistic-regression', dataset: 'trigrams', data: file },
+        ...{ features: 1000, batchPerRank: 2 },
+      },
+      world: { ranks: 2 },
+    }).ofRank(1);
+    // 2 and 5 trigrams.
+    expect(named(parts, 'samples')).toBe((16 * 100 + 12 * 7 * 50) / 2);
+    const clicks = launch({
+      workload: { model: 'dlrm-small', dataset: 'clicks', batchPerRank: 2 },
+      optimizer: { kind: 'adagrad', lr: 0.1 },
+    });
+    expect(named(clicks.ofRank(0), 'scores')).toBeGreaterThan(2 ** 19);
   });
 });
 
@@ -107,7 +252,8 @@ async function compare([model, dataset, kind, momentum]: Case): Promise<void> {
     ...{ arena, gradient, kernels: loadWasmKernels(arena) },
     allocate: (length) => Promise.resolve(allocate(length)),
   });
-  expect(bytesIn(memory.filter(({ isInArena }) => isInArena))).toBe(allocated);
+  const certain = memory.ofRank(0).filter(({ isInArena }) => isInArena);
+  expect(bytesIn(certain)).toBe(allocated);
 }
 
 const QUICK: readonly Case[] = [
@@ -123,7 +269,17 @@ const SOAK: readonly Case[] = [
   ['transformer-seq2seq', 'reversal', 'adam', 0],
   ['dlrm', 'clicks', 'adagrad', 0],
   ['resnet-20', 'shapes', 'lars', 0.9],
+  ['resnet-18', 'shapes', 'sgd', 0.9],
+  ['resnet-110', 'shapes', 'sgd', 0.9],
+  ['vgg-16', 'shapes', 'adamw', 0],
+  ['lstm-ptb', 'sentences', 'sgd', 0],
+  ['transformer-iwslt', 'reversal', 'adam', 0],
 ];
+
+test('every model is among them', () => {
+  const names = [...QUICK, ...SOAK].map(([model]) => model);
+  expect(new Set(names)).toEqual(new Set(models.keys()));
+});
 
 describe('an arena gets as many bytes as were said', () => {
   test.each(QUICK)('%s with %s by %s, momentum %d', (...each) => compare(each));

@@ -178,6 +178,22 @@ describe.each([
       expect(state.subarray(start, start + length).every((v) => v === 0)).toBe(true);
     });
 
+    test.each(['sgd', 'lars'])(
+      'a decay beside plain steps of %s: the same bits as jax-js',
+      async (kind) => {
+        const optimizer = { ...base, kind, nesterov: kind === 'sgd', weightDecay: 0.1 };
+        const seats = [await onDevice({ optimizer }), await inArena({ optimizer })];
+        for (const seat of seats) {
+          await steps(seat, 0, 1);
+          seat.trainer.takePlainSteps(new Set(['layer1.weight', 'layer2.bias']));
+          await steps(seat, 1, 4);
+          seat.trainer.takePlainSteps(new Set());
+          await steps(seat, 4, 5);
+        }
+        expect(await bitsOf(seats[1]!)).toEqual(await bitsOf(seats[0]!));
+      },
+    );
+
     test('plain steps from before it moved stay plain', async () => {
       const plain = new Set(['layer1.weight']);
       const device = await onDevice({});

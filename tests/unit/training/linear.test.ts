@@ -131,6 +131,21 @@ test('a velocity restarts when a method takes over momentum', async () => {
   expect(weights[FEATURES]).toBeCloseTo(-0.37 - 0.37 * 1.9, 6);
 });
 
+test('a table’s decay keeps its momentum when a method takes over the gradient’s', async () => {
+  const optimizer = { ...plain, momentum: 0.9, weightDecay: 0.25 };
+  const trained = await trainer({ optimizer });
+  trained.takePlainSteps(new Set(['weight']));
+  await trained.writeWeights(new Float32Array(trained.length).fill(2));
+  let [weight, velocity] = [2, 0];
+  for (let iteration = 0; iteration < 6; iteration++) {
+    const gradient = new Float32Array(trained.length).fill(0.1 * iteration);
+    velocity = 0.9 * velocity + 0.25 * weight;
+    weight -= 0.37 * (gradient[0]! + velocity);
+    await trained.applyGradient(gradient, iteration);
+  }
+  expect((await weightsOf(trained))[0]).toBeCloseTo(weight, 5);
+});
+
 test('evaluation counts every test sample of the rank once', async () => {
   const trained = await trainer();
   const shard = await sparse.open({

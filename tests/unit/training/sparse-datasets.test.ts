@@ -75,8 +75,8 @@ describe('a file in the format of SVMlight', () => {
     const file = fileOf(content);
     writeFileSync(`${file}.t`, '-1 20:1\n');
     expect(svmlight.features!(file)).toBe(21);
-    expect(svmlight.inspect({ directory: file, inputs: {} })).toEqual({
-      ...{ train: 4, test: 1, bytes: 8 * 6 },
+    expect(svmlight.inspect({ directory: file, inputs: {} })).toMatchObject({
+      ...{ train: 4, test: 1, bytes: 16 * 5 + 12 * 6 },
     });
     expect((await partsOf(svmlight, file)).test).toEqual([one(0, { 20: 1 })]);
   });

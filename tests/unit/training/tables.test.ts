@@ -52,7 +52,7 @@ describe('a step of a table by adagrad', () => {
         adagrad.tableRule!(
           { momentum: 0, epsilon, weightDecay },
           0.25,
-        )(...([weights, gradient, [squares]] as const));
+        )(...([weights, gradient, [squares], false] as const));
         for (const [i, before] of expected.weights.entries()) {
           const g = gradient[i]! + weightDecay * before;
           expected.squares[i] = expected.squares[i]! + g * g;
@@ -80,7 +80,7 @@ describe('a step of a table by sgd', () => {
       const expected = { weights: weights.slice(), velocity: velocity.slice() };
       for (let step = 0; step < 3; step++) {
         const table = sgd.tableRule!(rule, 0.25);
-        table(weights, gradient, rule.momentum > 0 ? [velocity] : []);
+        table(weights, gradient, rule.momentum > 0 ? [velocity] : [], false);
         plainStep(expected, gradient, { ...rule, rate: 0.25 });
       }
       expect(weights).toEqual(expected.weights);

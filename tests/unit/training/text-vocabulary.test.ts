@@ -48,12 +48,14 @@ describe('characters', () => {
       // x was not among them.
       test: [0, 2],
     });
-    expect(textCharacters.inspect({ directory, inputs: inputsOf(2, 6) })).toEqual({
-      ...{ train: 17, test: 1 },
-      notice:
-        '5 of 5 different characters are known; 0 % of the training characters and ' +
-        '50.0 % of the test characters are unknown.',
-    });
+    expect(textCharacters.inspect({ directory, inputs: inputsOf(2, 6) })).toMatchObject(
+      {
+        ...{ train: 17, test: 1 },
+        notice:
+          '5 of 5 different characters are known; 0 % of the training characters and ' +
+          '50.0 % of the test characters are unknown.',
+      },
+    );
   });
 
   test('that are more than the model knows are refused, with both numbers', () => {
@@ -101,7 +103,7 @@ describe('words', () => {
       train: [3, 0, 2, 1, 3, 4, 2, 0, 1],
       test: [0, 4, 1, 0, 0, 1],
     });
-    expect(textWords.inspect({ directory, inputs: inputsOf(2, 5) })).toEqual({
+    expect(textWords.inspect({ directory, inputs: inputsOf(2, 5) })).toMatchObject({
       ...{ train: 8, test: 5 },
       notice:
         'ptb.train.txt to train, ptb.test.txt to test, ptb.valid.txt left out. ' +
@@ -137,7 +139,7 @@ describe('words', () => {
 
 test('the bytes of a directory with parts are split by the names as well', () => {
   const directory = directoryOf({ 'train.txt': 'abcdef', 'test.txt': 'abc' });
-  expect(text.inspect({ directory, inputs: inputsOf(2, 256) })).toEqual({
+  expect(text.inspect({ directory, inputs: inputsOf(2, 256) })).toMatchObject({
     ...{ train: 5, test: 2 },
     notice: 'train.txt to train, test.txt to test.',
   });

@@ -187,6 +187,34 @@ describe('loss and gradient', () => {
 });
 
 describe('applying gradients', () => {
+  test('a gradient that has momentum, whole, beside a decay: SGD with momentum', async () => {
+    const [momentum, weightDecay, lr] = [0.9, 0.5, 0.1];
+    const optimizer = { kind: 'sgd', lr, momentum, weightDecay } as const;
+    const subject = await trainer(0, {
+      optimizer: { ...optimizer, schedule: 'constant' },
+    });
+    subject.takePlainSteps(new Set(subject.tensors.map(({ name }) => name)));
+    const expected = Float64Array.from(await weightsOf(subject));
+    const velocity = new Float64Array(subject.length);
+    // As `dgc` sends it where it sends all and masks nothing.
+    const sent = new Float64Array(subject.length);
+    for (let iteration = 0; iteration < 12; iteration++) {
+      const gradient = ramp(subject.length, 0.01 * (iteration + 1));
+      for (const [i, value] of gradient.entries()) {
+        sent[i] = momentum * sent[i]! + value;
+        velocity[i] = momentum * velocity[i]! + value + weightDecay * expected[i]!;
+        expected[i]! -= lr * velocity[i];
+      }
+      await subject.applyGradient(Float32Array.from(sent), iteration);
+    }
+    const weights = await weightsOf(subject);
+    const worst = weights.reduce(
+      (most, weight, i) => Math.max(most, Math.abs(weight - expected[i]!)),
+      0,
+    );
+    expect(worst).toBeLessThan(1e-5);
+  });
+
   test('tensors that took plain steps restart with momentum', async () => {
     const optimizer = {
       kind: 'sgd',

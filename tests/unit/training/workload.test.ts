@@ -66,10 +66,16 @@ test('a sound workload passes and tells its sizes', () => {
     })),
     iterationsPerPass: 62.5,
     memory: {
-      ...{ parameters: 199_210, inTables: 0, stateVectors: 1, stepsInArena: true },
-      // 28 × 28 bytes and a label each, among four ranks.
-      samples: (10_000 * 785) / 4,
-      because: undefined,
+      tensors: expect.arrayContaining([
+        {
+          ...{ name: 'layer3.bias', shape: [10] },
+          ...{ start: 199_200, length: 10, isTable: false },
+        },
+      ]) as never,
+      ...{ stateVectors: 1, stepsInArena: true },
+      // 28 × 28 bytes and a label each.
+      samples: { shared: 10_000 * 785, each: 0 },
+      ...{ scores: 0, because: undefined },
     },
     weightDecay: undefined,
   });

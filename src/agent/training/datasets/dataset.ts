@@ -32,6 +32,8 @@ export interface DatasetSize {
   readonly notice?: string | undefined;
   /** Bytes in memory of all samples, which the ranks share, where samples differ in size. */
   readonly bytes?: number | undefined;
+  /** Bytes in memory that every rank needs, however many there are. */
+  readonly bytesEach?: number | undefined;
 }
 
 /** Columns of a table (`workload.columns`), by name. */

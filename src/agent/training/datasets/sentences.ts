@@ -36,8 +36,10 @@ export const sentences: Dataset = {
   summary: '200,000 bytes of English-like sentences, generated on the fly',
   needsData: false,
   fields: { tokens: { type: 'i32', shape: ['any'], below: 128 } },
-  inspect: ({ inputs }) =>
-    windowCounts(cutLengths(LENGTH), windowLength(inputs), 'sentences'),
+  inspect: ({ inputs }) => ({
+    ...windowCounts(cutLengths(LENGTH), windowLength(inputs), 'sentences'),
+    bytesEach: LENGTH,
+  }),
   open: ({ inputs, rank, world }) =>
     Promise.resolve(
       windowShards(cutText(writeSentences()), windowLength(inputs), { rank, world }),

@@ -20,6 +20,17 @@ export interface SparseSample {
   readonly values: ArrayLike<number>;
 }
 
+/** A feature and its value. */
+const PAIR_BYTES = 8;
+/** The class of a sample and where it begins. */
+const SAMPLE_BYTES = 16;
+/** The room for pairs doubles as they come: a half more, on the average. */
+const SPARE = 1.5;
+
+/** What samples with so many pairs of a feature and a value take in memory, all together. */
+export const sparseSampleBytes = (samples: number, pairs: number): number =>
+  SAMPLE_BYTES * samples + SPARE * PAIR_BYTES * pairs;
+
 class SparseSamples implements Samples {
   /** Features of the sample that has most, at least 1. */
   longest = 1;

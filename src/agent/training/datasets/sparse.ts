@@ -7,7 +7,7 @@
 import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
-import { ShardCollector, sparseFields } from './sparse-samples.ts';
+import { ShardCollector, sparseFields, sparseSampleBytes } from './sparse-samples.ts';
 import { power } from '../../../shared/portable-math.ts';
 
 const SAMPLES = 10_000;
@@ -22,7 +22,10 @@ export const sparse: Dataset = {
   needsData: false,
   fields: sparseFields,
   features: () => FEATURES,
-  inspect: () => splitSizes(SAMPLES),
+  inspect: () => ({
+    ...splitSizes(SAMPLES),
+    bytes: sparseSampleBytes(SAMPLES, PER_SAMPLE * SAMPLES),
+  }),
   open: ({ features = FEATURES, rank, world }) => {
     const collector = new ShardCollector(splitSizes(SAMPLES), rank, world);
     const random = new RandomSequence({ seed: 1, purpose: purposes.sparseSample });

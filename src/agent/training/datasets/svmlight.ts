@@ -12,7 +12,12 @@
 import type { Dataset, DatasetSize } from './dataset.ts';
 import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
-import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
+import {
+  ShardCollector,
+  sparseFields,
+  sparseSampleBytes,
+  type SparseSample,
+} from './sparse-samples.ts';
 import { withTestFile, type SplitFiles } from './split-files.ts';
 import { linesOf, malformed, quoted, textOf } from './text-lines.ts';
 
@@ -108,9 +113,6 @@ function highestOf(
   return ofTest.features > ofTrain.features ? ofTest : ofTrain;
 }
 
-/** A feature and its value. */
-const PAIR_BYTES = 8;
-
 const filesOf = (place: string | undefined): SplitFiles =>
   withTestFile(requireFile(place, 'a file in the format of SVMlight', 'sparse'));
 
@@ -120,11 +122,11 @@ function sizesOf({ train, test }: SplitFiles): DatasetSize {
     const ofTest = contents.of(test);
     return {
       ...{ train: samples, test: ofTest.samples },
-      bytes: PAIR_BYTES * (pairs + ofTest.pairs),
+      bytes: sparseSampleBytes(samples + ofTest.samples, pairs + ofTest.pairs),
     };
   }
   return {
-    ...{ ...splitSizes(samples), bytes: PAIR_BYTES * pairs },
+    ...{ ...splitSizes(samples), bytes: sparseSampleBytes(samples, pairs) },
     notice: `${train} has no test part (${train}.t): every tenth sample is used for testing.`,
   };
 }

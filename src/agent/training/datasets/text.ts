@@ -28,6 +28,7 @@ export const text: Dataset = {
         test === undefined ? cutLengths(bytes) : { train: bytes, test: bytesOf(test) };
       return {
         ...windowCounts(lengths, windowLength(inputs), place),
+        bytesEach: lengths.train + lengths.test,
         ...(notice === undefined ? {} : { notice }),
       };
     }),
@@ -47,5 +48,8 @@ export const text: Dataset = {
   },
 };
 
-const readAll = (files: readonly string[]): Uint8Array =>
-  Buffer.concat(files.map((file) => readFileSync(file)));
+/** One file is not copied. */
+const readAll = ([first, ...others]: readonly string[]): Uint8Array =>
+  others.length === 0
+    ? readFileSync(first!)
+    : Buffer.concat([first!, ...others].map((file) => readFileSync(file)));

@@ -11,7 +11,12 @@ import type { Dataset } from './dataset.ts';
 import { finalHash } from './murmur-hash.ts';
 import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
-import { ShardCollector, sparseFields, type SparseSample } from './sparse-samples.ts';
+import {
+  ShardCollector,
+  sparseFields,
+  sparseSampleBytes,
+  type SparseSample,
+} from './sparse-samples.ts';
 import { filledLinesOf, malformed, quoted, requireUtf8 } from './text-lines.ts';
 
 const TRIGRAM_FEATURES = 2 ** 24;
@@ -19,6 +24,8 @@ const TAB = 9;
 
 interface Contents {
   readonly samples: number;
+  /** Trigrams of all texts, of which some may be the same. */
+  readonly trigrams: number;
   /** In the order of their names: classes 0 and 1. */
   readonly labels: readonly string[];
   /** Whether the first line names the columns. */
@@ -31,6 +38,7 @@ const HEADERS: ReadonlySet<string> = new Set(['label', 'class']);
 const contents = new FileCache((file): Contents => {
   /** How often each label occurs, and the first line of each. */
   const found = new Map<string, { count: number; readonly line: number }>();
+  let trigrams = 0;
   for (const [line, number] of filledLinesOf(file)) {
     requireUtf8(line, file, number);
     const label = labelOf(line, file, number);
@@ -38,6 +46,7 @@ const contents = new FileCache((file): Contents => {
     if (known !== undefined) known.count++;
     else found.set(label, { count: 1, line: number });
     if (found.size > 3) break;
+    trigrams += Math.max(0, line.length - line.indexOf(TAB) - 3);
   }
   const [first] = found;
   const hasHeader =
@@ -45,7 +54,9 @@ const contents = new FileCache((file): Contents => {
   if (hasHeader) found.delete(first![0]);
   const samples = [...found.values()].reduce((sum, { count }) => sum + count, 0);
   const labels = [...found.keys()];
-  if (labels.length === 2) return { samples, labels: labels.sort(), hasHeader };
+  if (labels.length === 2) {
+    return { samples, trigrams, labels: labels.sort(), hasHeader };
+  }
   const shown = labels.slice(0, 3).map(quoted).join(', ');
   const many = labels.length > 3 ? 'more than 3' : labels.length;
   const what = `${many} labels (${shown}), expected two`;
@@ -73,10 +84,11 @@ export const trigrams: Dataset = {
   fields: sparseFields,
   features: () => TRIGRAM_FEATURES,
   inspect: ({ directory }) => {
-    const { hasHeader, labels, samples } = contents.of(fileAt(directory));
+    const { hasHeader, labels, samples, trigrams } = contents.of(fileAt(directory));
     const header = hasHeader ? 'the first line names the columns; ' : '';
     return {
       ...splitSizes(samples),
+      bytes: sparseSampleBytes(samples, trigrams),
       notice: `${header}class 0 is "${labels[0]}", class 1 is "${labels[1]}"; every tenth text is used for testing.`,
     };
   },

@@ -38,6 +38,8 @@ const MOST_TOKENS = 10_000_000;
 /** A text is one string of V8, of half a billion code units at most. */
 const MOST_BYTES = 250_000_000;
 
+const TOKEN_BYTES = 4;
+
 interface Contents extends PartLengths {
   /** Of the training part, most frequent first. */
   readonly tokens: readonly string[];
@@ -71,6 +73,7 @@ export function vocabularyText(kind: TokenKind): Dataset {
           `${kind.noun} are unknown.`;
         return {
           ...counts,
+          bytesEach: TOKEN_BYTES * (found.train + found.test),
           notice: files.notice === undefined ? notice : `${files.notice} ${notice}`,
         };
       }),

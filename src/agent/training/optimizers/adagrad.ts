@@ -29,7 +29,7 @@ export const adagrad: Optimizer = {
   stepInArena(kernels, { epsilon = EPSILON, weightDecay = 0 }, step) {
     const { factor, gradient, rate, state, weights } = step;
     const settings = { epsilon, factor, rate, weightDecay };
-    kernels.adagrad(weights, state[0]!, gradient, settings);
+    kernels.optimization.adagrad(weights, state[0]!, gradient, settings);
   },
   tableRule({ epsilon = EPSILON, weightDecay = 0 }, rate) {
     return (weights, gradient, [state]) => {

@@ -51,7 +51,7 @@ function adamWith(id: string, decoupled: boolean): Optimizer {
       const { factor, gradient, rate, state, weights } = step;
       const [mean, square] = state;
       const [ofMean, ofRoot] = step.factors;
-      kernels.adam(weights, mean!, square!, gradient, {
+      kernels.optimization.adam(weights, mean!, square!, gradient, {
         ...{ factor, rate, weightDecay, decoupled, beta1, beta2, epsilon },
         ...{ ofMean: ofMean!, ofRoot: ofRoot! },
       });

@@ -4,7 +4,7 @@
  * tensors. A new optimiser is one file with this interface and one line in registry.ts.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import type { OptimizationKernels } from '../../kernels/optimization.ts';
+import type { Kernels } from '../../kernels/kernels.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
@@ -38,7 +38,11 @@ export interface TensorStep {
   readonly factors: readonly JaxArray[];
   /** Whether the tensor has one dimension: a bias, or a scale. */
   readonly isVector: boolean;
+  /** Whether the velocity is that of the decay alone (`decayHasVelocity`); default: no. */
+  readonly ofDecay?: boolean | undefined;
 }
+
+export type StepKernels = Pick<Kernels, 'blend' | 'optimization'>;
 
 /** A tensor's part of a step in the arena. */
 export interface ArenaStep {
@@ -51,13 +55,19 @@ export interface ArenaStep {
   readonly rate: number;
   /** What `factors` gives for the iteration, in its order. */
   readonly factors: readonly number[];
+  /** As in `TensorStep`. */
+  readonly ofDecay: boolean;
 }
 
-/** One step of a table on the host: changes weights and state in place. */
+/**
+ * One step of a table on the host: changes weights and state in place.
+ * @param ofDecay as in `TensorStep`
+ */
 export type TableRule = (
   weights: Float32Array,
   gradient: Float32Array,
   state: readonly Float32Array[],
+  ofDecay: boolean,
 ) => void;
 
 export interface Optimizer {
@@ -73,6 +83,11 @@ export interface Optimizer {
   readonly movesByRate?: boolean | undefined;
   /** λ where the spec gives none; default: 0. */
   readonly defaultWeightDecay?: number | undefined;
+  /**
+   * Whether steps that leave momentum to the compression keep a velocity all the same: that of
+   * the weight decay, which is not compressed. Default: no.
+   */
+  decayHasVelocity?(settings: OptimizerSettings): boolean;
   /** State vectors as long as the weights, kept from iteration to iteration. */
   stateVectors(settings: OptimizerSettings): number;
   /**
@@ -87,7 +102,7 @@ export interface Optimizer {
    * jax-js takes all steps.
    */
   stepInArena?(
-    kernels: OptimizationKernels,
+    kernels: StepKernels,
     settings: OptimizerSettings,
     step: ArenaStep,
   ): void;

@@ -1,0 +1,91 @@
+/** What the ranks of a spec need in memory: of a pipeline, by its stages. */
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { asynchronousOf, localStepsOf, pipelineOf } from '../../shared/parallelism.ts';
+import { mayHaveGpu } from '../training/create-trainer.ts';
+import { factsOf, type MemoryFacts } from '../training/memory-facts.ts';
+import type { LayerFacts } from '../training/workload.ts';
+import { memoryParts, requireArena, type MemoryPart } from './memory-estimate.ts';
+
+export interface LaunchMemoryOptions {
+  readonly spec: ExperimentSpec;
+  /** Of the whole model. */
+  readonly facts: MemoryFacts;
+  readonly layers: readonly LayerFacts[] | undefined;
+  /** All that will be in force. */
+  readonly plans: readonly ExchangePlan[];
+}
+
+export class LaunchMemory {
+  readonly #options: LaunchMemoryOptions;
+  /** By stage; one where every rank has the whole model. */
+  readonly #facts: readonly MemoryFacts[];
+
+  constructor(options: LaunchMemoryOptions) {
+    this.#options = options;
+    const { spec } = options;
+    const onServers = asynchronousOf(spec) !== undefined;
+    const { stepsInArena } = options.facts;
+    const facts = { ...options.facts, stepsInArena: stepsInArena && !onServers };
+    this.#facts = stageNames(options).map((names) =>
+      names === undefined ? facts : factsOf(facts, ({ name }) => names.has(name)),
+    );
+  }
+
+  /** @param ranks of the run; default: as many as the spec has */
+  ofRank(rank: number, ranks = this.#options.spec.world.ranks): readonly MemoryPart[] {
+    const stages = this.#facts.length;
+    return memoryParts(this.#facts[rank % stages]!, this.#options.plans, {
+      ranks: Math.max(1, Math.floor(ranks / stages)),
+      vectors: stepVectors(this.#options.spec),
+    });
+  }
+
+  /** @throws GradwireError `MEMORY_TOO_SMALL`: what no arena can hold */
+  requireArenas(): void {
+    const { backend } = this.#options.spec;
+    for (const [stage, facts] of this.#facts.entries()) {
+      // On a GPU the gradient may be there, unless tables keep it here.
+      const hasTables = facts.tensors.some(({ isTable }) => isTable);
+      const isHere = backend === 'wasm' || !mayHaveGpu() || hasTables;
+      if (isHere) requireArena(this.ofRank(stage), facts);
+    }
+  }
+}
+
+/** The names of the tensors of each stage; undefined: all. A shared one belongs to the first. */
+function stageNames({
+  layers = [],
+  spec,
+}: LaunchMemoryOptions): readonly (ReadonlySet<string> | undefined)[] {
+  const pipeline = pipelineOf(spec);
+  if (pipeline === undefined) return [undefined];
+  const names = layers.map(({ name }) => name);
+  const ends = [
+    ...pipeline.splitAfter.map((name) => names.indexOf(name) + 1),
+    layers.length,
+  ];
+  const taken = new Set<string>();
+  return ends.map((end, stage) => {
+    const chain = layers.slice(ends[stage - 1] ?? 0, end);
+    const own = new Set(
+      chain.flatMap(({ tensors }) => tensors).filter((name) => !taken.has(name)),
+    );
+    for (const name of own) taken.add(name);
+    return own;
+  });
+}
+
+/** Vectors as long as the gradient that its form of parallelism needs. */
+function stepVectors(spec: ExperimentSpec): number {
+  const { compareEvery, doubleBuffer, optimizer } = spec;
+  const local = localStepsOf(spec);
+  return (
+    // The weights of the last exchange, and the outer optimiser's velocity.
+    (local === undefined ? 0 : local.outer.momentum === 0 ? 1 : 2) +
+    // The gradient of all samples, its weights, those in use, and the batch's gradient there.
+    (optimizer.fullGradientEvery === undefined ? 0 : 5) +
+    (doubleBuffer === true ? 1 : 0) +
+    ((compareEvery ?? 0) > 0 ? 1 : 0)
+  );
+}

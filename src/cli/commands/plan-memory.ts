@@ -1,0 +1,56 @@
+/** What `gradwire plan` says of memory: of a rank, part by part, and of each machine. */
+import type { RankMemory } from '../../agent/engine.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { assignRanks } from '../../shared/rank-assignment.ts';
+import { formatBytes } from '../../shared/units.ts';
+
+interface MachineMemory {
+  readonly node: string;
+  readonly ranks: number;
+  readonly bytes: number;
+  /** What it has left, where that is known: of this computer. */
+  readonly available?: number;
+}
+
+/** In bytes. */
+export interface PlannedMemory {
+  readonly ranks: number;
+  readonly perRank: number;
+  readonly parts: readonly { readonly name: string; readonly bytes: number }[];
+  readonly machines: readonly MachineMemory[];
+}
+
+export function plannedMemory(
+  { ranks, parts }: RankMemory,
+  nodes: readonly string[],
+): PlannedMemory {
+  const perRank = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  const machines = assignRanks(ranks, nodes).map(([node, share]): MachineMemory => {
+    const needs = { node, ranks: share.length, bytes: perRank * share.length };
+    return node === LOCAL_NODE
+      ? { ...needs, available: process.availableMemory() }
+      : needs;
+  });
+  return {
+    ...{ ranks, perRank, machines },
+    parts: parts.map(({ name, bytes }) => ({ name, bytes })),
+  };
+}
+
+export function memoryText({ machines, parts, perRank }: PlannedMemory): string {
+  const listed = parts.map(({ bytes, name }) => `${name} ${formatBytes(bytes)}`);
+  const ofMachines = machines.map(({ available, bytes, node, ranks }) => {
+    const left =
+      available === undefined
+        ? ''
+        : available < bytes
+          ? `; it has only ${formatBytes(available)} left`
+          : `; it has ${formatBytes(available)} left`;
+    const times = ranks === 1 ? 'rank' : `${ranks} ranks`;
+    return `memory on ${node}: ${formatBytes(bytes)} for its ${times}${left}`;
+  });
+  return (
+    `memory of a rank: about ${formatBytes(perRank)} and what the model computes with ` +
+    `(${listed.join(', ')})\n${ofMachines.join('\n')}`
+  );
+}
