@@ -17,6 +17,8 @@ export interface TrainerSteps {
   /** Weights after the last step, thinned out alike. */
   readonly weights: readonly number[];
   readonly evaluation: EvaluationSums;
+  /** By how much a step of rate 1 moved the first weights, under a gradient whose squares overflow. */
+  readonly clipped: readonly number[];
 }
 
 const thin = (values: Float32Array) =>
@@ -34,6 +36,24 @@ const options: TrainerOptions = {
   optimizer: { kind: 'sgd', lr: 0.05, momentum: 0.9, schedule: 'cosine' },
   iterations: 10,
 };
+/** Clipped to a norm of 0.5, on the device; the other elements are 0. */
+async function clipped(): Promise<readonly number[]> {
+  const { kind, schedule } = options.optimizer;
+  const clipping = await createTrainer({
+    ...options,
+    optimizer: { kind, schedule, lr: 1, momentum: 0, clipNorm: 0.5 },
+  });
+  const large = [3e38, -1e38, 2e30, 0, 7e37];
+  const values = new Float32Array(clipping.length);
+  values.set(large);
+  const [before, after] = [values.slice(), values.slice()];
+  await clipping.readWeights(before);
+  await clipping.applyGradient(values, 0);
+  await clipping.readWeights(after);
+  clipping.close();
+  return large.map((_, i) => before[i]! - after[i]!);
+}
+
 const trainer = await createTrainer(options);
 // As the worker has it: a view on memory that the engine's thread shares.
 const gradient = new Float32Array(new SharedArrayBuffer(4 * trainer.length));
@@ -63,6 +83,7 @@ const result: TrainerSteps = {
   gradients,
   weights: thin(weights),
   evaluation: await trainer.evaluate(),
+  clipped: await clipped(),
 };
 trainer.close();
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -73,6 +73,16 @@ describe.skipIf(!canRunWebGpu)('training on webgpu', () => {
     // A sample on the edge between two classes may fall either way.
     expect(Math.abs(correctThere! - correct!)).toBeLessThanOrEqual(1);
   });
+
+  test('a gradient whose squares overflow is clipped to the norm', () => {
+    const large = [3e38, -1e38, 2e30, 0, 7e37];
+    const length = Math.hypot(...large);
+    for (const { clipped } of [webgpu, wasm]) {
+      for (const [i, value] of large.entries()) {
+        expect(clipped[i]).toBeCloseTo((0.5 * value) / length, 6);
+      }
+    }
+  });
 });
 
 describe.skipIf(hasGpu)('without a GPU', () => {

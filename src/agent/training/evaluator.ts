@@ -13,6 +13,7 @@ import { MeasureTotals } from './measure-totals.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
 import type { Model } from './models/model.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
+import { StatisticMeans } from './statistic-means.ts';
 
 /** Test samples per call of the compiled scores; the last block is padded. */
 const BLOCK = 250;
@@ -87,16 +88,13 @@ export class Evaluator {
     return totals;
   }
 
-  /** Their means over the batches of the first iterations; none for a model without. */
+  /** Those of the batches of the first iterations; none for a model without. */
   async #statistics(): Promise<JaxArray[]> {
     const { jax, functions, model } = this.#parts;
     const [train, sampler] = [this.#train, this.#sampler];
     if (train === undefined || sampler === undefined) return [];
     const batches = Math.ceil(STATISTICS_SAMPLES / sampler.batch);
-    const totals = model.statistics!.map(({ shape }) => ({
-      shape,
-      sum: new Float64Array(shape.reduce((product, size) => product * size, 1)),
-    }));
+    const means = new StatisticMeans(model.statistics!);
     for (let iteration = 0; iteration < batches; iteration++) {
       sampler.fill(iteration, train.rows);
       train.read(train.rows.length);
@@ -104,16 +102,12 @@ export class Evaluator {
         this.#parts.weightsFor(train),
         train.upload(jax),
       );
-      const values = await Promise.all(given.map((array) => array.data()));
-      for (const [which, { sum }] of totals.entries()) {
-        for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + values[which]![i]!;
-      }
+      means.add(await Promise.all(given.map((array) => array.data())));
     }
-    return totals.map(({ shape, sum }) =>
-      jax.numpy.array(
-        Float32Array.from(sum, (total) => total / batches),
-        { shape: [...shape] },
-      ),
+    return means.values().map((values, which) =>
+      jax.numpy.array(values as Float32Array<ArrayBuffer>, {
+        shape: [...model.statistics![which]!.shape],
+      }),
     );
   }
 }

@@ -89,10 +89,16 @@ function preciseMoments(weights: Float32Array): Moments {
     const labels = [...rows].map((row) => train.labels[row]!);
     resnetLosses(weights, train.imagesOf(rows), labels, shape, { noted });
     for (const [i, moments] of noted.entries()) {
-      sums[i] = moments.map((value, c) => (sums[i]?.[c] ?? 0) + value / BATCHES);
+      // Of the squares, not around the batch's own mean.
+      const about = moments.map((value, c) =>
+        i % 2 === 0 ? value : value + noted[i - 1]![c]! ** 2,
+      );
+      sums[i] = about.map((value, c) => (sums[i]?.[c] ?? 0) + value / BATCHES);
     }
   }
-  return sums;
+  return sums.map((moments, i) =>
+    moments.map((value, c) => (i % 2 === 0 ? value : value - sums[i - 1]![c]! ** 2)),
+  );
 }
 
 const expectedLoss = (weights: Float32Array): number => {

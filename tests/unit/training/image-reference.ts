@@ -8,7 +8,7 @@ import type { VggShape } from '../../../src/agent/training/models/vgg.ts';
 type Image = number[][][];
 export type Batch = readonly Image[];
 
-/** Mean and mean of squares of each channel of each norm, in the norms' order. */
+/** Mean and variance of each channel of each norm, in the norms' order. */
 export type Moments = number[][];
 
 /** How to normalise: by the batch's own moments, which are noted, or by given ones. */
@@ -86,16 +86,18 @@ function normalized(
   const mean = (of: (value: number) => number): number[] =>
     scale.map((_, c) => pixels.reduce((sum, p) => sum + of(p[c]!), 0) / pixels.length);
   const next = norms.noted.length;
+  const own = mean((value) => value);
+  const squares = mean((value) => value * value);
   norms.noted.push(
-    mean((value) => value),
-    mean((value) => value * value),
+    own,
+    squares.map((square, c) => square - own[c]! ** 2),
   );
   const means = (norms.given ?? norms.noted)[next]!;
-  const squares = (norms.given ?? norms.noted)[next + 1]!;
+  const variances = (norms.given ?? norms.noted)[next + 1]!;
   return mapPixels(batch, (pixel) =>
     pixel.map((value, c) => {
-      const variance = squares[c]! - means[c]! ** 2;
-      return ((value - means[c]!) / Math.sqrt(variance + 1e-5)) * scale[c]! + shift[c]!;
+      const deviation = Math.sqrt(variances[c]! + 1e-5);
+      return ((value - means[c]!) / deviation) * scale[c]! + shift[c]!;
     }),
   );
 }

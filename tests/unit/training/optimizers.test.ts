@@ -194,6 +194,23 @@ test('lars moves weights of norm 0, and stays where the gradient is 0', async ()
   expect([...(await step([1, 2], [0, 0]))]).toEqual([1, 2]);
 });
 
+test('lars goes by the norm of a gradient that has no square', async () => {
+  const gradient = [3e30, -4e30];
+  const { weight } = optimizers.get('lars')!.update(
+    runtime.jax,
+    { momentum: 0, trust: 0.1 },
+    {
+      weight: array([3, 4], [1, 2]),
+      ...{ gradient: array(gradient, [1, 2]), state: [] },
+      ...{ learningRate: scalar(1), factors: [], isVector: false },
+    },
+  );
+  const moved = [...(await weight.data())];
+  for (const [i, value] of gradient.entries()) {
+    expect(moved[i]).toBeCloseTo([3, 4][i]! - (value / 5e30) * 0.5, 5);
+  }
+});
+
 describe('clipping', () => {
   const clip = async (norm: number | undefined): Promise<number[]> => {
     const gradients = [array([3, 0], [2]), array([0, 4], [1, 2])];
@@ -208,6 +225,30 @@ describe('clipping', () => {
 
   test.each([undefined, 5, 100])('leaves what is shorter (%s)', async (norm) => {
     expect(await clip(norm)).toEqual([3, 0, 0, 4]);
+  });
+
+  const F32_MOST = 3.4e38;
+  test.each([1, 1e-3, 1e10])(
+    'clips elements that have no square, to %d',
+    async (norm) => {
+      const large = [F32_MOST, -F32_MOST / 2, 0, 1e20, 1e30, 3];
+      const gradients = [array(large.slice(0, 2), [2]), array(large.slice(2), [2, 2])];
+      const length = Math.hypot(...large);
+      const values = clipGradients(runtime.jax, gradients, norm).map((each) =>
+        each.data(),
+      );
+      const measured = (await Promise.all(values)).flatMap((tensor) => [...tensor]);
+      for (const [i, value] of large.entries()) {
+        const wanted = (value / length) * norm;
+        expect(Math.abs(measured[i]! - wanted)).toBeLessThan(1e-6 * norm);
+      }
+    },
+  );
+
+  test('leaves large elements within a large norm', async () => {
+    const values = [3 * 2 ** 66, -4 * 2 ** 66];
+    const [clipped] = clipGradients(runtime.jax, [array(values, [2])], 2 ** 69);
+    expect([...(await clipped!.data())]).toEqual(values);
   });
 
   test('leaves a gradient of 0', async () => {

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import { BatchSampler } from '../../../src/agent/training/batches/batch-sampler.ts';
 import { sparse } from '../../../src/agent/training/datasets/sparse.ts';
-import { BatchNorms } from '../../../src/agent/training/models/batch-norm.ts';
+import {
+  BatchNorms,
+  normStatistics,
+} from '../../../src/agent/training/models/batch-norm.ts';
 import { blockSum } from '../../../src/agent/training/runtime/block-sum.ts';
 import {
   crossEntropy,
@@ -17,6 +20,7 @@ import {
   type JaxArray,
   type JaxRuntime,
 } from '../../../src/agent/training/runtime/jax-runtime.ts';
+import { StatisticMeans } from '../../../src/agent/training/statistic-means.ts';
 import { linearStep } from './linear-reference.ts';
 import { samplesOf } from './sparse-rows.ts';
 import { trainerOptions } from './train-together.ts';
@@ -198,6 +202,45 @@ describe('norms around a mean far from 0', () => {
       expect(Math.abs(normed[i]! - expected)).toBeLessThan(1e-6);
     }
   });
+
+  // In f64 by hand; torch.nn.BatchNorm1d in evaluation has as much, with these moments.
+  test.each([0, 10, 1000, -1000])(
+    'a batch norm that is evaluated, at a mean of %d and a deviation of 1',
+    async (mean) => {
+      const [rows, batches] = [64, 16];
+      const of = (batch: number) =>
+        f32(rows, (i) => mean + Math.SQRT2 * Math.sin(0.7 * i + batch) + 0.1 * batch);
+      const pass = (values: Float32Array<ArrayBuffer>, given?: JaxArray[]) => {
+        const norms = new BatchNorms(runtime.jax, given);
+        const normed = norms.normalize(
+          array(values, [values.length, 1]),
+          array(Float32Array.of(1)),
+          array(Float32Array.of(0)),
+        );
+        return { normed, statistics: norms.statistics };
+      };
+      const means = new StatisticMeans(normStatistics('norm', 1));
+      const all: number[] = [];
+      for (let batch = 0; batch < batches; batch++) {
+        const values = of(batch);
+        all.push(...values);
+        const { normed, statistics } = pass(values);
+        normed.dispose();
+        means.add(await Promise.all(statistics.map((value) => value.data())));
+      }
+      const given = means.values().map((value) => array(Float32Array.from(value)));
+      const tested = of(0.5);
+      const measured = await pass(tested, given).normed.data();
+      const centre = all.reduce((sum, value) => sum + value, 0) / all.length;
+      const variance =
+        all.reduce((sum, value) => sum + (value - centre) ** 2, 0) / all.length;
+      for (const [i, value] of tested.entries()) {
+        const expected = (value - centre) / Math.sqrt(variance + 1e-5);
+        // Rounding of the mean itself: half a step of f32 at 1,000 is 3e-5.
+        expect(Math.abs(measured[i]! - expected)).toBeLessThan(1e-4);
+      }
+    },
+  );
 
   test('a batch norm of 600,000 equal steps', async () => {
     const [rows, side] = [150, 64];

@@ -1,8 +1,8 @@
 /**
  * Batch normalisation (Ioffe and Szegedy, 2015) over all but the last axis. In training a
  * channel is normalised by its mean and variance in the batch, and these are given out as
- * statistics: the mean, and the mean of the squares, which can be averaged over batches. An
- * evaluation normalises by such averages (docs/decisions/043-batch-norm.md).
+ * statistics. An evaluation normalises by those of many batches
+ * (docs/decisions/043-batch-norm.md).
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { ModelStatistic, ModelTensor } from './model.ts';
@@ -24,7 +24,7 @@ export function normStatistics(
 ): readonly ModelStatistic[] {
   return [
     { name: `${name}.mean`, shape: [channels] },
-    { name: `${name}.square`, shape: [channels] },
+    { name: `${name}.variance`, shape: [channels], around: `${name}.mean` },
   ];
 }
 
@@ -45,7 +45,6 @@ export class BatchNorms {
   /** Takes ownership of its arguments. */
   normalize(values: JaxArray, scale: JaxArray, shift: JaxArray): JaxArray {
     const { lax, numpy } = this.#jax;
-    let mean: JaxArray;
     let variance: JaxArray;
     let centred: JaxArray;
     if (this.#given === undefined) {
@@ -53,15 +52,13 @@ export class BatchNorms {
       const first = lax.stopGradient(firstOfChannels(values.ref));
       const near = values.sub(first.ref);
       const ofNear = channelMeans(near.ref);
-      mean = first.add(ofNear.ref);
+      const mean = first.add(ofNear.ref);
       centred = near.sub(ofNear);
       variance = channelMeans(numpy.square(centred.ref));
-      this.statistics.push(mean.ref, variance.ref.add(numpy.square(mean)));
+      this.statistics.push(mean, variance.ref);
     } else {
-      mean = this.#given[this.#next++]!;
-      const square = this.#given[this.#next++]!;
-      // Rounding may leave less than nothing of a channel that is constant.
-      variance = numpy.maximum(square.sub(numpy.square(mean.ref)), 0);
+      const mean = this.#given[this.#next++]!;
+      variance = this.#given[this.#next++]!;
       centred = values.sub(mean);
     }
     const factor = scale.div(numpy.sqrt(variance.add(EPSILON)));

@@ -32,7 +32,7 @@ import {
   layersFault,
 } from './layers-fault.ts';
 import { requireShape } from './model-failed.ts';
-import type { Model } from './model.ts';
+import type { Model, ModelStatistic } from './model.ts';
 import { layeredClassifier, layeredModel } from './own-layers.ts';
 
 /** One of our metrics may be given by name. */
@@ -85,7 +85,7 @@ const modelSchema = z.strictObject({
   ...ofModel,
   tensors,
   statistics: z
-    .array(z.strictObject({ name: aName, shape: aShape }))
+    .array(z.strictObject({ name: aName, shape: aShape, around: aName.optional() }))
     .min(1)
     .optional(),
   objective: aFunction,
@@ -140,12 +140,29 @@ function wholeFault(definition: object, isClassifier: boolean): string | undefin
   const { inputs, statistics = [] } = given;
   const same = nameOfTwo(statistics);
   if (same !== undefined) return `two of its statistics have the name "${same}"`;
+  for (const statistic of statistics) {
+    const fault = centreFault(statistic, statistics);
+    if (fault !== undefined) return `its statistic "${statistic.name}" ${fault}`;
+  }
   if (Object.keys(inputs).length === 0) return 'it uses no field of a batch';
   for (const tensor of given.tensors) {
     const fault = tableFault(tensor, inputs);
     if (fault !== undefined) return `its tensor "${tensor.name}" ${fault}`;
   }
   return undefined;
+}
+
+/** Why a statistic cannot be a variance around the one that it names. */
+function centreFault(
+  { around, shape }: ModelStatistic,
+  statistics: readonly ModelStatistic[],
+): string | undefined {
+  if (around === undefined) return undefined;
+  const centre = statistics.find(({ name }) => name === around);
+  if (centre === undefined) return `is around "${around}", which is none of them`;
+  if (centre.around !== undefined) return `is around "${around}", which is a variance`;
+  if (centre.shape.join() === shape.join()) return undefined;
+  return `has the shape [${shape.join(', ')}], but "${around}" has [${centre.shape.join(', ')}]`;
 }
 
 function layeredFault(definition: object, isClassifier: boolean): string | undefined {

@@ -40,6 +40,11 @@ export type Initializer =
 export interface ModelStatistic {
   readonly name: string;
   readonly shape: readonly number[];
+  /**
+   * For a variance within a batch: the name of the statistic that is its mean. In an evaluation
+   * it is the variance of all samples. Default: a statistic is averaged over batches.
+   */
+  readonly around?: string | undefined;
 }
 
 export interface Objective {
@@ -64,7 +69,7 @@ export interface Model {
   readonly tensors: readonly ModelTensor[];
   /**
    * Values that the samples of a training batch share, such as the moments of a batch
-   * norm. An evaluation uses their mean over many training batches instead of its own
+   * norm. An evaluation uses those of many training batches instead of its own
    * batch's.
    */
   readonly statistics?: readonly ModelStatistic[] | undefined;

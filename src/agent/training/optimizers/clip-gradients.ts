@@ -3,7 +3,7 @@
  * of training recurrent neural networks", 2013): one that is longer than `norm` is scaled
  * down to it, all tensors by the same factor.
  */
-import { sumOfSquares } from '../runtime/block-sum.ts';
+import { scaledNorm } from '../runtime/block-sum.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
 /** Takes ownership of the gradients. */
@@ -14,11 +14,13 @@ export function clipGradients(
 ): readonly JaxArray[] {
   if (norm === undefined) return gradients;
   const { numpy } = jax;
-  const squares = gradients.map((gradient) => sumOfSquares(jax, gradient.ref));
-  const length = numpy.sqrt(squares.reduce((sum, square) => sum.add(square)));
+  const { scale, norm: length } = scaledNorm(jax, gradients);
   // As far as a gradient of 0 can be scaled.
-  const factor = numpy.minimum(numpy.array(norm).div(numpy.maximum(length, 1e-30)), 1);
-  const clipped = gradients.map((gradient) => gradient.mul(factor.ref));
+  const toNorm = numpy.array(norm).div(numpy.maximum(length, 1e-30));
+  const factor = numpy.minimum(toNorm, numpy.reciprocal(scale.ref));
+  // One after the other: their product may be too small for f32.
+  const clipped = gradients.map((gradient) => gradient.mul(scale.ref).mul(factor.ref));
+  scale.dispose();
   factor.dispose();
   return clipped;
 }

@@ -5,7 +5,7 @@
  * Vectors (biases, scales) take plain steps without decay, as is usual. Here the velocity is
  * kept without η, which a schedule changes.
  */
-import { sumOfSquares } from '../runtime/block-sum.ts';
+import { scaledNorm } from '../runtime/block-sum.ts';
 import type { Optimizer } from './optimizer.ts';
 
 /** κ, of the paper's ResNet-50. */
@@ -21,9 +21,12 @@ export const lars: Optimizer = {
     const { weight, state, learningRate, isVector } = step;
     let { gradient } = step;
     if (!isVector) {
-      const norm = (array: typeof weight) => numpy.sqrt(sumOfSquares(jax, array));
-      const ofWeight = norm(weight.ref);
-      const ofGradient = norm(gradient.ref).add(ofWeight.ref.mul(weightDecay));
+      const norm = (array: typeof weight) => {
+        const scaled = scaledNorm(jax, [array]);
+        return scaled.norm.div(scaled.scale);
+      };
+      const ofWeight = norm(weight);
+      const ofGradient = norm(gradient).add(ofWeight.ref.mul(weightDecay));
       // Where either is 0 there is nothing to compare.
       const known = numpy.logicalAnd(
         numpy.greater(ofWeight.ref, 0),
