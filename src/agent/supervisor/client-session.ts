@@ -187,7 +187,7 @@ export class ClientSession {
       subscribe: ({ run: id, after }) => {
         const run = runs.find(id);
         this.#subscribe(id, run, after);
-        return { lastSequence: run.journal.lastSequence };
+        return { lastSequence: run.journal.durableSequence };
       },
       unsubscribe: ({ run }) => {
         this.#subscriptions.get(run)?.stop();
@@ -253,8 +253,8 @@ export class ClientSession {
     let end: number;
     try {
       do {
-        end = run.journal.lastSequence;
-        for await (const entries of run.journal.readAfter(subscription.sent)) {
+        end = run.journal.durableSequence;
+        for await (const entries of run.journal.readAfter(subscription.sent, end)) {
           if (!current() || this.#socket.destroyed) return;
           this.#send({ type: 'records', run: id, entries });
           subscription.sent = entries.at(-1)!.sequence;
@@ -266,7 +266,7 @@ export class ClientSession {
           }
         }
         // It may have grown after its last record was read and before this goes on.
-      } while (run.journal.lastSequence > end);
+      } while (run.journal.durableSequence > end);
     } catch (error) {
       if (!current()) return;
       // A journal that cannot be read must not look like a run without records.

@@ -1,7 +1,8 @@
 /**
  * A run's journal: every record with its sequence number, appended to one file before
  * it is passed on. Frames of MessagePack (`shared/protocol/frame.ts`); a frame cut
- * short by a crash is the end of the journal. Reading may continue while it grows.
+ * short by a crash is the end of the journal. Reading may continue while it grows. What is
+ * passed on has been synchronised to the disk (`durable-feed.ts`).
  *
  * When a journal reaches its bound, details of its older half are left out: it is rewritten
  * to a new file, which replaces the old one. Entries then state what they follow, and
@@ -9,27 +10,31 @@
  */
 import {
   closeSync,
+  fdatasync,
+  fdatasyncSync,
   fsyncSync,
   ftruncateSync,
   openSync,
-  readSync,
   renameSync,
   writeSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { syncDirectory } from '../../disk/durable-replacement.ts';
-import { failure, toErrorData } from '../../shared/errors.ts';
+import { toErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import {
   endsJournal,
-  leftOutBefore,
   type JournalEnding,
   type JournalEntry,
 } from '../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import { JournalRewrite, removeDraft, type JournalBound } from './journal-rewrite.ts';
 import { journalWriteFailed } from './journal-write-error.ts';
+import { recoverEntries } from './journal-recovery.ts';
+import { JournalRewrite, removeDraft, type JournalBound } from './journal-rewrite.ts';
+
+const syncData = promisify(fdatasync);
 
 /** Bytes read at once. */
 const READ_BYTES = 1 << 18;
@@ -48,6 +53,7 @@ export class Journal {
   /** Entries that could not be written; readers still get them, last. */
   #unwritten: JournalEntry[] = [];
 
+  #durableSequence = 0;
   #lastRecord: RunRecord | undefined;
   #damage: string | undefined;
   #bound: JournalBound | undefined;
@@ -96,33 +102,19 @@ export class Journal {
       }
       journal.#damage = toErrorData(error).message;
     }
+    // The last supervisor may have died before the disk had everything.
+    journal.flush();
     return journal;
   }
 
-  /** Indexes the entries in the file, piece by piece. */
+  /** Indexes the entries in the file. */
   #readEntries(each?: (record: RunRecord) => void): void {
-    const decoder = new FrameDecoder();
-    const piece = Buffer.allocUnsafe(READ_BYTES);
-    let position = 0;
-    for (;;) {
-      const count = readSync(this.#descriptor!, piece, 0, READ_BYTES, position);
-      if (count === 0) break;
-      position += count;
-      for (const entry of decoder.push(piece.subarray(0, count))) {
-        const isNext =
-          isEntry(entry) && leftOutBefore(entry, this.#lastSequence) !== undefined;
-        if (!isNext) {
-          throw failure(
-            'JOURNAL_DAMAGED',
-            `the data after record ${this.#lastSequence} is not a record`,
-          );
-        }
-        this.#bytes = decoder.decodedBytes;
-        this.#lastSequence = entry.sequence;
-        this.#lastRecord = entry.record;
-        each?.(entry.record);
-      }
-    }
+    recoverEntries(this.#descriptor!, ({ record, sequence }, bytes) => {
+      this.#bytes = bytes;
+      this.#lastSequence = sequence;
+      this.#lastRecord = record;
+      each?.(record);
+    });
     ftruncateSync(this.#descriptor!, this.#bytes);
   }
 
@@ -153,6 +145,39 @@ export class Journal {
 
   get lastSequence(): number {
     return this.#lastSequence;
+  }
+
+  /** The last one that a power cut cannot take; all are, if the disk refuses one. */
+  get durableSequence(): number {
+    return this.#durableSequence;
+  }
+
+  /**
+   * Resolves when the disk has all entries so far.
+   * @throws GradwireError (rejects) `JOURNAL_WRITE_FAILED`
+   */
+  async sync(): Promise<void> {
+    const last = this.#lastSequence;
+    const descriptor = this.#descriptor;
+    if (descriptor === undefined) return;
+    try {
+      await syncData(descriptor);
+    } catch (cause) {
+      // One that was closed meanwhile has been synchronised.
+      if (this.#descriptor === descriptor) throw this.#writeError(cause);
+    }
+    this.#durableSequence = Math.max(this.#durableSequence, last);
+  }
+
+  /** Asks the disk to keep all entries so far, and waits. What it refuses counts as kept. */
+  flush(): void {
+    this.#durableSequence = this.#lastSequence;
+    if (this.#descriptor === undefined) return;
+    try {
+      fdatasyncSync(this.#descriptor);
+    } catch {
+      // There is no other place for them.
+    }
   }
 
   /**
@@ -212,19 +237,24 @@ export class Journal {
     const entry = { sequence: ++this.#lastSequence, record };
     this.#unwritten.push(entry);
     this.#lastRecord = record;
+    this.#durableSequence = entry.sequence;
     return entry;
   }
 
   /**
    * Everything after a sequence, until the reader has caught up: each entry once, or a
    * later one that states what it follows.
+   * @param to the last one to give; default: what is the newest at the time
    */
-  async *readAfter(after: number): AsyncGenerator<readonly JournalEntry[]> {
+  async *readAfter(
+    after: number,
+    to = Infinity,
+  ): AsyncGenerator<readonly JournalEntry[]> {
     let last = after;
     let generation = this.#generation;
     let position = 0;
     let decoder = new FrameDecoder();
-    while (last < this.#lastSequence) {
+    while (last < Math.min(to, this.#lastSequence)) {
       if (generation !== this.#generation) {
         generation = this.#generation;
         position = 0;
@@ -241,10 +271,13 @@ export class Journal {
       } else if (last >= (entries.at(-1)?.sequence ?? 0)) {
         throw new Error(`internal: journal ends at ${last}`);
       }
-      const fresh = entries.filter(({ sequence }) => sequence > last);
-      if (fresh.length === 0) continue;
-      last = fresh.at(-1)!.sequence;
-      yield fresh;
+      const newer = entries.filter(({ sequence }) => sequence > last);
+      const fresh = newer.filter(({ sequence }) => sequence <= to);
+      if (fresh.length > 0) {
+        last = fresh.at(-1)!.sequence;
+        yield fresh;
+      }
+      if (fresh.length < newer.length) return;
     }
   }
 
@@ -292,6 +325,7 @@ export class Journal {
     closeSync(this.#descriptor!);
     this.#descriptor = descriptor;
     syncDirectory(path.dirname(this.file));
+    this.#durableSequence = this.#lastSequence;
     const saved = this.#bytes - rewrite.written;
     this.#bytes = rewrite.written;
     this.#generation++;
@@ -305,6 +339,7 @@ export class Journal {
     if (this.#descriptor === undefined) return;
     try {
       fsyncSync(this.#descriptor);
+      this.#durableSequence = this.#lastSequence;
     } finally {
       closeSync(this.#descriptor);
       this.#descriptor = undefined;
@@ -326,13 +361,4 @@ export class Journal {
   #writeError(cause: unknown): Error {
     return journalWriteFailed(this.file, cause, this.#node);
   }
-}
-
-/** Whether it has the shape of an entry; the store checks its record. */
-function isEntry(value: unknown): value is JournalEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { sequence, record } = value as Record<string, unknown>;
-  return (
-    Number.isSafeInteger(sequence) && typeof record === 'object' && record !== null
-  );
 }

@@ -35,6 +35,7 @@ export class RestoredRun {
       const error = lossOf(journal, here).toData();
       appendLast(journal, { type: 'failed', at: Date.now(), error });
     }
+    journal.flush();
     this.journal = journal;
     this.state = {
       run,

@@ -26,6 +26,7 @@ import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { isRestartable } from '../../shared/restartable.ts';
 import { severalNodes } from '../../shared/slurm-share.ts';
 import { SlurmAllocation } from '../slurm/allocation.ts';
+import { DurableFeed } from './durable-feed.ts';
 import type { Journal } from './journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
 import { rankResources, specOn } from './rank-resources.ts';
@@ -51,6 +52,7 @@ import type {
 export class SupervisedRun {
   readonly #options: RunOptions;
   readonly #listeners = new Set<RunListener>();
+  readonly #feed: DurableFeed;
   readonly #admission: RecordAdmission;
   readonly #checkpoints: RunCheckpoints;
   readonly #createdAt: number;
@@ -73,6 +75,7 @@ export class SupervisedRun {
   constructor(options: RunOptions) {
     const { checkpoints, node, ranks, restored } = options;
     this.#options = options;
+    this.#feed = this.#openFeed();
     this.#setting = options;
     this.#switches = new PlannedSwitches(options);
     this.#checkpoints = new RunCheckpoints(checkpoints, ranks, node);
@@ -341,7 +344,7 @@ export class SupervisedRun {
     const rest = records.filter((record) => !endsJournal(record));
     if (rest.length === 0 || this.#team?.failing === true) return;
     try {
-      this.#tell(this.#options.journal.append(rest));
+      this.#feed.push(this.#options.journal.append(rest));
     } catch (error) {
       this.#team?.abort(toErrorData(error));
     }
@@ -351,7 +354,7 @@ export class SupervisedRun {
   #journalLog(lines: readonly RunRecord[]): void {
     if (this.#phase === 'ended') return;
     try {
-      this.#tell(this.#options.journal.append(lines));
+      this.#feed.push(this.#options.journal.append(lines));
     } catch (error) {
       this.#team?.abort(toErrorData(error));
     }
@@ -460,6 +463,19 @@ export class SupervisedRun {
     );
   }
 
+  #openFeed(): DurableFeed {
+    const { journal } = this.#options;
+    return new DurableFeed({
+      sync: () => journal.sync(),
+      pass: (entries) => {
+        this.#tell(entries);
+      },
+      failed: (error) => {
+        this.abort(toErrorData(error));
+      },
+    });
+  }
+
   #openAllocation(): SlurmAllocation | undefined {
     const { run, spec, slurm: settings, folder, node } = this.#options;
     if (settings === undefined) return undefined;
@@ -536,14 +552,16 @@ export class SupervisedRun {
       error === undefined ? this.#result! : { type: 'failed', at: Date.now(), error };
     this.#phase = 'ended';
     try {
-      this.#tell(this.#options.journal.append([last]));
+      this.#feed.push(this.#options.journal.append([last]));
       this.#options.journal.close();
+      this.#feed.flush();
     } catch (cause) {
       const unwritten: RunRecord =
         error === undefined
           ? { type: 'failed', at: Date.now(), error: toErrorData(cause) }
           : last;
-      this.#tell([this.#options.journal.appendUnwritten(unwritten)]);
+      this.#feed.push([this.#options.journal.appendUnwritten(unwritten)]);
+      this.#feed.flush();
     }
     this.#ended.resolve(error);
     this.#changed();
@@ -564,7 +582,10 @@ export class SupervisedRun {
     for (const listener of this.#listeners) listener.entries(entries);
   }
 
+  /** What has changed is told after the records that say so. */
   #changed(): void {
-    for (const listener of this.#listeners) listener.changed();
+    this.#feed.after(() => {
+      for (const listener of this.#listeners) listener.changed();
+    });
   }
 }

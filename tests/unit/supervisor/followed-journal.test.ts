@@ -33,14 +33,17 @@ test('a record of the moment after the replay has read its last is sent', async 
   };
   append('before');
   /** As when a rank's report continues between the end of the replay and what follows it. */
-  async function* readAfter(after: number): AsyncGenerator<readonly JournalEntry[]> {
-    yield* journal.readAfter(after);
+  async function* readAfter(
+    after: number,
+    to: number,
+  ): AsyncGenerator<readonly JournalEntry[]> {
+    yield* journal.readAfter(after, to);
     if (journal.lastSequence === 1) append('between');
   }
   const run = {
     state: { run: 'run' },
     journal: {
-      get lastSequence() {
+      get durableSequence() {
         return journal.lastSequence;
       },
       readAfter,

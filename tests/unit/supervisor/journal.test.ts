@@ -5,6 +5,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -128,6 +129,49 @@ describe('the journal', () => {
     expect(run.state).toMatchObject({ phase: 'ended', lastSequence: 3 });
     reopened.close();
     expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it('ends where a power cut has left zeros', () => {
+    const file = path.join(folder, 'j');
+    const journal = Journal.create(file);
+    journal.append([notice('a'), notice('b')]);
+    journal.close();
+    appendFileSync(file, Buffer.alloc(5000));
+    const reopened = Journal.reopen(file);
+    expect([reopened.damage, reopened.lastSequence]).toEqual([undefined, 2]);
+    reopened.append([notice('c')]);
+    reopened.close();
+    expect(Journal.reopen(file).lastSequence).toBe(3);
+  });
+
+  it.each([
+    [1, 'records 3–4 behind it'],
+    [2, 'record 4 behind it'],
+    // Nothing follows the last frame, so it looks as if it were cut.
+    [3, undefined],
+  ])('a damaged length after record %d is no cut: %s', (damaged, text) => {
+    const file = path.join(folder, 'j');
+    const journal = Journal.create(file);
+    const starts = ['a', 'b', 'c', 'd'].map((code) => {
+      const { size } = statSync(file);
+      journal.append([notice(code)]);
+      return size;
+    });
+    journal.close();
+    const bytes = readFileSync(file);
+    // 64 KiB more than there is.
+    bytes[starts[damaged]! + 2]! ^= 1;
+    writeFileSync(file, bytes);
+    const reopened = Journal.reopen(file);
+    expect(reopened.lastSequence).toBe(damaged);
+    if (text === undefined) expect(reopened.damage).toBeUndefined();
+    else
+      expect(reopened.damage).toContain(
+        `after record ${damaged} has a damaged length, so ${text}`,
+      );
+    reopened.close();
+    const kept = readFileSync(file).length;
+    expect(kept).toBe(text === undefined ? starts[3] : bytes.length);
   });
 
   it('says which file cannot be written and what to do', () => {
