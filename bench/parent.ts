@@ -1,10 +1,12 @@
 /**
  * Ends the benchmark at a signal, or with the command that started it, however that ends. The
  * command passes signals on; if it is killed, the channel between the two closes. Ending is an
- * exit in each case, so what stands until the process exits is taken down.
+ * exit in each case, so what stands until the process exits is taken down. A signal may come twice,
+ * for the whole process group and once more from the command; the second must not end that.
  */
-process.once('SIGINT', () => process.exit(130));
-process.once('SIGTERM', () => process.exit(143));
+process.on('SIGINT', () => process.exit(130));
+process.on('SIGTERM', () => process.exit(143));
+process.on('SIGHUP', () => process.exit(129));
 
 if (process.channel !== undefined) {
   process.once('disconnect', () => process.exit(1));

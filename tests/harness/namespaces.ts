@@ -7,10 +7,15 @@
  *
  * Linux, root, iproute2. Names carry this process's id; everything, processes included, is
  * taken down on disposal and, whatever happens, when the process exits. A signal that ends the process
- * without `exit` handlers would leave them: turn signals into `process.exit`.
+ * without `exit` handlers leaves them until the next ones are made: turn signals into `process.exit`.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import {
+  findAbandoned,
+  namespaceStem,
+  type LinkEntry,
+} from './abandoned-namespaces.ts';
 
 export interface NamespaceOptions {
   readonly ranks: number;
@@ -46,11 +51,6 @@ const SUBNETS = 2 ** 12;
 
 let made = 0;
 
-/** What the names of a process's namespaces begin with; an interface's has 15 characters. */
-export function namespaceStem(pid: number): string {
-  return `gw${(pid % 2 ** 20).toString(36)}`;
-}
-
 export class RankNamespaces implements Disposable {
   /** By node: names for `ip netns exec`. Where each rank is a node of its own, by rank. */
   readonly names: readonly string[];
@@ -73,6 +73,7 @@ export class RankNamespaces implements Disposable {
   constructor({ ranks, places, rate, burst, family = 4 }: NamespaceOptions) {
     const missing = namespacesMissing() ?? (family === 6 ? ipv6Missing() : undefined);
     if (missing !== undefined) throw new Error(missing);
+    takeAbandonedDown();
     const stem = `${namespaceStem(process.pid)}x${(made++).toString(36)}`;
     const { bridge, number, prefix } = claimSubnet();
     this.#bridge = bridge;
@@ -89,6 +90,7 @@ export class RankNamespaces implements Disposable {
     this.names = this.hosts.map((_, node) => `${stem}r${node}`);
     process.on('exit', this.#takeDown);
     try {
+      ip('link', 'set', this.#bridge, 'alias', namespaceStem(process.pid));
       this.#address([], this.gateway, this.#bridge);
       ip('link', 'set', this.#bridge, 'up');
       for (const node of this.names.keys()) {
@@ -163,11 +165,7 @@ export class RankNamespaces implements Disposable {
     if (!this.#standing) return;
     this.#standing = false;
     process.off('exit', this.#takeDown);
-    for (const name of this.names) endProcesses(name);
-    // A link goes with either of its ends.
-    for (const name of this.names) attempt('link', 'delete', name);
-    for (const name of this.names) attempt('netns', 'delete', name);
-    attempt('link', 'delete', this.#bridge);
+    takeDown(this.names, [this.#bridge]);
   }
 
   #address(at: readonly string[], host: string, device: string): void {
@@ -206,6 +204,25 @@ export function namespacesMissing(): string | undefined {
 /** Why there can be no IPv6 here, or undefined. */
 export function ipv6Missing(): string | undefined {
   return existsSync('/proc/net/if_inet6') ? undefined : 'the kernel has no IPv6';
+}
+
+function takeDown(names: readonly string[], bridges: readonly string[]): void {
+  for (const name of names) endProcesses(name);
+  // A link goes with either of its ends.
+  for (const name of names) attempt('link', 'delete', name);
+  for (const name of names) attempt('netns', 'delete', name);
+  for (const bridge of bridges) attempt('link', 'delete', bridge);
+}
+
+const NAMED = '/run/netns';
+
+function takeAbandonedDown(): void {
+  const links = run(['ip', '-j', 'link', 'show', 'type', 'bridge']).trim();
+  const { bridges, namespaces } = findAbandoned(
+    existsSync(NAMED) ? readdirSync(NAMED) : [],
+    links === '' ? [] : (JSON.parse(links) as readonly LinkEntry[]),
+  );
+  takeDown(namespaces, bridges);
 }
 
 /** What still lives in a namespace would outlive its links, and wait on them for ever. */
@@ -272,11 +289,23 @@ function ip(...args: readonly string[]): void {
   run(['ip', ...args]);
 }
 
+/** A signal for the whole process group ends `ip`, too. */
+const ATTEMPTS = 5;
+
 /** Taking down what may not stand: the constructor may have failed half-way. */
 function attempt(...args: readonly string[]): void {
+  attemptTo(args, ATTEMPTS);
+}
+
+function attemptTo(args: readonly string[], left: number): void {
   try {
     ip(...args);
   } catch (error) {
+    const { signal } = error as { readonly signal?: string | null };
+    if (typeof signal === 'string' && left > 1) {
+      attemptTo(args, left - 1);
+      return;
+    }
     const text = String(error);
     if (!/Cannot find device|No such file/.test(text)) {
       process.stderr.write(`left behind: ip ${args.join(' ')}: ${text}\n`);

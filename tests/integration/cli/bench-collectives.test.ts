@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseOptions } from '../../../bench/collectives/options.ts';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import { namespacesMissing, namespaceStem } from '../../harness/namespaces.ts';
+import { namespaceStem } from '../../harness/abandoned-namespaces.ts';
+import { namespacesMissing } from '../../harness/namespaces.ts';
 import { until } from '../../harness/processes.ts';
 import { refusalOf } from '../../harness/refusal.ts';
 
