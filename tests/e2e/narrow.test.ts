@@ -59,6 +59,12 @@ async function prepare(home: GradwireHome): Promise<void> {
   store.create({ id: 'old', spec: sampleSpec(), switches: [], createdAt: 0 });
   store.append('old', entries([...records, done]));
   store.setDeleted('old', true);
+  const notice = { type: 'notice', at: 1_700_000_000_001, level: 'info' } as const;
+  const notices = Array.from({ length: 2500 }, (_, i): RunRecord => {
+    return { ...notice, code: 'DATA', message: `notice ${i}` };
+  });
+  store.create({ id: 'long', spec: sampleSpec(), switches: [], createdAt: 0 });
+  store.append('long', entries([...records.slice(0, 3), ...notices, done]));
   store.close();
 }
 
@@ -115,13 +121,28 @@ test('deleted runs are deleted for good only when that has been confirmed', asyn
   await part('purge').click();
   await part('purge-dialog').getByRole('button', { name: 'Keep them' }).click();
   expect(await part('runs-table').innerText()).toMatch(/sample/);
+  // Another page of the same app.
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByRole('button', { name: 'deleted', exact: true }).click();
+  await other.getByTestId('history-space').waitFor();
   await part('purge').click();
   await part('purge-confirm').click();
   await page.getByText('No deleted runs.').waitFor();
+  await other.getByText('No deleted runs.').waitFor();
+  await other.close();
   await page.getByText(/^Freed /).waitFor();
   await page.getByRole('button', { name: 'kept', exact: true }).click();
   await part('runs-table').waitFor();
   expect(await part('runs-table').innerText()).toMatch(/sample/);
+});
+
+test('the events of a long run say how many the list lacks', async () => {
+  await go('run/long', part('lacking-events'));
+  expect(await part('lacking-events').innerText()).toMatch(
+    /Only in the export: .*50\d measurements and notices of a long run\./,
+  );
+  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
 });
 
 test('the log has its texts, and keeps its place when the screen turns', async () => {

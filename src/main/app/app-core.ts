@@ -258,7 +258,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       outbox.changed(store.setDeleted(run, deleted));
     },
     history: async () => historyDesk.status(),
-    purge: () => historyDesk.purge(),
+    purge: async () => {
+      try {
+        return await historyDesk.purge();
+      } finally {
+        outbox.historyPurged();
+      }
+    },
     exportRun: async (run, format, place) => exportPiece(store, run, format, place),
     catchUps: async () => outbox.takeCatchUps(),
     notices: async () => outbox.takeNotices(),

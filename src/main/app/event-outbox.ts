@@ -103,6 +103,10 @@ export class EventOutbox {
     this.#schedule();
   }
 
+  historyPurged(): void {
+    this.#emit('historyPurged');
+  }
+
   questionsChanged(questions: readonly OpenQuestion[]): void {
     this.#emit('questionsChanged', questions);
   }

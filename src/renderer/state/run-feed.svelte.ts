@@ -130,6 +130,11 @@ export class RunFeed {
     return this.#events;
   }
 
+  /** Events that are not among them, because there are very many. */
+  get omittedEvents(): number {
+    return this.#detail?.omittedEvents ?? 0;
+  }
+
   readonly switches: readonly SwitchRecord[] = $derived(
     this.#events
       .filter((event) => event.type === 'switch')

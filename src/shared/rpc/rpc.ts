@@ -251,6 +251,8 @@ export interface AppEvents {
   networkChanged(network: NetworkStatus): void;
   /** Public data sets, at most ten times a second. */
   dataSetsChanged(sets: readonly DataSetStatus[]): void;
+  /** Deleted runs are gone for good. */
+  historyPurged(): void;
   /** All questions that wait for an answer. */
   questionsChanged(questions: readonly OpenQuestion[]): void;
 }

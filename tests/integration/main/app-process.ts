@@ -13,7 +13,7 @@ const core = await createAppCore({
 let told = false;
 core.onEvent((event, ...args) => {
   const [summary] = args;
-  if (event !== 'runChanged' || typeof summary === 'string' || told) return;
+  if (event !== 'runChanged' || typeof summary !== 'object' || told) return;
   if (!('iterations' in summary) || summary.iterations < 3) return;
   told = true;
   process.stdout.write(`${summary.id}\n`);
