@@ -33,7 +33,7 @@ const SPECS = [
   of('fnn3', 'digits', { method: 'topk', ratio: 0.01 }, SGD),
   of('dlrm', 'clicks', { method: 'none' }, { kind: 'adagrad', lr: 0.01 }),
   of('fnn3', 'digits', { method: 'dgc', ratio: 0.01 }, SGD),
-  of('resnet-18', 'shapes', { method: 'dgc', ratio: 0.01 }, SGD),
+  of('resnet-20', 'shapes', { method: 'dgc', ratio: 0.01 }, SGD),
 ];
 
 for (const raw of SPECS) {
