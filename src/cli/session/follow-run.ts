@@ -51,14 +51,15 @@ export async function followRun(
   begin: () => Promise<void>,
 ): Promise<number> {
   const { coordinator, store, events } = workspace;
-  const interruption = new Interruption(options, () => {
+  const interruption: Interruption = new Interruption(options, () => {
+    printer.makeWay();
     // What has not begun is not stopped: the launch fails, as cancelled.
     if (workspace.deployments.cancel()) return 'cancelling the deployment';
     coordinator.stop(id, interruption.received).catch(interruption.unstopped);
     const when = stopsWith(store.spec(id));
     return `stopping the run${when}; Ctrl-C again does not wait for it`;
   });
-  const printer = makePrinter(options, interruption);
+  const printer: RunPrinter = makePrinter(options, interruption);
   try {
     let summary = store.summary(id);
     printer.begin(summary);
@@ -106,6 +107,7 @@ export async function followRun(
     ]);
     if (result === undefined) {
       ended.catch(() => undefined); // no longer awaited
+      printer.makeWay();
       if (!interruption.quiet) {
         process.stderr.write(`gradwire: ${whatBecomes(id, interruption)}\n`);
       }
@@ -122,9 +124,12 @@ export async function followRun(
   } catch (error) {
     // Whoever has asked for the end gets its code, whatever else happens meanwhile.
     if (interruption.exitCode === undefined || interruption.quiet) throw error;
+    printer.makeWay();
     reportError(error);
     return interruption.exitCode;
   } finally {
+    // Whoever catches an error prints it.
+    printer.makeWay();
     interruption.close();
   }
 }

@@ -9,7 +9,7 @@ import type { StoredRun } from '../../main/reproduce/result.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import type { RunPrinter } from '../text/run-printer.ts';
+import { SILENT } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';
 import type { SweepInterruption } from './sweep-interruption.ts';
 import type { Workspace } from './workspace.ts';
@@ -73,11 +73,6 @@ export async function runSweep(
 }
 
 /** The sweep has its own lines, one for each run, and its own error. */
-const SILENT: RunPrinter = {
-  begin: () => undefined,
-  records: () => undefined,
-  end: () => undefined,
-};
 const FOLLOWED: FollowOptions = {
   ...{ json: false, mode: 'run' },
   printer: () => SILENT,

@@ -38,8 +38,12 @@ export class LogPrinter implements RunPrinter {
     if (printed !== '') this.#output.write(printed);
   }
 
+  makeWay(): void {
+    // Every line is whole.
+  }
+
   end(): void {
-    // As above.
+    // The lines have said it all.
   }
 }
 

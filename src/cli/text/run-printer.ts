@@ -16,6 +16,8 @@ export interface RunPrinter {
   /** Once, before any record. */
   begin(summary: RunSummary): void;
   records(entries: readonly JournalEntry[], summary: RunSummary): void;
+  /** Before somebody else writes to the terminal: a live line makes way. */
+  makeWay(): void;
   /** Once, after the last record, or where the run ended without one. */
   end(summary: RunSummary): void;
 }
@@ -31,6 +33,7 @@ export interface Output {
 export const SILENT: RunPrinter = {
   begin: () => undefined,
   records: () => undefined,
+  makeWay: () => undefined,
   end: () => undefined,
 };
 
@@ -53,6 +56,10 @@ export class JsonPrinter implements RunPrinter {
       if (endsRun(record)) this.#ended = true;
     }
     this.#output.write(lines);
+  }
+
+  makeWay(): void {
+    // Every line is whole.
   }
 
   end(summary: RunSummary): void {
@@ -103,6 +110,11 @@ export class HumanPrinter implements RunPrinter {
     this.#lastProgress = now;
     this.#progress(summary);
     this.#recent = new PhaseMeans('recent');
+  }
+
+  makeWay(): void {
+    if (this.#live) this.#output.write(CLEAR_LINE);
+    this.#live = false;
   }
 
   end(summary: RunSummary): void {
@@ -161,7 +173,7 @@ export class HumanPrinter implements RunPrinter {
 
   /** A line that stays; the live line makes way and comes back with the next records. */
   #line(text: string): void {
-    this.#output.write(`${this.#live ? CLEAR_LINE : ''}${text}\n`);
-    this.#live = false;
+    this.makeWay();
+    this.#output.write(`${text}\n`);
   }
 }

@@ -5,7 +5,7 @@ import { HumanPrinter } from '../../../src/cli/text/run-printer.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { StartedRecord } from '../../../src/shared/records/started.ts';
 import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
-import { entries, started } from '../main/sample-records.ts';
+import { entries, iterationRecord, started } from '../main/sample-records.ts';
 
 const summary = (...nodes: string[]): RunSummary => ({
   ...{ id: 'r', name: 'sample', state: 'running', createdAt: 1 },
@@ -94,4 +94,19 @@ test('a job that will never start is told, with what to do', () => {
     'job 17 will never start: its time limit exceeds the partition’s (PartitionTimeLimit). ' +
       'Stop the run, and change what its jobs ask for: gradwire nodes edit hpc --time LIMIT.',
   ]);
+});
+
+test('a live line makes way for what others write to the terminal', () => {
+  let printed = '';
+  const write = (text: string): void => {
+    printed += text;
+  };
+  const printer = new HumanPrinter({ write, columns: 80 });
+  printer.begin(summary('a'));
+  printer.records(entries([iterationRecord(0, 0)]), summary('a'));
+  const live = printed.length;
+  printer.makeWay();
+  expect(printed.slice(live)).toBe('\r\u001b[2K');
+  printer.makeWay();
+  expect(printed.slice(live)).toBe('\r\u001b[2K');
 });
