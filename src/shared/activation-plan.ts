@@ -17,13 +17,15 @@ export const activationPlanSchema = z.strictObject({
     .default('dct-mp')
     .describe(
       'dct-mp: the largest values of each row, and the same units backward; gaussian-sketch: a random projection forward; topk-backward: the largest values of the gradient',
-    ),
+    )
+    .meta({ title: 'Activations' }),
   sparsity: z
     .number()
     .min(0)
     .lt(1)
     .default(0.9)
-    .describe('Fraction of the values to leave out'),
+    .describe('Fraction of the values to leave out')
+    .meta({ title: 'Fraction left out' }),
 });
 export type ActivationPlan = z.infer<typeof activationPlanSchema>;
 

@@ -73,12 +73,15 @@ const latencySchema = quantity({
 
 /** Links that are all alike. */
 export const linkSpecSchema = z.strictObject({
-  bandwidth: bandwidthSchema.describe(
-    'Bandwidth of each rank’s link in each direction, such as 1 Gbit/s; empty for the real network',
-  ),
+  bandwidth: bandwidthSchema
+    .describe(
+      'Bandwidth of each rank’s link in each direction, such as 1 Gbit/s; empty for the real network',
+    )
+    .meta({ title: 'Bandwidth' }),
   latency: latencySchema
     .prefault(0)
-    .describe('One-way latency of a message, such as 50 µs'),
+    .describe('One-way latency of a message, such as 50 µs')
+    .meta({ title: 'Latency' }),
 });
 
 export const networkSpecSchema = linkSpecSchema.extend({
@@ -97,7 +100,8 @@ export const networkSpecSchema = linkSpecSchema.extend({
     .optional()
     .describe(
       'Links that differ: between two machines, or within one machine named twice',
-    ),
+    )
+    .meta({ title: 'Pairs' }),
 });
 export type NetworkSpec = z.infer<typeof networkSpecSchema>;
 

@@ -96,13 +96,18 @@ export const DEFAULT_METHOD = 'none';
  * method's parameters are checked by the agent, which has the method's own schema.
  */
 export const exchangeSpecSchema = z.looseObject({
-  method: z.string().default(DEFAULT_METHOD).describe('How a gradient is compressed'),
+  method: z
+    .string()
+    .default(DEFAULT_METHOD)
+    .describe('How a gradient is compressed')
+    .meta({ title: 'Method' }),
   collective: z
     .string()
     .default('auto')
     .describe(
       'How payloads are combined; auto: the collective predicted to be cheapest; adaptive: the cheapest by predictions corrected with measured times',
-    ),
+    )
+    .meta({ title: 'Collective' }),
   bucketBytes: z
     .int()
     .min(1)
@@ -125,7 +130,8 @@ export const exchangeSpecSchema = z.looseObject({
     )
     .max(100)
     .default([])
-    .describe('Methods or parameters for tensors by name; the first match applies'),
+    .describe('Methods or parameters for tensors by name; the first match applies')
+    .meta({ title: 'Layers' }),
   quantizeSums: quantizationSchema
     .optional()
     .describe('Quantise what the collective sends; default: full precision'),
@@ -135,7 +141,8 @@ export const exchangeSpecSchema = z.looseObject({
     .optional()
     .describe(
       'Number of ranks that are also servers, for collective: parameter-server; default: 1',
-    ),
+    )
+    .meta({ title: 'Servers' }),
   activations: activationPlanSchema
     .optional()
     .describe(

@@ -11,49 +11,16 @@ import { exchangeSpecSchema } from './exchange-plan.ts';
 import { INTERPRETED } from './interpreted.ts';
 import { nearest } from './nearest.ts';
 import { LOCAL_NODE } from './node-entry.ts';
+import { optimizerSchema } from './optimizer-spec.ts';
 import { parallelismSchema } from './parallelism.ts';
 import { plainIssue } from './plain-issue.ts';
 import { requirePlainTree } from './plain-tree.ts';
 import { portRangeSchema } from './port-range.ts';
 import { isPrintable, PRINTABLE_RULE, shownValue } from './printable.ts';
+import './spec-key.ts';
+import { workloadSchema } from './workload-spec.ts';
 
 const positive = z.number().positive();
-const columnName = z.string().min(1);
-
-/** Most characters in a model's file. */
-export const MOST_MODEL_SOURCE = 256_000;
-
-const syntheticSchema = z.strictObject({
-  profile: z.string().optional().describe('Network whose layer sizes to use'),
-  layers: z
-    .array(
-      z
-        .int()
-        .min(1)
-        .max(2 ** 29),
-    )
-    .min(1)
-    .max(10_000)
-    .optional()
-    .describe('Elements of each layer, first to last, in place of a profile'),
-  computeMs: z
-    .number()
-    .min(0)
-    .max(3_600_000)
-    .optional()
-    .describe('Compute time in milliseconds; default: as on a 10 TFLOP/s GPU'),
-  distribution: z
-    .enum(['normal', 'laplace'])
-    .default('normal')
-    .describe('Distribution of its values'),
-  overlap: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.5)
-    .describe('Fraction of the values that is the same on all ranks'),
-});
-export type SyntheticSpec = z.infer<typeof syntheticSchema>;
 
 export const experimentSpecSchema = z.strictObject({
   name: z
@@ -62,52 +29,19 @@ export const experimentSpecSchema = z.strictObject({
     .max(120)
     .refine(isPrintable, PRINTABLE_RULE)
     .default('untitled')
-    .describe('Name shown in lists'),
+    .describe('Name shown in lists')
+    .meta({ title: 'Name' }),
   description: z.string().max(2000).optional().describe('What the run is for'),
-  workload: z.strictObject({
-    model: z.string().describe('Model to train: a name, or your own file'),
-    modelSource: z
-      .string()
-      .max(MOST_MODEL_SOURCE)
-      .optional()
-      .describe('Contents of the model’s file; filled in when the spec is read'),
-    dataset: z.string().describe('Data set to train on'),
-    features: z
-      .int()
-      .min(1)
-      .max(2 ** 30)
-      .optional()
-      .describe(
-        'Number of features of sparse samples, which is the number of weights of a linear model',
-      ),
-    columns: z
-      .strictObject({
-        label: columnName.optional(),
-        numeric: z
-          .array(columnName)
-          .optional()
-          .describe(
-            'Numeric columns, such as ["price", "age"]; default: all numeric ones',
-          ),
-        categorical: z
-          .array(columnName)
-          .optional()
-          .describe('Categorical columns, such as ["city"]; default: all others'),
-      })
-      .optional()
-      .describe('Columns of a CSV file: label [label], numeric, categorical'),
-    synthetic: syntheticSchema
-      .optional()
-      .describe('Size and timing of the gradients that synthetic-gradient generates'),
-    data: z
-      .string()
-      .optional()
-      .describe('File of the data set, or directory of its files'),
-    batchPerRank: z.int().min(1).max(65_536).default(32).describe('Samples per rank'),
-  }),
+  workload: workloadSchema,
   world: z
     .strictObject({
-      ranks: z.int().min(1).max(1024).default(4).describe('Training processes'),
+      ranks: z
+        .int()
+        .min(1)
+        .max(1024)
+        .default(4)
+        .describe('Training processes')
+        .meta({ title: 'Ranks' }),
       nodes: z
         .array(z.string())
         .min(1)
@@ -116,7 +50,8 @@ export const experimentSpecSchema = z.strictObject({
           'a machine is listed twice',
         )
         .default([LOCAL_NODE])
-        .describe('Machines'),
+        .describe('Machines')
+        .meta({ title: 'Machines' }),
       shareGpu: z
         .boolean()
         .optional()
@@ -127,94 +62,27 @@ export const experimentSpecSchema = z.strictObject({
         .optional()
         .describe(
           'Ports that ranks on this computer may listen on, such as 20000-20100; other machines have their own setting',
-        ),
+        )
+        .meta({ title: 'Ports', folded: true }),
     })
     .prefault({}),
-  optimizer: z
-    .strictObject({
-      kind: z.string().default('sgd'),
-      lr: positive.default(0.05).describe('Learning rate'),
-      momentum: z
-        .number()
-        .min(0)
-        .lt(1)
-        .default(0.9)
-        .describe('Momentum, for sgd and lars; the others have none'),
-      nesterov: z.boolean().optional().describe('Use Nesterov momentum, for sgd'),
-      weightDecay: z
-        .number()
-        .min(0)
-        .max(1)
-        .optional()
-        .describe('Weight decay; default: 0.01 for adamw, else 0'),
-      beta1: z
-        .number()
-        .min(0)
-        .lt(1)
-        .optional()
-        .describe('Decay of the first moment, for adam and adamw; default: 0.9'),
-      beta2: z
-        .number()
-        .min(0)
-        .lt(1)
-        .optional()
-        .describe('Decay of the second moment, for adam and adamw; default: 0.999'),
-      epsilon: positive
-        .optional()
-        .describe(
-          'Term added to the denominator; default: 1e-8 for adam and adamw, 1e-10 for adagrad',
-        ),
-      trust: positive.optional().describe('Trust coefficient of lars; default: 0.001'),
-      clipNorm: positive
-        .optional()
-        .describe(
-          'Largest norm of the averaged gradient; larger gradients are scaled down',
-        ),
-      fullGradientEvery: z
-        .int()
-        .min(1)
-        .max(1_000_000_000)
-        .optional()
-        .describe(
-          'SVRG: iterations between gradients of all samples, which reduce the noise of batch gradients; default: never',
-        ),
-      schedule: z
-        .enum(['constant', 'cosine', 'linear', 'polynomial', 'step'])
-        .default('constant'),
-      warmupIterations: z
-        .int()
-        .min(0)
-        .max(1_000_000_000)
-        .optional()
-        .describe(
-          'Warm-up: iterations over which the rate rises to its full value; default: 0',
-        ),
-      scaleWithRanks: z
-        .boolean()
-        .optional()
-        .describe('Multiply the rate by the number of ranks, or of pipelines'),
-      decayAt: z
-        .array(z.int().min(1))
-        .max(100)
-        .optional()
-        .describe(
-          'Iterations at which the step schedule lowers the rate, such as [1000, 2000]',
-        ),
-      decayFactor: positive
-        .lt(1)
-        .optional()
-        .describe('Factor by which each step multiplies the rate; default: 0.1'),
-      power: positive
-        .max(10)
-        .optional()
-        .describe('Exponent of the polynomial schedule; default: 2'),
-    })
-    .prefault({}),
+  optimizer: optimizerSchema.prefault({}),
   exchange: exchangeSpecSchema.prefault({}),
   parallelism: parallelismSchema
     .optional()
     .describe('How ranks share the work; default: synchronous'),
-  iterations: z.int().min(1).max(1_000_000_000).default(400),
+  iterations: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .default(400)
+    .meta({ title: 'Iterations', section: 'Length' }),
+  evaluateEvery: z
+    .int()
+    .min(0)
+    .default(50)
+    .describe('Iterations between evaluations on the test set; 0: only at the end')
+    .meta({ title: 'Evaluate every', section: 'Length' }),
   compareEvery: z
     .int()
     .min(1)
@@ -222,7 +90,8 @@ export const experimentSpecSchema = z.strictObject({
     .optional()
     .describe(
       'Iterations between comparisons of the applied gradient with the uncompressed one',
-    ),
+    )
+    .meta({ title: 'Compare with the uncompressed gradient every', section: 'Length' }),
   inspectEvery: z
     .int()
     .min(1)
@@ -230,14 +99,18 @@ export const experimentSpecSchema = z.strictObject({
     .optional()
     .describe(
       'Iterations between records of what each bucket sent and kept, and of the thresholds of activations',
-    ),
-  evaluateEvery: z
+    )
+    .meta({ title: 'Inspect buckets every', section: 'Length' }),
+  seed: z
     .int()
     .min(0)
-    .default(50)
-    .describe('Iterations between evaluations on the test set; 0: only at the end'),
-  seed: z.int().min(0).max(0xffffffff).default(1),
-  backend: z.enum(['auto', 'wasm', 'webgpu']).default('auto'),
+    .max(0xffffffff)
+    .default(1)
+    .meta({ title: 'Seed', section: 'Length' }),
+  backend: z
+    .enum(['auto', 'wasm', 'webgpu'])
+    .default('auto')
+    .meta({ title: 'Backend' }),
   engine: z
     .enum(['auto', 'thread', 'inline'])
     .default('auto')
@@ -276,7 +149,8 @@ export const experimentSpecSchema = z.strictObject({
     .default('stop')
     .describe(
       'What to do when a rank or a machine is lost; restart: continue from the last checkpoint',
-    ),
+    )
+    .meta({ title: 'On failure', section: 'Length', folded: true }),
   checkpointEvery: z
     .int()
     .min(0)
@@ -284,7 +158,8 @@ export const experimentSpecSchema = z.strictObject({
     .optional()
     .describe(
       'Iterations between checkpoints; default: 100 if onFailure is restart, else none',
-    ),
+    )
+    .meta({ title: 'Checkpoint every', section: 'Length', folded: true }),
   journalMB: z
     .int()
     .min(1)

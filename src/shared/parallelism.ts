@@ -9,6 +9,7 @@
  * (docs/decisions/055-pipelines.md).
  */
 import { z } from 'zod';
+import './spec-key.ts';
 
 export const PARALLELISM_KINDS = [
   'synchronous',
@@ -23,13 +24,15 @@ export const parallelismSchema = z.strictObject({
     .describe(
       'synchronous: exchange in every iteration; local-steps: exchange every few iterations; ' +
         'asynchronous: each rank on its own with parameter servers',
-    ),
+    )
+    .meta({ title: 'Kind' }),
   every: z
     .int()
     .min(1)
     .max(1_000_000)
     .optional()
-    .describe('Local steps between exchanges; default: 16'),
+    .describe('Local steps between exchanges; default: 16')
+    .meta({ title: 'Exchange every' }),
   outer: z
     .strictObject({
       lr: z
@@ -39,13 +42,15 @@ export const parallelismSchema = z.strictObject({
         .optional()
         .describe(
           'Learning rate of the outer step, which all ranks take together; default: 0.7',
-        ),
+        )
+        .meta({ title: 'Outer learning rate' }),
       momentum: z
         .number()
         .min(0)
         .lt(1)
         .optional()
-        .describe('Momentum of the outer step; default: 0.9'),
+        .describe('Momentum of the outer step; default: 0.9')
+        .meta({ title: 'Outer momentum' }),
       nesterov: z.boolean().optional().describe('Use Nesterov momentum; default: true'),
     })
     .optional()
@@ -57,13 +62,15 @@ export const parallelismSchema = z.strictObject({
     .optional()
     .describe(
       'For asynchronous: iterations a rank may be ahead of the slowest; default: 4',
-    ),
+    )
+    .meta({ title: 'Staleness' }),
   servers: z
     .int()
     .min(1)
     .max(1024)
     .optional()
-    .describe('For asynchronous: number of ranks that are also servers; default: 1'),
+    .describe('For asynchronous: number of ranks that are also servers; default: 1')
+    .meta({ title: 'Servers' }),
   trainerThreads: z
     .int()
     .min(1)
@@ -72,7 +79,8 @@ export const parallelismSchema = z.strictObject({
     .describe(
       'For asynchronous: threads of a rank that compute gradients in parallel and share its ' +
         'residual; default: 1',
-    ),
+    )
+    .meta({ title: 'Trainer threads' }),
   drainEvery: z
     .int()
     .min(1)
@@ -81,20 +89,23 @@ export const parallelismSchema = z.strictObject({
     .describe(
       'Average number of iterations after which a rank sends all of its residual, for ' +
         'asynchronous; default: never',
-    ),
+    )
+    .meta({ title: 'Drain every' }),
   pipeline: z
     .strictObject({
       splitAfter: z
         .array(z.string().min(1).max(200))
         .min(1)
         .max(1023)
-        .describe('Layers after which the model is split, such as ["layer1"]'),
+        .describe('Layers after which the model is split, such as ["layer1"]')
+        .meta({ title: 'Split after layers', folded: true }),
       microBatches: z
         .int()
         .min(1)
         .max(1024)
         .optional()
-        .describe('Micro-batches into which a batch is split; default: 4'),
+        .describe('Micro-batches into which a batch is split; default: 4')
+        .meta({ title: 'Micro-batches', folded: true }),
     })
     .optional()
     .describe(

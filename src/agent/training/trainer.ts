@@ -3,18 +3,18 @@
  * of a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
  * rank holds the same weights and sees its own shard of the data.
  */
-import type { SyntheticSpec } from '../../shared/experiment-spec.ts';
 import type { MetricKind } from '../../shared/metric.ts';
 import type { ClassScores } from '../../shared/ordered-pairs.ts';
+import type { PipelinePhase } from '../../shared/phases.ts';
+import type { PassedActivations, StageSetting } from '../../shared/stage-setting.ts';
+import type { SyntheticSpec } from '../../shared/workload-spec.ts';
 import type { RankOnMachine } from '../gpus/machine-gpus.ts';
+import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import type { ColumnNames } from './datasets/dataset.ts';
 import type { OptimizerSettings } from './optimizers/optimizer.ts';
 import type { ScheduleSettings } from './optimizers/schedule.ts';
-import type { PipelinePhase } from '../../shared/phases.ts';
-import type { PassedActivations, StageSetting } from '../../shared/stage-setting.ts';
 import type { StageLinks } from './stage-links.ts';
-import type { GpuGradient } from '../sites/gpu-gradient.ts';
 
 /** A parameter tensor; `start` is its first element in the flat gradient. */
 export interface ParameterTensor {

@@ -52,6 +52,10 @@ interface SchemaNode {
   readonly maximum?: number;
   readonly enum?: readonly string[];
   readonly default?: JsonValue;
+  readonly type?: string;
+  readonly title?: string;
+  readonly folded?: boolean;
+  readonly section?: string;
 }
 
 const schema = z.toJSONSchema(experimentSpecSchema, { io: 'input' }) as SchemaNode;
@@ -61,6 +65,56 @@ function schemaAt(path: string): SchemaNode {
   for (const key of path.split('.')) node = node?.properties?.[key];
   if (node === undefined) throw new Error(`internal: no "${path}" in the spec`);
   return node;
+}
+
+const KINDS: Readonly<Record<string, FieldKind>> = {
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+  array: 'json',
+  object: 'json',
+};
+
+const kindOf = (node: SchemaNode): FieldKind =>
+  node.enum === undefined ? (KINDS[node.type ?? ''] ?? 'text') : 'choice';
+
+/** A field for a key that has a title. */
+function field(path: string, choices?: readonly FormChoice[]): FormField {
+  const node = schemaAt(path);
+  const { default: usual, description, maximum, minimum, title } = node;
+  if (title === undefined) throw new Error(`internal: "${path}" has no title`);
+  const kind =
+    choices === undefined ? kindOf(node) : node.type === 'array' ? 'several' : 'choice';
+  return {
+    path,
+    kind,
+    title,
+    description,
+    minimum,
+    maximum,
+    choices: kind === 'choice' ? (choices ?? plainChoices(node.enum)) : choices,
+    ...(kind === 'choice' && typeof usual === 'string' ? { usual } : {}),
+  };
+}
+
+/**
+ * A section with all titled keys of a part of the spec, in its order.
+ * @param choices of keys that take names from the catalogue
+ */
+function sectionOf(
+  title: string,
+  part: string,
+  choices: Readonly<Record<string, readonly FormChoice[]>> = {},
+): FormSection {
+  const node = part === '' ? schema : schemaAt(part);
+  const keys = Object.entries(node.properties ?? {}).filter(
+    ([, key]) => key.title !== undefined && (part !== '' || key.section === title),
+  );
+  const fields = (folded: boolean): readonly FormField[] =>
+    keys
+      .filter(([, key]) => (key.folded ?? false) === folded)
+      .map(([key]) => field(part === '' ? key : `${part}.${key}`, choices[key]));
+  return { title, fields: fields(false), more: fields(true) };
 }
 
 /**
@@ -174,7 +228,7 @@ export function layersField(path: string): FormField {
   };
 }
 
-export const serversField = field('exchange.servers', 'integer', 'Servers');
+export const serversField = field('exchange.servers');
 
 /** The agent's models, and the user's own file if the draft names one. */
 function modelChoices(catalogue: Catalogue, draft: Draft): readonly FormChoice[] {
@@ -187,7 +241,7 @@ function modelChoices(catalogue: Catalogue, draft: Draft): readonly FormChoice[]
 
 /** Links of an emulated network that differ, as JSON. */
 function pairsField(): FormField {
-  const { description = '', ...pairs } = field('network.pairs', 'json', 'Pairs');
+  const { description = '', ...pairs } = field('network.pairs');
   const example = '[{"between": ["a", "b"], "bandwidth": "100 Mbit/s"}]';
   return { ...pairs, description: `${description}, such as ${example}` };
 }
@@ -212,58 +266,48 @@ export function formSections(
     {
       title: 'Workload',
       fields: [
-        field('name', 'text', 'Name'),
-        field('workload.model', 'choice', 'Model', modelChoices(catalogue, draft)),
-        field(
-          'workload.dataset',
-          'choice',
-          'Data set',
-          entryChoices(catalogue.datasets),
-        ),
+        field('name'),
+        field('workload.model', modelChoices(catalogue, draft)),
+        field('workload.dataset', entryChoices(catalogue.datasets)),
         ...(dataset?.needsData === true || valueAt(draft, 'workload.data') !== undefined
-          ? [field('workload.data', 'text', 'File or directory')]
+          ? [field('workload.data')]
           : []),
         ...(dataset?.hasFeatures === true ||
         valueAt(draft, 'workload.features') !== undefined
-          ? [field('workload.features', 'integer', 'Features')]
+          ? [field('workload.features')]
           : []),
         ...(dataset?.takesColumns === true ||
         valueAt(draft, 'workload.columns') !== undefined
           ? [
-              field('workload.columns.label', 'text', 'Label column'),
-              field('workload.columns.numeric', 'json', 'Numeric columns'),
-              field('workload.columns.categorical', 'json', 'Category columns'),
+              field('workload.columns.label'),
+              field('workload.columns.numeric'),
+              field('workload.columns.categorical'),
             ]
           : []),
         ...(valueAt(draft, 'workload.model') === 'synthetic-gradient' ||
         valueAt(draft, 'workload.synthetic') !== undefined
           ? [
-              field('workload.synthetic.profile', 'text', 'Profile'),
-              field('workload.synthetic.computeMs', 'number', 'Compute time, ms'),
-              field('workload.synthetic.overlap', 'number', 'Shared by all ranks'),
+              field('workload.synthetic.profile'),
+              field('workload.synthetic.computeMs'),
+              field('workload.synthetic.overlap'),
             ]
           : []),
-        field('workload.batchPerRank', 'integer', 'Batch per rank'),
+        field('workload.batchPerRank'),
       ],
     },
     {
       title: 'World',
       fields: [
-        ...(machines.length > 1
-          ? [field('world.nodes', 'several', 'Machines', machines)]
-          : []),
-        field('world.ranks', 'integer', 'Ranks'),
-        field('backend', 'choice', 'Backend', plainChoices(schemaAt('backend').enum)),
+        ...(machines.length > 1 ? [field('world.nodes', machines)] : []),
+        field('world.ranks'),
+        field('backend'),
       ],
-      more: [field('world.ports', 'text', 'Ports')],
+      more: [field('world.ports')],
     },
     parallelismSection(draft),
     {
       title: 'Emulated network',
-      fields: [
-        field('network.bandwidth', 'text', 'Bandwidth'),
-        field('network.latency', 'text', 'Latency'),
-      ],
+      fields: [field('network.bandwidth'), field('network.latency')],
       ...(machines.length > 1 || valueAt(draft, 'network.pairs') !== undefined
         ? { more: [pairsField()] }
         : {}),
@@ -271,16 +315,11 @@ export function formSections(
     {
       title: 'Exchange',
       fields: [
-        field('exchange.method', 'choice', 'Method', entryChoices(catalogue.methods)),
+        field('exchange.method', entryChoices(catalogue.methods)),
         ...(method?.parameters ?? []).map((entry) =>
           parameterField(entry, 'exchange.'),
         ),
-        field(
-          'exchange.collective',
-          'choice',
-          'Collective',
-          collectiveChoices(catalogue, method),
-        ),
+        field('exchange.collective', collectiveChoices(catalogue, method)),
         ...(asksForServers(catalogue, exchange) ? [serversField] : []),
         layersField('exchange.layers'),
         ...(valueAt(draft, 'parallelism.pipeline') === undefined
@@ -288,57 +327,8 @@ export function formSections(
           : activationFields('exchange.', exchange)),
       ],
     },
-    {
-      title: 'Optimiser',
-      fields: [
-        field('optimizer.kind', 'choice', 'Kind', plainChoices(catalogue.optimizers)),
-        field('optimizer.lr', 'number', 'Learning rate'),
-        field('optimizer.momentum', 'number', 'Momentum'),
-        field(
-          'optimizer.schedule',
-          'choice',
-          'Schedule',
-          plainChoices(schemaAt('optimizer.schedule').enum),
-        ),
-      ],
-      more: [
-        field('optimizer.warmupIterations', 'integer', 'Warm-up'),
-        field('optimizer.scaleWithRanks', 'boolean', 'Scale with ranks'),
-        field('optimizer.decayAt', 'json', 'Decay at'),
-        field('optimizer.decayFactor', 'number', 'Decay factor'),
-        field('optimizer.power', 'number', 'Power'),
-        field('optimizer.clipNorm', 'number', 'Clip at norm'),
-        field('optimizer.weightDecay', 'number', 'Weight decay'),
-        field('optimizer.nesterov', 'boolean', 'Nesterov'),
-        field('optimizer.beta1', 'number', 'Beta 1'),
-        field('optimizer.beta2', 'number', 'Beta 2'),
-        field('optimizer.epsilon', 'number', 'Epsilon'),
-        field('optimizer.trust', 'number', 'Trust'),
-      ],
-    },
-    {
-      title: 'Length',
-      fields: [
-        field('iterations', 'integer', 'Iterations'),
-        field('evaluateEvery', 'integer', 'Evaluate every'),
-        field(
-          'compareEvery',
-          'integer',
-          'Compare with the uncompressed gradient every',
-        ),
-        field('inspectEvery', 'integer', 'Inspect buckets every'),
-        field('seed', 'integer', 'Seed'),
-      ],
-      more: [
-        field(
-          'onFailure',
-          'choice',
-          'On failure',
-          plainChoices(schemaAt('onFailure').enum),
-        ),
-        field('checkpointEvery', 'integer', 'Checkpoint every'),
-      ],
-    },
+    sectionOf('Optimiser', 'optimizer', { kind: plainChoices(catalogue.optimizers) }),
+    sectionOf('Length', ''),
   ];
 }
 
@@ -353,12 +343,12 @@ export function activationFields(
   const at = 'exchange.activations';
   const choices = plainChoices(schemaAt(`${at}.method`).enum);
   const method: FormField = {
-    ...field(`${at}.method`, 'choice', 'Activations', [...choices]),
+    ...field(`${at}.method`, [...choices]),
     ...{ path: `${path}activations.method`, usual: 'none' },
   };
   const chosen = valueAt(plan, 'activations.method') ?? 'none';
   if (chosen === 'none') return [method];
-  const sparsity = field(`${at}.sparsity`, 'number', 'Fraction left out');
+  const sparsity = field(`${at}.sparsity`);
   return [method, { ...sparsity, path: `${path}activations.sparsity` }];
 }
 
@@ -371,15 +361,15 @@ function parallelismSection(draft: Draft): FormSection {
   }));
   const kind = valueAt(draft, 'parallelism.kind');
   const ofLocalSteps = [
-    field('parallelism.every', 'integer', 'Exchange every'),
-    field('parallelism.outer.lr', 'number', 'Outer learning rate'),
-    field('parallelism.outer.momentum', 'number', 'Outer momentum'),
+    field('parallelism.every'),
+    field('parallelism.outer.lr'),
+    field('parallelism.outer.momentum'),
   ];
   const ofAsynchronous = [
-    field('parallelism.staleness', 'integer', 'Staleness'),
-    field('parallelism.servers', 'integer', 'Servers'),
-    field('parallelism.trainerThreads', 'integer', 'Trainer threads'),
-    field('parallelism.drainEvery', 'integer', 'Drain every'),
+    field('parallelism.staleness'),
+    field('parallelism.servers'),
+    field('parallelism.trainerThreads'),
+    field('parallelism.drainEvery'),
   ];
   const seen =
     (of: string) =>
@@ -388,15 +378,15 @@ function parallelismSection(draft: Draft): FormSection {
   return {
     title: 'Parallelism',
     fields: [
-      field('parallelism.kind', 'choice', 'Kind', kinds),
+      field('parallelism.kind', kinds),
       ...ofLocalSteps.filter(seen('local-steps')),
       ...ofAsynchronous.filter(seen('asynchronous')),
     ],
     more: [
-      field('parallelism.pipeline.splitAfter', 'json', 'Split after layers'),
+      field('parallelism.pipeline.splitAfter'),
       ...(valueAt(draft, 'parallelism.pipeline') === undefined
         ? []
-        : [field('parallelism.pipeline.microBatches', 'integer', 'Micro-batches')]),
+        : [field('parallelism.pipeline.microBatches')]),
     ],
   };
 }
@@ -413,19 +403,6 @@ const KIND_HINTS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], string>> =
 export function isUnusual(draft: Draft, { path }: FormField): boolean {
   const value = valueAt(draft, path);
   return value !== undefined && value !== schemaAt(path).default;
-}
-
-function field(
-  path: string,
-  kind: FieldKind,
-  title: string,
-  choices?: readonly FormChoice[],
-): FormField {
-  const { default: usual, description, minimum, maximum } = schemaAt(path);
-  return {
-    ...{ path, kind, title, description, minimum, maximum, choices },
-    ...(kind === 'choice' && typeof usual === 'string' ? { usual } : {}),
-  };
 }
 
 function entryChoices(

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { describe, expect, it } from 'vitest';
 import {
   valueAt,
@@ -258,4 +259,46 @@ describe('the form of a spec', () => {
   ] as const)('reads %s "%s" as %j', (kind, text, value) => {
     expect(readField(kind, text)).toEqual(value);
   });
+});
+
+/** Keys that the form has no field for: YAML sets them. */
+const WITHOUT_FIELD = [
+  'description',
+  'workload.modelSource',
+  'workload.synthetic.layers',
+  'workload.synthetic.distribution',
+  'world.shareGpu',
+  'optimizer.fullGradientEvery',
+  'exchange.bucketBytes',
+  'exchange.quantizeSums',
+  'exchange.residualUnits',
+  'parallelism.outer.nesterov',
+  'engine',
+  'overlap',
+  'doubleBuffer',
+  'transport',
+  'encrypt',
+  'journalMB',
+  'timeoutSeconds',
+  'patienceSeconds',
+];
+
+it('has a field for every key of the spec, but for those that only YAML sets', () => {
+  interface Key {
+    readonly title?: string;
+    readonly properties?: Readonly<Record<string, Key>>;
+  }
+  const untitled = (key: Key, path: string): readonly string[] => {
+    if (key.title !== undefined) return [];
+    const inner = Object.entries(key.properties ?? {});
+    if (inner.length === 0) return [path];
+    return inner.flatMap(([name, each]) =>
+      untitled(each, path === '' ? name : `${path}.${name}`),
+    );
+  };
+  const spec = z.toJSONSchema(experimentSpecSchema, { io: 'input' }) as Key;
+  const found = untitled(spec, '').filter((path) => !path.startsWith('exchange.quant'));
+  expect([...found, 'exchange.quantizeSums'].toSorted()).toEqual(
+    WITHOUT_FIELD.toSorted(),
+  );
 });

@@ -4,9 +4,9 @@
  * generator fills 10⁸ elements in a GPU's time for a network; so values repeat, in blocks that
  * begin elsewhere each time.
  */
-import type { SyntheticSpec } from '../../../shared/experiment-spec.ts';
-import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import { log } from '../../../shared/portable-math.ts';
+import type { SyntheticSpec } from '../../../shared/workload-spec.ts';
+import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 
 const BANK = 1 << 20;
 const BLOCK = 1 << 12;

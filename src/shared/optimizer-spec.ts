@@ -1,0 +1,101 @@
+/** `optimizer` in a spec: the optimiser and its learning rate. */
+import { z } from 'zod';
+import './spec-key.ts';
+
+const positive = z.number().positive();
+
+export const optimizerSchema = z.strictObject({
+  kind: z.string().default('sgd').meta({ title: 'Kind' }),
+  lr: positive.default(0.05).describe('Learning rate').meta({ title: 'Learning rate' }),
+  momentum: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0.9)
+    .describe('Momentum, for sgd and lars; the others have none')
+    .meta({ title: 'Momentum' }),
+  nesterov: z
+    .boolean()
+    .optional()
+    .describe('Use Nesterov momentum, for sgd')
+    .meta({ title: 'Nesterov', folded: true }),
+  weightDecay: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Weight decay; default: 0.01 for adamw, else 0')
+    .meta({ title: 'Weight decay', folded: true }),
+  beta1: z
+    .number()
+    .min(0)
+    .lt(1)
+    .optional()
+    .describe('Decay of the first moment, for adam and adamw; default: 0.9')
+    .meta({ title: 'Beta 1', folded: true }),
+  beta2: z
+    .number()
+    .min(0)
+    .lt(1)
+    .optional()
+    .describe('Decay of the second moment, for adam and adamw; default: 0.999')
+    .meta({ title: 'Beta 2', folded: true }),
+  epsilon: positive
+    .optional()
+    .describe(
+      'Term added to the denominator; default: 1e-8 for adam and adamw, 1e-10 for adagrad',
+    )
+    .meta({ title: 'Epsilon', folded: true }),
+  trust: positive
+    .optional()
+    .describe('Trust coefficient of lars; default: 0.001')
+    .meta({ title: 'Trust', folded: true }),
+  clipNorm: positive
+    .optional()
+    .describe('Largest norm of the averaged gradient; larger gradients are scaled down')
+    .meta({ title: 'Clip at norm', folded: true }),
+  fullGradientEvery: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'SVRG: iterations between gradients of all samples, which reduce the noise of batch gradients; default: never',
+    ),
+  schedule: z
+    .enum(['constant', 'cosine', 'linear', 'polynomial', 'step'])
+    .default('constant')
+    .meta({ title: 'Schedule' }),
+  warmupIterations: z
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'Warm-up: iterations over which the rate rises to its full value; default: 0',
+    )
+    .meta({ title: 'Warm-up', folded: true }),
+  scaleWithRanks: z
+    .boolean()
+    .optional()
+    .describe('Multiply the rate by the number of ranks, or of pipelines')
+    .meta({ title: 'Scale with ranks', folded: true }),
+  decayAt: z
+    .array(z.int().min(1))
+    .max(100)
+    .optional()
+    .describe(
+      'Iterations at which the step schedule lowers the rate, such as [1000, 2000]',
+    )
+    .meta({ title: 'Decay at', folded: true }),
+  decayFactor: positive
+    .lt(1)
+    .optional()
+    .describe('Factor by which each step multiplies the rate; default: 0.1')
+    .meta({ title: 'Decay factor', folded: true }),
+  power: positive
+    .max(10)
+    .optional()
+    .describe('Exponent of the polynomial schedule; default: 2')
+    .meta({ title: 'Power', folded: true }),
+});

@@ -1,0 +1,14 @@
+/**
+ * What a key of a spec says of itself, beside its schema and its description: `.meta({ title })`
+ * gives it a field in the page's form. A key without a title has none.
+ */
+import 'zod';
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** Folded away in the form while its value is the usual one. */
+    folded?: boolean;
+    /** The form's section, for a key at the top of the spec. */
+    section?: 'Length';
+  }
+}
