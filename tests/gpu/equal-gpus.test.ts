@@ -83,7 +83,7 @@ describe.skipIf(!canHaveEqualGpus)('a machine with two equal GPUs', () => {
       const { code, stderr } = await start('world.ranks=1').finished;
       expect(code).toBe(2);
       expect(stderr).toMatch(/GPU_SHARED/);
-      expect(stderr).toMatch(/other ranks are using all 2 GPUs/);
+      expect(stderr).toMatch(/other processes are using all 2 GPUs/);
 
       // A rank that is killed lets go of its GPU.
       process.kill(ofSecond, 'SIGKILL');

@@ -4,53 +4,117 @@
  * namespace, which only one process can have at a time and which becomes free when that
  * process is gone, however it ended. Containers and network namespaces have their own
  * names.
+ *
+ * Any local user can take a name. The socket listens, so that whoever finds it taken can ask
+ * the system whose it is: it tells that of a connection, to any user (SO_PEERCRED, unix(7)).
+ * Nothing is ever accepted or sent.
  */
 import type * as Koffi from 'koffi';
 import { constants } from 'node:os';
+import type { ClaimHolder } from './claim-holder.ts';
 
 const NAME = 'gradwire-gpu ';
 const AF_UNIX = 1;
-/** SOCK_STREAM | SOCK_CLOEXEC */
-const SOCKET_TYPE = 0o2000001;
+/** SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK */
+const SOCKET_TYPE = 0o2004001;
+/** Each question stays in the queue; beyond it the system refuses to answer more. */
+const MOST_QUESTIONS = 4096;
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
+/** struct ucred: the ids of process, user and group. */
+const CREDENTIALS_BYTES = 12;
+
+/** Whether this process has it now, or who has it. */
+export type Claim =
+  | { readonly kind: 'claimed' }
+  | { readonly kind: 'held'; readonly holder: ClaimHolder };
+
+const CLAIMED: Claim = { kind: 'claimed' };
+
+interface Sockets {
+  socket(domain: number, type: number, protocol: number): number;
+  bind(descriptor: number, address: number, bytes: number): number;
+  listen(descriptor: number, backlog: number): number;
+  connect(descriptor: number, address: number, bytes: number): number;
+  getsockopt(
+    descriptor: number,
+    level: number,
+    option: number,
+    value: number,
+    bytes: number,
+  ): number;
+  close(descriptor: number): number;
+}
 
 /**
  * @param addressOf of a buffer's first byte
- * @returns a function that claims the GPU of this id for the life of the process; it
- * returns false if another process has it, and throws if names cannot be claimed
+ * @returns a function that claims the GPU of this id for the life of the process, and throws
+ * if names cannot be claimed
  */
 export function gpuClaims(
   koffi: typeof Koffi,
   addressOf: (buffer: Buffer) => number,
-): (id: string) => boolean {
-  const libc = koffi.load(null);
-  const socket = libc.func('int socket(int, int, int)') as (
-    domain: number,
-    type: number,
-    protocol: number,
-  ) => number;
-  const bind = libc.func('int bind(int, uintptr_t, uint32_t)') as (
-    descriptor: number,
-    address: number,
-    bytes: number,
-  ) => number;
-  const close = libc.func('int close(int)') as (descriptor: number) => number;
+): (id: string) => Claim {
+  const sockets = bindSockets(koffi);
   const claimed = new Set<string>();
   return (id) => {
-    if (claimed.has(id)) return true;
+    if (claimed.has(id)) return CLAIMED;
     // sockaddr_un: the family, then a name that begins with a zero byte.
-    const address = Buffer.alloc(3 + NAME.length + id.length);
-    address.writeUInt16LE(AF_UNIX);
-    address.write(`${NAME}${id}`, 3, 'latin1');
-    const descriptor = socket(AF_UNIX, SOCKET_TYPE, 0);
+    const name = Buffer.alloc(3 + NAME.length + id.length);
+    name.writeUInt16LE(AF_UNIX);
+    name.write(`${NAME}${id}`, 3, 'latin1');
+    const descriptor = sockets.socket(AF_UNIX, SOCKET_TYPE, 0);
     if (descriptor < 0) throw refused(koffi.errno());
-    if (bind(descriptor, addressOf(address), address.length) === 0) {
+    if (sockets.bind(descriptor, addressOf(name), name.length) === 0) {
+      sockets.listen(descriptor, MOST_QUESTIONS);
       claimed.add(id);
-      return true;
+      return CLAIMED;
     }
     const error = koffi.errno();
-    close(descriptor);
-    if (error === constants.errno.EADDRINUSE) return false;
-    throw refused(error);
+    sockets.close(descriptor);
+    if (error !== constants.errno.EADDRINUSE) throw refused(error);
+    return { kind: 'held', holder: holderOf(sockets, name, addressOf) };
+  };
+}
+
+/** Empty if the holder does not listen, as other programs and older versions do not. */
+function holderOf(
+  sockets: Sockets,
+  name: Buffer,
+  addressOf: (buffer: Buffer) => number,
+): ClaimHolder {
+  const descriptor = sockets.socket(AF_UNIX, SOCKET_TYPE, 0);
+  if (descriptor < 0) return {};
+  try {
+    if (sockets.connect(descriptor, addressOf(name), name.length) !== 0) return {};
+    const value = Buffer.alloc(CREDENTIALS_BYTES);
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32LE(value.length);
+    const [into, size] = [addressOf(value), addressOf(bytes)];
+    if (sockets.getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, into, size) !== 0) {
+      return {};
+    }
+    // A process outside this container has the id 0 here.
+    const pid = value.readInt32LE(0);
+    return { ...(pid > 0 ? { pid } : {}), uid: value.readUInt32LE(4) };
+  } finally {
+    sockets.close(descriptor);
+  }
+}
+
+function bindSockets(koffi: typeof Koffi): Sockets {
+  const libc = koffi.load(null);
+  const bound = <Name extends keyof Sockets>(
+    name: Name,
+    parameters: string,
+  ): Sockets[Name] => libc.func(`int ${name}(${parameters})`) as Sockets[Name];
+  return {
+    socket: bound('socket', 'int, int, int'),
+    bind: bound('bind', 'int, uintptr_t, uint32_t'),
+    listen: bound('listen', 'int, int'),
+    connect: bound('connect', 'int, uintptr_t, uint32_t'),
+    getsockopt: bound('getsockopt', 'int, int, int, uintptr_t, uintptr_t'),
+    close: bound('close', 'int'),
   };
 }
 

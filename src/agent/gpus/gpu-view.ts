@@ -14,7 +14,8 @@
  * writable, and all of these calls come from the thread that asks for an adapter.
  */
 import type * as Koffi from 'koffi';
-import { gpuClaims } from './gpu-claim.ts';
+import type { ClaimHolder } from './claim-holder.ts';
+import { gpuClaims, type Claim } from './gpu-claim.ts';
 import { importSlot } from './import-slot.ts';
 import {
   machineGpus,
@@ -34,13 +35,19 @@ const SUCCESS = 0;
 const INCOMPLETE = 5;
 const INITIALIZATION_FAILED = -3;
 
-type Claim = (id: string) => boolean;
+/** A GPU that another process has claimed. */
+export interface TakenGpu {
+  readonly id: string;
+  readonly name: string;
+  readonly holder: ClaimHolder;
+}
+
 type Enumerate = (instance: number, count: number, devices: number) => number;
 
 /** The functions and addresses of this process that koffi provides. */
 interface Native {
   readonly devices: VulkanDevices;
-  readonly claim: Claim;
+  readonly claim: (id: string) => Claim;
   readonly copy: (to: number, from: number, bytes: number) => void;
   readonly addressOf: (buffer: Buffer) => number;
   /** The dynamic linker's own. */
@@ -61,6 +68,8 @@ export class GpuView {
   readonly #restore: () => void;
   #gpus: readonly MachineGpu[] = [];
   #chosen: MachineGpu | undefined;
+  /** By the GPU's id. */
+  readonly #holders = new Map<string, ClaimHolder>();
   #failure: string | undefined;
 
   private constructor(position: RankOnMachine, native: Native, restore: () => void) {
@@ -110,9 +119,12 @@ export class GpuView {
     return this.#chosen;
   }
 
-  /** Whether every GPU that this rank might use is another process's. */
-  get taken(): boolean {
-    return this.#gpus.length > 0 && this.#chosen === undefined;
+  /** All GPUs and who has them, if none is left for this rank. */
+  get taken(): readonly TakenGpu[] | undefined {
+    if (this.#gpus.length === 0 || this.#chosen !== undefined) return undefined;
+    return this.#gpus.map(({ id, name }) => {
+      return { id, name, holder: this.#holders.get(id) ?? {} };
+    });
   }
 
   /** Why the devices could not be read, in which case Dawn sees none. */
@@ -164,7 +176,11 @@ export class GpuView {
     const tried = triedInOrder(this.#gpus, this.#position);
     // Too few for the ranks: the caller refuses it, and the GPU stays unclaimed.
     if (!share && ranks > this.#gpus.length) return tried[0];
-    const free = tried.find(({ id }) => claim(id));
+    const free = tried.find(({ id }) => {
+      const answer = claim(id);
+      if (answer.kind === 'held') this.#holders.set(id, answer.holder);
+      return answer.kind === 'claimed';
+    });
     // The first rank that uses a shared GPU claims it against runs that do not share.
     return share ? tried[0] : free;
   }

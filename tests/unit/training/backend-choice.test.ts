@@ -11,7 +11,10 @@ const GPU = { name: 'NVIDIA H200', software: false, gpus: 1, whyOne: undefined }
 const TWO = { ...GPU, gpus: 2 };
 const SOFTWARE = { name: 'SwiftShader', software: true, gpus: 0, whyOne: undefined };
 const TAKEN = {
-  taken: ['00000000:3B:00.0', '00000000:5E:00.0'].map((id) => ({ name: 'A100', id })),
+  taken: ['00000000:3B:00.0', '00000000:5E:00.0'].map((id, i) => ({
+    ...{ name: 'A100', id },
+    holder: `process ${i}`,
+  })),
 };
 const NONE = 'no WebGPU adapter was found';
 
@@ -82,14 +85,14 @@ describe('more ranks than GPUs', () => {
   });
 });
 
-describe('GPUs that other ranks are using', () => {
-  test('are refused, by name and bus id', () => {
+describe('GPUs that other processes are using', () => {
+  test('are refused, by name, bus id and holder', () => {
     expect(() => choose('webgpu', TAKEN, 1)).toThrow(
       expect.objectContaining({
         code: 'GPU_SHARED',
         message:
-          'other ranks are using all 2 GPUs of this machine ' +
-          '(A100, 00000000:3B:00.0; A100, 00000000:5E:00.0)',
+          'other processes are using all 2 GPUs of this machine ' +
+          '(A100, 00000000:3B:00.0: process 0; A100, 00000000:5E:00.0: process 1)',
       }),
     );
   });
@@ -97,7 +100,7 @@ describe('GPUs that other ranks are using', () => {
   test('leave auto the CPU', () => {
     expect(choose('auto', TAKEN, 1)).toEqual({
       backend: 'wasm',
-      why: expect.stringMatching(/^other ranks are using all 2 GPUs/) as string,
+      why: expect.stringMatching(/^other processes are using all 2 GPUs/) as string,
     });
   });
 });

@@ -5,6 +5,7 @@
  */
 import type * as Dawn from 'webgpu';
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { describeHolder } from '../../gpus/claim-holder.ts';
 import { GpuView } from '../../gpus/gpu-view.ts';
 import type { RankOnMachine } from '../../gpus/machine-gpus.ts';
 import { pacePolling } from './paced-polling.ts';
@@ -47,7 +48,12 @@ export interface RankAdapter extends FoundAdapter {
 
 /** All GPUs of the machine are in use by other processes. */
 export interface GpusTaken {
-  readonly taken: readonly { readonly name: string; readonly id: string }[];
+  readonly taken: readonly {
+    readonly name: string;
+    readonly id: string;
+    /** Who has it, in words. */
+    readonly holder: string;
+  }[];
 }
 
 /** The best adapter, or in words why there is none; software counts if asked for. */
@@ -74,7 +80,11 @@ export async function findRankAdapter(
   });
   const { chosen, failure, gpus, taken } = view;
   if (failure !== undefined) return `the GPUs cannot be listed (${failure})`;
-  if (taken) return { taken: gpus };
+  if (taken !== undefined) {
+    return {
+      taken: taken.map((gpu) => ({ ...gpu, holder: describeHolder(gpu.holder) })),
+    };
+  }
   if (typeof found !== 'string') {
     const name = chosen?.name ?? found.name;
     return { ...found, name, bus: chosen?.bus, gpus: gpus.length, whyOne: undefined };

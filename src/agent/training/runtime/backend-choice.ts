@@ -16,9 +16,16 @@ export interface FoundGpu {
   readonly whyOne: string | undefined;
 }
 
+export interface TakenGpu {
+  readonly name: string;
+  readonly id: string;
+  /** Who has it, in words. */
+  readonly holder: string;
+}
+
 /** GPUs that are there, but all of them other processes'. */
 export interface TakenGpus {
-  readonly taken: readonly { readonly name: string; readonly id: string }[];
+  readonly taken: readonly TakenGpu[];
 }
 
 export interface BackendQuestion {
@@ -67,9 +74,11 @@ function conflictOf(
   if ('taken' in found) {
     const { length } = found.taken;
     const all = length === 1 ? 'the GPU' : `all ${length} GPUs`;
-    const names = found.taken.map(({ name, id }) => `${name}, ${id}`).join('; ');
+    const names = found.taken
+      .map(({ name, id, holder }) => `${name}, ${id}: ${holder}`)
+      .join('; ');
     return {
-      message: `other ranks are using ${all} of this machine (${names})`,
+      message: `other processes are using ${all} of this machine (${names})`,
       next: `Wait until their runs have ended, or ${share}`,
     };
   }
