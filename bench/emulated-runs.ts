@@ -11,6 +11,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolvePlan } from '../src/agent/plan/resolve-plan.ts';
 import { rankResources } from '../src/agent/supervisor/rank-resources.ts';
+import { parseReport } from '../src/agent/world/line-message.ts';
 import {
   RankProcess,
   type ProcessBroken,
@@ -25,8 +26,12 @@ import {
   type ExperimentSpec,
 } from '../src/shared/experiment-spec.ts';
 import type { RankAddress } from '../src/shared/protocol/supervisor.ts';
-import type { FromWorker, ToWorker } from '../src/shared/protocol/worker.ts';
-import type { IterationRecord } from '../src/shared/records/iteration.ts';
+import {
+  fromWorkerSchema,
+  type FromWorker,
+  type ToWorker,
+} from '../src/shared/protocol/worker.ts';
+import type { IterationRecord } from '../src/shared/records.ts';
 import { Links } from './collectives/links.ts';
 import './parent.ts';
 import { median, quantile } from './quantiles.ts';
@@ -180,9 +185,14 @@ function run(spec: ExperimentSpec, links: Links): Promise<readonly IterationReco
         args: ['bench', String(rank)],
         prefix: links.prefix(rank),
       };
-      const worker = new RankProcess<ToWorker, FromWorker>(rank, command, (event) => {
-        receive(rank, event);
-      });
+      const worker = new RankProcess<ToWorker, FromWorker>(
+        rank,
+        command,
+        (event) => {
+          receive(rank, event);
+        },
+        { parse: parseReport(fromWorkerSchema, rank) },
+      );
       workers.push(worker);
       worker.send({
         ...{ type: 'configure', run: 'bench', rank, spec, plan, switches: [] },

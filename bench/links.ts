@@ -9,11 +9,10 @@
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { bundledFile } from '../src/agent/bundle/bundled-file.ts';
-import type {
-  FromRank,
-  Listening,
-  Timed,
-  ToRank,
+import {
+  fromRankSchema,
+  type FromRank,
+  type ToRank,
 } from '../src/agent/probe/rank-protocol.ts';
 import { RankWorld } from '../src/agent/world/rank-world.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
@@ -76,9 +75,10 @@ async function measure(
   const entry = bundledFile(PROCESS, import.meta.dirname);
   await using world = new RankWorld<ToRank, FromRank>({
     size: 2,
+    reports: fromRankSchema,
     commandOf: (rank) => ({ entry, prefix: namespaces.prefix(rank) }),
   });
-  const listening = await world.all<Listening>((rank) => ({
+  const listening = await world.all('listening', (rank) => ({
     type: 'listen',
     rank,
     host: namespaces.hostOf(rank),
@@ -86,7 +86,7 @@ async function measure(
   const addresses = listening.map(({ address }) => address);
   const order = { type: 'time', addresses, run: 'bench', encrypt } as const;
   const secret = randomBytes(32);
-  const [first] = await world.all<Timed>(() => ({ ...order, secret }));
+  const [first] = await world.all('timed', () => ({ ...order, secret }));
   return first!.timing!;
 }
 

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { z } from 'zod';
 import { profileOf } from '../../src/agent/probe/measure-network.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
 import { networkCostOf } from '../../src/shared/cost-model/network-profile.ts';
@@ -11,15 +12,10 @@ import { RankWorld } from '../../src/agent/world/rank-world.ts';
 import type { Links } from './links.ts';
 import type {
   Cell,
-  Connected,
   FromRank,
-  Iterated,
   IteratedExchange,
   IterationProfile,
-  Listening,
-  Measured,
   MeasuredExchange,
-  Probed,
   ToRank,
 } from './rank-protocol.ts';
 import type { TransportChoice } from './rank-transport.ts';
@@ -69,6 +65,8 @@ export class BenchWorld implements AsyncDisposable {
     this.links = links;
     this.#ranks = new RankWorld({
       size: ranks,
+      // From the same sources: nothing else writes there.
+      reports: z.custom<FromRank>(),
       commandOf: (rank) => ({ entry, prefix: links.prefix(rank) }),
     });
   }
@@ -80,7 +78,7 @@ export class BenchWorld implements AsyncDisposable {
 
   /** What messages cost on these links, all ranks at once, and what the kernels take. */
   async networkCost(): Promise<NetworkCost> {
-    const probed = await this.#ranks.all<Probed>(() => ({ type: 'probe' }));
+    const probed = await this.#ranks.all('probed', () => ({ type: 'probe' }));
     const profile = profileOf(
       probed.map(({ timings }) => timings),
       {
@@ -93,7 +91,10 @@ export class BenchWorld implements AsyncDisposable {
 
   /** @throws GradwireError of a rank, `RESULT_WRONG`, `WORKER_DIED` */
   async measure(cell: Cell): Promise<CellResult> {
-    const results = await this.#ranks.all<Measured>(() => ({ type: 'measure', cell }));
+    const results = await this.#ranks.all('measured', () => ({
+      type: 'measure',
+      cell,
+    }));
     return {
       times: results[0]!.times.map((_, repetition) =>
         Math.max(...results.map(({ times }) => times[repetition]!)),
@@ -113,7 +114,7 @@ export class BenchWorld implements AsyncDisposable {
   async iterate(
     exchangeOf: (rank: number) => IteratedExchange,
   ): Promise<readonly (readonly IterationProfile[])[]> {
-    const results = await this.#ranks.all<Iterated>((rank) => ({
+    const results = await this.#ranks.all('iterated', (rank) => ({
       type: 'iterate',
       exchange: exchangeOf(rank),
     }));
@@ -125,7 +126,7 @@ export class BenchWorld implements AsyncDisposable {
   }
 
   async #connect({ links, transport, profiled, places }: WorldOptions): Promise<void> {
-    const listening = await this.#ranks.all<Listening>((rank) => ({
+    const listening = await this.#ranks.all('listening', (rank) => ({
       type: 'listen',
       rank,
       host: links.host(rank),
@@ -133,7 +134,7 @@ export class BenchWorld implements AsyncDisposable {
     }));
     const addresses = listening.map(({ address }) => address);
     const secret = randomBytes(32);
-    const connected = await this.#ranks.all<Connected>(() => ({
+    const connected = await this.#ranks.all('connected', () => ({
       type: 'connect',
       addresses,
       secret,

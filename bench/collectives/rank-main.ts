@@ -1,11 +1,12 @@
 /** `gradwire worker bench RANK`: one rank of the benchmark of collectives. */
+import { z } from 'zod';
 import { serveOrders } from '../../src/agent/world/order-server.ts';
 import { BenchRank } from './rank.ts';
 import type { FromRank, ToRank } from './rank-protocol.ts';
 
 const rank = new BenchRank();
 
-serveOrders<ToRank, FromRank>('bench', (order) => {
+serveOrders<ToRank, FromRank>('bench', z.custom<ToRank>(), (order) => {
   switch (order.type) {
     case 'listen':
       return rank.listen(order);

@@ -27,6 +27,13 @@ export function checkedValue<S extends z.ZodType>(
   if (parsed.success) return { value: parsed.data };
   const issue = innermost(parsed.error.issues[0]!);
   const path = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const key = issue.keys[0]!;
+    const unknown = [...issue.path.map(String), key].join('.');
+    return {
+      fault: `${unknown} is unknown: ${shown(valueAt(raw, [...issue.path, key]))}`,
+    };
+  }
   const value = valueAt(raw, issue.path);
   if (value === undefined) {
     return { fault: path === '' ? 'it is empty' : `${path} is missing` };

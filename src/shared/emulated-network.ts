@@ -124,6 +124,25 @@ export interface EmulatedNetwork extends EmulatedLink {
   readonly pairs?: readonly EmulatedPair[] | undefined;
 }
 
+const emulatedLinkSchema = z.strictObject({
+  bandwidth: z.number().min(LEAST_BANDWIDTH).max(MOST_BANDWIDTH),
+  latency: z
+    .number()
+    .min(0)
+    .max(1000 * MOST_LATENCY),
+});
+
+export const emulatedNetworkSchema = emulatedLinkSchema.extend({
+  pairs: z
+    .array(
+      emulatedLinkSchema.extend({
+        between: z.tuple([z.string(), z.string()]).readonly(),
+      }),
+    )
+    .readonly()
+    .optional(),
+}) satisfies z.ZodType<EmulatedNetwork>;
+
 /** @param spec as its schema leaves it */
 export function emulatedNetwork({ pairs, ...link }: NetworkSpec): EmulatedNetwork {
   if (pairs === undefined) return emulatedLink(link);

@@ -217,6 +217,39 @@ export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpe
   throw explainIssue(experimentSpecSchema, raw, parsed.error, where);
 }
 
+/**
+ * A spec that another process has checked, which may have another version: keys that only that
+ * one knows are dropped.
+ */
+export function readableSpec(raw: unknown): z.ZodSafeParseResult<ExperimentSpec> {
+  const spec = structuredClone(withMomentumKnown(raw));
+  for (;;) {
+    const parsed = experimentSpecSchema.safeParse(spec);
+    const unknown =
+      parsed.error?.issues.filter((issue) => issue.code === 'unrecognized_keys') ?? [];
+    if (unknown.length === 0) return parsed;
+    for (const { path, keys } of unknown) {
+      const section = sectionAt(spec, path);
+      if (section === undefined) return parsed;
+      for (const key of keys) Reflect.deleteProperty(section, key);
+    }
+  }
+}
+
+/** Undefined where the path does not lead to one through keys of its own. */
+function sectionAt(
+  raw: unknown,
+  path: readonly PropertyKey[],
+): Record<string, unknown> | undefined {
+  let value = raw;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (!Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[step];
+  }
+  return isObject(value) ? value : undefined;
+}
+
 /** Optimisers without momentum: another one than 0 would be ignored. */
 export const WITHOUT_MOMENTUM: readonly string[] = ['adagrad', 'adam', 'adamw'];
 

@@ -21,6 +21,11 @@ const SHOWN = 200;
 /** A value of the user's as errors show it: as JSON, not longer than a line or two. */
 export function shownValue(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  const text = JSON.stringify(value);
+  if (typeof value === 'bigint') return String(value);
+  // MessagePack has whole numbers of 64 bits, which JSON has not.
+  const text =
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'bigint' ? String(inner) : inner,
+    ) ?? String(value);
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }

@@ -4,12 +4,18 @@
  * written before all have reduced. If a rank fails or dies, all end.
  */
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
-import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
+import {
+  emulatedNetworkSchema,
+  type EmulatedNetwork,
+} from '../../shared/emulated-network.ts';
 import { inputError } from '../../shared/errors.ts';
 import type { PayloadKind } from '../../shared/catalogue.ts';
-import type { Quantization } from '../../shared/quantization.ts';
+import { MOST_RANKS } from '../../shared/protocol/requests.ts';
+import { quantizationSchema, type Quantization } from '../../shared/quantization.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { placedSeconds } from '../collectives/node-links.ts';
@@ -23,12 +29,17 @@ import {
 } from '../collectives/registry.ts';
 import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
 import { sparseBytes } from '../memory/entries.ts';
-import type { ReduceOperation } from '../kernels/reduction.ts';
-import { valueBytesOf, type ValueType } from '../memory/value-type.ts';
-import type { TransportKind } from '../transport/transport-choice.ts';
+import { REDUCE_OPERATIONS, type ReduceOperation } from '../kernels/reduction.ts';
+import { VALUE_TYPES, valueBytesOf, type ValueType } from '../memory/value-type.ts';
+import { TRANSPORT_KINDS, type TransportKind } from '../transport/transport-choice.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { RankWorld } from '../world/rank-world.ts';
-import type { FromRank, Loaded, Reduced, ToRank, Written } from './rank-protocol.ts';
+import {
+  fromRankSchema,
+  type FromRank,
+  type NotFinite,
+  type ToRank,
+} from './rank-protocol.ts';
 import { vectorLength } from './vector-file.ts';
 
 const RANK = { bundle: 'allreduce-rank.js', source: 'rank-main.ts' };
@@ -61,6 +72,39 @@ export interface AllreduceTask {
   readonly outputs: readonly string[];
 }
 
+const files = z.array(z.string().min(1)).readonly();
+
+const taskSchema = z
+  .strictObject({
+    ranks: z.int().min(1).max(MOST_RANKS),
+    algorithm: z.string(),
+    operation: z.enum(REDUCE_OPERATIONS),
+    values: z.enum(VALUE_TYPES).optional(),
+    transport: z.enum([...TRANSPORT_KINDS, 'auto']).optional(),
+    encrypt: z.boolean().optional(),
+    network: emulatedNetworkSchema.optional(),
+    /** These two are checked against the ranks and the algorithm. */
+    places: z.array(z.unknown()).readonly().optional(),
+    servers: z.number().optional(),
+    quantization: quantizationSchema.optional(),
+    seed: z.int().min(0).max(0xffffffff).optional(),
+    inputs: files,
+    outputs: files,
+  } satisfies Record<keyof AllreduceTask, z.ZodType>)
+  .refine(({ ranks, inputs }) => inputs.length === ranks, {
+    path: ['inputs'],
+    message: 'it must have one file for each rank',
+  })
+  .refine(({ ranks, outputs }) => outputs.length === ranks, {
+    path: ['outputs'],
+    message: 'it must have one file for each rank',
+  });
+
+/** An input with elements that are NaN or infinite, which are in the result. */
+export interface NotFiniteInputFile extends NotFinite {
+  readonly file: string;
+}
+
 /** The result that `--json` prints. */
 export interface AllreduceReport {
   readonly algorithm: string;
@@ -86,13 +130,16 @@ export interface AllreduceReport {
   readonly switchedToDense: boolean;
   /** Non-zero elements of the result. */
   readonly nnzReduced: number;
+  /** Inputs that are not finite; absent if all are. */
+  readonly notFinite?: readonly NotFiniteInputFile[] | undefined;
 }
 
 /**
- * @throws GradwireError `PLACES_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
+ * @throws GradwireError `OPTION_INVALID`, `PLACES_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
  * `SERVERS_INVALID`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`, `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
+  checkedOptions(taskSchema, task, 'allreduceFiles');
   const { ranks, algorithm, operation, inputs, outputs, quantization } = task;
   const { values = 'f32', seed = 1, transport = 'auto' } = task;
   if (algorithm !== 'auto') {
@@ -104,15 +151,22 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   const n = await commonLength(inputs, values);
   await using world = new RankWorld<ToRank, FromRank>({
     size: ranks,
+    reports: fromRankSchema,
     commandOf: () => ({ entry: bundledFile(RANK, import.meta.dirname) }),
   });
-  const loaded = await world.all<Loaded>(
+  const loaded = await world.all(
+    'loaded',
     (rank) => ({ type: 'load', rank, file: inputs[rank]!, values }),
     FILE_LIMIT_MS,
   );
   requireSame(
     inputs,
     loaded.map(({ length }) => length),
+  );
+  const notFinite = loaded.flatMap((report, rank) =>
+    report.notFinite === undefined
+      ? []
+      : [{ file: inputs[rank]!, ...report.notFinite }],
   );
   const nnz = Math.max(...loaded.map((report) => report.nnz));
   const collective =
@@ -123,7 +177,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   const addresses = loaded.map(({ address }) => address);
   const secret = randomBytes(32);
   const encrypt = task.encrypt ?? false;
-  const reduced = await world.all<Reduced>(() => ({
+  const reduced = await world.all('reduced', () => ({
     type: 'reduce',
     addresses,
     run: 'allreduce',
@@ -139,7 +193,8 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     servers,
     seed,
   }));
-  await world.all<Written>(
+  await world.all(
+    'written',
     (rank) => ({ type: 'write', file: outputs[rank]! }),
     FILE_LIMIT_MS,
   );
@@ -159,6 +214,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     wireReceived: reduced.map(({ wireReceived }) => wireReceived),
     switchedToDense: kind === 'sparse' && reduced.some(({ form }) => form === 'dense'),
     nnzReduced: reduced[0]!.nnz,
+    ...(notFinite.length === 0 ? {} : { notFinite }),
   };
 }
 

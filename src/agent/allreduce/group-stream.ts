@@ -7,8 +7,11 @@
  * A call starts at once and is awaited later. Its result is in the arena, in the given
  * memory or the stream's own, valid until the stream's next call.
  */
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors.ts';
+import { quantizationSchema } from '../../shared/quantization.ts';
 import { allgather } from '../collectives/allgather.ts';
 import { barrier } from '../collectives/barrier.ts';
 import { broadcast } from '../collectives/broadcast.ts';
@@ -43,6 +46,15 @@ export interface AllreduceOptions extends CollectiveSettings {
   readonly algorithm?: string | undefined;
 }
 
+const reduceScatterSchema = z.strictObject({ quantization: quantizationSchema });
+
+const allreduceSchema = z.strictObject({
+  algorithm: z.string().optional(),
+  quantization: quantizationSchema.optional(),
+  /** Checked against the ranks. */
+  servers: z.number().optional(),
+});
+
 /** A payload's kind in the headers; never renumbered. */
 const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
 /** Headers of f64 have their own numbers: f32 on the other side is a mismatch. */
@@ -59,10 +71,11 @@ export class GroupStream {
   /**
    * The payloads of all ranks combined, on every rank; a dense payload's memory is
    * overwritten.
-   * @throws GradwireError `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`,
+   * @throws GradwireError `OPTION_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`,
    * `SERVERS_MISFIT`, `SERVERS_INVALID`, `PAYLOAD_INVALID`, the transport's errors
    */
   async allreduce(payload: Payload, options: AllreduceOptions = {}): Promise<Combined> {
+    checkedOptions(allreduceSchema, options, 'GroupStream.allreduce');
     const { algorithm = 'auto', quantization, servers } = options;
     const named = algorithm === 'auto' ? undefined : findCollective(algorithm);
     if (named !== undefined) {
@@ -100,7 +113,14 @@ export class GroupStream {
 
   /** Part `rank` of P of the vector, combined over ranks, in its place. */
   async reduceScatter(vector: Vector, quantization?: Quantization): Promise<Vector> {
-    if (quantization !== undefined) this.#requireQuantizable(undefined);
+    if (quantization !== undefined) {
+      checkedOptions(
+        reduceScatterSchema,
+        { quantization },
+        'GroupStream.reduceScatter',
+      );
+      this.#requireQuantizable(undefined);
+    }
     return await this.#run(
       reduceScatter.code,
       'dense',

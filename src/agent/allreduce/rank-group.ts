@@ -10,7 +10,7 @@
  */
 import { z } from 'zod';
 import { checkedOptions } from '../../shared/checked-options.ts';
-import { rankAddressSchema } from '../../shared/protocol/rank-address.ts';
+import { hostSchema, rankAddressSchema } from '../../shared/protocol/rank-address.ts';
 import { secretSchema } from '../../shared/protocol/requests.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
@@ -61,7 +61,7 @@ const limit = z
   .positive()
   .max(2 ** 31 - 1);
 
-const streamSchema = z.object({
+const streamSchema = z.strictObject({
   number: word,
   operation: z.enum(REDUCE_OPERATIONS).optional(),
   values: z.enum(VALUE_TYPES).optional(),
@@ -69,7 +69,7 @@ const streamSchema = z.object({
 });
 
 const joinSchema = z
-  .object({
+  .strictObject({
     rank: z.int().min(0),
     addresses: z.array(rankAddressSchema).min(1),
     runId: z.string().min(1),
@@ -77,6 +77,16 @@ const joinSchema = z
     encrypt: z.boolean().optional(),
     timeoutMs: limit.optional(),
     silenceMs: limit.optional(),
+    /** Checked against the ranks. */
+    places: z.array(z.unknown()).readonly().optional(),
+    kernels: z
+      .custom<JoinOptions['kernels']>(
+        (value) =>
+          typeof value === 'object' &&
+          (value as JoinOptions['kernels'])?.arena instanceof Arena,
+        'expected an arena and kernels',
+      )
+      .optional(),
   })
   .refine(({ rank, addresses }) => rank < addresses.length, {
     path: ['rank'],
@@ -94,9 +104,10 @@ export class RankSeat implements Disposable {
 
   /**
    * Listens on a port that the system chooses.
-   * @throws GradwireError `LISTEN_FAILED`
+   * @throws GradwireError `OPTION_INVALID`, `LISTEN_FAILED`
    */
   static async listen(host: string): Promise<RankSeat> {
+    checkedOptions(z.object({ host: hostSchema }), { host }, 'RankSeat.listen');
     return new RankSeat(await MeshSeat.listen(host));
   }
 

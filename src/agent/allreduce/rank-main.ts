@@ -1,11 +1,11 @@
 /** `gradwire worker allreduce RANK`: one rank of `gradwire allreduce`. */
 import { serveOrders } from '../world/order-server.ts';
 import { AllreduceRank } from './rank.ts';
-import type { FromRank, ToRank } from './rank-protocol.ts';
+import { toRankSchema, type FromRank, type ToRank } from './rank-protocol.ts';
 
 const rank = new AllreduceRank();
 
-serveOrders<ToRank, FromRank>('allreduce', (order) => {
+serveOrders<ToRank, FromRank>('allreduce', toRankSchema, (order) => {
   switch (order.type) {
     case 'load':
       return rank.load(order);

@@ -1,64 +1,87 @@
-/** Orders and reports between `allreduceFiles` and its rank processes. */
-import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
-import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import type { Quantization } from '../../shared/quantization.ts';
-import type { ReduceOperation } from '../kernels/reduction.ts';
-import type { ValueType } from '../memory/value-type.ts';
-import type { TransportKind } from '../transport/transport-choice.ts';
+/** Orders and reports between `allreduceFiles` and its rank processes, which both check them. */
+import { z } from 'zod';
+import { emulatedNetworkSchema } from '../../shared/emulated-network.ts';
+import { rankAddressSchema } from '../../shared/protocol/rank-address.ts';
+import { placesSchema, secretSchema } from '../../shared/protocol/requests.ts';
+import { quantizationSchema } from '../../shared/quantization.ts';
+import { REDUCE_OPERATIONS } from '../kernels/reduction.ts';
+import { VALUE_TYPES } from '../memory/value-type.ts';
+import { TRANSPORT_KINDS } from '../transport/transport-choice.ts';
 
-export type ToRank =
-  | {
-      readonly type: 'load';
-      readonly rank: number;
-      readonly file: string;
-      readonly values: ValueType;
-    }
-  | {
-      readonly type: 'reduce';
-      readonly addresses: readonly RankAddress[];
-      readonly run: string;
-      readonly secret: Uint8Array;
-      readonly collective: string;
-      /** The form in which the vector is sent: dense, or as entries. */
-      readonly kind: 'dense' | 'sparse';
-      readonly operation: ReduceOperation;
-      readonly transport: TransportKind | 'auto';
-      readonly encrypt: boolean;
-      readonly network?: EmulatedNetwork | undefined;
-      readonly places?: readonly number[] | undefined;
-      readonly quantization?: Quantization | undefined;
-      readonly servers?: number | undefined;
-      /** Seed of random rounding. */
-      readonly seed: number;
-    }
-  | { readonly type: 'write'; readonly file: string };
+const count = z.int().min(0);
+const file = z.string().min(1).max(100_000);
 
-/** The vector is in memory and the rank listens. */
-export interface Loaded {
-  readonly type: 'loaded';
-  readonly address: RankAddress;
+export const toRankSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('load'),
+    rank: count,
+    file,
+    values: z.enum(VALUE_TYPES),
+  }),
+  z.object({
+    type: z.literal('reduce'),
+    addresses: z.array(rankAddressSchema).min(1).readonly(),
+    run: z.string().min(1).max(100),
+    secret: secretSchema,
+    collective: z.string().max(100),
+    /** The form in which the vector is sent: dense, or as entries. */
+    kind: z.enum(['dense', 'sparse']),
+    operation: z.enum(REDUCE_OPERATIONS),
+    transport: z.enum([...TRANSPORT_KINDS, 'auto']),
+    encrypt: z.boolean(),
+    network: emulatedNetworkSchema.strip().optional(),
+    places: placesSchema.optional(),
+    quantization: quantizationSchema.strip().optional(),
+    servers: z.int().min(1).optional(),
+    /** Seed of random rounding. */
+    seed: count,
+  }),
+  z.object({ type: z.literal('write'), file }),
+]);
+export type ToRank = Readonly<z.infer<typeof toRankSchema>>;
+
+const notFiniteSchema = z.object({
+  /** How many elements are NaN or infinite. */
+  count: z.int().min(1),
+  /** The first of them, and its value. */
+  index: count,
+  value: z.enum(['NaN', 'Infinity', '-Infinity']),
+});
+/** What is not finite in a vector. */
+export type NotFinite = Readonly<z.infer<typeof notFiniteSchema>>;
+
+const loadedSchema = z.object({
+  type: z.literal('loaded'),
+  address: rankAddressSchema,
   /** n, elements. */
-  readonly length: number;
+  length: count,
   /** Non-zero elements. */
-  readonly nnz: number;
-}
+  nnz: count,
+  notFinite: notFiniteSchema.optional(),
+});
 
-export interface Reduced {
-  readonly type: 'reduced';
+const reducedSchema = z.object({
+  type: z.literal('reduced'),
   /** Time of the collective alone. */
-  readonly milliseconds: number;
+  milliseconds: z.number().min(0),
   /** Bytes of the collective on the wire, framing included. */
-  readonly wireSent: number;
-  readonly wireReceived: number;
+  wireSent: count,
+  wireReceived: count,
   /** The choice of `auto`. */
-  readonly transport: TransportKind;
-  readonly form: 'dense' | 'sparse';
+  transport: z.enum(TRANSPORT_KINDS),
+  form: z.enum(['dense', 'sparse']),
   /** Non-zero elements of the result. */
-  readonly nnz: number;
-}
+  nnz: count,
+});
 
-export interface Written {
-  readonly type: 'written';
-}
-
-export type FromRank = Loaded | Reduced | Written;
+export const fromRankSchema = z.discriminatedUnion('type', [
+  /** The vector is in memory and the rank listens. */
+  loadedSchema,
+  reducedSchema,
+  z.object({ type: z.literal('written') }),
+]);
+export type FromRank = Readonly<z.infer<typeof fromRankSchema>>;
+export type Report<Type extends FromRank['type']> = Extract<
+  FromRank,
+  { readonly type: Type }
+>;

@@ -17,7 +17,7 @@ import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport } from '../transport/transport-choice.ts';
-import type { Loaded, Reduced, ToRank, Written } from './rank-protocol.ts';
+import type { NotFinite, Report, ToRank } from './rank-protocol.ts';
 import { loadVector, storeVector } from './vector-file.ts';
 
 /** Ranks of one command are on one machine. */
@@ -40,7 +40,7 @@ export class AllreduceRank {
   #vector: Vector | undefined;
 
   /** @throws GradwireError of the file, `LISTEN_FAILED` */
-  async load({ rank, file, values }: Order<'load'>): Promise<Loaded> {
+  async load({ rank, file, values }: Order<'load'>): Promise<Report<'loaded'>> {
     this.#rank = rank;
     this.#values = values;
     this.#vector = await loadVector(this.#arena, file, this.#bytes);
@@ -50,12 +50,13 @@ export class AllreduceRank {
       address: this.#seat.address,
       length: this.#vector.length,
       nnz: this.#countNonZero(),
+      notFinite: this.#notFinite(),
     };
   }
 
   /** @throws GradwireError of the transport, `VECTOR_NOT_FINITE`, `PAYLOAD_INVALID`,
    * `NATIVE_UNAVAILABLE` */
-  async reduce(order: Order<'reduce'>): Promise<Reduced> {
+  async reduce(order: Order<'reduce'>): Promise<Report<'reduced'>> {
     const { addresses, run, secret, operation, quantization, servers, seed } = order;
     const collective = findCollective(order.collective);
     if (quantization !== undefined) this.#requireFinite();
@@ -113,7 +114,7 @@ export class AllreduceRank {
   }
 
   /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
-  async write({ file }: Order<'write'>): Promise<Written> {
+  async write({ file }: Order<'write'>): Promise<Report<'written'>> {
     if (this.#vector === undefined) throw new Error('internal: nothing was reduced');
     await storeVector(this.#arena, this.#vector, file, this.#bytes);
     return { type: 'written' };
@@ -132,14 +133,23 @@ export class AllreduceRank {
 
   /** A scale of NaN or infinity would be useless to the other ranks. */
   #requireFinite(): void {
-    const elements = this.#elements;
-    const index = elements.findIndex((value) => !Number.isFinite(value));
-    if (index < 0) return;
+    const found = this.#notFinite();
+    if (found === undefined) return;
     throw inputError(
       'VECTOR_NOT_FINITE',
-      `element ${index} of rank ${this.#rank} is ${elements[index]}`,
+      `element ${found.index} of rank ${this.#rank} is ${found.value}`,
       { rank: this.#rank, next: 'Reduce it without quantisation, or fix the vector.' },
     );
+  }
+
+  #notFinite(): NotFinite | undefined {
+    const elements = this.#elements;
+    let count = 0;
+    for (const value of elements) if (!Number.isFinite(value)) count++;
+    if (count === 0) return undefined;
+    const index = elements.findIndex((value) => !Number.isFinite(value));
+    const value = String(elements[index]) as NotFinite['value'];
+    return { count, index, value };
   }
 
   #payload(kind: 'dense' | 'sparse', operation: ReduceOperation): Payload {

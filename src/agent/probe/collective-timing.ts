@@ -67,7 +67,8 @@ const REST_MS = 5;
  * The amount of measuring: enough to choose collectives, or just enough to see that it
  * works.
  */
-export type ProbeEffort = 'full' | 'quick';
+export const PROBE_EFFORTS = ['full', 'quick'] as const;
+export type ProbeEffort = (typeof PROBE_EFFORTS)[number];
 
 interface Budget {
   /** Bytes of a dense vector of the largest shapes. */

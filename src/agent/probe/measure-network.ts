@@ -5,6 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { fitLink, type TimedMessages } from '../../shared/cost-model/link-fit.ts';
 import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
 import {
@@ -12,16 +14,17 @@ import {
   type NetworkProfile,
   type TimedMessage,
 } from '../../shared/cost-model/network-profile.ts';
+import { MOST_RANKS } from '../../shared/protocol/requests.ts';
 import { median, quantile } from '../../shared/statistics/quantile.ts';
 import { RankWorld } from '../world/rank-world.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { sparseBytes } from '../memory/entries.ts';
-import type { TransportKind } from '../transport/transport-choice.ts';
-import type { ProbeEffort } from './collective-timing.ts';
+import { TRANSPORT_KINDS, type TransportKind } from '../transport/transport-choice.ts';
+import { PROBE_EFFORTS, type ProbeEffort } from './collective-timing.ts';
 import type { KernelTimings } from './kernel-timing.ts';
 import type { RankTimings } from './probe-order.ts';
-import type { FromRank, Listening, Probed, ToRank } from './rank-protocol.ts';
+import { fromRankSchema, type FromRank, type ToRank } from './rank-protocol.ts';
 
 const RANK = { bundle: 'probe-rank.js', source: 'rank-main.ts' };
 /** How long a process may take to start. */
@@ -38,18 +41,23 @@ export interface NetworkOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const optionsSchema = z.strictObject({
+  ranks: z.int().min(2).max(MOST_RANKS),
+  transport: z.enum([...TRANSPORT_KINDS, 'auto']).optional(),
+  effort: z.enum(PROBE_EFFORTS).optional(),
+  signal: z.instanceof(AbortSignal, { error: 'expected an AbortSignal' }).optional(),
+}) satisfies z.ZodType<NetworkOptions>;
+
 /**
- * @throws GradwireError `WORKER_DIED`, `NATIVE_UNAVAILABLE`, the transport's errors, and the
+ * @throws GradwireError `OPTION_INVALID`, `WORKER_DIED`, `NATIVE_UNAVAILABLE`, the transport's errors, and the
  * signal's reason
  */
-export async function measureNetwork({
-  ranks,
-  transport = 'auto',
-  effort = 'full',
-  signal,
-}: NetworkOptions): Promise<NetworkProfile> {
+export async function measureNetwork(options: NetworkOptions): Promise<NetworkProfile> {
+  const checked = checkedOptions(optionsSchema, options, 'measureNetwork');
+  const { ranks, transport = 'auto', effort = 'full', signal } = checked;
   await using world = new RankWorld<ToRank, FromRank>({
     size: ranks,
+    reports: fromRankSchema,
     commandOf: () => ({ entry: bundledFile(RANK, import.meta.dirname) }),
   });
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -59,14 +67,14 @@ export async function measureNetwork({
   });
   signal?.throwIfAborted();
   const listening = await Promise.race([
-    world.all<Listening>((rank) => ({ type: 'listen', rank }), START_LIMIT_MS),
+    world.all('listening', (rank) => ({ type: 'listen', rank }), START_LIMIT_MS),
     aborted,
   ]);
   const addresses = listening.map(({ address }) => address);
   const secret = randomBytes(32);
   const order = { type: 'probe', addresses, run: 'network', secret } as const;
   const probed = await Promise.race([
-    world.all<Probed>(() => ({ ...order, transport, effort })),
+    world.all('probed', () => ({ ...order, transport, effort })),
     aborted,
   ]);
   const node = hostname();

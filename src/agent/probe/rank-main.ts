@@ -3,7 +3,7 @@ import { MeshSeat } from '../transport/mesh-seat.ts';
 import { serveOrders } from '../world/order-server.ts';
 import { timeLinkEnd } from './link-end.ts';
 import { probe } from './probe-rank.ts';
-import type { FromRank, ToRank } from './rank-protocol.ts';
+import { toRankSchema, type FromRank, type ToRank } from './rank-protocol.ts';
 
 const LOOPBACK = '127.0.0.1';
 
@@ -33,4 +33,4 @@ function seated(): MeshSeat {
   return seat;
 }
 
-serveOrders<ToRank, FromRank>('probe', obey);
+serveOrders<ToRank, FromRank>('probe', toRankSchema, obey);

@@ -6,7 +6,7 @@
 import { failure } from '../../shared/errors.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
-import type { FromRank, Listening, Timed, ToRank } from '../probe/rank-protocol.ts';
+import { fromRankSchema, type FromRank, type ToRank } from '../probe/rank-protocol.ts';
 import { RankWorld } from '../world/rank-world.ts';
 import { isMeasuring, leaveTurn, takeTurn } from './measuring-turn.ts';
 
@@ -38,13 +38,17 @@ export class LinkEnds {
     clearTimeout(this.#life);
     this.#life = setTimeout(() => void this.close(), LIFE_MS);
     const entry = bundledFile(PROCESS, import.meta.dirname);
-    const process: End = new RankWorld({ size: 1, commandOf: () => ({ entry }) });
+    const process: End = new RankWorld({
+      size: 1,
+      reports: fromRankSchema,
+      commandOf: () => ({ entry }),
+    });
     const before = this.#ends.get(end);
     // Owned from here on, even while the previous one is still ending.
     this.#ends.set(end, process);
     await before?.[Symbol.asyncDispose]();
     const order = { type: 'listen', rank: end, host: listen, ports } as const;
-    const listening = process.ask<Listening>(0, order, START_MS);
+    const listening = process.ask('listening', 0, order, START_MS);
     return { address: (await Promise.race([listening, this.#over.promise])).address };
   }
 
@@ -57,7 +61,7 @@ export class LinkEnds {
     const process = this.#ends.get(end);
     if (!isMeasuring(this, link) || process === undefined) throw over();
     const asked = { type: 'time', run: `link ${link}`, ...order } as const;
-    const timing = process.ask<Timed>(0, asked, LIFE_MS);
+    const timing = process.ask('timed', 0, asked, LIFE_MS);
     const timed = await Promise.race([timing, this.#over.promise]);
     return { timing: timed.timing, transport: timed.transport };
   }

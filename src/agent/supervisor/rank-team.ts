@@ -4,7 +4,6 @@
  * the others becomes the error.
  */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
-import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import {
   fromWorkerSchema,
@@ -22,6 +21,7 @@ import {
   type FailureReport,
 } from '../../shared/root-cause.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
+import { parseReport } from '../world/line-message.ts';
 import type { RankPlacement } from '../world/rank-placement.ts';
 import {
   RankProcess,
@@ -132,12 +132,7 @@ export class RankTeam {
         },
         {
           printed: log.take,
-          parse: (raw) =>
-            checkedMessage(fromWorkerSchema, raw, {
-              code: 'REPORT_INVALID',
-              what: `report of rank ${rank}`,
-              rank,
-            }),
+          parse: parseReport(fromWorkerSchema, rank),
         },
       );
       this.#workers.set(rank, worker);

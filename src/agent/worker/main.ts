@@ -3,13 +3,13 @@
  * file descriptor 3. The end of stdin means that the supervisor is gone, so the worker
  * exits.
  */
-import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import {
   toWorkerSchema,
   type FromWorker,
   type ToWorker,
 } from '../../shared/protocol/worker.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
+import { parseOrder } from '../world/line-message.ts';
 import { openRankLine } from '../world/rank-line.ts';
 import { WorkerSession } from './session.ts';
 import { rankError } from './trainers/rank-error.ts';
@@ -18,8 +18,7 @@ const [run = '?', rank = '?'] = process.argv.slice(2);
 
 const reports = openRankLine<ToWorker, FromWorker>({
   title: `gradwire worker ${run} ${rank}`,
-  parse: (raw) =>
-    checkedMessage(toWorkerSchema, raw, { code: 'ORDER_INVALID', what: 'order' }),
+  parse: parseOrder(toWorkerSchema),
   obey: (order) => {
     session.handle(order);
   },

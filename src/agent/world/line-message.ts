@@ -1,16 +1,22 @@
 /** Messages between a rank's process and its parent, as either end takes them. */
-import { z } from 'zod';
-import { checkedMessage, type Refusal } from '../../shared/protocol/checked-message.ts';
+import type { z } from 'zod';
+import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 
 /** @throws GradwireError if it is no such message */
 export type Parse<Message> = (raw: unknown) => Message;
 
-const section = z.custom(
-  (value) => typeof value === 'object' && value !== null,
-  'expected a section with keys',
-);
+/** @throws GradwireError `ORDER_INVALID` */
+export const parseOrder =
+  <Order>(schema: z.ZodType<Order>): Parse<Order> =>
+  (raw) =>
+    checkedMessage(schema, raw, { code: 'ORDER_INVALID', what: 'order' });
 
-/** A message between processes of one command, of which each trusts the other's fields. */
-export function anyMessage<Message>(raw: unknown, refusal: Refusal): Message {
-  return checkedMessage(section, raw, refusal) as Message;
-}
+/** @throws GradwireError `REPORT_INVALID`, which names the rank */
+export const parseReport =
+  <Report>(schema: z.ZodType<Report>, rank: number): Parse<Report> =>
+  (raw) =>
+    checkedMessage(schema, raw, {
+      code: 'REPORT_INVALID',
+      what: `report of rank ${rank}`,
+      rank,
+    });

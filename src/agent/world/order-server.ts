@@ -1,16 +1,24 @@
 /** A rank process that answers each order with one report, and exits when one fails. */
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { z } from 'zod';
+import { toErrorData } from '../../shared/errors.ts';
+import { sentErrorSchema } from '../../shared/protocol/sent-error.ts';
+import { parseOrder } from './line-message.ts';
 import { openRankLine } from './rank-line.ts';
 
+export const rankFailedSchema = z.object({
+  type: z.literal('failed'),
+  error: sentErrorSchema,
+});
 /** Why a rank gave up, as its last report. */
-export interface RankFailed {
-  readonly type: 'failed';
-  readonly error: ErrorData;
-}
+export type RankFailed = Readonly<z.infer<typeof rankFailedSchema>>;
 
-/** @param kind the word that `ps` shows between `gradwire worker` and the rank */
+/**
+ * @param kind the word that `ps` shows between `gradwire worker` and the rank
+ * @param orders the orders that it takes
+ */
 export function serveOrders<Order, Report>(
   kind: string,
+  orders: z.ZodType<Order>,
   obey: (order: Order) => Promise<Report>,
 ): void {
   let failed = false;
@@ -25,6 +33,7 @@ export function serveOrders<Order, Report>(
   };
   const reports = openRankLine<Order, Report | RankFailed>({
     title: `gradwire worker ${kind} ${process.argv[2] ?? '?'}`,
+    parse: parseOrder(orders),
     obey: (order) => {
       obey(order).then((report) => {
         if (!failed) reports.send(report);

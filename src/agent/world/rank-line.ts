@@ -5,7 +5,7 @@
 import { Socket } from 'node:net';
 import { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { keepCompiledCode } from '../bundle/compile-cache.ts';
-import { anyMessage, type Parse } from './line-message.ts';
+import type { Parse } from './line-message.ts';
 import { MARKER } from './marked-stream.ts';
 import { ReportChannel } from './report-channel.ts';
 
@@ -19,8 +19,8 @@ export interface RankLine<Order> {
   /** The title that `ps` shows. */
   readonly title: string;
   readonly obey: (order: Order) => void;
-  /** Checks an order; default: only that it has keys. */
-  readonly parse?: Parse<Order>;
+  /** Checks an order. */
+  readonly parse: Parse<Order>;
   /** An error that nothing else caught. */
   readonly fail: (error: unknown) => void;
 }
@@ -29,7 +29,7 @@ export function openRankLine<Order, Report>({
   title,
   obey,
   fail,
-  parse = (raw) => anyMessage<Order>(raw, { code: 'ORDER_INVALID', what: 'order' }),
+  parse,
 }: RankLine<Order>): ReportChannel<Report> {
   // Where Slurm starts it, the login node's may not reach it.
   process.umask(0o077);

@@ -10,7 +10,7 @@ import { toErrorData, type ErrorData } from '../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { systemLimit } from '../../shared/system-limit.ts';
 import { MarkedStream } from './marked-stream.ts';
-import { anyMessage, type Parse } from './line-message.ts';
+import type { Parse } from './line-message.ts';
 import { BY_LINE } from './rank-line.ts';
 import { FLUSH } from './report-channel.ts';
 
@@ -31,7 +31,7 @@ export interface RankChannel<Report> {
   /** Receives its output; by default only the tail of stderr is kept. */
   readonly printed?: ((stream: 'stdout' | 'stderr', bytes: Buffer) => void) | undefined;
   /** Checks a report. The first that is none breaks the process; the rest is not read. */
-  readonly parse?: Parse<Report> | undefined;
+  readonly parse: Parse<Report>;
 }
 
 export interface ProcessExit {
@@ -74,11 +74,7 @@ export class RankProcess<Order, Report> {
     rank: number,
     { entry, args, prefix = [], reports }: RankCommand,
     listener: (event: Report | ProcessExit | ProcessBroken) => void,
-    {
-      printed,
-      parse = (raw) =>
-        anyMessage<Report>(raw, { code: 'REPORT_INVALID', what: 'report' }),
-    }: RankChannel<Report> = {},
+    { printed, parse }: RankChannel<Report>,
   ) {
     this.rank = rank;
     const byLine = reports === 'stdout';

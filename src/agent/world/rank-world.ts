@@ -3,8 +3,10 @@
  * reports come by rank. If a rank fails or dies, the order fails with the reason that
  * explains the others.
  */
+import type { z } from 'zod';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
-import type { RankFailed } from './order-server.ts';
+import { parseReport } from './line-message.ts';
+import { rankFailedSchema, type RankFailed } from './order-server.ts';
 import {
   RankProcess,
   type ProcessBroken,
@@ -24,8 +26,10 @@ interface Typed {
   readonly type: string;
 }
 
-export interface RankWorldOptions {
+export interface RankWorldOptions<Report> {
   readonly size: number;
+  /** The reports that its ranks make. */
+  readonly reports: z.ZodType<Report>;
   /** The process of a rank; its first argument is the rank. */
   readonly commandOf: (rank: number) => Omit<RankCommand, 'args'>;
 }
@@ -41,15 +45,20 @@ export class RankWorld<
   readonly #failed = Promise.withResolvers<never>();
   #closing = false;
 
-  constructor({ size, commandOf }: RankWorldOptions) {
+  constructor({ size, commandOf, reports }: RankWorldOptions<Report>) {
     // A pending order is rejected with it; between two orders nothing is pending.
     this.#failed.promise.catch(() => undefined);
     this.#ranks = Array.from(
       { length: size },
       (_, rank) =>
-        new RankProcess(rank, { ...commandOf(rank), args: [String(rank)] }, (event) => {
-          this.#receive(rank, event);
-        }),
+        new RankProcess<Order, Report | RankFailed>(
+          rank,
+          { ...commandOf(rank), args: [String(rank)] },
+          (event) => {
+            this.#receive(rank, event);
+          },
+          { parse: parseAny(reports, rank) },
+        ),
     );
   }
 
@@ -64,16 +73,18 @@ export class RankWorld<
 
   /**
    * Sends an order to every rank; resolves with their reports, by rank.
+   * @param answer the type of those reports
    * @param limitMs time limit of a rank, for orders without another limit; between ranks
    * the transport has one
    * @throws GradwireError of a rank, `WORKER_DIED`, `WORKER_SILENT`
    */
-  async all<Answer extends Report>(
+  async all<Type extends Report['type']>(
+    answer: Type,
     orderOf: (rank: number) => Order,
     limitMs?: number,
-  ): Promise<readonly Answer[]> {
+  ): Promise<readonly Extract<Report, { readonly type: Type }>[]> {
     return await Promise.all(
-      this.#ranks.map(({ rank }) => this.ask<Answer>(rank, orderOf(rank), limitMs)),
+      this.#ranks.map(({ rank }) => this.ask(answer, rank, orderOf(rank), limitMs)),
     );
   }
 
@@ -81,11 +92,12 @@ export class RankWorld<
    * Sends an order to one rank; resolves with its report.
    * @throws GradwireError as `all`
    */
-  async ask<Answer extends Report>(
+  async ask<Type extends Report['type']>(
+    answer: Type,
     rank: number,
     order: Order,
     limitMs?: number,
-  ): Promise<Answer> {
+  ): Promise<Extract<Report, { readonly type: Type }>> {
     const { promise, resolve, reject } = Promise.withResolvers<Report>();
     this.#answers.set(rank, resolve);
     let timer: NodeJS.Timeout | undefined;
@@ -105,7 +117,13 @@ export class RankWorld<
     }
     this.#ranks[rank]!.send(order);
     try {
-      return (await Promise.race([promise, this.#failed.promise])) as Answer;
+      const report = await Promise.race([promise, this.#failed.promise]);
+      if (isOf(report, answer)) return report;
+      throw failure(
+        'REPORT_INVALID',
+        `rank ${rank} answered "${order.type}" with "${report.type}"`,
+        { rank },
+      );
     } finally {
       clearTimeout(timer);
     }
@@ -158,6 +176,22 @@ export class RankWorld<
     return new GradwireError(error);
   }
 }
+
+/** Told apart first, so that the error of either is its own. */
+function parseAny<Report>(
+  reports: z.ZodType<Report>,
+  rank: number,
+): (raw: unknown) => Report | RankFailed {
+  const parseFailed = parseReport(rankFailedSchema, rank);
+  const parse = parseReport(reports, rank);
+  return (raw) =>
+    (raw as Partial<Typed> | null)?.type === 'failed' ? parseFailed(raw) : parse(raw);
+}
+
+const isOf = <Report extends Typed, Type extends string>(
+  report: Report,
+  type: Type,
+): report is Extract<Report, { readonly type: Type }> => report.type === type;
 
 function isEnd<Report extends Typed>(
   event: Report | RankFailed | ProcessExit | ProcessBroken,

@@ -122,6 +122,9 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     inputs: files(options.in),
     outputs: files(options.out),
   });
+  for (const found of report.notFinite ?? []) {
+    process.stderr.write(`gradwire: ${notFiniteText(found)}\n`);
+  }
   if (options.json) {
     process.stdout.write(`${JSON.stringify(report)}\n`);
     return;
@@ -185,6 +188,14 @@ function readSettings(text: string): Record<string, string | number> {
     }),
   );
 }
+
+type NotFiniteFile = NonNullable<AllreduceReport['notFinite']>[number];
+
+/** A warning, no error: a program may use them. */
+const notFiniteText = ({ file, count, index, value }: NotFiniteFile): string =>
+  `VECTOR_NOT_FINITE: ${count} ${count === 1 ? 'element is' : 'elements are'} not finite, ` +
+  `${count === 1 ? '' : 'first '}element ${index} (${value}) (${file}). ` +
+  'They are reduced like any other values.';
 
 const describeServers = ({ servers }: AllreduceReport): string =>
   servers === undefined ? '' : ` with ${serversText(servers)}`;

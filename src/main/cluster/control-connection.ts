@@ -4,29 +4,25 @@
  * when the stream ends, all pending requests fail with `SUPERVISOR_LOST`.
  */
 import type { Duplex } from 'node:stream';
-import { z } from 'zod';
-import { checkedValue } from '../../shared/checked-value.ts';
-import {
-  failure,
-  GradwireError,
-  isErrorData,
-  type ErrorData,
-} from '../../shared/errors.ts';
 import { saysClosed } from '../../shared/closed-connection.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { parseRecord } from '../../shared/parse-record.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import { parseReply } from '../../shared/protocol/replies.ts';
 import {
+  parseFromSupervisor,
   PROTOCOL_VERSION,
   READING_METHODS,
   READING_VERSION,
+  type FromSupervisor,
   type PushMessage,
   type RequestMessage,
   type SupervisorHello,
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import { parseRecord } from '../../shared/records/parse-record.ts';
-import { runIdSchema } from '../../shared/run-id.ts';
+import type { JournalEntry } from '../../shared/records.ts';
 
 /**
  * Deadlines end what hangs, so they are generous: on a crowded machine a process may
@@ -38,48 +34,6 @@ const CLOSE_DEADLINE_MS = 500;
 const REQUEST_DEADLINE_MS = 30_000;
 const CLOSED = 'the connection was closed';
 
-/** What every version that can be read has said of a run. */
-const statusSchema = z.looseObject({
-  run: runIdSchema,
-  phase: z.string(),
-  spec: z.looseObject({}),
-  lastSequence: z.int().min(0),
-  createdAt: z.number(),
-});
-
-/** Enough of a message to identify it; the store validates records. */
-const envelope = z.discriminatedUnion('type', [
-  z.looseObject({
-    type: z.literal('hello'),
-    protocol: z.int(),
-    reading: z.int().optional(),
-  }),
-  z.object({ type: z.literal('reply'), id: z.int(), body: z.unknown() }),
-  z.object({
-    type: z.literal('error'),
-    id: z.int(),
-    error: z.custom<ErrorData>((value) => isErrorData(value)),
-  }),
-  z.looseObject({
-    type: z.literal('records'),
-    run: runIdSchema,
-    entries: z.custom<readonly JournalEntry[]>(
-      (value) => Array.isArray(value) && value.length > 0 && value.every(isEntry),
-      'expected a list of records',
-    ),
-  }),
-  z.looseObject({ type: z.literal('run'), run: statusSchema }),
-]);
-
-/** Not copied: a run's records are most of what is sent. */
-function isEntry(value: unknown): value is JournalEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { sequence, record } = value as Partial<JournalEntry>;
-  return (
-    Number.isSafeInteger(sequence) && typeof record === 'object' && record !== null
-  );
-}
-
 export interface ConnectionHandlers {
   push(message: PushMessage): void;
   /** Called once, when the stream has ended for any reason other than `close`. */
@@ -87,6 +41,7 @@ export interface ConnectionHandlers {
 }
 
 interface Waiting {
+  readonly method: SupervisorMethod;
   readonly resolve: (body: unknown) => void;
   readonly reject: (error: Error) => void;
   readonly deadline: NodeJS.Timeout;
@@ -95,6 +50,8 @@ interface Waiting {
 export class ControlConnection {
   readonly hello: SupervisorHello;
   readonly #stream: Duplex;
+  /** The machine, for errors in what it says. */
+  readonly #place: string;
   readonly #handlers: ConnectionHandlers;
   readonly #waiting = new Map<number, Waiting>();
   readonly #closed: Promise<void>;
@@ -104,10 +61,12 @@ export class ControlConnection {
 
   private constructor(
     stream: Duplex,
+    place: string,
     hello: SupervisorHello,
     handlers: ConnectionHandlers,
   ) {
     this.#stream = stream;
+    this.#place = place;
     this.hello = hello;
     this.#handlers = handlers;
     this.#closed = new Promise((resolve) => stream.once('close', resolve));
@@ -115,7 +74,7 @@ export class ControlConnection {
 
   /**
    * Waits for the hello on a new stream, and takes the stream over.
-   * @param place the machine, for errors
+   * @param place the machine, for errors; default: this computer
    * @param deadlineMs how long the hello may take
    * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_LOST`, `SUPERVISOR_TIMEOUT`
    */
@@ -125,6 +84,7 @@ export class ControlConnection {
     place?: string,
     deadlineMs = HELLO_DEADLINE_MS,
   ): Promise<ControlConnection> {
+    const machine = place ?? LOCAL_NODE;
     return new Promise((resolve, reject) => {
       const decoder = new FrameDecoder();
       let connection: ControlConnection | undefined;
@@ -150,18 +110,18 @@ export class ControlConnection {
         if (connection !== undefined) connection.#heard++;
         try {
           for (const raw of decoder.push(chunk)) {
-            const message = parseMessage(raw);
+            const message = parseFromSupervisor(raw, machine);
             if (connection !== undefined) connection.#receive(message);
             else {
-              const hello = checkHello(message);
+              const hello = checkHello(message, machine);
               clearTimeout(deadline);
-              connection = new ControlConnection(stream, hello, handlers);
+              connection = new ControlConnection(stream, machine, hello, handlers);
               resolve(connection);
             }
           }
         } catch (error) {
           if (!(error instanceof GradwireError)) throw error;
-          fail(error);
+          fail(placed(error, machine));
         }
       });
       stream.on('error', (cause) => {
@@ -208,6 +168,7 @@ export class ControlConnection {
         );
       }, deadlineMs);
       this.#waiting.set(id, {
+        method,
         resolve: resolve as (body: unknown) => void,
         reject,
         deadline,
@@ -229,22 +190,35 @@ export class ControlConnection {
     clearTimeout(patience);
   }
 
-  #receive(message: z.infer<typeof envelope>): void {
+  #receive(message: FromSupervisor): void {
     switch (message.type) {
       case 'reply':
-        this.#take(message.id)?.resolve(message.body);
+        this.#answer(message.id, message.body);
         return;
       case 'error':
         this.#take(message.id)?.reject(new GradwireError(message.error));
         return;
       case 'records':
       case 'run':
-        if (this.#end === undefined) this.#push(message as unknown as PushMessage);
+        if (this.#end === undefined) this.#push(message);
         return;
       case 'hello':
-        throw failure('PROTOCOL_MISMATCH', 'a second hello arrived on one connection');
+        throw failure('PROTOCOL_MISMATCH', 'a second hello arrived on one connection', {
+          place: this.#place,
+        });
       default:
         message satisfies never;
+    }
+  }
+
+  /** A reply that is none concerns its request alone. */
+  #answer(id: number, body: unknown): void {
+    const waiting = this.#take(id);
+    if (waiting === undefined) return;
+    try {
+      waiting.resolve(parseReply(waiting.method, body, this.#place));
+    } catch (error) {
+      waiting.reject(error as Error);
     }
   }
 
@@ -280,21 +254,16 @@ export class ControlConnection {
   }
 }
 
-function parseMessage(raw: unknown): z.infer<typeof envelope> {
-  const parsed = checkedValue(envelope, raw);
-  if (parsed.fault === undefined) return parsed.value;
-  throw failure(
-    'PROTOCOL_MISMATCH',
-    `received a message unknown to this version of Gradwire: ${parsed.fault}`,
-    { next: 'Use the same version of Gradwire on both sides.' },
-  );
-}
+/** The error with the machine that sent what caused it. */
+const placed = (error: GradwireError, place: string): GradwireError =>
+  new GradwireError({ place, ...error.toData() }, { cause: error });
 
-function checkHello(message: z.infer<typeof envelope>): SupervisorHello {
-  if (message.type !== 'hello') {
-    throw failure('PROTOCOL_MISMATCH', `${message.type} came before the hello`);
+function checkHello(hello: FromSupervisor, place: string): SupervisorHello {
+  if (hello.type !== 'hello') {
+    throw failure('PROTOCOL_MISMATCH', `${hello.type} came before the hello`, {
+      place,
+    });
   }
-  const hello = message as unknown as SupervisorHello;
   const { protocol, reading = 1 } = hello;
   if (protocol !== PROTOCOL_VERSION && reading !== READING_VERSION) {
     throw failure(

@@ -8,9 +8,9 @@ import {
   failure,
   GradwireError,
   inputError,
-  isErrorData,
   withNotices,
 } from '../../shared/errors.ts';
+import { toldError } from '../../shared/protocol/sent-error.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
@@ -542,15 +542,10 @@ async function skipTo(
 /** Why no supervisor may start there. */
 function refusalOf(stderr: string, node: string): GradwireError {
   const line = stderr.trim().split('\n').at(-1) ?? '';
-  let error: unknown;
-  try {
-    error = JSON.parse(line);
-  } catch {
-    error = undefined; // cut short: shown as it is
-  }
-  return isErrorData(error)
-    ? new GradwireError({ ...error, place: node })
-    : attachFailed(node, stderr.trim());
+  const error = toldError(line);
+  return error === undefined
+    ? attachFailed(node, stderr.trim())
+    : new GradwireError({ ...error, place: node });
 }
 
 /** False if the stream ends first. Its other listeners stay. */

@@ -6,12 +6,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import {
-  failure,
-  GradwireError,
-  isErrorData,
-  type ErrorData,
-} from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { toldError } from '../../shared/protocol/sent-error.ts';
 import type { Home } from '../home/home.ts';
 import { agentBundle } from '../home/installation.ts';
 import { nodeBinary } from '../home/node-binary.ts';
@@ -182,8 +178,7 @@ function watchExit(child: ChildProcess): StartEnd {
 /** Undefined if it has told nothing, or not all yet. */
 function refusalIn(told: string): ErrorData | undefined {
   if (!told.endsWith('\n')) return undefined;
-  const error: unknown = JSON.parse(told);
-  return isErrorData(error) ? error : undefined;
+  return toldError(told);
 }
 
 /**

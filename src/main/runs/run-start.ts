@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import { GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { portRange, type PortRange } from '../../shared/port-range.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
@@ -85,6 +85,9 @@ export async function startRanks(
   // Before it begins, so that an immediate failure is seen.
   await Promise.all(links.map((link) => followers.follow(link, id)));
   if (prepared.some(({ queued }) => queued === true)) return;
+  for (const [share, [link, ranks]] of shares.entries()) {
+    requireAddresses(link.name, ranks, prepared[share]!.addresses);
+  }
   const addresses = prepared
     .flatMap((reply, share) =>
       reply.addresses.map(({ rank, address }) => ({
@@ -103,6 +106,24 @@ export async function startRanks(
         START_MS,
       ),
     ),
+  );
+}
+
+/** @throws GradwireError `REPLY_INVALID`: otherwise another machine would be blamed */
+function requireAddresses(
+  place: string,
+  ranks: readonly number[],
+  addresses: Awaited<Prepared>['addresses'],
+): void {
+  const given = new Set(addresses.map(({ rank }) => rank));
+  const missing = ranks.find((rank) => !given.has(rank));
+  if (missing === undefined && addresses.length === ranks.length) return;
+  throw failure(
+    'REPLY_INVALID',
+    missing === undefined
+      ? `${addresses.length} addresses for ${ranks.length} ranks`
+      : `no address of rank ${missing}, which was started there`,
+    { place, next: `Deploy the agent again: gradwire nodes deploy ${place}.` },
   );
 }
 

@@ -3,7 +3,8 @@
  * with one line that gives the reason, within 5 seconds.
  */
 import { spawn } from 'node:child_process';
-import { failure, GradwireError, isErrorData } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors.ts';
+import { sentErrorSchema } from '../../shared/protocol/sent-error.ts';
 import { installationRoot } from '../home/installation.ts';
 import {
   findElectron,
@@ -90,7 +91,10 @@ async function runWindow(binary: string, root: string): Promise<string | undefin
   let failed: GradwireError | undefined;
   child.on('message', (message) => {
     if (message === 'window') shown = true;
-    else if (isErrorData(message)) failed = new GradwireError(message);
+    else {
+      const error = sentErrorSchema.safeParse(message).data;
+      if (error !== undefined) failed = new GradwireError(error);
+    }
   });
   const end = () => child.kill('SIGTERM');
   // A terminal's Ctrl-C reaches Electron directly; this process waits for its end.

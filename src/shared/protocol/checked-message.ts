@@ -14,6 +14,8 @@ export interface Refusal {
   /** The message's name, with which the error's text begins. */
   readonly what: string;
   readonly rank?: number | undefined;
+  /** The machine that sent it. */
+  readonly place?: string | undefined;
 }
 
 const SAME_VERSION =
@@ -23,12 +25,13 @@ const SAME_VERSION =
 export function checkedMessage<S extends z.ZodType>(
   schema: S,
   raw: unknown,
-  { code, what, rank }: Refusal,
+  { code, what, rank, place }: Refusal,
 ): z.infer<S> {
   const checked = checkedValue(schema, raw);
   if (checked.fault === undefined) return checked.value;
   throw failure(code, `${what}: ${checked.fault}`, {
     ...(rank === undefined ? {} : { rank }),
+    ...(place === undefined ? {} : { place }),
     next: SAME_VERSION,
   });
 }

@@ -17,7 +17,7 @@ import {
 import { hostSchema, nodeNameSchema, rankAddressSchema } from './rank-address.ts';
 
 const SECRET_BYTES = 32;
-const MOST_RANKS = 1024;
+export const MOST_RANKS = 1024;
 
 const run = z.object({ run: runIdSchema });
 const nothing = z.object({});

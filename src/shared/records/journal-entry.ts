@@ -1,9 +1,11 @@
 /** A record's place in its run's journal, and the end of a journal. */
+import { z } from 'zod';
 import type { DoneRecord } from './done.ts';
 import type { FailedRecord } from './failed.ts';
+import { count } from './fields.ts';
 import type { FinishedRecord } from './finished.ts';
 import type { RunRecord } from './record-kinds.ts';
-import type { ThinnedRecord } from './thinned.ts';
+import { thinnedRecordSchema } from './thinned.ts';
 
 /**
  * A record with its place in the run's journal. Sequences start at 1 and have no gaps except
@@ -18,11 +20,15 @@ export interface JournalEntry {
   readonly record: RunRecord;
 }
 
+export const thinningSchema = thinnedRecordSchema
+  .pick({ at: true, limitBytes: true })
+  .extend({
+    /** Of iterations below `to`, at least every `every`-th is present for all ranks. */
+    iterations: z.object({ to: count, every: z.int().min(1) }),
+  })
+  .strip();
 /** Everything that was dropped from a journal. */
-export interface JournalThinning extends Pick<ThinnedRecord, 'at' | 'limitBytes'> {
-  /** Of iterations below `to`, at least every `every`-th is present for all ranks. */
-  readonly iterations: { readonly to: number; readonly every: number };
-}
+export type JournalThinning = Readonly<z.infer<typeof thinningSchema>>;
 
 /**
  * How many entries were dropped between the entry with sequence `last` and this one; undefined

@@ -113,6 +113,21 @@ describe.each(worlds)('P = $ranks', ({ ranks, ids }) => {
   });
 });
 
+test('what is not finite is reduced as it is, and said', async () => {
+  put([Float32Array.of(1, NaN, Infinity, 2), Float32Array.of(1, 2, 3, 4)]);
+  const args = allreduce(2, '--algorithm', 'ring', '--json');
+  const { code, stdout, stderr } = await commands.run(args);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringMatching(
+      /^gradwire: VECTOR_NOT_FINITE: 2 elements are not finite, first element 1 \(NaN\) \(.*in0\.f32\).*\n$/,
+    ) as string,
+  });
+  const notFinite = [{ file: at(inputs, 0), count: 2, index: 1, value: 'NaN' }];
+  expect(JSON.parse(stdout)).toMatchObject({ notFinite });
+  expect([...result(1)]).toEqual([2, NaN, Infinity, 6]);
+});
+
 test('sums within the given nodes, then between them', async () => {
   const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 6000, 0.03));
   put(vectors);

@@ -1,4 +1,5 @@
 /** One rank in a process of its own, to be killed: ring allreduces of 16 MB until it is. */
+import { z } from 'zod';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { ring } from '../../../src/agent/collectives/ring.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
@@ -10,7 +11,10 @@ import {
 } from '../../../src/agent/transport/transport-choice.ts';
 import { serveOrders } from '../../../src/agent/world/order-server.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
-import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
+import {
+  rankAddressSchema,
+  type RankAddress,
+} from '../../../src/shared/protocol/rank-address.ts';
 
 export type ToReducer =
   | { readonly type: 'listen' }
@@ -22,10 +26,11 @@ export type ToReducer =
       readonly encrypt?: boolean | undefined;
     };
 
-export interface FromReducer {
-  readonly type: 'listening';
-  readonly address: RankAddress;
-}
+export const fromReducerSchema = z.object({
+  type: z.literal('listening'),
+  address: rankAddressSchema,
+});
+export type FromReducer = Readonly<z.infer<typeof fromReducerSchema>>;
 
 export const SECRET = Buffer.alloc(32, 9);
 export const LENGTH = 1_000_000;
@@ -50,7 +55,7 @@ export async function reduceForever(
 async function serve(): Promise<void> {
   const arena = new Arena();
   const listener = await listenTcp('127.0.0.1');
-  serveOrders<ToReducer, FromReducer>('test', async (order) => {
+  serveOrders<ToReducer, FromReducer>('test', z.custom<ToReducer>(), async (order) => {
     if (order.type === 'listen') {
       return { type: 'listening', address: listener.address };
     }

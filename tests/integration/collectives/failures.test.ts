@@ -14,6 +14,7 @@ import {
   reduceForever,
   SECRET,
   type FromReducer,
+  fromReducerSchema,
   type ToReducer,
 } from './endless-reducer.ts';
 import { isFilledWith } from './run-collective.ts';
@@ -103,15 +104,16 @@ describe.each(CARRIERS)('%s:', (_, carrier) => {
       const entry = path.join(import.meta.dirname, 'endless-reducer.ts');
       await using victim = new RankWorld<ToReducer, FromReducer>({
         size: 1,
+        reports: fromReducerSchema,
         commandOf: () => ({ entry }),
       });
-      const { address } = await victim.ask(0, { type: 'listen' });
+      const { address } = await victim.ask('listening', 0, { type: 'listen' });
       const mesh = await meshOf(transport);
       const listeners = await Promise.all([listenTcp(HOST), listenTcp(HOST)]);
       const addresses = [listeners[0]!.address, address, listeners[1]!.address];
       const order = { type: 'reduce', rank: 1, addresses, ...carrier } as const;
       // It ends by being killed.
-      victim.ask(0, order).catch(() => undefined);
+      victim.ask('listening', 0, order).catch(() => undefined);
       const transports = await Promise.all(
         listeners.map((listener, index) =>
           connectMesh({

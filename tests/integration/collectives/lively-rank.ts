@@ -4,6 +4,7 @@
  * it. How it is started is its parent's: in a network namespace, for instance.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
@@ -168,6 +169,6 @@ async function obey(order: ToLively): Promise<FromLively> {
   }
 }
 
-serveOrders<ToLively, FromLively>('test', (order) =>
+serveOrders<ToLively, FromLively>('test', z.custom<ToLively>(), (order) =>
   obey(order).catch((error: unknown) => ({ did: 'fail', error: failed(error) })),
 );

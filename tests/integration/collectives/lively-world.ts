@@ -21,9 +21,11 @@ class LivelyRank {
 
   constructor(rank: number, prefix: readonly string[]) {
     const command = { entry: ENTRY, args: [String(rank)], prefix };
-    this.#process = new RankProcess(rank, command, (event: Event) => {
+    const hear = (event: Event): void => {
       this.#heard.resolve(event);
-    });
+    };
+    const parse = (raw: unknown): FromLively => raw as FromLively;
+    this.#process = new RankProcess(rank, command, hear, { parse });
   }
 
   get closed(): Promise<void> {

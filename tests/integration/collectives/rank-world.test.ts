@@ -1,17 +1,21 @@
 /** The processes of one command: one stops, dies, or says why it fails. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type {
-  FromRank,
-  Listening,
-  ToRank,
+import {
+  fromRankSchema,
+  type FromRank,
+  type ToRank,
 } from '../../../src/agent/probe/rank-protocol.ts';
 import { RankWorld } from '../../../src/agent/world/rank-world.ts';
 
 const entry = path.join(import.meta.dirname, '../../../src/agent/probe/rank-main.ts');
 
 const start = (size: number, file = entry): RankWorld<ToRank, FromRank> =>
-  new RankWorld({ size, commandOf: () => ({ entry: file }) });
+  new RankWorld({
+    size,
+    reports: fromRankSchema,
+    commandOf: () => ({ entry: file }),
+  });
 
 const listen = (rank: number): ToRank => ({ type: 'listen', rank });
 
@@ -30,7 +34,7 @@ test('a process that is stopped before it answers is named, and ends with the ot
     await using world = start(2);
     pids = world.pids;
     process.kill(pids[1]!, 'SIGSTOP');
-    const listening = world.all<Listening>(listen, 15_000);
+    const listening = world.all('listening', listen, 15_000);
     // On a busy machine the other rank may be late as well.
     await expect(listening).rejects.toMatchObject({ code: 'WORKER_SILENT' });
   }
@@ -39,10 +43,10 @@ test('a process that is stopped before it answers is named, and ends with the ot
 
 test('a process that is killed between two orders fails the next', async () => {
   await using world = start(2);
-  await world.all<Listening>(listen);
+  await world.all('listening', listen);
   process.kill(world.pids[1]!, 'SIGKILL');
   await expect.poll(() => isAlive(world.pids[1]!)).toBe(false);
-  await expect(world.all<Listening>(listen)).rejects.toMatchObject({
+  await expect(world.all('listening', listen)).rejects.toMatchObject({
     code: 'WORKER_DIED',
     rank: 1,
     message: 'rank 1 was killed by SIGKILL',
@@ -51,12 +55,12 @@ test('a process that is killed between two orders fails the next', async () => {
 
 test('a rank that cannot follow an order reports why, and its exit adds nothing', async () => {
   await using world = start(2);
-  const probing = world.all(() => ({
+  const probing = world.all('probed', () => ({
     ...{
       type: 'probe',
-      addresses: [],
-      run: '',
-      secret: Buffer.alloc(0),
+      addresses: [{ host: '127.0.0.1', port: 9 }],
+      run: 'r',
+      secret: Buffer.alloc(32),
       effort: 'quick',
     },
     transport: 'auto',
@@ -69,7 +73,7 @@ test('a rank that cannot follow an order reports why, and its exit adds nothing'
 
 test('what a process printed before it died is in the error', async () => {
   await using world = start(1, path.join(import.meta.dirname, 'no-such-entry.ts'));
-  await expect(world.all<Listening>(listen)).rejects.toMatchObject({
+  await expect(world.all('listening', listen)).rejects.toMatchObject({
     code: 'WORKER_DIED',
     rank: 0,
     next: expect.stringMatching(/^It printed: /) as string,

@@ -12,6 +12,7 @@ import { effort, seed } from '../../harness/effort.ts';
 import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { untilAsync } from '../../harness/processes.ts';
 import { generator } from '../collectives/run-collective.ts';
+import { address, begin, planned, prepare, REAL, request } from './real-requests.ts';
 import { launchScript, startScriptedNode } from './scripted-node.ts';
 import type { SupervisorNode } from './supervisor-node.ts';
 
@@ -100,15 +101,6 @@ async function answerTo(message: Record<string, unknown>): Promise<Answer | unde
   return answer;
 }
 
-const request = { type: 'request', id: 7 };
-const secret = new Uint8Array(32);
-const address = { host: '127.0.0.1', port: 9, hosts: ['::1'], pulse: 10 };
-const plan = { method: 'topk', parameters: { ratio: 0.1 }, collective: 'ring' };
-const planned = {
-  ...{ epoch: 1, notBefore: 3, residual: 'flush' },
-  plan: { ...plan, bucketBytes: 4096, layers: [{ ...plan, match: '*' }] },
-};
-
 test.each([
   ['nil', null],
   ['a number', 5],
@@ -122,12 +114,6 @@ test.each([
   await stranger.closed;
   await expectWell();
 });
-
-const begin = { method: 'begin', body: { run: 'good', addresses: [address] } };
-const prepare = {
-  method: 'prepare',
-  body: { run: 'new', spec: {}, switches: [], ranks: [0], secret },
-};
 
 test.each<[string, Record<string, unknown>, string, RegExp]>([
   ['an unknown one', { method: 'prepaer', body: {} }, 'REQUEST_UNKNOWN', /"prepaer"/],
@@ -253,57 +239,6 @@ test('one who asks and does not read is not heard any longer, and others are', a
   await expectWell();
   socket.destroy();
 });
-
-/** Requests as an app makes them, none of which would start a process or end the run. */
-const REAL = [
-  { method: 'ping', body: {} },
-  { method: 'runs', body: {} },
-  { method: 'validate', body: { spec: { workload: { model: 'none' }, seed: -1 } } },
-  {
-    method: 'prepare',
-    body: {
-      ...prepare.body,
-      spec: { workload: { model: 'none' }, seed: -1 },
-      switches: [{ change: { method: 'topk' }, at: 5, residual: 'drop' }],
-      network: {
-        alpha: 1e-6,
-        beta: 1e-9,
-        gamma: 1e-10,
-        rates: [{ bytes: 8, beta: 0 }],
-      },
-      ...{ places: [0], node: 'box', listen: '::', ports: { first: 2000, last: 3000 } },
-      slurm: { partition: 'gpu', setup: ['module load x'], options: ['--qos=high'] },
-    },
-  },
-  {
-    method: 'prepare',
-    body: { ...prepare.body, resume: { iteration: 4, schedule: [planned] } },
-  },
-  { method: 'begin', body: { run: 'nobody', addresses: [address, address] } },
-  { method: 'begin', body: { run: 'good', addresses: [address, address] } },
-  { method: 'switch', body: { run: 'nobody', change: { method: 'topk', ratio: 0.1 } } },
-  { method: 'adopt', body: { run: 'nobody', switches: [planned] } },
-  { method: 'stop', body: { run: 'nobody' } },
-  {
-    method: 'abort',
-    body: {
-      run: 'nobody',
-      error: { code: 'X', kind: 'failure', message: 'x', rank: 1 },
-    },
-  },
-  { method: 'subscribe', body: { run: 'good', after: 3 } },
-  { method: 'unsubscribe', body: { run: 'good' } },
-  { method: 'acknowledge', body: { run: 'good', sequence: 5 } },
-  {
-    method: 'timeLink',
-    body: { link: 'l', end: 0, addresses: [address, address], secret, encrypt: true },
-  },
-  { method: 'closeLink', body: { link: 'l' } },
-  {
-    method: 'measureNetwork',
-    body: { ranks: 1, transport: 'pigeon', effort: 'none' },
-  },
-];
 
 const MESSAGES = effort({ quick: 1000, soak: 100_000 });
 const LAST = 2 ** 40;

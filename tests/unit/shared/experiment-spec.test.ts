@@ -39,6 +39,15 @@ describe('the experiment spec', () => {
     );
   });
 
+  it('has no whole numbers that JSON has not, and says so', () => {
+    for (const seed of [2n ** 63n, { deep: [2n ** 63n] }]) {
+      expect(errorOf({ ...minimal, seed })).toMatchObject({
+        code: 'SPEC_INVALID',
+        message: expect.stringMatching(/^"seed" is .*9223372036854775808/) as string,
+      });
+    }
+  });
+
   it('fills in every default', () => {
     expect(parseExperimentSpec(minimal)).toMatchObject({
       world: { ranks: 4, nodes: ['this-computer'] },

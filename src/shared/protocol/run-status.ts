@@ -1,0 +1,69 @@
+/** The state of a run, as its supervisor tells it. */
+import { z } from 'zod';
+import type { PlanSwitch } from '../exchange-plan.ts';
+import { plainIssue } from '../plain-issue.ts';
+import { readableSpec, type ExperimentSpec } from '../experiment-spec.ts';
+import { endsJournal, runRecordSchema, type JournalEnding } from '../records.ts';
+import { runIdSchema } from '../run-id.ts';
+import { planSwitchesSchema } from './plan-schemas.ts';
+
+/** Far more than ranks or checkpoints of a run. */
+const MOST_NUMBERS = 100_000;
+const count = z.int().min(0);
+const counts = z.array(count).max(MOST_NUMBERS).readonly();
+
+const RUN_PHASES = ['preparing', 'running', 'interrupted', 'ended'] as const;
+/** `interrupted`: something was lost; the run resumes from a checkpoint when it can. */
+export type RunPhase = (typeof RUN_PHASES)[number];
+
+export interface RunStatus {
+  readonly run: string;
+  readonly phase: RunPhase;
+  readonly spec: ExperimentSpec;
+  readonly lastSequence: number;
+  readonly createdAt: number;
+  /** Its ranks here; missing in older versions, and for ended runs that a dead supervisor left. */
+  readonly ranks?: readonly number[] | undefined;
+  /** Switches requested since the start; missing in versions that knew only one node. */
+  readonly switches?: readonly PlanSwitch[] | undefined;
+  /** Of an interrupted run: iterations from which the ranks here can resume, ascending. */
+  readonly resumable?: readonly number[] | undefined;
+  /**
+   * Of an interrupted run: all its switches. One that has taken effect has its fence as `at`,
+   * which the node of rank 0 knows.
+   */
+  readonly schedule?: readonly PlanSwitch[] | undefined;
+  /**
+   * Of an ended run: its closing record. A journal that was damaged, or cut short when the
+   * machine lost power, ends before what an app has stored of it, so that its last entry
+   * would look stored. Missing in older versions.
+   */
+  readonly ending?: JournalEnding | undefined;
+}
+
+/** Without the keys that only a newer version knows. */
+export const sentSpecSchema = z.unknown().transform((raw, context): ExperimentSpec => {
+  const read = readableSpec(raw);
+  if (read.success) return read.data;
+  for (const issue of read.error.issues) {
+    const message = plainIssue(issue);
+    context.issues.push({ code: 'custom', path: [...issue.path], message, input: raw });
+  }
+  return z.NEVER;
+});
+
+const endingSchema = runRecordSchema.refine(endsJournal, 'it ends no journal');
+
+export const runStatusSchema = z.object({
+  run: runIdSchema,
+  phase: z.enum(RUN_PHASES),
+  spec: sentSpecSchema,
+  lastSequence: count,
+  createdAt: z.number(),
+  ranks: counts.optional(),
+  switches: planSwitchesSchema.optional(),
+  resumable: counts.optional(),
+  schedule: planSwitchesSchema.optional(),
+  /** One that only another version knows counts as missing. */
+  ending: (endingSchema as z.ZodType<JournalEnding>).optional().catch(undefined),
+}) satisfies z.ZodType<RunStatus>;
