@@ -14,12 +14,7 @@ import {
   inputError,
   type ErrorData,
 } from '../../shared/errors.ts';
-import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import {
-  journalBytes,
-  parseExperimentSpec,
-  type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
+import { journalBytes, parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import type {
   RunStatus as SupervisedRunState,
   SupervisorRequests,
@@ -29,41 +24,25 @@ import { checkSlurmRun } from '../../shared/slurm-share.ts';
 import { memoryWarning } from '../launch/memory-estimate.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { cancelLeftJobs } from '../slurm/allocation.ts';
-import type { DataFacts, ModelFacts, SpecFacts } from '../training/workload.ts';
+import type { SpecFacts } from '../training/workload.ts';
 import { journalWriteFailed } from './journal-write-error.ts';
 import { Journal } from './journal.ts';
 import { lossOf, RestoredRun } from './restored-run.ts';
 import { stoppedEarly } from './run-errors.ts';
+import { folderKind, JOURNAL, removeRun } from './run-folder.ts';
+import { META, parseMeta, type RunMeta } from './run-meta.ts';
 import type { RestoredProgress, RunOptions } from './run-options.ts';
 import { forRun } from './run-scope.ts';
 import { SeenProgress } from './seen-progress.ts';
 import { SupervisedRun } from './supervised-run.ts';
 
-const JOURNAL = 'journal.gwj';
-const META = 'run.json';
 const CHECKPOINTS = 'checkpoints';
+/** Names in one line of the log. */
+const MOST_NAMED = 5;
 const SECRET_BYTES = 32;
 const LOOPBACK = '127.0.0.1';
 
 export type PrepareRequest = SupervisorRequests['prepare']['request'];
-
-/** The parts of a launch stored for a later supervisor, without secrets. */
-type LaunchMeta = Pick<
-  PrepareRequest,
-  'switches' | 'ranks' | 'network' | 'places' | 'node' | 'listen' | 'ports' | 'slurm'
->;
-
-interface RunMeta {
-  readonly spec: ExperimentSpec;
-  readonly createdAt: number;
-  readonly launch?: LaunchMeta | undefined;
-  /** The model, if it comes from a file. */
-  readonly model?: ModelFacts | undefined;
-  /** Facts read from the data, which may be gone when the run is restored. */
-  readonly data?: DataFacts | undefined;
-  /** Switches requested after the launch. */
-  readonly later?: readonly PlanSwitch[] | undefined;
-}
 
 type Run = SupervisedRun | RestoredRun;
 
@@ -88,16 +67,16 @@ export class RunTable {
   /** Find the runs that an earlier supervisor left. */
   restore(): void {
     if (!existsSync(this.#directory)) return;
+    const foreign: string[] = [];
     for (const id of readdirSync(this.#directory)) {
-      const meta = path.join(this.#folder(id), META);
-      const journal = path.join(this.#folder(id), JOURNAL);
-      if (!existsSync(meta) || !existsSync(journal)) {
-        // A crash between making the folder and its files: nothing was recorded.
-        rmSync(this.#folder(id), { recursive: true, force: true });
-        continue;
-      }
+      const folder = this.#folder(id);
+      const kind = folderKind(folder);
+      if (kind === 'half made') rmSync(folder, { recursive: true, force: true });
+      if (kind === 'foreign') foreign.push(id);
+      if (kind !== 'run') continue;
+      const meta = path.join(folder, META);
       try {
-        this.#runs.set(id, this.#restoreRun(id, meta, journal));
+        this.#runs.set(id, this.#restoreRun(id, meta, path.join(folder, JOURNAL)));
       } catch (error) {
         // One damaged run must not keep all others from being found. Its files stay.
         this.#warn(
@@ -105,10 +84,17 @@ export class RunTable {
         );
       }
     }
+    if (foreign.length === 0) return;
+    const more = foreign.length - MOST_NAMED;
+    const names = foreign.slice(0, MOST_NAMED).join(', ');
+    this.#warn(
+      `left alone in ${this.#directory}, because it is no complete run: ${names}` +
+        (more > 0 ? ` and ${more} more` : ''),
+    );
   }
 
   #restoreRun(id: string, metaFile: string, journalFile: string): Run {
-    const meta = JSON.parse(readFileSync(metaFile, 'utf8')) as RunMeta;
+    const meta = parseMeta(readFileSync(metaFile, 'utf8'), metaFile);
     const { createdAt } = meta;
     cancelLeftJobs(this.#folder(id));
     const spec = parseExperimentSpec(meta.spec, metaFile);
@@ -282,7 +268,7 @@ export class RunTable {
     run.journal.close();
     // A damaged journal's contents are stored nowhere else, so its files stay.
     if (run.journal.damage === undefined) {
-      rmSync(this.#folder(id), { recursive: true, force: true });
+      removeRun(this.#folder(id));
     }
   }
 

@@ -4,11 +4,20 @@
  * stands between a message and its process.
  */
 import { expect, test } from 'vitest';
+import * as allreduce from '../../../src/agent/allreduce/rank-protocol.ts';
+import * as probe from '../../../src/agent/probe/rank-protocol.ts';
+import { makeCatalogue } from '../../../src/agent/supervisor/catalogue.ts';
+import { parseMeta } from '../../../src/agent/supervisor/run-meta.ts';
 import { replySchema } from '../../../src/agent/training/inspect/inspections.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
 import { checkedMessage } from '../../../src/shared/protocol/checked-message.ts';
 import { FrameDecoder, encodeFrame } from '../../../src/shared/protocol/frame.ts';
+import { parseReply, replySchemas } from '../../../src/shared/protocol/replies.ts';
 import { parseRequest, requestId } from '../../../src/shared/protocol/requests.ts';
+import {
+  parseFromSupervisor,
+  type SupervisorMethod,
+} from '../../../src/shared/protocol/supervisor.ts';
 import {
   fromWorkerSchema,
   toWorkerSchema,
@@ -16,7 +25,7 @@ import {
 import { effort, seed } from '../../harness/effort.ts';
 import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
-import { iterationRecord } from '../main/sample-records.ts';
+import { done, iterationRecord, sampleSpec } from '../main/sample-records.ts';
 
 const MESSAGES = effort({ quick: 3000, soak: 100_000 });
 
@@ -39,6 +48,45 @@ const network = {
   between: { alpha: 1, beta: 2, perRank: true },
 };
 const error = { code: 'X', kind: 'failure', message: 'x', rank: 1 };
+
+const run = {
+  ...{ run: 'r', phase: 'ended', spec: sampleSpec(), lastSequence: 9, createdAt: 1 },
+  ...{ ranks: [0, 1], switches: [planned], resumable: [0, 5], schedule: [planned] },
+  ending: done,
+};
+const hello = {
+  ...{ type: 'hello', protocol: 1, reading: 1, version: '1.0.0', pid: 7, host: 'box' },
+  ...{ instance: 'i', cores: 4, catalogue: makeCatalogue() },
+};
+const timing = { alpha: 1e-6, there: 1e-9, back: 1e-9 };
+const timed = { bytes: 8, seconds: [1e-6, 2e-6] };
+const kernels = {
+  ...{ add: 1e-9, merge: 1e-9, scatter: 1e-9 },
+  ...{ select: 1e-9, quantize: 1e-9, dequantize: 1e-9 },
+};
+const profile = {
+  ...{ version: 1, measuredAt: 1, transport: 'tcp', nodes: ['a', 'a'], kernels },
+  pairs: [{ ranks: [0, 1], alpha: 1e-6, beta: 1e-9 }],
+  loaded: [
+    {
+      ...{ ranks: 2, alpha: 1e-6, beta: 1e-9 },
+      messages: [{ bytes: 8, seconds: 1e-6 }],
+    },
+  ],
+};
+
+/** As JSON cannot say them, they are something else. */
+const json = (raw: unknown): string =>
+  JSON.stringify(raw, (_, value: unknown) =>
+    typeof value === 'bigint' ? Number(value) : value,
+  ) ?? '';
+
+/** A reply with the request that it answers, which a supervisor does not choose. */
+function answered(raw: unknown): unknown {
+  const { method, body } = (raw ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof method !== 'string' || !Object.hasOwn(replySchemas, method)) return;
+  return { method, body: parseReply(method as SupervisorMethod, body, 'box') };
+}
 
 const refusal = { code: 'X_INVALID', what: 'x' };
 
@@ -95,6 +143,110 @@ const DOORS: Readonly<
       { type: 'failed', error },
     ],
   ],
+  'the app’s': [
+    (raw) => parseFromSupervisor(raw, 'box'),
+    [
+      hello,
+      { ...hello, protocol: 2 },
+      { type: 'reply', id: 7, body: {} },
+      { type: 'error', id: 7, error },
+      { type: 'records', run: 'r', entries: [{ sequence: 1, record: done }] },
+      {
+        ...{ type: 'records', run: 'r' },
+        entries: [
+          {
+            ...{ sequence: 9, follows: 2, record: iterationRecord(0, 1) },
+            thinned: { at: 1, limitBytes: 5, iterations: { to: 5, every: 2 } },
+          },
+        ],
+      },
+      { type: 'run', run },
+    ],
+  ],
+  'the app’s, for replies': [
+    answered,
+    [
+      { method: 'validate', body: { spec: sampleSpec(), switches: [planned] } },
+      { method: 'prepare', body: { addresses: [{ rank: 0, address }] } },
+      { method: 'prepare', body: { addresses: [], queued: true } },
+      { method: 'begin', body: {} },
+      { method: 'switch', body: { switch: planned } },
+      { method: 'subscribe', body: { lastSequence: 5 } },
+      { method: 'openLinkEnd', body: { address } },
+      { method: 'timeLink', body: { timing, transport: 'tcp' } },
+      { method: 'measureNetwork', body: { profile } },
+      { method: 'runs', body: { runs: [run, { ...run, ending: undefined }] } },
+    ],
+  ],
+  'an allreduce rank’s': [
+    (raw) => checkedMessage(allreduce.toRankSchema, raw, refusal),
+    [
+      { type: 'load', rank: 1, file: '/tmp/x.f32', values: 'f64' },
+      {
+        ...{ type: 'reduce', addresses: [address, address], run: 'allreduce', secret },
+        ...{ collective: 'ring', kind: 'dense', operation: 'sum', transport: 'auto' },
+        ...{ encrypt: true, places: [0, 1], servers: 1, seed: 1 },
+        quantization: { bits: 4, bucket: 512, scale: 'max' },
+        network: {
+          ...{ bandwidth: 1e9, latency: 0.05 },
+          pairs: [{ between: ['a', 'b'], bandwidth: 1e8, latency: 1 }],
+        },
+      },
+      { type: 'write', file: '/tmp/y.f32' },
+    ],
+  ],
+  'the parent’s of allreduce ranks': [
+    (raw) => checkedMessage(allreduce.fromRankSchema, raw, refusal),
+    [
+      {
+        ...{ type: 'loaded', address, length: 9, nnz: 3 },
+        notFinite: { count: 2, index: 1, value: 'NaN' },
+      },
+      {
+        ...{ type: 'reduced', milliseconds: 1.5, wireSent: 10, wireReceived: 10 },
+        ...{ transport: 'native', form: 'sparse', nnz: 3 },
+      },
+      { type: 'written' },
+    ],
+  ],
+  'a measuring rank’s': [
+    (raw) => checkedMessage(probe.toRankSchema, raw, refusal),
+    [
+      { type: 'listen', rank: 0, host: '::1', ports: { first: 5, last: 9 } },
+      {
+        ...{ type: 'probe', addresses: [address, address], run: 'network', secret },
+        ...{ transport: 'tcp', effort: 'quick' },
+      },
+      { type: 'time', addresses: [address, address], run: 'l', secret, encrypt: true },
+    ],
+  ],
+  'the parent’s of measuring ranks': [
+    (raw) => checkedMessage(probe.fromRankSchema, raw, refusal),
+    [
+      { type: 'listening', address },
+      {
+        ...{ type: 'probed', transport: 'tcp' },
+        timings: {
+          pairs: [{ ranks: [0, 1], messages: [timed] }],
+          loaded: [{ ranks: 2, messages: [timed], bursts: [] }],
+          kernels,
+          collectives: [{ collective: 'ring', length: 8, seconds: [1e-6] }],
+        },
+      },
+      { type: 'timed', timing, transport: 'tcp' },
+    ],
+  ],
+  'a later supervisor’s, for run.json': [
+    (raw) => parseMeta(json(raw), '/runs/r/run.json'),
+    [
+      { spec: sampleSpec(), createdAt: 1 },
+      {
+        ...{ spec: sampleSpec(), createdAt: 1, later: [planned] },
+        launch: { ranks: [0], switches: [], places: [0], node: 'box', listen: '::' },
+        data: { train: 5, test: 2, features: 9 },
+      },
+    ],
+  ],
   'the inspector’s caller’s': [
     (raw) => checkedMessage(replySchema('model'), raw, refusal),
     [
@@ -131,7 +283,7 @@ test.each(Object.keys(DOORS))(`${MESSAGES} messages at %s door`, (name) => {
       refused++;
     }
   }
-  expect(refused).toBeGreaterThan(MESSAGES / 4);
+  expect(refused).toBeGreaterThan(MESSAGES / 5);
   expect(taken).toBeGreaterThan(0);
 });
 

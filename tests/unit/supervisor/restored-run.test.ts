@@ -16,10 +16,18 @@ afterEach(() => {
 });
 
 test.each([
-  [{ ranks: [2, 3], node: 'box1' }, 'ranks 2–3 died together with them', 'box1'],
-  [{ ranks: [2], node: 'box1' }, 'rank 2 died together with them', 'box1'],
+  [
+    { ranks: [2, 3], switches: [], node: 'box1' },
+    'ranks 2–3 died together with them',
+    'box1',
+  ],
+  [
+    { ranks: [2], switches: [], node: 'box1' },
+    'rank 2 died together with them',
+    'box1',
+  ],
   // This computer's ranks have its host name in all records.
-  [{ ranks: [0, 1] }, 'ranks 0–1 died together with them', hostname()],
+  [{ ranks: [0, 1], switches: [] }, 'ranks 0–1 died together with them', hostname()],
   // Of an older version.
   [undefined, 'this run died together with its workers', hostname()],
 ])('%j: the loss names its ranks and machine', (launch, text, place) => {

@@ -17,7 +17,7 @@ const fieldSchema = z.object({
   below: count.optional(),
 });
 
-const modelFactsSchema = z.object({
+export const modelFactsSchema = z.object({
   id: name,
   inputs: z.record(z.string(), fieldSchema),
   tensors: z
@@ -39,7 +39,7 @@ const multiplyAddsSchema = z.object({
   predictions: work,
 }) satisfies z.ZodType<MultiplyAdds>;
 
-const dataFactsSchema = z.object({
+export const dataFactsSchema = z.object({
   train: count,
   test: count,
   notice: z.string().optional(),
