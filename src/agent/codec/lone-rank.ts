@@ -26,6 +26,7 @@ import {
   type Provenance,
 } from './provenance.ts';
 import type { RankState, StateFile } from './state-file.ts';
+import { kindOf } from './typed-array.ts';
 
 export interface LoneRankOptions {
   readonly method: string;
@@ -300,10 +301,6 @@ function requireIteration(iteration: number): void {
     Number.isInteger(iteration) && iteration >= 0 && iteration <= 0xffffffff;
   if (!isWord) checkedOptions(iterationSchema, { iteration }, 'LoneRank');
 }
-
-/** The type also of an array that was made in another context of V8. */
-const kindOf = (values: unknown): string =>
-  Object.prototype.toString.call(values).slice(8, -1);
 
 const wrongKind = (what: string, wanted: string): GradwireError =>
   inputError('OPTION_INVALID', `LoneRank: the ${what} is not ${wanted}`, {

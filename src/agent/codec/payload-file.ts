@@ -2,16 +2,26 @@
  * `x.gw`: a payload as it would be sent, and everything needed to decode it. The layout
  * is `container.ts`'s; the body is exactly the payload's bytes.
  */
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { packContainer, unpackContainer } from './container.ts';
 import { requireProvenance, parseProvenance, type Provenance } from './provenance.ts';
+import { bytesSchema } from './typed-array.ts';
 
 export interface PayloadFile {
   readonly provenance: Provenance;
   readonly payload: Uint8Array;
 }
 
+const fileSchema = z.strictObject({
+  provenance: z.unknown(),
+  payload: bytesSchema,
+});
+
 /** @throws GradwireError `OPTION_INVALID` for a provenance that could not be read again */
-export function packPayload({ provenance, payload }: PayloadFile): Uint8Array {
+export function packPayload(file: PayloadFile): Uint8Array {
+  checkedOptions(fileSchema, file, 'packPayload');
+  const { provenance, payload } = file;
   requireProvenance(provenance, 'packPayload');
   return packContainer('payload', provenance, [payload]);
 }

@@ -34,11 +34,17 @@ const provenanceSchema = z.strictObject({
 /** An iteration as a provenance can state it. */
 export const iterationSchema = z.object({ iteration: word });
 
-/** The parts of a provenance that a rank is made of, before its size is known to fit. */
-const vectorSchema = z.object({
+/** The options of a rank, before its size is known to fit; a provenance is one too. */
+const vectorSchema = z.strictObject({
+  method: z.string(),
+  parameters: z.record(z.string(), z.unknown()).optional(),
   shape: z.array(z.int().min(0)).min(1).max(MOST_SIDES),
   seed: word.optional(),
   rank: word.optional(),
+  /** Looked up when it is opened. */
+  backend: z.unknown().optional(),
+  n: z.unknown().optional(),
+  iteration: z.unknown().optional(),
 });
 
 /**

@@ -3,8 +3,11 @@
  * then the method's own state. The layout is `container.ts`'s; the residual takes 4·n
  * bytes of the body, or none.
  */
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { corrupt, packContainer, unpackContainer } from './container.ts';
 import { requireProvenance, parseProvenance, type Provenance } from './provenance.ts';
+import { bytesSchema, floatsSchema } from './typed-array.ts';
 
 /** A rank's state between two iterations. */
 export interface RankState {
@@ -20,9 +23,25 @@ export interface StateFile {
   readonly state: RankState;
 }
 
+const stateSchema = (n: number) =>
+  z.strictObject({
+    residual: floatsSchema
+      .refine(
+        ({ length }) => length === 0 || length === n,
+        `it must have ${n} elements, or none`,
+      )
+      .refine((residual) => residual.every(Number.isFinite), 'it must be finite'),
+    method: bytesSchema,
+  });
+
+const fileSchema = z.strictObject({ provenance: z.unknown(), state: z.unknown() });
+
 /** @throws GradwireError `OPTION_INVALID` for a provenance that could not be read again */
-export function packRankState({ provenance, state }: StateFile): Uint8Array {
+export function packRankState(file: StateFile): Uint8Array {
+  checkedOptions(fileSchema, file, 'packRankState');
+  const { provenance, state } = file;
   requireProvenance(provenance, 'packRankState');
+  checkedOptions(stateSchema(provenance.n), state, 'packRankState: state');
   const { buffer, byteOffset, byteLength } = state.residual;
   const residual = new Uint8Array(buffer, byteOffset, byteLength);
   const header = { ...provenance, residual: state.residual.length };

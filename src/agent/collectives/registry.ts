@@ -86,7 +86,7 @@ export function findCollective(id: string): CollectiveDefinition {
   const found = collectives.get(id);
   if (found !== undefined) return found;
   const ids = [...collectives.keys(), 'auto', 'adaptive'];
-  const suggestion = nearest(id, ids);
+  const suggestion = nearest(String(id), ids);
   throw inputError('COLLECTIVE_UNKNOWN', `there is no collective "${id}"`, {
     next:
       suggestion === undefined

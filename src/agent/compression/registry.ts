@@ -87,7 +87,8 @@ export function registerMethod<Schema extends z.ZodObject>(
 export function findMethod(id: string): MethodDefinition {
   const method = methods.get(id);
   if (method !== undefined) return method;
-  const suggestion = nearest(id, methods.keys());
+  // Programs may give anything.
+  const suggestion = nearest(String(id), methods.keys());
   throw inputError('METHOD_UNKNOWN', `there is no compression method "${id}"`, {
     next:
       suggestion === undefined

@@ -2,17 +2,25 @@
  * The forecast of a spec: its own plan and every other method with default parameters, by
  * every collective that can carry it, for some numbers of ranks.
  */
+import { z } from 'zod';
+import { checkedOptions, functionSchema } from '../../shared/checked-options.ts';
+import { networkCostSchema } from '../../shared/cost-model/network-cost-schema.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
 import { assertForecastable } from '../../shared/forecastable.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
+import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { methods } from '../compression/registry.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
+import { specFactsSchema } from '../training/inspect/inspections.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import {
   isSynthetic,
@@ -51,19 +59,48 @@ export interface Candidate extends StepForecast {
   readonly speedup: number;
 }
 
+const optionsSchema = z.strictObject({
+  spec: z.unknown(),
+  ranks: z.array(z.int().min(1)).min(1).readonly(),
+  networkOf: functionSchema<SpecForecastOptions['networkOf']>(),
+  placesOf: functionSchema<NonNullable<SpecForecastOptions['placesOf']>>().optional(),
+  compute: z.number().min(0),
+  known: specFactsSchema.optional(),
+});
+
+interface World {
+  readonly ranks: number;
+  readonly network: NetworkCost;
+  readonly places: readonly number[] | undefined;
+}
+
+/** What the functions say of a world of this size, before anything is measured. */
+function settingFor(
+  ranks: number,
+  { networkOf, placesOf }: Pick<SpecForecastOptions, 'networkOf' | 'placesOf'>,
+): World {
+  const network = checkedOptions(
+    networkCostSchema,
+    networkOf(ranks),
+    `forecastSpec: networkOf(${ranks})`,
+  );
+  const places = placesOf?.(ranks);
+  if (places !== undefined) assertPlaces(places, ranks);
+  return { ranks, network, places };
+}
+
 /**
  * Fastest first, by number of ranks.
- * @throws GradwireError if the spec is invalid
+ * @throws GradwireError `OPTION_INVALID`, `PLACES_INVALID`; if the spec is invalid
  */
-export async function forecastSpec({
-  spec: raw,
-  ranks,
-  networkOf,
-  placesOf,
-  compute,
-  known: given,
-}: SpecForecastOptions): Promise<readonly Candidate[]> {
-  const known = given ?? (await inspectSpec(raw));
+export async function forecastSpec(
+  options: SpecForecastOptions,
+): Promise<readonly Candidate[]> {
+  const checked = checkedOptions(optionsSchema, options, 'forecastSpec');
+  const { ranks, compute } = checked;
+  const raw = parseExperimentSpec(checked.spec);
+  const settings = ranks.map((count) => settingFor(count, checked));
+  const known = checked.known ?? (await inspectSpec(raw));
   const { plan, spec } = validateLaunch(raw, [], known);
   assertForecastable(spec);
   const tensors = tensorsOf(spec, known.model);
@@ -77,11 +114,8 @@ export async function forecastSpec({
     const buckets = planBuckets(tensors, candidate);
     rehearsed.push({ plan: candidate, buckets, ...(await rehearse(buckets)) });
   }
-  return ranks.flatMap((count) => {
-    const setting = {
-      ...{ ranks: count, network: networkOf(count), compute },
-      ...{ places: placesOf?.(count), every: local?.every },
-    };
+  return settings.flatMap((world) => {
+    const setting = { ...world, compute, every: local?.every };
     const steps = rehearsed.flatMap((one) =>
       forecastPlan(one, setting).map(({ namedOnly, ...step }) => ({
         ...step,

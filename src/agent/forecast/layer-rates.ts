@@ -5,8 +5,13 @@
  * rank with more work per step than the guidance assumes, a layer is compressed less, in
  * proportion.
  */
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 import { inputError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { LayerGuidance, MethodDefinition } from '../compression/method.ts';
 import { findMethod, methods, uncompressed } from '../compression/registry.ts';
@@ -46,13 +51,17 @@ export interface LayerRates {
   readonly exchange: JsonObject;
 }
 
+const idSchema = z.object({ id: z.string() });
+
 /**
  * @param id the method's
- * @throws GradwireError if the spec is invalid; `METHOD_UNKNOWN`, `RATES_UNKNOWN`,
+ * @throws GradwireError if the spec is invalid; `OPTION_INVALID`, `METHOD_UNKNOWN`, `RATES_UNKNOWN`,
  * `RATES_UNCOUNTED`
  */
 export async function layerRates(raw: ExperimentSpec, id: string): Promise<LayerRates> {
+  checkedOptions(idSchema, { id }, 'layerRates');
   const guided = findGuided(id);
+  parseExperimentSpec(raw);
   const { guidance } = guided;
   const known = await inspectSpec(raw);
   const { spec } = validateLaunch(raw, [], known);

@@ -1,10 +1,26 @@
 /** What the ranks of a spec need in memory, for some numbers of ranks. */
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
+import { parseExperimentSpec, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { MemoryPart } from '../launch/memory-estimate.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
+import { inspectSpec as readFacts } from '../training/inspect/inspect-spec.ts';
+import { specFactsSchema } from '../training/inspect/inspections.ts';
 import type { SpecFacts } from '../training/workload.ts';
 
-export { inspectSpec } from '../training/inspect/inspect-spec.ts';
+
+const optionsSchema = z.object({
+  ranks: z.array(z.int().min(1)).min(1).readonly(),
+  known: specFactsSchema.optional(),
+});
+
+/**
+ * Reads what a spec needs from the user's files.
+ * @throws GradwireError if the spec is invalid; errors of the files
+ */
+export async function inspectSpec(raw: ExperimentSpec): Promise<SpecFacts> {
+  return await readFacts(parseExperimentSpec(raw));
+}
 
 export interface RankMemory {
   readonly ranks: number;
@@ -13,13 +29,14 @@ export interface RankMemory {
 
 /**
  * Of each rank; without a pipeline, which cannot be forecast, all need as much.
- * @throws GradwireError if the spec is invalid; `MEMORY_TOO_SMALL`
+ * @throws GradwireError `OPTION_INVALID`; if the spec is invalid; `MEMORY_TOO_SMALL`
  */
 export function specMemory(
   raw: ExperimentSpec,
   ranks: readonly number[],
   known?: SpecFacts,
 ): readonly RankMemory[] {
+  checkedOptions(optionsSchema, { ranks, known }, 'specMemory');
   const { memory } = validateLaunch(raw, [], known);
   return ranks.map((count) => ({ ranks: count, parts: memory.ofRank(0, count) }));
 }

@@ -5,6 +5,8 @@
  * of a vector can be drawn in any order, in any process, with the same result. Streams
  * with different names are independent. It is not for secrets.
  */
+import { z } from 'zod';
+import { checkedOptions } from '../../shared/checked-options.ts';
 
 /** The name of a stream: integers in [0, 2³²); default: 0. */
 export interface RandomStream {
@@ -16,6 +18,28 @@ export interface RandomStream {
   readonly purpose?: number;
 }
 
+const word = z.int().min(0).max(0xffffffff);
+
+const nameSchema = z.strictObject({
+  seed: word,
+  rank: word.optional(),
+  bucket: word.optional(),
+  iteration: word.optional(),
+  purpose: word.optional(),
+} satisfies Record<keyof RandomStream, z.ZodType>);
+
+/** As the schema, in nanoseconds: a stream may be opened in every exchange. */
+function isName(name: RandomStream): boolean {
+  if (typeof name !== 'object' || name === null) return false;
+  for (const key in name) {
+    if (!Object.hasOwn(nameSchema.shape, key)) return false;
+    const value = name[key as keyof RandomStream];
+    const isMissing = value === undefined && key !== 'seed';
+    if (!isMissing && value !== value! >>> 0) return false;
+  }
+  return 'seed' in name;
+}
+
 export class CounterRandom {
   readonly #key: readonly [number, number];
   readonly #counter: Uint32Array;
@@ -23,7 +47,9 @@ export class CounterRandom {
   readonly #words = new Uint32Array(4);
   #drawn = false;
 
+  /** @throws GradwireError `OPTION_INVALID` */
   constructor(name: RandomStream) {
+    if (!isName(name)) checkedOptions(nameSchema, name, 'CounterRandom');
     this.#key = [name.seed, name.rank ?? 0];
     this.#counter = Uint32Array.of(
       0,

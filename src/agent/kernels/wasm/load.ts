@@ -1,5 +1,7 @@
 /** Starts the CPU kernels. */
 import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { checkedOptions } from '../../../shared/checked-options.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Kernels } from '../kernels.ts';
@@ -29,6 +31,19 @@ export interface WasmKernelOptions {
   readonly longest?: number;
 }
 
+/** More than any machine has cores. */
+const MOST_THREADS = 1024;
+
+const optionsSchema = z.strictObject({
+  threads: z.int().min(1).max(MOST_THREADS).optional(),
+  longest: z
+    .custom<number>(
+      (value) => typeof value === 'number' && value >= 0,
+      'expected a number of elements',
+    )
+    .optional(),
+});
+
 /** Kernels that may have threads; the caller that loads them closes them. */
 export interface LoadedKernels {
   readonly kernels: Kernels;
@@ -49,13 +64,18 @@ let compiled: WebAssembly.Module | undefined;
 
 /**
  * The CPU kernels on an arena, called by one thread and run by several.
- * @throws GradwireError `KERNELS_MISSING`; a kernel whose thread has died throws
+ * @throws GradwireError `OPTION_INVALID`, `KERNELS_MISSING`; a kernel whose thread has died throws
  * `KERNEL_THREAD_LOST`
  */
 export function startWasmKernels(
   arena: Arena,
-  { threads = 1, longest = Infinity }: WasmKernelOptions = {},
+  options: WasmKernelOptions = {},
 ): LoadedKernels {
+  const { threads = 1, longest = Infinity } = checkedOptions(
+    optionsSchema,
+    options,
+    'startWasmKernels',
+  );
   const module = (compiled ??= new WebAssembly.Module(readKernelFile()));
   const exports = instantiate(module, arena.memory);
   const others =

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { errorDataSchema } from '../../../shared/records/fields.ts';
 import type { ModelSource } from '../models/model-file.ts';
-import type { DataFacts, DataQuestion, ModelFacts } from '../workload.ts';
+import type { DataFacts, DataQuestion, ModelFacts, SpecFacts } from '../workload.ts';
 import type { MultiplyAdds } from './count-multiply-adds.ts';
 
 const count = z.int().min(0);
@@ -47,6 +47,12 @@ export const dataFactsSchema = z.object({
   bytes: count.optional(),
   featuresFrom: z.object({ what: name, place: name }).optional(),
 }) satisfies z.ZodType<DataFacts>;
+
+/** What is read for a spec before it can be launched. */
+export const specFactsSchema = z.object({
+  model: modelFactsSchema.optional(),
+  data: dataFactsSchema.optional(),
+}) satisfies z.ZodType<SpecFacts>;
 
 export interface Inspections {
   /** A model from a file, which is an arbitrary program. */
