@@ -31,7 +31,7 @@ import {
   type FromWorker,
   type ToWorker,
 } from '../src/shared/protocol/worker.ts';
-import type { IterationRecord } from '../src/shared/records.ts';
+import type { IterationRecord } from '../src/shared/records/iteration.ts';
 import { Links } from './collectives/links.ts';
 import './parent.ts';
 import { median, quantile } from './quantiles.ts';

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { saysClosed } from '../../shared/closed-connection.ts';
 import { failure, GradwireError } from '../../shared/errors.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { parseRecord } from '../../shared/parse-record.ts';
+import { parseRecord } from '../../shared/records/parse-record.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { parseReply } from '../../shared/protocol/replies.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../shared/records.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 
 /**
  * Deadlines end what hangs, so they are generous: on a crowded machine a process may

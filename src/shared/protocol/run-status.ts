@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { PlanSwitch } from '../exchange-plan.ts';
 import { plainIssue } from '../plain-issue.ts';
 import { readableSpec, type ExperimentSpec } from '../experiment-spec.ts';
-import { endsJournal, runRecordSchema, type JournalEnding } from '../records.ts';
+import { endsJournal, type JournalEnding } from '../records/journal-entry.ts';
+import { runRecordSchema } from '../records/record-kinds.ts';
 import { runIdSchema } from '../run-id.ts';
 import { planSwitchesSchema } from './plan-schemas.ts';
 

@@ -1,7 +1,7 @@
 /** An error that another process reports, as the one that this process would throw. */
 import type { z } from 'zod';
 import type { ErrorData } from '../errors.ts';
-import { errorDataSchema } from '../records.ts';
+import { errorDataSchema } from '../records/fields.ts';
 
 /** Only its code and its words must be there: it says what went wrong, which must not be lost. */
 export const sentErrorSchema = errorDataSchema
