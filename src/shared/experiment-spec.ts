@@ -231,7 +231,8 @@ export function readableSpec(raw: unknown): z.ZodSafeParseResult<ExperimentSpec>
     for (const { path, keys } of unknown) {
       const section = sectionAt(spec, path);
       if (section === undefined) return parsed;
-      for (const key of keys) Reflect.deleteProperty(section, key);
+      // Of bytes in place of a section nothing can be taken.
+      if (!keys.every((key) => Reflect.deleteProperty(section, key))) return parsed;
     }
   }
 }

@@ -103,6 +103,11 @@ test.each<[string, unknown, RegExp]>([
     { runs: [{ ...STATUS, spec: { ...STATUS.spec, world: null } }] },
     /runs\.0\.spec\.world: .* not null$/,
   ],
+  [
+    'bytes in place of a section',
+    { runs: [{ ...STATUS, spec: { ...STATUS.spec, world: new Uint8Array(9) } }] },
+    /runs\.0\.spec\.world/,
+  ],
 ])('a reply with %s concerns its request alone', async (_, body, message) => {
   const line = call();
   say(line, HELLO);
@@ -188,7 +193,9 @@ test(`${MESSAGES} messages that are nearly a supervisor’s`, async () => {
         connection.request(methods[which]!, body as never).then(() => answered++, note),
       );
       const reply = { type: 'reply', id, body: mutant(random, replies[which]) };
-      const message = random() < 0.9 ? reply : mutant(random, oneOf(random, pushes));
+      const push = oneOf(random, pushes);
+      const other = random() < 0.3 ? mutant(random, push) : push;
+      const message = random() < 0.9 ? reply : other;
       const frame = encodeFrame(message);
       line.there.write(random() < 0.97 ? frame : mangled(random, frame));
       sent++;
