@@ -1,13 +1,15 @@
 /** What the ranks of a spec need in memory, for some numbers of ranks. */
 import { z } from 'zod';
 import { checkedOptions } from '../../shared/checked-options.ts';
-import { parseExperimentSpec, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/experiment-spec.ts';
 import type { MemoryPart } from '../launch/memory-estimate.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { inspectSpec as readFacts } from '../training/inspect/inspect-spec.ts';
 import { specFactsSchema } from '../training/inspect/inspections.ts';
 import type { SpecFacts } from '../training/workload.ts';
-
 
 const optionsSchema = z.object({
   ranks: z.array(z.int().min(1)).min(1).readonly(),
