@@ -34,12 +34,8 @@ import { VALUE_TYPES, valueBytesOf, type ValueType } from '../memory/value-type.
 import { TRANSPORT_KINDS, type TransportKind } from '../transport/transport-choice.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { RankWorld } from '../world/rank-world.ts';
-import {
-  fromRankSchema,
-  type FromRank,
-  type NotFinite,
-  type ToRank,
-} from './rank-protocol.ts';
+import type { NotFinite } from './not-finite.ts';
+import { fromRankSchema, type FromRank, type ToRank } from './rank-protocol.ts';
 import { vectorLength } from './vector-file.ts';
 
 const RANK = { bundle: 'allreduce-rank.js', source: 'rank-main.ts' };

@@ -7,6 +7,7 @@ import { quantizationSchema } from '../../shared/quantization.ts';
 import { REDUCE_OPERATIONS } from '../kernels/reduction.ts';
 import { VALUE_TYPES } from '../memory/value-type.ts';
 import { TRANSPORT_KINDS } from '../transport/transport-choice.ts';
+import type { NotFinite } from './not-finite.ts';
 
 const count = z.int().min(0);
 const file = z.string().min(1).max(100_000);
@@ -41,14 +42,10 @@ export const toRankSchema = z.discriminatedUnion('type', [
 export type ToRank = Readonly<z.infer<typeof toRankSchema>>;
 
 const notFiniteSchema = z.object({
-  /** How many elements are NaN or infinite. */
   count: z.int().min(1),
-  /** The first of them, and its value. */
   index: count,
   value: z.enum(['NaN', 'Infinity', '-Infinity']),
-});
-/** What is not finite in a vector. */
-export type NotFinite = Readonly<z.infer<typeof notFiniteSchema>>;
+}) satisfies z.ZodType<NotFinite>;
 
 const loadedSchema = z.object({
   type: z.literal('loaded'),

@@ -17,7 +17,8 @@ import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { connectMesh } from '../transport/mesh.ts';
 import { MeshSeat } from '../transport/mesh-seat.ts';
 import { chooseTransport } from '../transport/transport-choice.ts';
-import type { NotFinite, Report, ToRank } from './rank-protocol.ts';
+import type { NotFinite } from './not-finite.ts';
+import type { Report, ToRank } from './rank-protocol.ts';
 import { loadVector, storeVector } from './vector-file.ts';
 
 /** Ranks of one command are on one machine. */
