@@ -3,7 +3,6 @@
  * whatever comes of it into an exit code: 0 fine, 2 wrong input, 1 anything else.
  */
 import { Command } from 'commander';
-import { failure } from '../shared/errors.ts';
 import { appVersion } from '../main/home/installation.ts';
 import { addAllreduceCommand } from './commands/allreduce.ts';
 import { addBenchCommand } from './commands/bench.ts';
@@ -20,6 +19,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addSpecCommand } from './commands/spec.ts';
 import { addStartCommand } from './commands/start.ts';
 import { optionDescription } from './text/option-help.ts';
+import { outputFailed } from './text/output-failed.ts';
 import { reportError } from './text/report-error.ts';
 
 function makeProgram(): Command {
@@ -54,10 +54,10 @@ function makeProgram(): Command {
 export async function runCommandLine(): Promise<void> {
   // A reader that closes the pipe is not our error; following a run adds its own listener.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') return;
-    const next = 'Check that the disk for the output is not full.';
-    const message = `cannot write the output: ${error.message}`;
-    process.exit(reportError(failure('OUTPUT_FAILED', message, { next })));
+    // Whoever follows a run stops it first.
+    const isHandled = process.stdout.listenerCount('error') > 1;
+    if (error.code === 'EPIPE' || isHandled) return;
+    process.exit(reportError(outputFailed(error)));
   });
   // What nothing else caught. Runs continue; the app has its own handlers.
   const fail = (error: unknown): void => {

@@ -14,7 +14,15 @@ const MAXIMUM_BYTES = 2 ** 31 - 1;
 /** @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE` */
 export async function readInput(file: string): Promise<Uint8Array> {
   try {
-    const { size } = await stat(file);
+    const about = await stat(file);
+    const { size } = about;
+    // A device or a pipe need not end.
+    if (!about.isFile() && !about.isDirectory()) {
+      throw inputError('FILE_UNREADABLE', 'it is not a regular file', {
+        place: file,
+        next: 'Write the data into a file first.',
+      });
+    }
     if (size <= MAXIMUM_BYTES) return await readFile(file);
     throw inputError(
       'FILE_TOO_LARGE',

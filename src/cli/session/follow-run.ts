@@ -4,11 +4,13 @@
  * not be asked for ends the command too. If the reader closes the pipe (`| head`), the run
  * stops silently.
  */
+import type { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { missingRecords } from '../text/missing-records.ts';
+import { outputFailed } from '../text/output-failed.ts';
 import { reportError } from '../text/report-error.ts';
 import {
   HumanPrinter,
@@ -99,18 +101,14 @@ export async function followRun(
         return 'begun';
       return coordinator.ended(id);
     })();
-    const result = await Promise.race([
-      ended,
-      workspace.trouble,
-      interruption.failed,
-      interruption.left,
-    ]);
+    const result = await Promise.race([ended, workspace.trouble, interruption.left]);
     if (result === undefined) {
       ended.catch(() => undefined); // no longer awaited
       printer.makeWay();
       if (!interruption.quiet) {
         process.stderr.write(`gradwire: ${whatBecomes(id, interruption)}\n`);
       }
+      if (interruption.outputFault !== undefined) throw interruption.outputFault;
       return interruption.exitCode ?? 0;
     }
     if (result === 'begun') return 0;
@@ -120,6 +118,7 @@ export async function followRun(
       const missing = missingRecords(store.missingJournals(), id);
       if (missing !== undefined) process.stderr.write(`gradwire: ${missing}\n`);
     }
+    if (interruption.outputFault !== undefined) throw interruption.outputFault;
     return exitCode(result, interruption, options.report ?? reportError);
   } catch (error) {
     // Whoever has asked for the end gets its code, whatever else happens meanwhile.
@@ -191,9 +190,6 @@ function stopsWith(spec: ExperimentSpec): string {
 class Interruption {
   /** Resolves when the run is to be left to the supervisor. */
   readonly left: Promise<undefined>;
-  /** Rejects when stdout cannot be written. */
-  readonly failed: Promise<never>;
-  readonly fail: (error: unknown) => void;
   readonly #resolveLeft: (value: undefined) => void;
   #hasLeft = false;
   readonly #options: FollowOptions;
@@ -204,6 +200,7 @@ class Interruption {
   #exitCode: number | undefined;
   #asked: 'not' | 'unconfirmed' | 'stop' = 'not';
   #quiet = false;
+  #outputFault: GradwireError | undefined;
 
   /** @param stop asks the run to end. @returns what is being done */
   constructor(options: FollowOptions, stop: () => string) {
@@ -211,7 +208,6 @@ class Interruption {
     this.#stop = stop;
     ({ promise: this.left, resolve: this.#resolveLeft } =
       Promise.withResolvers<undefined>());
-    ({ promise: this.failed, reject: this.fail } = Promise.withResolvers<never>());
     process.on('SIGINT', this.#interrupt);
     process.on('SIGTERM', this.#terminate);
     process.on('SIGHUP', this.#hangUp);
@@ -245,7 +241,12 @@ class Interruption {
     if (this.#hungUp) this.#leave();
   }
 
-  /** The reader has closed the pipe. */
+  /** Why stdout cannot be written, unless its reader has closed it. */
+  get outputFault(): GradwireError | undefined {
+    return this.#outputFault;
+  }
+
+  /** Nobody reads stdout any more. */
   get quiet(): boolean {
     return this.#quiet;
   }
@@ -274,8 +275,8 @@ class Interruption {
   };
 
   readonly #outputError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') this.fail(error);
     if (this.#quiet) return;
+    if (error.code !== 'EPIPE') this.#outputFault = outputFailed(error);
     this.#quiet = true;
     if (this.#options.mode === 'run') this.#beginStop();
     else this.#leave();

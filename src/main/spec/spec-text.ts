@@ -2,6 +2,7 @@
  * Specs as text. YAML or JSON (which is YAML) becomes a raw value, or one error that
  * names line and column; a spec becomes YAML, one section per line.
  */
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import {
   Document,
@@ -103,7 +104,17 @@ export async function readSpecStream(
       throw unreadable(`the spec has more than ${MAX_SPEC_BYTES} bytes`, place);
     }
   }
-  return parseSpecText(Buffer.concat(chunks).toString('utf8'), place);
+  return parseSpecText(textOf(Buffer.concat(chunks), place), place);
+}
+
+/** @throws GradwireError `SPEC_UNREADABLE` where the bytes are not UTF-8 */
+function textOf(bytes: Buffer, place: string): string {
+  const isUtf16 = [0xfffe, 0xfeff].includes(
+    bytes.length < 2 ? 0 : bytes.readUInt16BE(),
+  );
+  if (!isUtf16 && isUtf8(bytes)) return bytes.toString('utf8');
+  const what = isUtf16 ? 'UTF-16' : 'not UTF-8';
+  throw unreadable(`the spec is ${what}: save it as UTF-8`, place);
 }
 
 /** A raw or validated spec as YAML text. */

@@ -3,7 +3,7 @@
  * delete anything, and even to read, so on a full disk a part of it is given back: what would
  * free space can then still begin.
  *
- * Cost: two megabytes, made with a run where 32 are free.
+ * Cost: two megabytes, made with a run where six are free.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -17,7 +17,7 @@ import {
 import path from 'node:path';
 
 const RESERVE_BYTES = 2 * 2 ** 20;
-const FREE_BYTES = 32 * 2 ** 20;
+const FREE_BYTES = 6 * 2 ** 20;
 
 export class DiskReserve {
   readonly #file: string;

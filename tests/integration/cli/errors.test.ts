@@ -12,6 +12,8 @@ const file = (name: string, text: string): string => {
   writeFileSync(target, text);
   return target;
 };
+const latin = path.join(home.directory, 'latin.yaml');
+writeFileSync(latin, Buffer.from('name: \u00e9', 'latin1'));
 const broken = file('broken.yaml', 'workload: { model: fnn3\niterations: 3');
 const unknownKey = file(
   'key.yaml',
@@ -41,6 +43,16 @@ test.each([
   [['presets', 'nothing-like-it'], 'PRESET_UNKNOWN', /quickstart, /],
   [['run', './nope.yaml'], 'SPEC_UNREADABLE', /no such file \(\.\/nope\.yaml\)/],
   [['run', empty], 'SPEC_UNREADABLE', /it is a directory/],
+  [
+    ['run', latin],
+    'SPEC_UNREADABLE',
+    /the spec is not UTF-8: save it as UTF-8 \(.*latin\.yaml\)/,
+  ],
+  [
+    ['compress', '--method', 'topk', '--in', '/dev/zero', '--out', 'x.gw'],
+    'FILE_UNREADABLE',
+    /it is not a regular file \(\/dev\/zero\)/,
+  ],
   [['run', broken], 'SPEC_UNREADABLE', /broken\.yaml:\d+:\d+\)/],
   [['run', controls], 'SPEC_UNREADABLE|SPEC_UNKNOWN_KEY', /\\x1b/],
   [['run', '/dev/zero'], 'SPEC_UNREADABLE', /more than 1000000 bytes \(\/dev\/zero\)/],

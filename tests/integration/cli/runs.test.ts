@@ -1,10 +1,13 @@
 /** What can be done to runs from the command line, with real runs. */
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { CommandTerminal } from '../../harness/command-terminal.ts';
 import {
+  builtCommand,
   GradwireHome,
   succeeded,
   type RunningCommand,
@@ -333,6 +336,28 @@ describe('interrupting', () => {
     expect(await newest()).toMatchObject({ state: 'stopped' });
     expect(home.supervisors()).toEqual([]);
   });
+
+  test.runIf(existsSync('/dev/full'))(
+    'output that cannot be written stops the run',
+    async () => {
+      const full = openSync('/dev/full', 'w');
+      const { status, stderr } = spawnSync(
+        process.execPath,
+        [builtCommand, 'run', 'quickstart', '--set', 'iterations=1000000'],
+        {
+          env: { ...process.env, GRADWIRE_HOME: home.directory },
+          stdio: ['ignore', full, 'pipe'],
+          encoding: 'utf8',
+        },
+      );
+      closeSync(full);
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: expect.stringMatching(/^gradwire: OUTPUT_FAILED: .*\n$/) as string,
+      });
+      expect(await newest()).toMatchObject({ state: 'stopped' });
+    },
+  );
 
   test(
     'a terminal that closes leaves the run to the supervisor',

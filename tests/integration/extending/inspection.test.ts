@@ -77,7 +77,17 @@ const withTally = (of: string, sums = 1): string =>
 
 describe('what cannot be trained is refused, with its reason', () => {
   test.each<readonly [code: string, message: RegExp, source: string]>([
-    ['MODEL_FILE_INVALID', /Unexpected token/, 'export default {'],
+    ['MODEL_FILE_INVALID', /own.ts: line 2: Unexpected token/, '\nconst = 3;'],
+    [
+      'MODEL_FILE_INVALID',
+      /own.ts: it awaits something that never happens$/,
+      'await new Promise(() => {});',
+    ],
+    [
+      'MODEL_FILE_INVALID',
+      /"metric": .*one of "accuracy"/,
+      changed("metric: 'mse'", "metric: 'foo'", autoencoder),
+    ],
     ['MODEL_FILE_INVALID', /it has no default export/, 'export const a = 1;'],
     ['MODEL_FILE_INVALID', /it is not an object/, 'export default 5;'],
     ['MODEL_FILE_INVALID', /it ended its own process$/, 'process.exit(0);'],
@@ -204,7 +214,7 @@ describe('what cannot be trained is refused, with its reason', () => {
     [
       'MODEL_FILE_INVALID',
       /two of its statistics have the name "mean"/,
-      changed("name: 'square'", "name: 'mean'", normalized),
+      changed("name: 'variance'", "name: 'mean'", normalized),
     ],
     [
       // What goes wrong in an evaluation alone.

@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { toErrorData } from '../../../shared/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
 import {
+  invalidModelFile,
   loadModelFile,
   modelFileFault,
   type ModelSource,
@@ -64,6 +65,10 @@ async function ofModelFile<T>(
     });
     process.once('uncaughtException', (error) => {
       reject(modelFileFault(error, name));
+    });
+    // Nothing is left to do, so that what it awaits cannot come.
+    process.once('beforeExit', () => {
+      reject(invalidModelFile(name, 'it awaits something that never happens'));
     });
   });
   const working = work().catch((error: unknown) => {

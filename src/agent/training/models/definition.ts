@@ -182,9 +182,21 @@ function layeredFault(definition: object, isClassifier: boolean): string | undef
 const unknownKey = ({ issues }: z.ZodError) =>
   issues.find(({ code }) => code === 'unrecognized_keys');
 
+/** Of a union's issues, that of the member that was meant: the one that looks deepest. */
+function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  // Some unions have words of their own.
+  if (issue.code !== 'invalid_union' || issue.message !== 'Invalid input') return issue;
+  const all = issue.errors.map(([first]) => first!);
+  const meant =
+    all.find(({ path }) => path.length > 0) ??
+    all.find(({ code }) => code !== 'invalid_type');
+  if (meant === undefined) return issue;
+  return innermost({ ...meant, path: [...issue.path, ...meant.path] });
+}
+
 /** The first fault; unknown keys come before missing ones. */
 function explain(error: z.ZodError, names: readonly string[]): string {
-  const issue = unknownKey(error) ?? error.issues[0]!;
+  const issue = unknownKey(error) ?? innermost(error.issues[0]!);
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;

@@ -130,12 +130,15 @@ function reasonOf(error: unknown, name: string): string {
   const imported = /module specifier "([^"]+)"|Cannot find \w+ '([^']+)'/.exec(message);
   if (imported !== null) {
     const what = imported[1] ?? imported[2]!;
-    return `it imports "${what}"; a model is a single file that may import only types`;
+    return `it imports "${what}"; a model is a single file that may import only types and Node’s modules`;
   }
-  const line = stack
-    .split('\n')
-    .find((frame) => frame.includes(encodeURI(name)))
-    ?.match(/:(\d+):\d+\)?$/)?.[1];
+  // What removes the types names the line at the head of its trace.
+  const line =
+    /^:(\d+)\n/.exec(stack)?.[1] ??
+    stack
+      .split('\n')
+      .find((frame) => frame.includes(encodeURI(name)))
+      ?.match(/:(\d+):\d+\)?$/)?.[1];
   return (line === undefined ? '' : `line ${line}: `) + message.split('\n')[0]!;
 }
 
