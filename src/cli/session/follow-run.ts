@@ -62,6 +62,11 @@ export async function followRun(
     return `stopping the run${when}; Ctrl-C again does not wait for it`;
   });
   const printer: RunPrinter = makePrinter(options, interruption);
+  // Records may come until the program has ended, behind what it says last.
+  const fallSilent = (): void => {
+    events.records = () => undefined;
+    printer.makeWay();
+  };
   try {
     let summary = store.summary(id);
     printer.begin(summary);
@@ -104,7 +109,7 @@ export async function followRun(
     const result = await Promise.race([ended, workspace.trouble, interruption.left]);
     if (result === undefined) {
       ended.catch(() => undefined); // no longer awaited
-      printer.makeWay();
+      fallSilent();
       if (!interruption.quiet) {
         process.stderr.write(`gradwire: ${whatBecomes(id, interruption)}\n`);
       }
@@ -128,7 +133,7 @@ export async function followRun(
     return interruption.exitCode;
   } finally {
     // Whoever catches an error prints it.
-    printer.makeWay();
+    fallSilent();
     interruption.close();
   }
 }
