@@ -10,7 +10,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import { effort, seed } from '../../harness/effort.ts';
-import { below, mangled, mutant, oneOf } from '../../harness/mutations.ts';
+import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { generator } from '../collectives/run-collective.ts';
 import { REAL, request } from './real-requests.ts';
 
@@ -121,7 +121,7 @@ const LAST = 2 ** 40;
 test(`${MESSAGES} messages through attach that are nearly real`, async () => {
   const random = generator(seed);
   const codes = new Set<string>();
-  let [sent, answering, ended] = [0, 0, 0];
+  let [sent, answering] = [0, 0];
   while (sent < MESSAGES) {
     const attached = await Attached.open();
     // The same one: no stream has ended it.
@@ -136,17 +136,15 @@ test(`${MESSAGES} messages through attach that are nearly real`, async () => {
     }
     sent += LONGEST;
     if (await attached.ping(LAST)) answering++;
-    // The last ones may end it, or leave it waiting for the rest of a frame.
+    // The last one may end it, or leave it waiting for the rest of a frame.
     const real = { ...request, ...oneOf(random, REAL) };
     if (random() < 0.5) attached.write(mangled(random, encodeFrame(real)));
     else attached.write(encodeFrame(mutant(random, real)));
     sent++;
-    if (below(random, 2) === 0 && !(await attached.ping(LAST + 1))) ended++;
     expect([0, 1]).toContain(await attached.leave());
     for (const code of attached.codes) codes.add(code);
   }
   expect(answering).toBeGreaterThan(0);
-  expect(ended).toBeLessThanOrEqual(Math.ceil(sent / LONGEST));
   expect([...codes].filter((code) => !/^[A-Z_]+$/.test(code))).toEqual([]);
   expect(codes).toContain('REQUEST_INVALID');
   expect(await keeper.ping(LAST)).toBe(true);
