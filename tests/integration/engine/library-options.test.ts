@@ -249,29 +249,30 @@ describe.each(Object.entries(TAKERS))('%s', (name, taker) => {
   const { good, bad, others = {} } = taker;
   const call = taker.call as (options: unknown) => unknown;
 
-  test.skipIf(BY_POSITION.includes(name))('refuses no options at all', async () => {
+  // Registered only where they apply: a skipped test would count as one that could not run.
+  const ofOptions = BY_POSITION.includes(name) ? [] : [name];
+  const ofOthers = Object.keys(others).length === 0 ? [] : [name];
+
+  test.each(ofOptions)('%s refuses no options at all', async () => {
     for (const given of [null, 7, 'x']) {
       const error = await errorOf(() => call(given));
       expect(error, String(given)).toMatchObject({ code: 'OPTION_INVALID' });
     }
   });
 
-  test.skipIf(BY_POSITION.includes(name))(
-    'refuses an option that it lacks',
-    async () => {
-      const [first] = Object.keys(bad);
-      const typo = `${first!}s`;
-      const error = await errorOf(() => call({ ...good, [typo]: 5 }));
-      expect(error).toMatchObject({
-        code: 'OPTION_INVALID',
-        kind: 'input',
-        message: expect.stringContaining(`${typo} is unknown`) as string,
-        next: expect.stringContaining(
-          name === 'packRankState' ? '' : `"${first!}"`,
-        ) as string,
-      });
-    },
-  );
+  test.each(ofOptions)('%s refuses an option that it lacks', async () => {
+    const [first] = Object.keys(bad);
+    const typo = `${first!}s`;
+    const error = await errorOf(() => call({ ...good, [typo]: 5 }));
+    expect(error).toMatchObject({
+      code: 'OPTION_INVALID',
+      kind: 'input',
+      message: expect.stringContaining(`${typo} is unknown`) as string,
+      next: expect.stringContaining(
+        name === 'packRankState' ? '' : `"${first!}"`,
+      ) as string,
+    });
+  });
 
   const cases = Object.entries(bad).flatMap(([option, values]) =>
     [NaN, null, [[]], ...values].map((value) => [option, value] as const),
@@ -284,17 +285,14 @@ describe.each(Object.entries(TAKERS))('%s', (name, taker) => {
     expect((error as Error).message).toContain(option);
   });
 
-  test.skipIf(Object.keys(others).length === 0)(
-    'leaves the rest to others',
-    async () => {
-      for (const [option, code] of Object.entries(others)) {
-        for (const value of [null, 7, 'none']) {
-          const error = await errorOf(() => call({ ...good, [option]: value }));
-          expect((error as engine.GradwireError).code).toMatch(code);
-        }
+  test.each(ofOthers)('%s leaves the rest to others', async () => {
+    for (const [option, code] of Object.entries(others)) {
+      for (const value of [null, 7, 'none']) {
+        const error = await errorOf(() => call({ ...good, [option]: value }));
+        expect((error as engine.GradwireError).code).toMatch(code);
       }
-    },
-  );
+    }
+  });
 });
 
 test.each<[string, () => unknown, RegExp]>([
