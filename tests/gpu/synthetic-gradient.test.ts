@@ -12,9 +12,16 @@ const LAYERS = [70_001, 3, 12_500];
 
 const open = (backend: 'wasm' | 'webgpu'): Promise<Trainer> =>
   createTrainer({
-    ...{ model: 'synthetic-gradient', dataset: 'none', batchPerRank: 1 },
+    model: 'synthetic-gradient',
+    dataset: 'none',
+    batchPerRank: 1,
     synthetic: { layers: LAYERS, computeMs: 1, distribution: 'normal', overlap: 0 },
-    ...{ rank: 1, world: 2, seed: 3, backend, threads: 1, iterations: 4 },
+    rank: 1,
+    world: 2,
+    seed: 3,
+    backend,
+    threads: 1,
+    iterations: 4,
     optimizer: { kind: 'sgd', lr: 0.1, momentum: 0, schedule: 'constant' },
   });
 

@@ -446,7 +446,8 @@ export class SshAgent implements AsyncDisposable {
     execFileSync('ssh-add', [what], {
       env: {
         ...process.env,
-        ...{ SSH_AUTH_SOCK: this.socket, SSH_ASKPASS: program },
+        SSH_AUTH_SOCK: this.socket,
+        SSH_ASKPASS: program,
         SSH_ASKPASS_REQUIRE: 'force',
       },
       stdio: 'ignore',

@@ -26,7 +26,8 @@ export function describeHolder({ pid, uid }: ClaimHolder): string {
 function userName(uid: number): string {
   try {
     const name = execFileSync('id', ['-nu', String(uid)], {
-      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
     return name === '' ? `user ${uid}` : name;
   } catch {

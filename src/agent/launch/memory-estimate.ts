@@ -108,7 +108,9 @@ const keptLength = (buckets: readonly Bucket[]): number =>
 const payloadBytes = (buckets: readonly Bucket[], world: number): number =>
   buckets.reduce((sum, { length, policy, tensors }) => {
     const messages = policy.method.messages(policy.parameters, {
-      ...{ length, tensors, world },
+      length,
+      tensors,
+      world,
     });
     return (
       sum +

@@ -128,7 +128,9 @@ export function validateLaunch(
   };
   const switches = resolveSchedule(plan, requests, spec, setting);
   const memory = new LaunchMemory({
-    ...{ spec, layers, facts: checked.memory },
+    spec,
+    layers,
+    facts: checked.memory,
     plans: [plan, ...switches.map((change) => change.plan)],
   });
   memory.requireArenas();

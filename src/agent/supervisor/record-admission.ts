@@ -26,9 +26,9 @@ export class RecordAdmission {
   #from = 0;
   /** By rank: the first iteration that is not a repetition. */
   #repeatsUpTo: ReadonlyMap<number, number> = new Map();
-  /** By kind, where there is one record per iteration: the iteration of the last one. */
+  /** The iteration of the last record, for each kind that has one record per iteration. */
   readonly #told = new Map<RunRecord['type'], number>();
-  /** As it was when the current ranks started. */
+  /** The same, when the current ranks started. */
   #toldBefore: ReadonlyMap<RunRecord['type'], number> = new Map();
   /** Records that are recognised by name. */
   readonly #names = new Set<string>();

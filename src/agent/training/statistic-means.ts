@@ -25,7 +25,8 @@ export class StatisticMeans {
         new Float64Array(shape.reduce((product, size) => product * size, 1));
       const isCentre = statistics.some(({ around }) => around === name);
       return {
-        ...{ sum: zeros(), first: zeros() },
+        sum: zeros(),
+        first: zeros(),
         squares: isCentre ? zeros() : undefined,
       };
     });

@@ -423,7 +423,9 @@ function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
     ...{ train: 0, test: 0, iterationsPerPass: 1 },
     memory: {
       tensors: memoryTensors(tensors),
-      ...{ isWeightless: true, stateVectors: 0, stepsInArena: false },
+      isWeightless: true,
+      stateVectors: 0,
+      stepsInArena: false,
     },
     tensors: tensors.map(({ name }) => name),
   };

@@ -32,7 +32,9 @@ export function plannedMemory(
       : needs;
   });
   return {
-    ...{ ranks, perRank, machines },
+    ranks,
+    perRank,
+    machines,
     parts: parts.map(({ name, bytes }) => ({ name, bytes })),
   };
 }

@@ -112,7 +112,9 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
     plannedMemory(each, nodesOf(spec)),
   );
   const candidates = await forecastSpec({
-    ...{ spec, ranks, known },
+    spec,
+    ranks,
+    known,
     networkOf,
     placesOf: (count) => placesOf(assignRanks(count, spec.world.nodes)),
     compute: compute / 1000,

@@ -23,7 +23,10 @@ const parameter = z.object({
 });
 
 const method = z.object({
-  ...{ id, title: text, summary: text, source: text },
+  id,
+  title: text,
+  summary: text,
+  source: text,
   payload: payloadKind,
   reducible: z.boolean(),
   uncompressed: z.boolean().optional(),
@@ -38,18 +41,25 @@ const method = z.object({
 });
 
 const collective = z.object({
-  ...{ id, title: text, summary: text, source: text },
+  id,
+  title: text,
+  summary: text,
+  source: text,
   takes: many(payloadKind),
   hasServers: z.boolean().optional(),
 });
 
 const model = z.object({
-  ...{ id, title: text, summary: text },
+  id,
+  title: text,
+  summary: text,
   parameterCount: z.number().min(0).optional(),
 });
 
 const dataset = z.object({
-  ...{ id, title: text, summary: text },
+  id,
+  title: text,
+  summary: text,
   needsData: z.boolean(),
   hasFeatures: z.boolean().optional(),
   takesColumns: z.boolean().optional(),

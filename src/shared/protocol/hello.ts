@@ -38,8 +38,12 @@ export type SupervisorHello = Readonly<z.infer<typeof helloSchema>>;
 const UNKNOWN: Pick<SupervisorHello, 'cores' | 'catalogue'> = {
   cores: 1,
   catalogue: {
-    ...{ methods: [], collectives: [], models: [], datasets: [] },
-    ...{ optimizers: [], backends: [] },
+    methods: [],
+    collectives: [],
+    models: [],
+    datasets: [],
+    optimizers: [],
+    backends: [],
   },
 };
 

@@ -16,7 +16,7 @@ export interface IterationField<S extends z.ZodType = z.ZodType> {
   /** The column stands at the end, where it leaves the places of older ones alone. */
   readonly isLater?: true;
   /**
-   * What charts keep of many iterations: the `mean`, or a `band`, which is the mean and the
+   * Charts keep this of many iterations: the `mean`, or a `band`, which is the mean and the
    * extremes. Default: they do not show it.
    */
   readonly chart?: 'mean' | 'band';

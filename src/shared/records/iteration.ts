@@ -18,7 +18,7 @@ const phasesSchema = z.strictObject({
   ) as Record<PipelinePhase, z.ZodOptional<typeof time>>),
 });
 
-/** Of the iteration as a whole. */
+/** Times of the iteration as a whole. */
 const TIMES = {
   at: { schema: z.number(), column: 'at_ms', chart: 'mean' },
   /** The iteration's wall time; the phases add up to it. */

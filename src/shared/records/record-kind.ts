@@ -32,13 +32,13 @@ export type Repetition<R> =
     };
 
 /**
- * What becomes of the records in the older half of a journal that has reached its bound:
+ * The fate of records in the older half of a journal that has reached its bound:
  * of `iterations` every n-th stays, of `lines` the newest of each rank, of `measures` every
  * m-th of their kind, and `history` stays whole.
  */
 export type Thinning = 'iterations' | 'lines' | 'measures' | 'history';
 
-/** What of a run a line of `gradwire run` depends on. */
+/** The facts of a run that lines of `gradwire run` depend on. */
 export interface PrintedRun {
   /** The run's machines, as its spec names them. */
   readonly nodes: readonly string[];
@@ -65,11 +65,11 @@ export interface EventText {
 /** Names of ranks and machines in texts. */
 export interface EventNames {
   readonly rank: (rank: number) => string;
-  /** Absent: machines are named as records name them, and not where one has all ranks. */
+  /** If it is undefined, texts name machines as records do, and none where one has all ranks. */
   readonly machine: ((node: string) => string) | undefined;
 }
 
-/** What an event changes in its run's summary. */
+/** The changes that an event makes in its run's summary. */
 export interface SummaryChange {
   /** The ranks train. Its metric; null: the accuracy. */
   readonly running?: { readonly metricKind: MetricKind | null };

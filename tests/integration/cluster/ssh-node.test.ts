@@ -302,7 +302,9 @@ describe('a machine reached by SSH', () => {
       expect(
         await other.run(['runs', 'stop', id.slice(0, 6), '--on', 'box']),
       ).toMatchObject({
-        ...{ code: 0, stderr: '', stdout: `run ${id}: stopped on box\n` },
+        code: 0,
+        stderr: '',
+        stdout: `run ${id}: stopped on box\n`,
       });
       succeeded(await home.run(['runs', 'attach', id]));
       const [run] = (await home.run(['runs', 'list', '--json'])).stdout.split('\n');

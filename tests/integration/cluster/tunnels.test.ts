@@ -188,7 +188,8 @@ describe.skipIf(missing !== undefined)(`keys renewed every 64 KiB${because}`, ()
         const place = { host, prefix: namespaces.prefix(node) };
         const server = machines.use(
           await SshServer.start({
-            ...{ shellStart, place },
+            shellStart,
+            place,
             config: ['RekeyLimit 64K none', 'LogLevel DEBUG1', kex],
           }),
         );

@@ -69,17 +69,28 @@ async function gone(socket: Socket): Promise<void> {
 
 test(`${CALLS} strangers at the ports of an allreduce change nothing`, async () => {
   await using world = new RankWorld<allreduce.ToRank, allreduce.FromRank>({
-    ...{ size: 2, reports: allreduce.fromRankSchema },
+    size: 2,
+    reports: allreduce.fromRankSchema,
     commandOf: () => ({ entry: entryOf('allreduce') }),
   });
   const loaded = await world.all('loaded', (rank) => ({
-    ...{ type: 'load', rank, file: file(rank), values: 'f32' },
+    type: 'load',
+    rank,
+    file: file(rank),
+    values: 'f32',
   }));
   const addresses = loaded.map(({ address }) => address);
   await strangersCall(addresses);
   await world.all('reduced', () => ({
-    ...{ type: 'reduce', addresses, run: 'allreduce', secret: SECRET, seed: 1 },
-    ...{ collective: 'ring', kind: 'dense', operation: 'sum', transport: 'tcp' },
+    type: 'reduce',
+    addresses,
+    run: 'allreduce',
+    secret: SECRET,
+    seed: 1,
+    collective: 'ring',
+    kind: 'dense',
+    operation: 'sum',
+    transport: 'tcp',
     encrypt: false,
   }));
   await world.all('written', (rank) => ({ type: 'write', file: file(rank, 'out') }));
@@ -91,14 +102,19 @@ test(`${CALLS} strangers at the ports of an allreduce change nothing`, async () 
 
 test(`${CALLS} strangers at the ports of a measured link change nothing`, async () => {
   await using world = new RankWorld<probe.ToRank, probe.FromRank>({
-    ...{ size: 2, reports: probe.fromRankSchema },
+    size: 2,
+    reports: probe.fromRankSchema,
     commandOf: () => ({ entry: entryOf('probe') }),
   });
   const listening = await world.all('listening', (rank) => ({ type: 'listen', rank }));
   const addresses = listening.map(({ address }) => address);
   await strangersCall(addresses);
   const [first] = await world.all('timed', () => ({
-    ...{ type: 'time', addresses, run: 'l', secret: SECRET, encrypt: true },
+    type: 'time',
+    addresses,
+    run: 'l',
+    secret: SECRET,
+    encrypt: true,
   }));
   expect(first!.timing!.there).toBeGreaterThan(0);
 });
@@ -109,7 +125,8 @@ describe('a rank that is told', () => {
       { readonly type: string },
       { readonly type: string }
     >({
-      ...{ size: 1, reports: z.object({ type: z.string() }) },
+      size: 1,
+      reports: z.object({ type: z.string() }),
       commandOf: () => ({ entry: entryOf(room) }),
     });
     return await world

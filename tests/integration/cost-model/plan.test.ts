@@ -128,7 +128,9 @@ describe('gradwire plan', () => {
       expect(parts).toContainEqual({ name: 'residual', bytes: 4 * 199_210 });
       expect(machines).toEqual([
         {
-          ...{ node: 'this-computer', ranks: count, bytes: count * perRank },
+          node: 'this-computer',
+          ranks: count,
+          bytes: count * perRank,
           available: expect.any(Number) as number,
         },
       ]);

@@ -28,8 +28,13 @@ const arena = new engine.Arena();
 const spec = parseExperimentSpec(SPEC);
 const network = { alpha: 1e-6, beta: 1e-9, gamma: 1e-10 };
 const provenance = {
-  ...{ method: 'topk', parameters: { ratio: 0.1 }, n: 4, shape: [4] },
-  ...{ seed: 1, rank: 0, iteration: 0 },
+  method: 'topk',
+  parameters: { ratio: 0.1 },
+  n: 4,
+  shape: [4],
+  seed: 1,
+  rank: 0,
+  iteration: 0,
 };
 const words = [-1, 1.5, Infinity, 2 ** 32, '1'];
 
@@ -87,8 +92,15 @@ const TAKERS: Readonly<Record<string, Taker>> = {
   },
   allreduceFiles: {
     good: {
-      ...{ ranks: 2, algorithm: 'ring', operation: 'sum', values: 'f32', seed: 1 },
-      ...{ transport: 'tcp', encrypt: false, inputs: ['a', 'b'], outputs: ['c', 'd'] },
+      ranks: 2,
+      algorithm: 'ring',
+      operation: 'sum',
+      values: 'f32',
+      seed: 1,
+      transport: 'tcp',
+      encrypt: false,
+      inputs: ['a', 'b'],
+      outputs: ['c', 'd'],
       ...{
         places: [0, 1],
         network: { bandwidth: 1e9, latency: 0 },
@@ -172,7 +184,10 @@ const TAKERS: Readonly<Record<string, Taker>> = {
         runId: 'r',
         places: [0, 0],
       },
-      ...{ secret: new Uint8Array(32), encrypt: false, timeoutMs: 100, silenceMs: 100 },
+      secret: new Uint8Array(32),
+      encrypt: false,
+      timeoutMs: 100,
+      silenceMs: 100,
       kernels: { arena, kernels },
     },
     call: (options) => seat.join(options),

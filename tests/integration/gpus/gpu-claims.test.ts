@@ -23,7 +23,8 @@ interface Claimer extends AsyncDisposable {
 /** A rank, by its title, that asks for the GPU once and lives on. */
 async function claimer(id: string, title: string, uid?: number): Promise<Claimer> {
   const child: ChildProcess = spawn(process.execPath, [CLAIMER, id, title], {
-    ...{ stdio: ['pipe', 'pipe', 'inherit'], cwd: tmpdir() },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd: tmpdir(),
     ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   const closed = once(child, 'close');

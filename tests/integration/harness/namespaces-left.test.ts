@@ -16,7 +16,8 @@ const left = (names: readonly string[]): readonly string[] =>
 async function maker() {
   const script = path.join(import.meta.dirname, 'network-maker.ts');
   const child = spawn(process.execPath, [script], {
-    ...{ detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];

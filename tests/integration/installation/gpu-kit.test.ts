@@ -60,7 +60,8 @@ function report(of: string) {
 function measure(args: readonly string[], env: Readonly<Record<string, string>>) {
   const script = path.join(repository, 'scripts/gpu-kit/measure.ts');
   return spawnSync(process.execPath, [script, ...args, out], {
-    ...{ encoding: 'utf8', env: { ...bare, TMPDIR: folder, ...env } },
+    encoding: 'utf8',
+    env: { ...bare, TMPDIR: folder, ...env },
   });
 }
 
@@ -221,7 +222,8 @@ describe.skipIf(!linux || !existsSync(swiftShader))('the packed kit', () => {
   const run = path.join(repository, 'gpu-kit/run.sh');
   beforeAll(() => {
     const packed = spawnSync(process.execPath, ['scripts/gpu-kit.ts'], {
-      ...{ cwd: repository, encoding: 'utf8' },
+      cwd: repository,
+      encoding: 'utf8',
     });
     expect(packed).toMatchObject({ status: 0 });
   });
@@ -232,7 +234,8 @@ describe.skipIf(!linux || !existsSync(swiftShader))('the packed kit', () => {
     mkdirSync(bin);
     for (const name of programs) {
       const { stdout } = spawnSync('sh', ['-c', `command -v ${name}`], {
-        ...{ env: bare, encoding: 'utf8' },
+        env: bare,
+        encoding: 'utf8',
       });
       symlinkSync(stdout.trim(), path.join(bin, name));
     }
@@ -244,7 +247,8 @@ describe.skipIf(!linux || !existsSync(swiftShader))('the packed kit', () => {
       ...[run, '--work', folder, ...args, out],
     ];
     return spawn(program!, rest, {
-      ...{ cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] },
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: { PATH: bin, VK_ICD_FILENAMES: swiftShader },
     });
   }
@@ -267,7 +271,11 @@ describe.skipIf(!linux || !existsSync(swiftShader))('the packed kit', () => {
     for (const model of ['fnn3', 'resnet-20', 'synthetic-vgg-16']) {
       for (const ranks of [1, 2]) {
         expect(read(`run-${model}-${ranks}`).result).toMatchObject({
-          ...{ backend: 'webgpu', ranks, switches: 1, consistent: true, notices: [] },
+          backend: 'webgpu',
+          ranks,
+          switches: 1,
+          consistent: true,
+          notices: [],
         });
       }
     }

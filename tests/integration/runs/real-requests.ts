@@ -4,7 +4,9 @@ const secret = new Uint8Array(32);
 export const address = { host: '127.0.0.1', port: 9, hosts: ['::1'], pulse: 10 };
 const plan = { method: 'topk', parameters: { ratio: 0.1 }, collective: 'ring' };
 export const planned = {
-  ...{ epoch: 1, notBefore: 3, residual: 'flush' },
+  epoch: 1,
+  notBefore: 3,
+  residual: 'flush',
   plan: { ...plan, bucketBytes: 4096, layers: [{ ...plan, match: '*' }] },
 };
 
@@ -31,7 +33,10 @@ export const REAL = [
         gamma: 1e-10,
         rates: [{ bytes: 8, beta: 0 }],
       },
-      ...{ places: [0], node: 'box', listen: '::', ports: { first: 2000, last: 3000 } },
+      places: [0],
+      node: 'box',
+      listen: '::',
+      ports: { first: 2000, last: 3000 },
       slurm: { partition: 'gpu', setup: ['module load x'], options: ['--qos=high'] },
     },
   },

@@ -47,7 +47,8 @@ it('is reached through three, by either client, and each of them is named when i
     hostBlock('box', end, ['ProxyJump hop0,hop1,hop2']),
   );
   const { target: bySystem } = await resolveTarget('box', {
-    ...{ configFile, transport: 'system' },
+    configFile,
+    transport: 'system',
   });
   const { target, transport } = await resolveTarget('box', { configFile });
   expect(transport.kind).toBe('builtin');

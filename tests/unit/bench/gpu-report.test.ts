@@ -104,15 +104,21 @@ describe('the report on a GPU', () => {
 
 describe('the GPU that CUDA sees', () => {
   const gpu = (bus: string, mig = 'Disabled'): NvidiaGpu => ({
-    ...{ uuid: `GPU-${bus}`, bus, name: 'A GPU', driver: '580.1', memory: '80 GiB' },
-    ...{ computeMode: 'Default', mig },
+    uuid: `GPU-${bus}`,
+    bus,
+    name: 'A GPU',
+    driver: '580.1',
+    memory: '80 GiB',
+    computeMode: 'Default',
+    mig,
   });
 
   test('is that of the bus id, unless it is split or not listed', () => {
     const order = { CUDA_DEVICE_ORDER: 'PCI_BUS_ID' };
     const both = [gpu('00000000:3B:00.0'), gpu('00000000:41:00.0')];
     expect(cudaSees(both, '00000000:41:00.0')).toEqual({
-      ...{ ...order, CUDA_VISIBLE_DEVICES: 'GPU-00000000:41:00.0' },
+      ...order,
+      CUDA_VISIBLE_DEVICES: 'GPU-00000000:41:00.0',
     });
     expect(cudaSees(both, '00000000:42:00.0')).toEqual(order);
     expect(cudaSees(both, undefined)).toEqual(order);

@@ -23,11 +23,16 @@ import { temporaryDirectory } from '../training/idx-fixtures.ts';
 import { trainerOptions } from '../training/train-together.ts';
 
 const tensor = (name: string, start: number, length: number, isTable = false) => ({
-  ...{ name, shape: [length], start, length, isTable },
+  name,
+  shape: [length],
+  start,
+  length,
+  isTable,
 });
 const facts = (whole: number, changes: Partial<MemoryFacts> = {}): MemoryFacts => ({
   tensors: [tensor('w', 0, whole)],
-  ...{ stateVectors: 0, stepsInArena: true },
+  stateVectors: 0,
+  stepsInArena: true,
   ...changes,
 });
 const small = facts(1000);
@@ -102,7 +107,10 @@ describe('parts of a rank’s memory', () => {
       none,
       alone,
       {
-        ...{ gradient: 4000, weights: 400, optimiser: 400, tables: 7200 },
+        gradient: 4000,
+        weights: 400,
+        optimiser: 400,
+        tables: 7200,
         copies: 4000,
       },
     ],
@@ -153,7 +161,9 @@ describe('what a launch says', () => {
   const launch = (changes: object) =>
     validateLaunch({
       workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
-      ...{ iterations: 1, backend: 'wasm', world: { ranks: 4 } },
+      iterations: 1,
+      backend: 'wasm',
+      world: { ranks: 4 },
       ...changes,
     }).memory;
   const named = (parts: readonly MemoryPart[], name: string): number =>
@@ -201,8 +211,11 @@ describe('what a launch says', () => {
     writeFileSync(file, 'a\tabcd\nb\tabcdefg\n'.repeat(50));
     const parts = launch({
       workload: {
-        ...{ model: 'logistic-regression', dataset: 'trigrams', data: file },
-        ...{ features: 1000, batchPerRank: 2 },
+        model: 'logistic-regression',
+        dataset: 'trigrams',
+        data: file,
+        features: 1000,
+        batchPerRank: 2,
       },
       world: { ranks: 2 },
     }).ofRank(1);

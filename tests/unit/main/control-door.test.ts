@@ -15,11 +15,21 @@ import { generator } from '../../integration/collectives/run-collective.ts';
 import { done, iterationRecord, sampleSpec } from './sample-records.ts';
 
 const HELLO = {
-  ...{ type: 'hello', protocol: 1, reading: 1, version: '1.0.0', pid: 7, host: 'b7' },
-  ...{ cores: 4, catalogue: makeCatalogue() },
+  type: 'hello',
+  protocol: 1,
+  reading: 1,
+  version: '1.0.0',
+  pid: 7,
+  host: 'b7',
+  cores: 4,
+  catalogue: makeCatalogue(),
 };
 const STATUS = {
-  ...{ run: 'r', phase: 'running', spec: sampleSpec(), lastSequence: 9, createdAt: 1 },
+  run: 'r',
+  phase: 'running',
+  spec: sampleSpec(),
+  lastSequence: 9,
+  createdAt: 1,
   ranks: [0, 1],
 };
 
@@ -84,7 +94,8 @@ test.each<[string, Buffer | object, string, RegExp]>([
   if (Buffer.isBuffer(said)) line.there.write(said);
   else say(line, said);
   await expect(line.opened).rejects.toMatchObject({
-    ...{ code, place: 'box' },
+    code,
+    place: 'box',
     message: expect.stringMatching(message) as string,
   });
 });
@@ -115,7 +126,8 @@ test.each<[string, unknown, RegExp]>([
   const asked = connection.request('runs', {});
   say(line, { type: 'reply', id: 1, body });
   await expect(asked).rejects.toMatchObject({
-    ...{ code: 'REPLY_INVALID', place: 'box' },
+    code: 'REPLY_INVALID',
+    place: 'box',
     message: expect.stringMatching(message) as string,
   });
   const again = connection.request('runs', {});
@@ -146,7 +158,9 @@ const MESSAGES = effort({ quick: 500, soak: 100_000 });
 test(`${MESSAGES} messages that are nearly a supervisor’s`, async () => {
   const random = generator(seed);
   const planned = {
-    ...{ epoch: 1, notBefore: 3, residual: 'flush' },
+    epoch: 1,
+    notBefore: 3,
+    residual: 'flush',
     plan: { method: 'none', parameters: {}, collective: 'ring', bucketBytes: 4096 },
   };
   const replies = [{ runs: [STATUS] }, { switch: planned }, { lastSequence: 4 }, {}];

@@ -50,26 +50,50 @@ const network = {
 const error = { code: 'X', kind: 'failure', message: 'x', rank: 1 };
 
 const run = {
-  ...{ run: 'r', phase: 'ended', spec: sampleSpec(), lastSequence: 9, createdAt: 1 },
-  ...{ ranks: [0, 1], switches: [planned], resumable: [0, 5], schedule: [planned] },
+  run: 'r',
+  phase: 'ended',
+  spec: sampleSpec(),
+  lastSequence: 9,
+  createdAt: 1,
+  ranks: [0, 1],
+  switches: [planned],
+  resumable: [0, 5],
+  schedule: [planned],
   ending: done,
 };
 const hello = {
-  ...{ type: 'hello', protocol: 1, reading: 1, version: '1.0.0', pid: 7, host: 'box' },
-  ...{ instance: 'i', cores: 4, catalogue: makeCatalogue() },
+  type: 'hello',
+  protocol: 1,
+  reading: 1,
+  version: '1.0.0',
+  pid: 7,
+  host: 'box',
+  instance: 'i',
+  cores: 4,
+  catalogue: makeCatalogue(),
 };
 const timing = { alpha: 1e-6, there: 1e-9, back: 1e-9 };
 const timed = { bytes: 8, seconds: [1e-6, 2e-6] };
 const kernels = {
-  ...{ add: 1e-9, merge: 1e-9, scatter: 1e-9 },
-  ...{ select: 1e-9, quantize: 1e-9, dequantize: 1e-9 },
+  add: 1e-9,
+  merge: 1e-9,
+  scatter: 1e-9,
+  select: 1e-9,
+  quantize: 1e-9,
+  dequantize: 1e-9,
 };
 const profile = {
-  ...{ version: 1, measuredAt: 1, transport: 'tcp', nodes: ['a', 'a'], kernels },
+  version: 1,
+  measuredAt: 1,
+  transport: 'tcp',
+  nodes: ['a', 'a'],
+  kernels,
   pairs: [{ ranks: [0, 1], alpha: 1e-6, beta: 1e-9 }],
   loaded: [
     {
-      ...{ ranks: 2, alpha: 1e-6, beta: 1e-9 },
+      ranks: 2,
+      alpha: 1e-6,
+      beta: 1e-9,
       messages: [{ bytes: 8, seconds: 1e-6 }],
     },
   ],
@@ -152,10 +176,13 @@ const DOORS: Readonly<
       { type: 'error', id: 7, error },
       { type: 'records', run: 'r', entries: [{ sequence: 1, record: done }] },
       {
-        ...{ type: 'records', run: 'r' },
+        type: 'records',
+        run: 'r',
         entries: [
           {
-            ...{ sequence: 9, follows: 2, record: iterationRecord(0, 1) },
+            sequence: 9,
+            follows: 2,
+            record: iterationRecord(0, 1),
             thinned: { at: 1, limitBytes: 5, iterations: { to: 5, every: 2 } },
           },
         ],
@@ -183,12 +210,22 @@ const DOORS: Readonly<
     [
       { type: 'load', rank: 1, file: '/tmp/x.f32', values: 'f64' },
       {
-        ...{ type: 'reduce', addresses: [address, address], run: 'allreduce', secret },
-        ...{ collective: 'ring', kind: 'dense', operation: 'sum', transport: 'auto' },
-        ...{ encrypt: true, places: [0, 1], servers: 1, seed: 1 },
+        type: 'reduce',
+        addresses: [address, address],
+        run: 'allreduce',
+        secret,
+        collective: 'ring',
+        kind: 'dense',
+        operation: 'sum',
+        transport: 'auto',
+        encrypt: true,
+        places: [0, 1],
+        servers: 1,
+        seed: 1,
         quantization: { bits: 4, bucket: 512, scale: 'max' },
         network: {
-          ...{ bandwidth: 1e9, latency: 0.05 },
+          bandwidth: 1e9,
+          latency: 0.05,
           pairs: [{ between: ['a', 'b'], bandwidth: 1e8, latency: 1 }],
         },
       },
@@ -199,12 +236,20 @@ const DOORS: Readonly<
     (raw) => checkedMessage(allreduce.fromRankSchema, raw, refusal),
     [
       {
-        ...{ type: 'loaded', address, length: 9, nnz: 3 },
+        type: 'loaded',
+        address,
+        length: 9,
+        nnz: 3,
         notFinite: { count: 2, index: 1, value: 'NaN' },
       },
       {
-        ...{ type: 'reduced', milliseconds: 1.5, wireSent: 10, wireReceived: 10 },
-        ...{ transport: 'native', form: 'sparse', nnz: 3 },
+        type: 'reduced',
+        milliseconds: 1.5,
+        wireSent: 10,
+        wireReceived: 10,
+        transport: 'native',
+        form: 'sparse',
+        nnz: 3,
       },
       { type: 'written' },
     ],
@@ -214,8 +259,12 @@ const DOORS: Readonly<
     [
       { type: 'listen', rank: 0, host: '::1', ports: { first: 5, last: 9 } },
       {
-        ...{ type: 'probe', addresses: [address, address], run: 'network', secret },
-        ...{ transport: 'tcp', effort: 'quick' },
+        type: 'probe',
+        addresses: [address, address],
+        run: 'network',
+        secret,
+        transport: 'tcp',
+        effort: 'quick',
       },
       { type: 'time', addresses: [address, address], run: 'l', secret, encrypt: true },
     ],
@@ -225,7 +274,8 @@ const DOORS: Readonly<
     [
       { type: 'listening', address },
       {
-        ...{ type: 'probed', transport: 'tcp' },
+        type: 'probed',
+        transport: 'tcp',
         timings: {
           pairs: [{ ranks: [0, 1], messages: [timed] }],
           loaded: [{ ranks: 2, messages: [timed], bursts: [] }],
@@ -241,7 +291,9 @@ const DOORS: Readonly<
     [
       { spec: sampleSpec(), createdAt: 1 },
       {
-        ...{ spec: sampleSpec(), createdAt: 1, later: [planned] },
+        spec: sampleSpec(),
+        createdAt: 1,
+        later: [planned],
         launch: { ranks: [0], switches: [], places: [0], node: 'box', listen: '::' },
         data: { train: 5, test: 2, features: 9 },
       },

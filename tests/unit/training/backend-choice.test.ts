@@ -12,7 +12,8 @@ const TWO = { ...GPU, gpus: 2 };
 const SOFTWARE = { name: 'SwiftShader', software: true, gpus: 0, whyOne: undefined };
 const TAKEN = {
   taken: ['00000000:3B:00.0', '00000000:5E:00.0'].map((id, i) => ({
-    ...{ name: 'A100', id },
+    name: 'A100',
+    id,
     holder: `process ${i}`,
   })),
 };

@@ -194,15 +194,18 @@ test('lars moves weights of norm 0, and stays where the gradient is 0', async ()
   expect([...(await step([1, 2], [0, 0]))]).toEqual([1, 2]);
 });
 
-test('lars goes by the norm of a gradient that has no square', async () => {
+test('lars takes the norm of a gradient whose square overflows', async () => {
   const gradient = [3e30, -4e30];
   const { weight } = optimizers.get('lars')!.update(
     runtime.jax,
     { momentum: 0, trust: 0.1 },
     {
       weight: array([3, 4], [1, 2]),
-      ...{ gradient: array(gradient, [1, 2]), state: [] },
-      ...{ learningRate: scalar(1), factors: [], isVector: false },
+      gradient: array(gradient, [1, 2]),
+      state: [],
+      learningRate: scalar(1),
+      factors: [],
+      isVector: false,
     },
   );
   const moved = [...(await weight.data())];

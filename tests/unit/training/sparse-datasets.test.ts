@@ -76,7 +76,9 @@ describe('a file in the format of SVMlight', () => {
     writeFileSync(`${file}.t`, '-1 20:1\n');
     expect(svmlight.features!(file)).toBe(21);
     expect(svmlight.inspect({ directory: file, inputs: {} })).toMatchObject({
-      ...{ train: 4, test: 1, bytes: 16 * 5 + 12 * 6 },
+      train: 4,
+      test: 1,
+      bytes: 16 * 5 + 12 * 6,
     });
     expect((await partsOf(svmlight, file)).test).toEqual([one(0, { 20: 1 })]);
   });

@@ -50,7 +50,8 @@ describe('characters', () => {
     });
     expect(textCharacters.inspect({ directory, inputs: inputsOf(2, 6) })).toMatchObject(
       {
-        ...{ train: 17, test: 1 },
+        train: 17,
+        test: 1,
         notice:
           '5 of 5 different characters are known; 0 % of the training characters and ' +
           '50.0 % of the test characters are unknown.',

@@ -68,14 +68,19 @@ test('a sound workload passes and tells its sizes', () => {
     memory: {
       tensors: expect.arrayContaining([
         {
-          ...{ name: 'layer3.bias', shape: [10] },
-          ...{ start: 199_200, length: 10, isTable: false },
+          name: 'layer3.bias',
+          shape: [10],
+          start: 199_200,
+          length: 10,
+          isTable: false,
         },
       ]) as never,
-      ...{ stateVectors: 1, stepsInArena: true },
+      stateVectors: 1,
+      stepsInArena: true,
       // 28 × 28 bytes and a label each.
       samples: { shared: 10_000 * 785, each: 0 },
-      ...{ scores: 0, because: undefined },
+      scores: 0,
+      because: undefined,
     },
     weightDecay: undefined,
   });

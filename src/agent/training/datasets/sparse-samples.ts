@@ -27,7 +27,7 @@ const SAMPLE_BYTES = 16;
 /** The room for pairs doubles as they come: a half more, on the average. */
 const SPARE = 1.5;
 
-/** What samples with so many pairs of a feature and a value take in memory, all together. */
+/** The memory that all samples take together, given their pairs of a feature and a value. */
 export const sparseSampleBytes = (samples: number, pairs: number): number =>
   SAMPLE_BYTES * samples + SPARE * PAIR_BYTES * pairs;
 

@@ -126,7 +126,8 @@ function sizesOf({ train, test }: SplitFiles): DatasetSize {
     };
   }
   return {
-    ...{ ...splitSizes(samples), bytes: sparseSampleBytes(samples, pairs) },
+    ...splitSizes(samples),
+    bytes: sparseSampleBytes(samples, pairs),
     notice: `${train} has no test part (${train}.t): every tenth sample is used for testing.`,
   };
 }

@@ -82,7 +82,10 @@ export class LossBench implements AsyncDisposable {
         prefix: bench.#namespaces.prefix(index),
       };
       const server = await SshServer.start({
-        ...{ password: PASSWORD, shellStart, place, config: bench.#config },
+        password: PASSWORD,
+        shellStart,
+        place,
+        config: bench.#config,
       });
       bench.servers.push(server);
       for (const end of ['', '.pub']) {

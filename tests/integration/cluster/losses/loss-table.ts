@@ -214,7 +214,7 @@ async function tidy(bench: LossBench, outcome: Outcome): Promise<void> {
   );
 }
 
-/** All cells with so many machines, at a terminal or not. */
+/** The cells with this number of machines, at a terminal or not. */
 export function describeLosses(machines: 1 | 2, atTerminal: boolean): void {
   const where = atTerminal ? 'a terminal' : 'a pipe';
   const what = machines === 1 ? 'a machine' : 'two machines';
@@ -231,7 +231,8 @@ export function describeLosses(machines: 1 | 2, atTerminal: boolean): void {
 
       const cells = LOSSES.flatMap((loss) =>
         REFUSALS.map((refusal) => ({
-          ...{ loss, refusal },
+          loss,
+          refusal,
           outcome: TABLE[machines][loss][refusal][column],
         })),
       );
