@@ -19,6 +19,7 @@ import { addServeCommand } from './commands/serve.ts';
 import { addSpecCommand } from './commands/spec.ts';
 import { addStartCommand } from './commands/start.ts';
 import { optionDescription } from './text/option-help.ts';
+import { refuseSecondValues } from './text/option-repetition.ts';
 import { outputFailed } from './text/output-failed.ts';
 import { reportError } from './text/report-error.ts';
 
@@ -47,6 +48,7 @@ function makeProgram(): Command {
   addReproduceCommand(program);
   addServeCommand(program);
   addStartCommand(program);
+  refuseSecondValues(program);
   return program;
 }
 

@@ -4,7 +4,7 @@ import { parseParameters } from '../../main/spec/settings.ts';
 import type { BackendName } from '../../agent/engine.ts';
 import { parseWord } from '../text/parse-word.ts';
 import { bytes, milliseconds } from '../text/quantities.ts';
-import { repeated } from '../text/repeated.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
 
 interface CompressOptions {
   readonly method: string;
@@ -36,9 +36,10 @@ export function addCompressCommand(program: Command): void {
     )
     .requiredOption('--method <id>', 'how: topk, qsgd, …')
     .addOption(
-      new Option('--param <key=value>', 'a parameter of the method, such as ratio=0.01')
-        .argParser(repeated)
-        .default([], ''),
+      new RepeatableOption(
+        '--param <key=value>',
+        'a parameter of the method, such as ratio=0.01; repeatable',
+      ).default([], ''),
     )
     .addOption(backendOption())
     .option(

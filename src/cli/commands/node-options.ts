@@ -9,7 +9,7 @@ import {
   type NodeKey,
   type NodeValue,
 } from '../../shared/node-fields.ts';
-import { repeated } from '../text/repeated.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
 
 /** As commander gives them, by the names that it makes of the flags. */
 export type NodeOptions = Readonly<Record<string, unknown>>;
@@ -67,13 +67,9 @@ export const flagOf = ({ flags }: Pick<NodeField, 'flags'>): string =>
   flags.split(' ', 1)[0]!;
 
 function optionOf({ kind, flags, description, choices }: NodeField): Option {
+  if (kind === 'list') return new RepeatableOption(flags, description);
   const option = new Option(flags, description);
   if (choices !== undefined) option.choices(choices);
-  if (kind === 'list') {
-    option.argParser<readonly string[]>((value, before = []) =>
-      repeated(value, before),
-    );
-  }
   if (kind === 'count') option.argParser(parseCount);
   return option;
 }

@@ -12,7 +12,7 @@ import {
   type NodeValue,
 } from '../../shared/node-fields.ts';
 import { changeNode } from '../../main/runs/node-change.ts';
-import { repeated } from '../text/repeated.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import {
   addNodeOptions,
@@ -34,11 +34,11 @@ export function addNodesEditCommand(nodes: Command): void {
     .command('edit')
     .description('change a machine’s settings; omitted options keep their values')
     .argument('<name>', 'its name')
-    .option(
-      '--unset <option>',
-      'reset an option to its default, such as --unset jump; repeatable',
-      repeated,
-      [],
+    .addOption(
+      new RepeatableOption(
+        '--unset <option>',
+        'reset an option to its default, such as --unset jump; repeatable',
+      ).default([], ''),
     )
     .option(
       '--same-machine',

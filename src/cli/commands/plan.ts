@@ -37,7 +37,7 @@ import { formatBitRate, formatDuration } from '../../shared/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';
-import { repeated } from '../text/repeated.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
 import { textTable } from '../text/text-table.ts';
 import { memoryText, plannedMemory } from './plan-memory.ts';
 import { planRates } from './plan-rates.ts';
@@ -66,9 +66,10 @@ export function addPlanCommand(program: Command): void {
     )
     .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
     .addOption(
-      new Option('--set <key=value>', 'change the spec, for example world.ranks=2')
-        .argParser(repeated)
-        .default([], ''),
+      new RepeatableOption(
+        '--set <key=value>',
+        'change the spec, for example world.ranks=2; repeatable',
+      ).default([], ''),
     )
     .option(
       '--ranks <counts>',

@@ -1,5 +1,5 @@
 /** `gradwire run SPEC|PRESET`: launch an experiment and follow it to its end. */
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
@@ -12,7 +12,7 @@ import {
 import { followRun } from '../session/follow-run.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { SILENT } from '../text/run-printer.ts';
-import { repeated } from '../text/repeated.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
 
 interface RunOptions extends ConnectFlags {
   readonly set: readonly string[];
@@ -31,17 +31,16 @@ export function addRunCommand(program: Command): void {
     )
     .argument('<spec>', 'a YAML or JSON file, - for stdin, or the name of a preset')
     .addOption(
-      new Option('--set <key=value>', 'change the spec, for example world.ranks=2')
-        .argParser(repeated)
-        .default([], ''),
+      new RepeatableOption(
+        '--set <key=value>',
+        'change the spec, for example world.ranks=2; repeatable',
+      ).default([], ''),
     )
     .addOption(
-      new Option(
+      new RepeatableOption(
         '--switch <iteration:key=value,…>',
-        'change the exchange during the run, for example 50:method=topk,ratio=0.01',
-      )
-        .argParser(repeated)
-        .default([], ''),
+        'change the exchange during the run, for example 50:method=topk,ratio=0.01; repeatable',
+      ).default([], ''),
     )
     .option('--json', 'print every record as one line of JSON', false)
     .option(

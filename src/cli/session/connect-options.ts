@@ -1,6 +1,6 @@
 /** Options of commands that connect to machines. */
 import { InvalidArgumentError, type Command } from 'commander';
-import { repeated } from '../text/repeated.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
 import { passwordFromStdin, terminalQuestions } from './terminal-questions.ts';
 import type { WorkspaceOptions } from './workspace.ts';
 
@@ -11,11 +11,12 @@ export interface ConnectFlags {
 
 export function addConnectOptions(command: Command): Command {
   return command
-    .option(
-      '--accept-host-key <fingerprint>',
-      'a host key that you have verified: SHA256:…; repeatable',
-      fingerprints,
-      [],
+    .addOption(
+      new RepeatableOption(
+        '--accept-host-key <fingerprint>',
+        'a host key that you have verified: SHA256:…; repeatable',
+        checkedFingerprint,
+      ).default([], ''),
     )
     .option(
       '--password-stdin',
@@ -25,13 +26,13 @@ export function addConnectOptions(command: Command): Command {
 }
 
 /** A key that is asked about would fit no other text, and the cause be hard to find. */
-function fingerprints(text: string, previous: readonly string[]): readonly string[] {
+function checkedFingerprint(text: string): string {
   if (!/^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) {
     throw new InvalidArgumentError(
       'It must be a fingerprint as ssh-keygen -l prints it: SHA256: and 43 characters.',
     );
   }
-  return repeated(text, previous);
+  return text;
 }
 
 export function connectOptions(flags: ConnectFlags): WorkspaceOptions {

@@ -17,7 +17,8 @@ interface Setting {
 }
 
 /**
- * A copy of the raw spec with all settings applied. `key=null` removes the key. Naming another
+ * A copy of the raw spec with all settings applied, in order: a later one may change what an
+ * earlier one set. `key=null` removes the key. Naming another
  * method drops the old method's parameters and layers.
  * @throws GradwireError `SETTING_INVALID`
  */
@@ -73,16 +74,19 @@ export function parseChange(
   text: string,
   place: string,
 ): Pick<SwitchRequest, 'change' | 'residual'> {
+  const code = 'SWITCH_INVALID';
   const change: Record<string, JsonValue> = {};
+  const given = new Set<string>();
   let residual: SwitchRequest['residual'];
   // A comma separates only if a key follows; YAML's own commas stay in their value.
   for (const part of text.split(/,(?=\s*[A-Za-z][\w.]*\s*=)/)) {
-    const { path, value } = parseSetting(part, place, 'SWITCH_INVALID');
+    const { path, value } = parseSetting(part, place, code);
     const key = path.join('.');
+    refuseSecond(key, given, place, code);
     if (key === 'residual') {
       residual = RESIDUAL_POLICIES.find((policy) => policy === value);
       if (residual === undefined) {
-        throw inputError('SWITCH_INVALID', `residual is ${JSON.stringify(value)}`, {
+        throw inputError(code, `residual is ${JSON.stringify(value)}`, {
           place,
           next: `Valid values: ${RESIDUAL_POLICIES.join(', ')}.`,
         });
@@ -93,20 +97,36 @@ export function parseChange(
 }
 
 /**
- * Settings such as `ratio=0.01` as the parameters of a method.
+ * Settings such as `ratio=0.01` as the parameters of a method. Unlike a spec, which a later
+ * setting may change again, they have one source: a key has one value.
  * @throws GradwireError `SETTING_INVALID`
  */
 export function parseParameters(
   texts: readonly string[],
   place: string,
 ): Record<string, JsonValue> {
+  const code = 'SETTING_INVALID';
+  const given = new Set<string>();
   return Object.fromEntries(
     texts.map((text) => {
-      const code = 'SETTING_INVALID';
       const { path, value } = parseSetting(text, place, code, 'ratio=0.01');
-      return [path.join('.'), value];
+      const key = path.join('.');
+      refuseSecond(key, given, place, code);
+      return [key, value];
     }),
   );
+}
+
+function refuseSecond(
+  key: string,
+  given: Set<string>,
+  place: string,
+  code: string,
+): void {
+  if (given.has(key)) {
+    throw inputError(code, `"${key}" is given twice`, { place, next: 'Give it once.' });
+  }
+  given.add(key);
 }
 
 function parseSetting(

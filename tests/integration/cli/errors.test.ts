@@ -38,6 +38,16 @@ test.each([
   [run('extra'), 'USAGE', /too many arguments/],
   [['runs', 'list', '--limit', 'many'], 'USAGE', /'many' is invalid.*1 to 1000/],
   [run('--accept-host-key', 'MD5:1'), 'USAGE', /'MD5:1' is invalid.*SHA256: and 43/],
+  [
+    ['compress', '--method', 'topk', '--in', 'a.f32', '--in', 'b.f32', '--out', 'x.gw'],
+    'USAGE',
+    /--in is given twice: "a\.f32" and "b\.f32" \(gradwire compress\)\. Give it once/,
+  ],
+  [
+    ['nodes', 'add', 'box', '--host=a', '--host=a'],
+    'USAGE',
+    /--host is given twice \(gradwire nodes add\)/,
+  ],
   [['serve', '--port', '99999'], 'USAGE', /'99999' is invalid/],
   [['run', 'quikstart'], 'PRESET_UNKNOWN', /Did you mean "quickstart"\?/],
   [['presets', 'nothing-like-it'], 'PRESET_UNKNOWN', /quickstart, /],

@@ -51,8 +51,9 @@ const result = (rank: number): Float32Array => {
   return new Float32Array(Uint8Array.from(bytes).buffer);
 };
 const allreduce = (ranks: number | string, ...more: string[]) => [
-  'allreduce',
-  ...['--ranks', String(ranks), '--in', inputs, '--out', outputs, ...more],
+  ...['allreduce', '--ranks', String(ranks), ...more],
+  ...(more.includes('--in') ? [] : ['--in', inputs]),
+  ...(more.includes('--out') ? [] : ['--out', outputs]),
 ];
 
 async function reduce(ranks: number, ...more: string[]): Promise<Report> {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   applySettings,
   parseChange,
+  parseParameters,
   parseSwitch,
 } from '../../../src/main/spec/settings.ts';
 
@@ -35,6 +36,10 @@ describe('--set', () => {
     const before = structuredClone(spec);
     expect(applySettings(spec, [setting])).toEqual(expected);
     expect(spec).toEqual(before);
+  });
+
+  test('of two with the same key, the later counts', () => {
+    expect(applySettings(spec, ['name=a', 'name=b'])).toMatchObject({ name: 'b' });
   });
 
   test('another method drops the parameters of the one before, not those set', () => {
@@ -86,6 +91,8 @@ describe('--switch', () => {
     ['50:', /is not key=value/],
     ['50:topk', /is not key=value/],
     ['50:residual=keep', /residual is "keep"/],
+    ['50:ratio=0.1,k=3,ratio=0.2', /"ratio" is given twice/],
+    ['50:residual=drop,residual=flush', /"residual" is given twice/],
   ])('%s is refused', (text, message) => {
     expect(() => parseSwitch(text)).toThrow(coded('SWITCH_INVALID', message));
   });
@@ -93,4 +100,14 @@ describe('--switch', () => {
   test('a change without an iteration is for now', () => {
     expect(parseChange('ratio=0.1', 'here')).toEqual({ change: { ratio: 0.1 } });
   });
+});
+
+test('a parameter of a method is given once', () => {
+  expect(parseParameters(['ratio=0.1', 'k=3'], '--param')).toEqual({
+    ratio: 0.1,
+    k: 3,
+  });
+  expect(() => parseParameters(['ratio=0.1', 'ratio=0.2'], '--param')).toThrow(
+    coded('SETTING_INVALID', /"ratio" is given twice/),
+  );
 });
