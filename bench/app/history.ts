@@ -9,6 +9,7 @@ import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
+import type { IterationPlace } from '../../src/shared/rpc/rpc.ts';
 import { GradwireHome, succeeded } from '../../tests/harness/gradwire.ts';
 import { sampleSpec } from '../../tests/unit/main/sample-records.ts';
 import { median } from '../quantiles.ts';
@@ -93,8 +94,8 @@ function readAll(
   store: RunStore,
   range: { from: number; to: number; stride: number },
 ): void {
-  let next: number | undefined = range.from;
+  let next: IterationPlace | undefined = range;
   while (next !== undefined) {
-    ({ next } = store.iterations('long', { ...range, from: next }, PIECE));
+    ({ next } = store.iterations('long', { ...range, ...next }, PIECE));
   }
 }

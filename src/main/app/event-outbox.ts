@@ -7,6 +7,7 @@
 import type { CatchUp } from '../../shared/catch-up.ts';
 import type { DataSetStatus } from '../../shared/data-set-status.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { messages } from '../../shared/json-bound.ts';
 import type { NetworkStatus } from '../../shared/link-status.ts';
 import type { NodeStatus } from '../../shared/node-status.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
@@ -128,7 +129,9 @@ export class EventOutbox {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     // Records first, so that a run's last records arrive before its end.
-    for (const [run, entries] of this.#records) this.#emit('records', run, entries);
+    for (const [run, entries] of this.#records) {
+      for (const part of messages(entries)) this.#emit('records', run, part);
+    }
     this.#records.clear();
     for (const summary of this.#changed.values()) this.#emit('runChanged', summary);
     this.#changed.clear();

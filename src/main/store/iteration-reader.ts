@@ -4,7 +4,9 @@
  * all of them, so the cost follows what is returned, not the length of the run.
  */
 import type Database from 'better-sqlite3';
+import { entryBound, fitting } from '../../shared/json-bound.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { IterationPlace } from '../../shared/rpc/rpc.ts';
 import type { IterationEntry } from './blocks/record-block.ts';
 import {
   HIGHEST_LEVEL,
@@ -17,20 +19,19 @@ import {
 const WINDOW_RECORDS = 4096;
 const FEW_BLOCKS = 4;
 
-export interface IterationRange {
-  readonly from: number;
+export interface IterationRange extends IterationPlace {
   /** The first iteration that is not asked for. */
   readonly to: number;
   /** Only multiples of it. */
   readonly stride: number;
 }
 
-/** Some iterations of a range, each with the records of all its ranks. */
+/** Some records of a range. */
 export interface IterationPiece {
   /** By iteration and rank. */
   readonly entries: readonly IterationEntry[];
-  /** Where to go on; undefined: there is no more. */
-  readonly next: number | undefined;
+  /** Where to go on, perhaps within an iteration; undefined: there is no more. */
+  readonly next: IterationPlace | undefined;
 }
 
 interface Row {
@@ -48,15 +49,15 @@ export class IterationReader {
   }
 
   /**
-   * The range's first iterations, up to a number of records but at least one iteration. All reads
-   * of a piece belong into one transaction.
+   * The range's first records: at most a number of them, and what fits into a message, but at
+   * least one. All reads of a piece belong into one transaction.
    */
   piece(
     run: { readonly number: number; readonly ranks: number },
     range: IterationRange,
     most: number,
   ): IterationPiece {
-    const { stride, to } = range;
+    const { fromRank = 0, stride, to } = range;
     const window = Math.min(most, WINDOW_RECORDS);
     const span = Math.max(1, Math.floor(window / run.ranks)) * stride;
     const entries: IterationEntry[] = [];
@@ -65,10 +66,17 @@ export class IterationReader {
       const sources = this.#sources(run.number, from, stride);
       const first = this.#firstAt(run.number, from, sources);
       from = Math.ceil(Math.max(from, first ?? 0) / stride) * stride;
-      const next = first === undefined || from >= to ? undefined : from;
+      const next = first === undefined || from >= to ? undefined : { from };
       if (next === undefined || entries.length >= most) return cut(entries, most, next);
       const end = Math.min(to, from + span);
-      entries.push(...this.#window(run.number, { from, to: end, stride }, sources));
+      for (const entry of this.#window(
+        run.number,
+        { from, to: end, stride },
+        sources,
+      )) {
+        const { iteration, rank } = entry.record;
+        if (iteration > range.from || rank >= fromRank) entries.push(entry);
+      }
       from = end;
     }
   }
@@ -102,7 +110,7 @@ export class IterationReader {
   ): number | undefined {
     const span = Math.max(1, Math.floor(WINDOW_RECORDS / ranks));
     const range = { from: Math.max(0, to - span), to, stride: 1 };
-    const { entries } = this.piece({ number, ranks }, range, Infinity);
+    const entries = this.#window(number, range, this.#sources(number, range.from, 1));
     const byIteration = Map.groupBy(entries, ({ record }) => record.iteration);
     const whole = [...byIteration].filter(([, all]) => all.length === ranks);
     const newest = whole.at(-1)?.[1].flatMap(({ record }) => record.loss ?? []) ?? [];
@@ -165,19 +173,19 @@ function levelOf(stride: number): number {
   return level;
 }
 
-/** Leaves out whole iterations at the end until few enough records are left. */
+/** Leaves out records at the end until they are few and small enough. */
 function cut(
   entries: readonly IterationEntry[],
   most: number,
-  next: number | undefined,
+  next: IterationPlace | undefined,
 ): IterationPiece {
-  if (entries.length <= most) return { entries, next };
-  let end = most;
-  const at = (index: number): number => entries[index]!.record.iteration;
-  while (end > 0 && at(end) === at(end - 1)) end--;
-  if (end === 0) end = entries.findIndex((_, index) => at(index) !== at(0));
-  if (end === -1) return { entries, next };
-  return { entries: entries.slice(0, end), next: at(end) };
+  const end = fitting(entries.slice(0, most), entryBound);
+  if (end === entries.length) return { entries, next };
+  const { iteration, rank } = entries[end]!.record;
+  return {
+    entries: entries.slice(0, end),
+    next: { from: iteration, fromRank: rank },
+  };
 }
 
 const byIterationAndRank = (

@@ -9,7 +9,12 @@
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import type { ExportFormat, ExportPiece, ExportPlace } from '../../shared/rpc/rpc.ts';
+import type {
+  ExportFormat,
+  ExportPiece,
+  ExportPlace,
+  IterationPlace,
+} from '../../shared/rpc/rpc.ts';
 import { iterationColumns, type Cell, type Row } from './iteration-columns.ts';
 import type { RunStore } from './run-store.ts';
 
@@ -37,9 +42,7 @@ export function exportPiece(
   format: ExportFormat,
   place?: ExportPlace,
 ): ExportPiece {
-  return format === 'json'
-    ? jsonPiece(store, run, place)
-    : csvPiece(store, run, place?.from);
+  return format === 'json' ? jsonPiece(store, run, place) : csvPiece(store, run, place);
 }
 
 function jsonPiece(
@@ -54,14 +57,14 @@ function jsonPiece(
     const next = { part: 'events', from: 0, isFirst: true } as const;
     return { text: `{"run":${summary!},\n"spec":${spec!},\n"events":[`, next };
   }
-  const { part, from, isFirst } = place;
+  const { part, from, fromRank, isFirst } = place;
   if (part === 'iterations') {
-    const range = { from, to: Infinity, stride: 1 };
+    const range = { from, fromRank, to: Infinity, stride: 1 };
     const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
     const text = listed(entries, isFirst);
     return next === undefined
       ? { text: `${text}\n]}\n` }
-      : { text, next: { part, from: next, isFirst: isFirst && text === '' } };
+      : { text, next: { part, ...next, isFirst: isFirst && text === '' } };
   }
   const page =
     part === 'events' ? store.eventsAfter(run, from) : store.logLinesAfter(run, from);
@@ -87,18 +90,31 @@ function listed(
   return `${isFirst ? '' : ','}\n${items.join(',\n')}`;
 }
 
-function csvPiece(store: RunStore, run: string, from?: number): ExportPiece {
+function csvPiece(
+  store: RunStore,
+  run: string,
+  place: IterationPlace | undefined,
+): ExportPiece {
   const table = iterationColumns(store.summary(run));
   const line = (row: Row): string =>
     `${table.map(({ cell }) => quote(cell(row))).join(',')}\n`;
-  const range = { from: from ?? 0, to: Infinity, stride: 1 };
+  const { from, fromRank } = place ?? { from: 0 };
+  const range = { from, fromRank, to: Infinity, stride: 1 };
   const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
-  const evaluations = store.evaluations(run, range.from, next ?? Infinity);
+  const evaluations = store.evaluations(run, withRankZero(range), withRankZero(next));
   const records = entries.map(({ record }) => record);
-  const head = from === undefined ? `${table.map(({ name }) => name).join(',')}\n` : '';
+  const head =
+    place === undefined ? `${table.map(({ name }) => name).join(',')}\n` : '';
   const text = head + rowsOf(records, evaluations).map(line).join('');
-  const place = { part: 'iterations', from: next ?? 0, isFirst: false } as const;
-  return next === undefined ? { text } : { text, next: place };
+  return next === undefined
+    ? { text }
+    : { text, next: { part: 'iterations', ...next, isFirst: false } };
+}
+
+/** The first iteration whose rank 0 is not before a place. */
+function withRankZero(place: IterationPlace | undefined): number {
+  if (place === undefined) return Infinity;
+  return place.from + ((place.fromRank ?? 0) > 0 ? 1 : 0);
 }
 
 /** An evaluation is in the row of rank 0; if there is none, it has a row of its own. */

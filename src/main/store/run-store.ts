@@ -15,12 +15,18 @@ import {
   type GradwireError,
 } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { fitting } from '../../shared/json-bound.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunEvent, RunRecord } from '../../shared/records/record-kinds.ts';
-import { hasEnded, type RunDetail, type RunSummary } from '../../shared/rpc/rpc.ts';
+import {
+  hasEnded,
+  type IterationPlace,
+  type RunDetail,
+  type RunSummary,
+} from '../../shared/rpc/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase, type OpenedDatabase } from './database.ts';
 import { FactTable } from './fact-table.ts';
@@ -45,7 +51,12 @@ import {
   type MissingJournal,
   type RunRow,
 } from './run-row.ts';
-import { PAGE, prepareStatements, type Statements } from './statements.ts';
+import {
+  PAGE,
+  prepareStatements,
+  type Statements,
+  type StoredRow,
+} from './statements.ts';
 
 export interface NewRun {
   readonly id: string;
@@ -113,6 +124,8 @@ const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
 
 /** Newest events of a run that is shown, and earlier ones that say what it is: at most. */
 const SHOWN_EVENTS = 2000;
+/** Bytes of either: events of many ranks are large. */
+const SHOWN_BYTES = 1.5 * 2 ** 20;
 
 /** Blocks that one append fills at most; older versions left more, which are moved later. */
 const MOST_SEALED = 8;
@@ -344,10 +357,15 @@ export class RunStore {
     return this.#read(() => {
       const row = this.#row(id);
       const run = row.number;
-      const newest = this.#statements.newestEvents.all(run, SHOWN_EVENTS);
-      const before = newest.length < SHOWN_EVENTS ? 0 : newest.at(-1)!.sequence;
       const limit = SHOWN_EVENTS;
-      const shaping = this.#statements.shapingEvents.all({ run, before, limit });
+      const all = this.#statements.newestEvents.all(run, limit);
+      const newest = fittingRows(all, SHOWN_BYTES);
+      const isWhole = all.length < limit && newest.length === all.length;
+      const before = isWhole ? 0 : newest.at(-1)!.sequence;
+      const shaping = fittingRows(
+        this.#statements.shapingEvents.all({ run, before, limit }),
+        SHOWN_BYTES,
+      );
       const shown = [...newest, ...shaping].reverse();
       const omitted =
         before === 0 ? 0 : this.#statements.countEvents.get(run)!.count - shown.length;
@@ -415,10 +433,7 @@ export class RunStore {
     });
   }
 
-  /**
-   * The first iterations of a range, by iteration and rank: a limited number of records, but at
-   * least one iteration's.
-   */
+  /** The first records of a range, by iteration and rank: as many as were asked for and fit. */
   iterations(id: string, range: IterationRange, most: number): IterationPiece {
     return this.#read(() => this.#reader.piece(this.#row(id), range, most));
   }
@@ -431,25 +446,29 @@ export class RunStore {
   /** A page of a run's merged log after a sequence, in the order of arrival. */
   logAfter(id: string, after: number): readonly JournalEntry[] {
     return this.#guard(() =>
-      this.#statements.logAfter.all({ run: this.#row(id).number, after }).map(entryOf),
+      entriesOf(this.#statements.logAfter.all({ run: this.#row(id).number, after })),
     );
   }
 
   /** A page of a run's events after a sequence. */
   eventsAfter(id: string, after: number): readonly JournalEntry[] {
     return this.#guard(() =>
-      this.#statements.eventsAfter
-        .all({ run: this.#row(id).number, after, limit: PAGE })
-        .map(entryOf),
+      entriesOf(
+        this.#statements.eventsAfter.all({
+          run: this.#row(id).number,
+          after,
+          limit: PAGE,
+        }),
+      ),
     );
   }
 
   /** A page of the lines that its ranks printed after a sequence. */
   logLinesAfter(id: string, after: number): readonly JournalEntry[] {
     return this.#guard(() =>
-      this.#statements.logLinesAfter
-        .all({ run: this.#row(id).number, after })
-        .map(entryOf),
+      entriesOf(
+        this.#statements.logLinesAfter.all({ run: this.#row(id).number, after }),
+      ),
     );
   }
 
@@ -467,12 +486,12 @@ export class RunStore {
    * use the database between two pages and only one page is in memory.
    */
   *allIterations(id: string): Generator<IterationRecord> {
-    let from: number | undefined = 0;
-    while (from !== undefined) {
-      const range = { from, to: Infinity, stride: 1 };
-      const { entries, next } = this.iterations(id, range, PAGE);
+    let place: IterationPlace | undefined = { from: 0 };
+    while (place !== undefined) {
+      const range = { ...place, to: Infinity, stride: 1 };
+      const { entries, next }: IterationPiece = this.iterations(id, range, PAGE);
       for (const { record } of entries) yield record;
-      from = next;
+      place = next;
     }
   }
 
@@ -576,10 +595,16 @@ export class RunStore {
   }
 }
 
-const entryOf = (row: {
-  readonly sequence: number;
-  readonly record: string;
-}): JournalEntry => ({
+const bytesOf = ({ record }: StoredRow): number => Buffer.byteLength(record) + 100;
+
+/** The first rows that fit into a message. */
+const fittingRows = (rows: readonly StoredRow[], most?: number): readonly StoredRow[] =>
+  rows.slice(0, fitting(rows, bytesOf, most));
+
+const entriesOf = (rows: readonly StoredRow[]): readonly JournalEntry[] =>
+  fittingRows(rows).map(entryOf);
+
+const entryOf = (row: StoredRow): JournalEntry => ({
   sequence: row.sequence,
   record: JSON.parse(row.record) as RunRecord,
 });

@@ -28,7 +28,7 @@ const RUN = `runs.*, spec -> '$.network' AS network, CASE WHEN state IN ('starti
     SELECT json_group_array(node) FROM journals
     WHERE journals.run = runs.number AND ${IS_MISSING}) END AS missing`;
 
-interface StoredRow {
+export interface StoredRow {
   readonly sequence: number;
   readonly record: string;
 }

@@ -22,6 +22,7 @@ import type { SwitchRecord } from '../../shared/records/switch.ts';
 import {
   MOST_ITERATION_RECORDS,
   type AppApi,
+  type IterationPlace,
   type IterationsPiece,
   type RunDetail,
   type RunSummary,
@@ -233,9 +234,9 @@ export class RunFeed {
   async #read(from: number, to: number, stride: number): Promise<IterationRecord[]> {
     const records: IterationRecord[] = [];
     const end = Number.isFinite(to) ? to : Number.MAX_SAFE_INTEGER;
-    let next: number | undefined = from;
+    let next: IterationPlace | undefined = { from };
     while (next !== undefined && !this.#closed) {
-      const range = { from: next, to: end, stride, most: MOST_ITERATION_RECORDS };
+      const range = { ...next, to: end, stride, most: MOST_ITERATION_RECORDS };
       const piece: IterationsPiece = await this.#api.iterations(this.run, range);
       for (const { record } of piece.entries) {
         if (record.type === 'iteration') records.push(record);

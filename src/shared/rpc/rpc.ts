@@ -109,10 +109,17 @@ export interface PurgeResult {
 
 export type ExportFormat = 'json' | 'csv';
 
-/** Where a piece of an export begins. Made by main. */
-export interface ExportPlace {
-  readonly part: 'events' | 'log' | 'iterations';
+/** Where a piece of iteration records begins. */
+export interface IterationPlace {
+  /** An iteration. */
   readonly from: number;
+  /** The first rank of that iteration; default: 0. */
+  readonly fromRank?: number | undefined;
+}
+
+/** Where a piece of an export begins. Made by main. */
+export interface ExportPlace extends IterationPlace {
+  readonly part: 'events' | 'log' | 'iterations';
   /** Nothing of the part has been written yet. */
   readonly isFirst: boolean;
 }
@@ -125,14 +132,14 @@ export interface ExportPiece {
 
 /**
  * Most iteration records of one answer: some 2 MB, and 50 ms of main's thread, during which it
- * does nothing else.
+ * does nothing else. Records of many ranks are larger, and an answer then has fewer.
  */
 export const MOST_ITERATION_RECORDS = 2048;
 
 export interface IterationsPiece {
   readonly entries: readonly JournalEntry[];
   /** Where the next piece begins; undefined after the last one. */
-  readonly next?: number | undefined;
+  readonly next?: IterationPlace | undefined;
 }
 
 /** Facts that are the same for every page. */
@@ -165,12 +172,12 @@ export interface CoreApi {
   }): Promise<readonly RunSummary[]>;
   run(id: string): Promise<RunDetail>;
   /**
-   * Records of the first iterations with from ≤ iteration < to that are multiples of `stride`, by
-   * iteration and rank: `most` of them, but at least one iteration's.
+   * The first records with from ≤ iteration < to, of iterations that are multiples of `stride`,
+   * by iteration and rank: `most` of them, or fewer if they are large.
    */
   iterations(
     run: string,
-    range: { from: number; to: number; stride: number; most: number },
+    range: IterationPlace & { to: number; stride: number; most: number },
   ): Promise<IterationsPiece>;
   /**
    * A page of the merged log (events and what ranks printed) after a sequence, in the order of
@@ -291,6 +298,7 @@ export const rpcArguments = {
     runIdSchema,
     z.strictObject({
       from: z.int().min(0),
+      fromRank: z.int().min(0).optional(),
       to: z.int().min(0),
       stride: z.int().min(1),
       most: z.int().min(1).max(MOST_ITERATION_RECORDS),
@@ -307,6 +315,7 @@ export const rpcArguments = {
       .strictObject({
         part: z.enum(['events', 'log', 'iterations']),
         from: z.int().min(0),
+        fromRank: z.int().min(0).optional(),
         isFirst: z.boolean(),
       })
       .optional(),

@@ -97,7 +97,10 @@ export class SmallCore implements ServedCore {
             }),
           ),
     iterations: (run, range) =>
-      this.#answer('iterations', [run, range], { entries: [ENTRY], next: 3 }),
+      this.#answer('iterations', [run, range], {
+        entries: [ENTRY],
+        next: { from: 3, fromRank: 1 },
+      }),
     runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     catchUps: () => this.#answer('catchUps', [], []),

@@ -1,0 +1,135 @@
+/**
+ * No answer is larger than a message may be, whatever a run has: records of ranks that wait for
+ * all others, long lines, thousands of large events. Nothing is lost between two answers.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { IterationPiece } from '../../../src/main/store/iteration-reader.ts';
+import { exportPiece } from '../../../src/main/store/run-export.ts';
+import { MOST_MESSAGE_BYTES } from '../../../src/shared/json-bound.ts';
+import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import {
+  MOST_ITERATION_RECORDS,
+  type ExportFormat,
+  type ExportPiece,
+  type ExportPlace,
+  type IterationPlace,
+} from '../../../src/shared/rpc/rpc.ts';
+import { TemporaryStore } from '../../harness/temporary-store.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+} from './sample-records.ts';
+
+const RANKS = 384;
+const ITERATIONS = 3;
+const LINES = 1500;
+const NOTICES = 3000;
+const temporary = new TemporaryStore();
+const { store } = temporary;
+afterAll(() => {
+  temporary.close();
+});
+
+const waitedFor = Object.fromEntries(
+  Array.from({ length: RANKS }, (_, rank) => [rank, (rank + 1) * 1.000_001]),
+);
+const iterations = Array.from({ length: ITERATIONS * RANKS }, (_, n) => ({
+  ...iterationRecord(Math.floor(n / RANKS), n % RANKS),
+  waitedFor,
+}));
+const lines = Array.from({ length: LINES }, (_, n): RunRecord => ({
+  ...({ type: 'log', at: n, rank: 0, stream: 'stdout' } as const),
+  text: `${n}`.padEnd(4000, '·'),
+}));
+const notices = Array.from({ length: NOTICES }, (_, n): RunRecord => ({
+  ...({ type: 'notice', at: n, level: 'info', code: 'COLLECTIVE_CHOSEN' } as const),
+  message: `${n}`.padEnd(3000, '.'),
+}));
+const evaluation: RunRecord = {
+  ...({ type: 'evaluation', iteration: 1, at: 1, loss: 1 } as const),
+  ...{ metric: 0.5, samples: 10, wall: 1 },
+};
+
+beforeAll(() => {
+  const spec = sampleSpec({ world: { ranks: RANKS }, iterations: ITERATIONS });
+  store.create({ id: 'r', spec, switches: [], createdAt: 1 });
+  const all = [started, ...iterations, evaluation, ...lines, ...notices, done];
+  store.append('r', entries(all));
+});
+
+function answered<T>(answer: T): T {
+  expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MOST_MESSAGE_BYTES);
+  return answer;
+}
+
+test('iterations are read in answers that may end between two ranks', () => {
+  const read: unknown[] = [];
+  let place: IterationPlace | undefined = { from: 0 };
+  while (place !== undefined) {
+    const range = { ...place, to: 100, stride: 1 };
+    const piece: IterationPiece = answered(
+      store.iterations('r', range, MOST_ITERATION_RECORDS),
+    );
+    read.push(...piece.entries.map(({ record }) => record));
+    place = piece.next;
+  }
+  expect(read).toEqual(iterations);
+});
+
+test('pages of events, lines and all records hold what fits', () => {
+  const follow = (
+    page: (after: number) => readonly JournalEntry[],
+  ): readonly unknown[] => {
+    const all: JournalEntry[] = [];
+    for (;;) {
+      const next = answered(page(all.at(-1)?.sequence ?? 0));
+      if (next.length === 0) return all.map(({ record }) => record);
+      all.push(...next);
+    }
+  };
+  const events = [started, evaluation, ...notices, done];
+  expect(follow((after) => store.eventsAfter('r', after))).toEqual(events);
+  expect(follow((after) => store.logLinesAfter('r', after))).toEqual(lines);
+  expect(follow((after) => store.logAfter('r', after))).toHaveLength(
+    events.length + LINES,
+  );
+});
+
+test('a run is shown with as many of its newest events as fit', () => {
+  const { events, omittedEvents } = answered(store.shown('r'));
+  expect(events[0]).toEqual(started);
+  expect(events.at(-1)).toEqual(done);
+  expect(events.length + omittedEvents!).toBe(NOTICES + 3);
+  expect(events.slice(-2)[0]).toEqual(notices.at(-1));
+});
+
+test.each(['json', 'csv'] as const)('%s is exported in pieces', (format) => {
+  const text: string[] = [];
+  let place: ExportPlace | undefined;
+  do {
+    const piece: ExportPiece = answered(exportPiece(store, 'r', format, place));
+    text.push(piece.text);
+    place = piece.next;
+  } while (place !== undefined);
+  requireWhole(format, text.join(''));
+});
+
+function requireWhole(format: ExportFormat, text: string): void {
+  if (format === 'json') {
+    const read = JSON.parse(text) as Record<string, readonly unknown[]>;
+    expect(read['iterations']).toEqual(iterations);
+    expect(read['log']).toEqual(lines);
+    return;
+  }
+  const [header, ...rows] = text.trimEnd().split('\n');
+  expect(rows).toHaveLength(iterations.length);
+  const column = header!.split(',').indexOf('evaluation_metric');
+  const evaluated = rows.flatMap((row, index) =>
+    row.split(',')[column] === '' ? [] : [index],
+  );
+  expect(evaluated).toEqual([RANKS]);
+}
