@@ -13,6 +13,7 @@ import { combinedAlone, type Payload } from '../memory/payload.ts';
 import type { GradientBucket } from '../compression/bucket-compressor.ts';
 import type { ExchangeStatistics, MethodDefinition } from '../compression/method.ts';
 import { none } from '../compression/none.ts';
+import { payloadInvalid } from '../compression/payload-check.ts';
 import { NotFiniteInput } from '../work/not-finite-input.ts';
 import { inIterations } from '../compression/policy/passes.ts';
 import { travelsApart } from '../compression/policy/small-tensors.ts';
@@ -166,6 +167,7 @@ export class LoneRank implements Disposable {
       arena.u8(region.offset, payload.length).set(payload);
       const data = { offset: region.offset, bytes: payload.length };
       await this.#decode(this.#compressor.parse(data, iteration), iteration);
+      this.#requireFinite();
       return arena.f32(this.#gradient).slice();
     } catch (error) {
       // The bytes come from the caller, not from another rank.
@@ -283,6 +285,16 @@ export class LoneRank implements Disposable {
     throw inputError('VECTOR_NOT_FINITE', `element ${index} is ${values[index]}`, {
       next: 'Only finite values can be compressed. Check what computed them.',
     });
+  }
+
+  /** Refuses a decoded vector that no rank could have sent: each checks its vector first. */
+  #requireFinite(): void {
+    const { arena, kernels } = this.#backend;
+    const index = kernels.firstNonFinite(this.#gradient);
+    if (index < 0) return;
+    const value = arena.f32(this.#gradient)[index];
+    const { id } = this.#method;
+    throw payloadInvalid(id, `element ${index} of its vector is ${value}`);
   }
 
   #needsGradient(): GradwireError {

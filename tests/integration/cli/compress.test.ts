@@ -241,6 +241,9 @@ describe('wrong input', () => {
     const disordered = payload.slice();
     disordered.set(payload.subarray(0, 4), 4);
     put('disordered.gw', packPayload({ provenance, payload: disordered }));
+    const infinite = payload.slice();
+    new DataView(infinite.buffer).setFloat32(payload.length - 4, Infinity, true);
+    put('infinite.gw', packPayload({ provenance, payload: infinite }));
     const named = (change: object): Uint8Array =>
       packPayload({ provenance: { ...provenance, ...change }, payload });
     put('unknown.gw', named({ method: 'topkk' }));
@@ -316,6 +319,11 @@ describe('wrong input', () => {
     [back('parameter.gw'), 'METHOD_PARAMETER_INVALID', /ratio/],
     [back('short.gw'), 'PAYLOAD_INVALID', /short\.gw/],
     [back('disordered.gw'), 'PAYLOAD_INVALID', /not greater than the one before/],
+    [
+      back('infinite.gw'),
+      'PAYLOAD_INVALID',
+      /element \d+ of its vector is Infinity.*infinite\.gw/,
+    ],
     [back('smaller.gw'), 'PAYLOAD_INVALID', /10 elements/],
     [back('means.gw'), 'PAYLOAD_NEEDS_GRADIENT', /--gradient/],
     [

@@ -56,6 +56,50 @@ describe.each([...compressors.keys()])('%s', (method) => {
   });
 });
 
+describe('a payload whose vector is not finite is refused, and the next is decoded', () => {
+  const cases: readonly (readonly [string, object])[] = [
+    ...[...compressors.keys()].map((method) => [method, {}] as const),
+    ['qsgd', { minElements: 0, levels: 15 }],
+    ['qsgd', { minElements: 0, form: 'sparse' }],
+    ['terngrad', { minElements: 0 }],
+    ['qgd', { minElements: 0 }],
+    ['onebit', { minElements: 0 }],
+    ['topk', { quantize: { bits: 4, bucket: 64 } }],
+  ];
+  it.each(cases)('%s %j', async (method, parameters) => {
+    using rank = open({ method, shape: [20, 30], parameters } as LoneRankOptions);
+    const { payload } = await rank.compress(vector(0), 0);
+    const gradient = vector(0);
+    const decoded = await rank.decompress(payload, 0, gradient);
+    let refused = 0;
+    for (let at = 0; at + 4 <= payload.length; at += 4) {
+      for (const value of [NaN, Infinity, -Infinity]) {
+        const bytes = payload.slice();
+        new DataView(bytes.buffer).setFloat32(at, value, true);
+        try {
+          const values = await rank.decompress(bytes, 0, gradient);
+          // These bytes are no float: indices or levels.
+          expect(values.every(Number.isFinite)).toBe(true);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'PAYLOAD_INVALID', kind: 'input' });
+          refused++;
+        }
+      }
+    }
+    expect(refused).toBeGreaterThan(0);
+    expect(await rank.decompress(payload, 0, gradient)).toEqual(decoded);
+  });
+
+  it('names the element and its value', async () => {
+    using rank = open({ method: 'topk', parameters: { k: 1 } });
+    const payload = Uint8Array.from([17, 0, 0, 0, 0, 0, 0xc0, 0x7f]);
+    await expect(rank.decompress(payload, 0)).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      message: 'this is not a valid topk payload: element 17 of its vector is NaN',
+    });
+  });
+});
+
 describe('payloads of other iterations', () => {
   it.each([
     ['qsgd', { minElements: 0, warmupIterations: 1 }],
