@@ -7,6 +7,7 @@
 import type { GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { localStepsOf } from '../../shared/parallelism.ts';
+import { escapeControls } from '../../shared/printable.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { missingRecords } from '../text/missing-records.ts';
@@ -93,8 +94,10 @@ export async function followRun(
     };
     const ended = (async (): Promise<RunSummary | 'begun'> => {
       try {
-        if (options.mode === 'attach') printStored();
-        await begin();
+        if (options.mode === 'attach') {
+          printStored();
+          await begin();
+        } else await patiently(store.spec(id), begin);
       } catch (error) {
         // A launch that failed is a run that failed: its row says how.
         const now = store.summary(id);
@@ -181,6 +184,27 @@ function makePrinter(
   };
   if (printer !== undefined) return printer(output);
   return json ? new JsonPrinter(output) : new HumanPrinter(output);
+}
+
+const READING_MS = 5000;
+
+/** Says once what a run that does not begin for a while may be waiting for. */
+async function patiently(
+  { workload }: ExperimentSpec,
+  begin: () => Promise<void>,
+): Promise<void> {
+  const { data } = workload;
+  if (data === undefined) return begin();
+  const timer = setTimeout(() => {
+    process.stderr.write(
+      `gradwire: the run has not begun yet; before it does, ${escapeControls(data)} is read and checked\n`,
+    );
+  }, READING_MS);
+  try {
+    await begin();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What a stop waits for, where that may take long. */

@@ -116,6 +116,13 @@ export const images: Attempts = {
         'train-images-idx3-ubyte': gzipSync(pictures(8)).subarray(0, -9),
       }),
     ],
+    'a gzipped file with zeros between its parts': ['between', ''].map((behind) => {
+      const part = gzipSync(pictures(8));
+      const rest = behind === '' ? part : Buffer.from(behind);
+      const bytes = Buffer.concat([part, Buffer.alloc(512), rest]);
+      const files = { ...MNIST, 'train-images-idx3-ubyte': bytes };
+      return directory('mnist', files, { says: `byte ${part.length + 512} is not 0` });
+    }),
     'bytes behind the last value': [
       directory('mnist', {
         ...MNIST,

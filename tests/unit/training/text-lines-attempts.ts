@@ -38,6 +38,13 @@ export const textLines: Attempts = {
     'empty lines': each((lines, dataset) =>
       file(dataset, lines.replaceAll('\n', '\n\n'), { parts: HALVES }),
     ),
+    'more than 67,108,864 empty lines in a row': [
+      file(
+        'svmlight',
+        gzipSync(Buffer.concat([Buffer.from(SVM), Buffer.alloc(80_000_000, '\n')])),
+        { says: 'some.data, line 21: more than 67108864 empty lines' },
+      ),
+    ],
     'UTF-8 with a byte order mark': each((lines, dataset) =>
       file(dataset, MARK + lines, { parts: HALVES }),
     ),
@@ -86,6 +93,11 @@ export const textLines: Attempts = {
         says: 'incorrect header check',
       }),
     ),
+    'a gzipped file with zeros between its parts': each((lines, dataset) => {
+      const part = gzipSync(lines);
+      const parts = Buffer.concat([part, Buffer.alloc(512), part]);
+      return file(dataset, parts, { says: `byte ${part.length + 512} is not 0` });
+    }),
     'a file that is gzipped twice': each((lines, dataset) =>
       file(dataset, gzipSync(gzipSync(lines)), { says: 'gzipped twice' }),
     ),

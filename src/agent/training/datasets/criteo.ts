@@ -23,7 +23,7 @@ import type { Dataset, DatasetSize } from './dataset.ts';
 import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { withTestFile, type SplitFiles } from './split-files.ts';
-import { filledLinesOf, malformed, quoted } from './text-lines.ts';
+import { linesOf, malformed, quoted } from './text-lines.ts';
 import { log1p } from '../../../shared/portable-math.ts';
 
 /** A category has about a hundred to ten million values in a column. */
@@ -40,7 +40,7 @@ interface Contents {
 const contents = new FileCache((file): Contents => {
   let samples = 0;
   let clicks = 0;
-  for (const [line, number] of filledLinesOf(file)) {
+  for (const [line, number] of linesOf(file)) {
     let columns = 1;
     for (let at = line.indexOf(TAB); at >= 0; at = line.indexOf(TAB, at + 1)) columns++;
     if (columns !== COLUMNS) {
@@ -76,7 +76,7 @@ export const criteo: Dataset = {
       of: (n: number) => ReturnType<typeof collector.ofSplit>,
     ) => {
       let n = 0;
-      for (const [line, number] of filledLinesOf(file)) {
+      for (const [line, number] of linesOf(file)) {
         of(n++)?.add(read(line, file, number));
       }
     };

@@ -48,10 +48,22 @@ export function* csvRecords(file: string): Generator<CsvRecord> {
     open = undefined;
     return records;
   };
-  for (const bytes of linesOf(file)) {
-    const line = textOf(bytes, file, first + lines.length);
+  /** Empty lines that came before this one matter within quotes only, and to later numbers. */
+  const skip = function* (number: number): Generator<CsvRecord> {
+    const empty = number - first - lines.length;
+    const kept = Math.min(empty, MOST_LINES - (open ?? 0));
+    for (let i = 0; i < kept; i++) lines.push('');
+    characters += kept;
+    if (open !== undefined) open += kept;
+    if (empty === kept && (open ?? 0) < MOST_LINES) return;
+    yield* flush();
+    first = number;
+  };
+  for (const [bytes, number] of linesOf(file)) {
+    yield* skip(number);
+    const line = textOf(bytes, file, number);
     if (delimiter === undefined && line.trim() !== '') {
-      requireNoReturn(line, file, first + lines.length);
+      requireNoReturn(line, file, number);
       delimiter = delimiterOf(line);
     }
     lines.push(line);

@@ -4,12 +4,10 @@
  * binary format, is refused.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { Gunzip } from 'minizlib';
 import { GradwireError, inputError } from '../../../shared/errors.ts';
+import { GZIPPED_PIECE_BYTES, GzipReader, isGzip } from './gzip-reader.ts';
 
 const PIECE_BYTES = 1 << 20;
-/** A gzipped piece may be a thousand times as long. */
-const GZIPPED_PIECE_BYTES = PIECE_BYTES >> 6;
 
 /**
  * @throws GradwireError `DATA_FILE_UNREADABLE`, also of a damaged gzip file; `DATA_FILE_CHANGED`;
@@ -76,13 +74,20 @@ function* contentsOf(file: string, handle: number): Generator<Buffer> {
     return;
   }
   let isFirst = true;
-  for (const piece of unzipped(piecesFrom(handle, GZIPPED_PIECE_BYTES))) {
+  for (const piece of unzipped(file, handle)) {
     if (isFirst && isGzip(piece)) throw isOf(file, 'gzipped twice', 'gunzip');
     if (isFirst) requireNoArchive(file, piece);
     if (isFirst) requireNoWideText(file, piece);
     isFirst = false;
     yield piece;
   }
+}
+
+function* unzipped(file: string, handle: number): Generator<Buffer> {
+  const reader = new GzipReader(file);
+  for (const piece of piecesFrom(handle, GZIPPED_PIECE_BYTES))
+    yield* reader.read(piece);
+  yield* reader.end();
 }
 
 function* piecesFrom(handle: number, bytes: number): Generator<Buffer> {
@@ -95,30 +100,7 @@ function* piecesFrom(handle: number, bytes: number): Generator<Buffer> {
   }
 }
 
-/** @throws zlib's error, with a code */
-function* unzipped(pieces: Iterable<Buffer>): Generator<Buffer> {
-  // Node's own streams deliver nothing until the caller waits.
-  const gunzip = new Gunzip({});
-  let fault: Error | undefined;
-  const ready: Buffer[] = [];
-  gunzip.on('error', (error) => (fault = error as Error));
-  gunzip.on('data', (chunk) => ready.push(chunk));
-  const taken = (): readonly Buffer[] => {
-    if (fault !== undefined) throw fault;
-    return ready.splice(0);
-  };
-  for (const piece of pieces) {
-    gunzip.write(piece);
-    yield* taken();
-  }
-  gunzip.end();
-  yield* taken();
-}
-
 const HEAD_BYTES = 16;
-
-export const isGzip = (head: Uint8Array): boolean =>
-  head[0] === 0x1f && head[1] === 0x8b;
 
 /** A format: its first bytes, and the program that makes text of it. */
 type Format = readonly [head: string, what: string, program?: string];

@@ -15,10 +15,9 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, gunzipSync } from 'node:zlib';
+import { constants, gunzipSync } from 'node:zlib';
 import { GradwireError, inputError } from '../../../shared/errors.ts';
+import { GZIPPED_PIECE_BYTES, GzipReader, isGzip } from './gzip-reader.ts';
 
 const bytesType = 0x08;
 const headBytes = 4096;
@@ -209,18 +208,21 @@ async function consume(
   compressed: boolean,
   reader: IdxReader,
 ): Promise<void> {
-  const sink = async (source: AsyncIterable<Uint8Array>): Promise<void> => {
-    for await (const piece of source) {
-      reader.read(piece);
-    }
-  };
-  const source: Readable = createReadStream(file);
   try {
-    if (compressed) await pipeline(source, createGunzip(), sink);
-    else await pipeline(source, sink);
+    if (compressed) await unzip(file, reader);
+    else for await (const piece of createReadStream(file)) reader.read(piece as Buffer);
   } catch (error) {
     throw explainReadError(error, file, reader.offset);
   }
+}
+
+async function unzip(file: string, reader: IdxReader): Promise<void> {
+  const gzip = new GzipReader(file);
+  const source = createReadStream(file, { highWaterMark: GZIPPED_PIECE_BYTES });
+  for await (const packed of source) {
+    for (const piece of gzip.read(packed as Buffer)) reader.read(piece);
+  }
+  for (const piece of gzip.end()) reader.read(piece);
 }
 
 function explainReadError(error: unknown, file: string, offset: number): unknown {
@@ -273,10 +275,6 @@ function unreadable(file: string, code: string): GradwireError {
     place: file,
     next: 'Check that it is a file and that you may read it.',
   });
-}
-
-function isGzip(head: Uint8Array): boolean {
-  return head[0] === 0x1f && head[1] === 0x8b;
 }
 
 function checkGzipName(file: string, head: Uint8Array): void {

@@ -138,9 +138,7 @@ const HASH = 35;
 function* sampleLines(
   file: string,
 ): Generator<readonly [line: string, number: number]> {
-  let number = 0;
-  for (const bytes of linesOf(file)) {
-    number++;
+  for (const [bytes, number] of linesOf(file)) {
     const comment = bytes.indexOf(HASH);
     const line = comment < 0 ? bytes : bytes.subarray(0, comment);
     const text = textOf(line, file, number).trim();

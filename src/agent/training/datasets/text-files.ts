@@ -6,7 +6,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { inputError } from '../../../shared/errors.ts';
-import { headOf, isGzip, isOf, requireNoArchive } from './data-file.ts';
+import { headOf, isOf, requireNoArchive } from './data-file.ts';
+import { isGzip } from './gzip-reader.ts';
 
 export interface TextFiles {
   /** To train, or all of the text. */

@@ -10,18 +10,21 @@ const NEWLINE = 10;
 const RETURN = 13;
 /** A file with longer lines is not a file of lines. */
 const MOST_LINE_BYTES = 1 << 26;
+/** More of them in a row are no mistake of a person's, but a gzipped file may have them by the billion. */
+const MOST_EMPTY_LINES = 1 << 26;
 /** UTF-8's byte order mark. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Lines without their ends; each is valid until the next is requested.
+ * The lines that are not empty, without their ends, and their numbers from 1 on; each is valid
+ * until the next is requested.
  * @throws GradwireError as `piecesOf`; `DATA_MISMATCH` for a line that is too long or has a
- * zero byte
+ * zero byte, and for empty lines without end
  */
-export function* linesOf(file: string): Generator<Buffer> {
-  let number = 0;
-  for (const whole of splitLines(file)) {
-    number++;
+export function* linesOf(
+  file: string,
+): Generator<readonly [line: Buffer, number: number]> {
+  for (const [whole, number] of splitLines(file)) {
     const line = number === 1 ? withoutMark(whole) : whole;
     const zero = line.indexOf(0);
     if (zero >= 0) {
@@ -30,35 +33,34 @@ export function* linesOf(file: string): Generator<Buffer> {
         next: 'Correct the file. If it is in UTF-16, convert it to UTF-8.',
       });
     }
-    yield line;
-  }
-}
-
-/** The lines that are not empty, with their numbers from 1 on. */
-export function* filledLinesOf(
-  file: string,
-): Generator<readonly [line: Buffer, number: number]> {
-  let number = 0;
-  for (const line of linesOf(file)) {
-    number++;
     if (line.length > 0) yield [line, number];
   }
 }
 
-function* splitLines(file: string): Generator<Buffer> {
+function* splitLines(file: string): Generator<readonly [line: Buffer, number: number]> {
   let rest: Buffer[] = [];
   let bytes = 0;
   let number = 1;
-  const joined = (): Buffer => {
+  /** The first empty line of those that are being skipped. */
+  let firstEmpty = 1;
+  const joined = (): readonly [Buffer, number] => {
     const line = rest.length === 1 ? rest[0]! : Buffer.concat(rest);
     rest = [];
     bytes = 0;
-    number++;
-    return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
+    firstEmpty = number + 1;
+    return [line.at(-1) === RETURN ? line.subarray(0, -1) : line, number++];
   };
   for (const piece of piecesOf(file)) {
     let from = 0;
     for (;;) {
+      while (bytes === 0 && isLineEnd(piece, from)) {
+        from += piece[from] === NEWLINE ? 1 : 2;
+        number++;
+      }
+      if (number - firstEmpty > MOST_EMPTY_LINES) {
+        const what = `more than ${MOST_EMPTY_LINES} empty lines follow`;
+        throw malformed(file, firstEmpty, what, { next: 'Remove the empty lines.' });
+      }
       const end = piece.indexOf(NEWLINE, from);
       if (end < 0) break;
       rest.push(piece.subarray(from, end));
@@ -74,6 +76,9 @@ function* splitLines(file: string): Generator<Buffer> {
   }
   if (bytes > 0) yield joined();
 }
+
+const isLineEnd = (piece: Buffer, at: number): boolean =>
+  piece[at] === NEWLINE || (piece[at] === RETURN && piece[at + 1] === NEWLINE);
 
 /** Text without the mark of UTF-8. */
 export const withoutMark = (line: Buffer): Buffer =>

@@ -17,7 +17,7 @@ import {
   sparseSampleBytes,
   type SparseSample,
 } from './sparse-samples.ts';
-import { filledLinesOf, malformed, quoted, requireUtf8 } from './text-lines.ts';
+import { linesOf, malformed, quoted, requireUtf8 } from './text-lines.ts';
 
 const TRIGRAM_FEATURES = 2 ** 24;
 const TAB = 9;
@@ -39,7 +39,7 @@ const contents = new FileCache((file): Contents => {
   /** How often each label occurs, and the first line of each. */
   const found = new Map<string, { count: number; readonly line: number }>();
   let trigrams = 0;
-  for (const [line, number] of filledLinesOf(file)) {
+  for (const [line, number] of linesOf(file)) {
     requireUtf8(line, file, number);
     const label = labelOf(line, file, number);
     const known = found.get(label);
@@ -98,7 +98,7 @@ export const trigrams: Dataset = {
     const { hasHeader, labels, samples } = contents.of(file);
     const collector = new ShardCollector(splitSizes(samples), rank, world);
     let n = hasHeader ? -1 : 0;
-    for (const [line, number] of filledLinesOf(file)) {
+    for (const [line, number] of linesOf(file)) {
       const to = n < 0 ? undefined : collector.ofSplit(n);
       n++;
       if (to === undefined) continue;

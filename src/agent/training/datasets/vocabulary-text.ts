@@ -143,8 +143,7 @@ function readText(file: string): string {
   requireNoWideText(file, bytes);
   if (isUtf8(bytes) && !bytes.includes(0)) return withoutMark(bytes).toString('utf8');
   // The lines say where.
-  let number = 0;
-  for (const line of linesOf(file)) requireUtf8(line, file, ++number);
+  for (const [line, number] of linesOf(file)) requireUtf8(line, file, number);
   throw changed(file);
 }
 
