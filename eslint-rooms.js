@@ -172,6 +172,7 @@ export const rooms = {
   ],
   'agent/training/inspect': [
     'agent/bundle',
+    'agent/memory',
     'agent/training',
     'agent/training/batches',
     'agent/training/datasets/file-stamp.ts',
@@ -187,7 +188,7 @@ export const rooms = {
     'agent/training/synthetic',
     SHARED,
   ],
-  'agent/world': ['agent/bundle', SHARED],
+  'agent/world': ['agent/bundle', 'agent/memory', SHARED],
   'agent/slurm': ['agent/world', SHARED],
   'agent/checkpoint': ['agent/exchange', 'disk', SHARED],
   'agent/worker/engine': [
@@ -286,6 +287,7 @@ export const rooms = {
     'agent/collectives',
     'agent/compression',
     'agent/launch',
+    'agent/memory',
     'agent/plan',
     'agent/probe',
     'agent/slurm',

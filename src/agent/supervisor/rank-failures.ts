@@ -1,16 +1,25 @@
 /** Errors about ranks that can no longer report themselves. */
 import { failure, type ErrorData, type GradwireError } from '../../shared/errors.ts';
 import { AGAIN } from '../../shared/report-advice.ts';
+import { memoryLimit, memoryWords, refusedMemory } from '../memory/memory-limit.ts';
 import type { ProcessExit } from '../world/rank-process.ts';
 
-/** A process ended or was killed before its rank had finished. */
+/**
+ * A process ended or was killed before its rank had finished.
+ * @param isHere whether it had this process's limits
+ */
 export function deathOf(
   rank: number,
   { code, signal, stderr }: ProcessExit,
-  node: string,
+  { isHere, node }: { readonly isHere: boolean; readonly node: string },
 ): ErrorData {
+  const words = memoryWords(stderr);
+  const limit = words !== undefined && isHere ? memoryLimit() : undefined;
+  if (limit !== undefined) {
+    return { ...refusedMemory(`rank ${rank}`, limit), place: node, rank };
+  }
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-  const tail = stderr.trim().split('\n').slice(-3).join(' | ');
+  const tail = words ?? stderr.trim().split('\n').slice(-3).join(' | ');
   return failure(
     'WORKER_DIED',
     `the process of rank ${rank} ${how}${tail === '' ? '' : `: ${tail}`}`,
@@ -42,7 +51,7 @@ export function neverBegun(): GradwireError {
   });
 }
 
-/** A rank on another machine did not start. */
+/** A rank did not start: others start it, or it prepares for too long. */
 export function notStarted(
   rank: number,
   place: string,
@@ -53,7 +62,7 @@ export function notStarted(
     `rank ${rank} did not start within ${afterMs / 1000} s`,
     {
       ...{ place, rank },
-      next: 'Check that its setup lines finish and that the machine responds.',
+      next: 'Check that the machine responds, that the files of workload.data can be read there, and that setup lines finish.',
     },
   );
 }

@@ -44,6 +44,8 @@ const WORKER = { bundle: 'worker.js', source: '../worker/main.ts' };
 /** How long to wait for the report that explains the loss of a peer. */
 const EXPLANATION_MS = 400;
 const PREPARE_MS = 60_000;
+/** Each rank reads its data before it begins, and waits for those that still do. */
+const READ_MS = 900_000;
 
 export interface TeamOptions {
   readonly ranks: readonly number[];
@@ -110,9 +112,9 @@ export class RankTeam {
       told: this.#notice,
     });
     const { configuration, placement } = options;
-    this.#deadline(placement?.startMs ?? PREPARE_MS, () =>
-      placement === undefined ? neverBegun() : this.#notStarted(),
-    );
+    const readsData = configuration.spec.workload.data !== undefined;
+    const startMs = (placement?.startMs ?? PREPARE_MS) + (readsData ? READ_MS : 0);
+    this.#deadline(startMs, () => this.#notBegun(startMs));
     const entry = bundledFile(WORKER, import.meta.dirname);
     for (const rank of options.ranks) {
       const args = [configuration.run, String(rank)];
@@ -287,10 +289,11 @@ export class RankTeam {
     });
   }
 
-  /** For ranks that others start. */
-  #notStarted(): GradwireError {
-    const rank = this.#options.ranks.find((one) => !this.#addresses.has(one)) ?? 0;
-    return notStarted(rank, this.#nodeOf(rank), this.#options.placement!.startMs);
+  #notBegun(afterMs: number): GradwireError {
+    const { placement, ranks } = this.#options;
+    const rank = ranks.find((one) => !this.#addresses.has(one));
+    if (rank === undefined && placement === undefined) return neverBegun();
+    return notStarted(rank ?? 0, this.#nodeOf(rank ?? 0), afterMs);
   }
 
   #processesHere(): ReadonlyMap<number, number> {
@@ -311,10 +314,15 @@ export class RankTeam {
     if (!this.#leaving.has(rank) && !this.#failing) {
       const known = this.#options.placement?.explain(rank, exit);
       if (known !== undefined) this.abort(known);
-      else
-        this.#report({ kind: 'death', error: deathOf(rank, exit, this.#nodeOf(rank)) });
+      else this.#died(rank, exit);
     }
     this.#endIfGone();
+  }
+
+  #died(rank: number, exit: ProcessExit): void {
+    const isHere = this.#options.placement === undefined;
+    const error = deathOf(rank, exit, { isHere, node: this.#nodeOf(rank) });
+    this.#report({ kind: 'death', error });
   }
 
   #report(report: FailureReport): void {

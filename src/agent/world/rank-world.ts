@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { memoryLimit, memoryWords, refusedMemory } from '../memory/memory-limit.ts';
 import { parseReport } from './line-message.ts';
 import { rankFailedSchema, type RankFailed } from './order-server.ts';
 import {
@@ -203,7 +204,10 @@ function deathOf(rank: number, end: ProcessExit | ProcessBroken): ErrorData {
   if (end.type === 'broken') return end.error;
   const { code, signal, stderr } = end;
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-  const printed = stderr.trim().split('\n').at(-1) ?? '';
+  const words = memoryWords(stderr);
+  const limit = words === undefined ? undefined : memoryLimit();
+  if (limit !== undefined) return { ...refusedMemory(`rank ${rank}`, limit), rank };
+  const printed = words ?? stderr.trim().split('\n').at(-1) ?? '';
   return failure('WORKER_DIED', `rank ${rank} ${how}`, {
     rank,
     next:

@@ -1,4 +1,5 @@
 /** What the answers of an inspected machine mean for using it: errors and warnings. */
+import { addressSpaceText, NEEDED_ADDRESS_MIB } from '../../shared/address-space.ts';
 import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
 import { printable } from '../ssh/ssh-errors.ts';
 import { platformOf, platformUnsupported } from './platform.ts';
@@ -9,11 +10,6 @@ const NEEDED_INODES = 500;
 const CLOCK_SECONDS = 5;
 /** What Node 24's binaries are built for. */
 const LOWEST_GLIBC = [2, 28] as const;
-/**
- * V8 reserves addresses for each WebAssembly memory far beyond its size: with 8 GiB a rank ends
- * by SIGTRAP, with 12 million KiB it trains.
- */
-const NEEDED_ADDRESS_MIB = 11_718;
 /** A run of eight ranks needs some 60. */
 const NEEDED_FILES = 64;
 const AMPLE_FILES = 256;
@@ -232,7 +228,7 @@ function limitFindings({
     findings.push({
       level: 'error',
       code: 'ADDRESS_SPACE_LIMITED',
-      message: `a process may use ${addressSpaceMiB} MiB of address space (ulimit -v), and a rank needs ${NEEDED_ADDRESS_MIB}`,
+      message: addressSpaceText(addressSpaceMiB),
       next: 'Remove ulimit -v from your start files there, or ask the administrator: memory itself is not the matter.',
     });
   }

@@ -209,3 +209,17 @@ describe('a run that goes wrong', () => {
     expect(told.filter((record) => !kept.has(rankAndIteration(record)))).toEqual([]);
   });
 });
+
+it('a rank that gets no memory by a limit names the limit', async () => {
+  await using limited = new GradwireHome();
+  const command = limited.startQuickstart(['iterations=2', 'world.ranks=1'], {
+    shell: 'ulimit -v 4000000',
+  });
+  const { code, stderr } = await command.finished;
+  expectOneLine(stderr, 'ADDRESS_SPACE_LIMITED');
+  expect(stderr).toContain(
+    'by a limit: a process may use 3906 MiB of address space (RLIMIT_AS, ulimit -v), ' +
+      'and a rank needs 11718',
+  );
+  expect(code).toBe(1);
+});

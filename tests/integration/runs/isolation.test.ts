@@ -106,7 +106,7 @@ describe('a run that the system gives too little', () => {
     },
     {
       name: 'memory',
-      codes: /^(WORKER_DIED|MEMORY_EXHAUSTED|OUT_OF_MEMORY)$/,
+      codes: /^ADDRESS_SPACE_LIMITED$/,
       starve: (supervisor) => {
         // Less than a rank reserves for WebAssembly.
         limit(supervisor, '--as=4000000000');

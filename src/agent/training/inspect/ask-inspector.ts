@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { GradwireError } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../../shared/protocol/checked-message.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
+import { memoryLimit, memoryWords, refusedMemory } from '../../memory/memory-limit.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import { REPLIES, replySchema, type Inspections } from './inspections.ts';
 
@@ -83,7 +84,9 @@ function checkedReply<K extends keyof Inspections>(
 
 /** The engine's own words if it has some, otherwise the last line. */
 function lastWords(stderr: string, signal: NodeJS.Signals | null): string {
-  const fatal = /FATAL ERROR: (.*)/.exec(stderr)?.[1];
+  const limit = memoryWords(stderr) === undefined ? undefined : memoryLimit();
+  if (limit !== undefined) return `: ${refusedMemory('it', limit).message}`;
+  const fatal = memoryWords(stderr) ?? /FATAL ERROR: (.*)/.exec(stderr)?.[1];
   const line = fatal ?? stderr.trim().split('\n').at(-1)!;
   if (line !== '') return `: ${line}`;
   return signal === null ? '' : ` by ${signal}`;

@@ -1,16 +1,22 @@
 /** The error that ended a rank, for its report. */
 import { failure, toErrorData, type ErrorData } from '../../../shared/errors.ts';
+import { memoryLimit, refusedMemory } from '../../memory/memory-limit.ts';
 import { thrownByModelFile } from '../../training/create-trainer.ts';
 
 /** How V8 and jax-js report a lack of memory: as a RangeError. */
 const NO_MEMORY =
-  /memory32 limit|WebAssembly\.Memory\.grow|Array buffer allocation failed/;
+  /memory32 limit|WebAssembly\.Memory\.grow|Array buffer allocation failed|could not allocate memory/;
 
-/** `MEMORY_EXHAUSTED` if memory ran out, `MODEL_FILE_INVALID` if a user's model threw it. */
+/**
+ * `MEMORY_EXHAUSTED` if memory ran out, `ADDRESS_SPACE_LIMITED` or `DATA_SIZE_LIMITED` if a limit
+ * may be why, `MODEL_FILE_INVALID` if a user's model threw it.
+ */
 export function rankError(thrown: unknown): ErrorData {
   if (!(thrown instanceof Error) || !isMemory(thrown)) {
     return toErrorData(thrownByModelFile(thrown));
   }
+  const limit = memoryLimit();
+  if (limit !== undefined) return refusedMemory('the rank', limit);
   return failure(
     'MEMORY_EXHAUSTED',
     `the model, its batch and the intermediate results need more memory than is available: ${thrown.message}`,
