@@ -317,7 +317,13 @@ export const rooms = {
   'main/store/migrations': [],
   // Records in columns, compressed: knows nothing of a database.
   'main/store/blocks': [SHARED],
-  'main/store': ['main/store/blocks', 'main/store/migrations', SHARED],
+  'main/store/levels': ['main/store/blocks', SHARED],
+  'main/store': [
+    'main/store/blocks',
+    'main/store/levels',
+    'main/store/migrations',
+    SHARED,
+  ],
   'main/rpc': [SHARED],
   'main/web': [SHARED],
   'main/spec': ['main/home', SHARED],

@@ -253,6 +253,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     runs: async (query) => store.list(query),
     run: async (id) => store.shown(id),
     iterations: async (run, { most, ...range }) => store.iterations(run, range, most),
+    bins: async (run, query) => store.bins(run, query),
     runLog: async (run, after) => store.logAfter(run, after),
     setDeleted: async (run, deleted) => {
       outbox.changed(store.setDeleted(run, deleted));

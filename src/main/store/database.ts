@@ -39,6 +39,7 @@ import { nodeNetworksMigration } from './migrations/010-node-networks.ts';
 import { blocksMigration } from './migrations/011-blocks.ts';
 import { runSizesMigration } from './migrations/012-run-sizes.ts';
 import { eventIndicesMigration } from './migrations/013-event-indices.ts';
+import { levelsMigration } from './migrations/014-levels.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** In order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -56,6 +57,7 @@ const migrations: readonly string[] = [
   blocksMigration,
   runSizesMigration,
   eventIndicesMigration,
+  levelsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

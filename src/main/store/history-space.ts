@@ -1,6 +1,6 @@
 /**
- * The space that the history takes: records of older versions move into blocks, purged runs are
- * deleted, and free pages go back to the disk.
+ * The space that the history takes: records of older versions move into blocks, runs without
+ * levels get them, purged runs are deleted, and free pages go back to the disk.
  *
  * Everything happens in small steps, each a transaction, so that it may end at any moment and
  * goes on later, others can use the database in between, and the write-ahead log stays small
@@ -71,7 +71,8 @@ export class HistorySpace {
 
   /**
    * Moves some records into a block that an older version, or a run that ended without us,
-   * left as rows; removes some of a purged run. @returns whether there may be more to do
+   * left as rows; makes some of a run's levels; removes some of a purged run.
+   * @returns whether there may be more to do
    */
   compact(): boolean {
     const step = (): boolean => {
@@ -81,7 +82,7 @@ export class HistorySpace {
         return true;
       }
       const run = this.#archive.due();
-      if (run === undefined) return false;
+      if (run === undefined) return this.#removeOldLevels() || this.#raise();
       const saved = this.#archive.seal(run) ?? 0;
       const isDone = run.hasEnded && !this.#archive.isLong(run.number, 1);
       this.#statements.addBytes.run(-saved, run.number);
@@ -94,6 +95,24 @@ export class HistorySpace {
         this.#rewrite(REWRITE_PAGES) ||
         this.#shrink(),
     );
+  }
+
+  /** Removes some of the levels that older versions made. @returns whether there were any */
+  #removeOldLevels(): boolean {
+    const blocks = this.#statements.oldLevels.all();
+    for (const { id, run, bytes } of blocks) {
+      this.#statements.removeBlock.run(id);
+      this.#statements.addBytes.run(-bytes, run);
+    }
+    return blocks.length > 0;
+  }
+
+  /** Makes a stretch of a run's levels. @returns whether one was due */
+  #raise(): boolean {
+    const run = this.#archive.levels.due();
+    if (run === undefined) return false;
+    this.#statements.addBytes.run(this.#archive.levels.raise(run), run.number);
+    return true;
   }
 
   /** Bytes of deleted runs, and how many there are. */
@@ -257,6 +276,7 @@ function prepare(database: Database.Database) {
     countBytes: database.prepare<[{ run: number }]>(`
       UPDATE runs SET bytes =
         (SELECT total(bytes) FROM iteration_blocks WHERE run = @run)
+        + (SELECT total(bytes) FROM level_chunks WHERE run = @run)
         + (SELECT total(length(record)) FROM events WHERE run = @run)
         + (SELECT total(length(record)) FROM log_lines WHERE run = @run)
       WHERE number = @run AND bytes IS NULL`),
@@ -278,9 +298,17 @@ function prepare(database: Database.Database) {
     purging: database.prepare<[], { number: number; id: string }>(
       'SELECT number, id FROM runs WHERE deleted = 2 LIMIT 1',
     ),
+    oldLevels: database.prepare<[], { id: number; run: number; bytes: number }>(`
+      SELECT id, run, bytes FROM iteration_blocks WHERE level > 0
+      LIMIT ${STEP_ROWS / 8}`),
+    removeBlock: database.prepare<[number]>(
+      'DELETE FROM iteration_blocks WHERE id = ?',
+    ),
     removals: [
-      `DELETE FROM iteration_blocks WHERE id IN
-        (SELECT id FROM iteration_blocks WHERE run = @run LIMIT ${STEP_ROWS / 8})`,
+      ...['level_chunks', 'iteration_blocks'].map(
+        (table) => `DELETE FROM ${table} WHERE id IN
+          (SELECT id FROM ${table} WHERE run = @run LIMIT ${STEP_ROWS / 8})`,
+      ),
       ...['iterations', 'events', 'log_lines'].map(
         (table) => `DELETE FROM ${table} WHERE run = @run AND sequence IN
           (SELECT sequence FROM ${table} WHERE run = @run

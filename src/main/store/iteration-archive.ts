@@ -2,12 +2,7 @@
  * A run's iteration records on disk: blocks of about a thousand, and a tail of the newest ones
  * as rows until they fill a block. Blocks hold consecutive records in the order of arrival, so
  * at every moment a record is in one block or in the tail; moving it is one transaction.
- *
- * Level n holds every 16ⁿ-th iteration once more (a fifteenth of the records in all). A level
- * follows the one below it at some distance: what it does not cover yet is read from there.
- *
- * Cost at four ranks: about 50 bytes a record, levels included. Sealing a block takes some
- * 20 ms of processor time.
+ * A block that is sealed goes on to the run's levels (`run-levels.ts`).
  */
 import type Database from 'better-sqlite3';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
@@ -16,6 +11,7 @@ import {
   RecordBlock,
   type IterationEntry,
 } from './blocks/record-block.ts';
+import { RunLevels } from './run-levels.ts';
 
 /** Records of a block. */
 export const BLOCK_RECORDS = 1024;
@@ -25,9 +21,6 @@ export const BLOCK_RECORDS = 1024;
  */
 const KEPT_ROWS = 1024;
 const KEPT_ITERATIONS = 4;
-/** Iterations of a level for each one of the next. */
-export const LEVEL_STRIDE = 16;
-export const HIGHEST_LEVEL = 5;
 /** Decoded blocks that are kept: a few hundred kilobytes each. */
 const KEPT_BLOCKS = 32;
 
@@ -57,35 +50,50 @@ const keptRows = (ranks: number): number =>
   Math.max(KEPT_ROWS, KEPT_ITERATIONS * ranks);
 
 export class IterationArchive {
+  readonly levels: RunLevels;
   readonly #statements: ReturnType<typeof prepare>;
   /** By id, which no later block gets; the one used last is the last. */
   readonly #kept = new Map<number, RecordBlock>();
 
   constructor(database: Database.Database) {
     this.#statements = prepare(database);
+    this.levels = new RunLevels(database, this);
   }
 
-  /** The first blocks of a level with records after a sequence, in the order of arrival. */
-  places(
+  /** The first blocks with records after a sequence, in the order of arrival. */
+  places(run: number, after: number, limit: number): readonly BlockPlace[] {
+    return this.#statements.places.all({ run, after, limit });
+  }
+
+  /** Blocks that begin after a sequence and may have iterations with from ≤ i < to. */
+  placesIn(
     run: number,
-    level: number,
-    after: number,
-    limit: number,
+    asked: { readonly after: number; readonly from: number; readonly to: number },
   ): readonly BlockPlace[] {
-    return this.#statements.places.all({ run, level, after, limit });
+    return this.#statements.placesIn.all({ run, ...asked });
   }
 
-  /** Blocks of a level that begin after a sequence and reach an iteration. */
-  placesFrom(
-    run: number,
-    asked: { readonly level: number; readonly after: number; readonly from: number },
-  ): readonly BlockPlace[] {
-    return this.#statements.placesFrom.all({ run, ...asked });
+  /** The least first iteration of blocks that begin at an iteration or later. */
+  firstFrom(run: number, from: number): number | undefined {
+    return this.#statements.firstFrom.get({ run, from })?.iteration ?? undefined;
   }
 
-  /** The last sequence that a level covers. */
-  covered(run: number, level: number): number {
-    return this.#statements.covered.get(run, level)?.last_sequence ?? 0;
+  /** The first iteration from one on that may have a record, without looking into blocks. */
+  reachFrom(run: number, from: number): number | undefined {
+    const inBlocks = this.#statements.reachFrom.get({ run, from })!.iteration;
+    const inTail = this.tailFirst(run, from);
+    const first = Math.min(inBlocks ?? Infinity, inTail ?? Infinity);
+    return first === Infinity ? undefined : first;
+  }
+
+  /** The first iteration of the tail from one on. */
+  tailFirst(run: number, from: number): number | undefined {
+    return this.#statements.tailFirst.get({ run, from })?.iteration;
+  }
+
+  /** Records of the tail with from ≤ iteration < to. */
+  tail(run: number, from: number, to: number): readonly IterationEntry[] {
+    return this.#statements.tail.all({ run, from, to }).map(entryOf);
   }
 
   block({ id }: Pick<BlockPlace, 'id'>): RecordBlock {
@@ -112,18 +120,40 @@ export class IterationArchive {
    * @returns by how many bytes the run has become smaller; undefined: nothing was to be done
    */
   seal({ number: run, ranks, hasEnded }: SealedRun): number | undefined {
-    const least = hasEnded ? 1 : BLOCK_RECORDS + keptRows(ranks);
-    if (!this.isLong(run, least)) return undefined;
+    if (!this.isSealable({ number: run, ranks, hasEnded })) return undefined;
     const rows = this.#statements.oldest.all(run, BLOCK_RECORDS);
-    const entries = rows.map(({ sequence, record }) => ({
-      sequence,
-      record: JSON.parse(record) as IterationRecord,
-    }));
+    const entries = rows.map(entryOf);
     const range = { first: rows[0]!.sequence, last: rows.at(-1)!.sequence };
-    let bytes = this.#put(run, 0, range, entries);
+    let bytes = this.#put(run, range, entries);
     this.#statements.forget.run(run, range.last);
-    bytes += this.#raise(run, 1, range, entries);
+    this.levels.sealed({ number: run, ranks }, range, entries);
+    const isWhole = hasEnded && !this.isLong(run, 1);
+    if (this.levels.isDue(run, isWhole)) {
+      bytes += this.levels.raise({ number: run, ranks });
+    }
     return rows.reduce((sum, { record }) => sum + record.length, 0) - bytes;
+  }
+
+  /** Whether the tail has enough records for a block. */
+  isSealable({ number, ranks, hasEnded }: SealedRun): boolean {
+    return this.isLong(number, hasEnded ? 1 : BLOCK_RECORDS + keptRows(ranks));
+  }
+
+  /** Whether a block is to be sealed or a stretch of the levels to be made. */
+  isBehind(run: SealedRun): boolean {
+    return this.isSealable(run) || this.levels.isDue(run.number, run.hasEnded);
+  }
+
+  /**
+   * Seals a block of a run, or makes a stretch of its levels, if either is due. Belongs into a
+   * transaction.
+   * @returns by how many bytes the run has become larger; undefined: nothing was to be done
+   */
+  catchUp(run: SealedRun): number | undefined {
+    if (this.isSealable(run)) return -(this.seal(run) ?? 0);
+    return this.levels.isDue(run.number, run.hasEnded)
+      ? this.levels.raise(run)
+      : undefined;
   }
 
   /** Whether the tail has at least this number of records. */
@@ -143,36 +173,9 @@ export class IterationArchive {
     return long && { ...long, hasEnded: false };
   }
 
-  /**
-   * Adds the next records to a level: those of its iterations, to its last block. A full block
-   * is closed, and raised in turn.
-   * @returns bytes added
-   */
-  #raise(
-    run: number,
-    level: number,
-    { first, last }: { readonly first: number; readonly last: number },
-    entries: readonly IterationEntry[],
-  ): number {
-    const stride = LEVEL_STRIDE ** level;
-    const own = entries.filter(({ record }) => record.iteration % stride === 0);
-    if (level > HIGHEST_LEVEL || own.length === 0) return 0;
-    const open = this.#statements.open.get({ run, level, full: BLOCK_RECORDS });
-    if (open === undefined) {
-      return this.#put(run, level, { first, last }, own);
-    }
-    const all = [...entriesOf(this.block(open)), ...own];
-    this.#statements.remove.run(open.id);
-    const range = { first: open.first_sequence, last };
-    const added = this.#put(run, level, range, all) - open.bytes;
-    if (all.length < BLOCK_RECORDS) return added;
-    return added + this.#raise(run, level + 1, range, all);
-  }
-
   /** @returns the block's bytes */
   #put(
     run: number,
-    level: number,
     { first, last }: { readonly first: number; readonly last: number },
     entries: readonly IterationEntry[],
   ): number {
@@ -183,58 +186,68 @@ export class IterationArchive {
     }
     const content = encodeBlock(entries);
     this.#statements.put.run({
-      ...{ run, level, first, last, least, most },
+      ...{ run, first, last, least, most },
       ...{ records: entries.length, bytes: content.length, content },
     });
     return content.length;
   }
 }
 
-function* entriesOf(block: RecordBlock): Generator<IterationEntry> {
-  for (const row of block.bySequence) yield block.entry(row);
-}
+const entryOf = ({ sequence, record }: TailRow): IterationEntry => ({
+  sequence,
+  record: JSON.parse(record) as IterationRecord,
+});
 
 function prepare(database: Database.Database) {
   const place = `id, first_sequence, last_sequence, min_iteration, max_iteration, records`;
   return {
     places: database.prepare<
-      [{ run: number; level: number; after: number; limit: number }],
+      [{ run: number; after: number; limit: number }],
       BlockPlace
     >(`
       SELECT ${place} FROM iteration_blocks
-      WHERE run = @run AND level = @level AND last_sequence > @after
+      WHERE run = @run AND level = 0 AND last_sequence > @after
       ORDER BY first_sequence LIMIT @limit`),
-    placesFrom: database.prepare<
-      [{ run: number; level: number; after: number; from: number }],
+    placesIn: database.prepare<
+      [{ run: number; after: number; from: number; to: number }],
       BlockPlace
     >(`
       SELECT ${place} FROM iteration_blocks
-      WHERE run = @run AND level = @level AND first_sequence > @after
-        AND max_iteration >= @from
+      WHERE run = @run AND level = 0 AND first_sequence > @after
+        AND max_iteration >= @from AND min_iteration < @to
       ORDER BY first_sequence`),
-    covered: database.prepare<[number, number], { last_sequence: number }>(`
-      SELECT last_sequence FROM iteration_blocks WHERE run = ? AND level = ?
-      ORDER BY first_sequence DESC LIMIT 1`),
+    firstFrom: database.prepare<
+      [{ run: number; from: number }],
+      { iteration: number | null }
+    >(`
+      SELECT min(min_iteration) AS iteration FROM iteration_blocks
+      WHERE run = @run AND level = 0 AND min_iteration >= @from`),
+    reachFrom: database.prepare<
+      [{ run: number; from: number }],
+      { iteration: number | null }
+    >(`
+      SELECT min(iif(min_iteration > @from, min_iteration, @from)) AS iteration
+      FROM iteration_blocks WHERE run = @run AND level = 0 AND max_iteration >= @from`),
+    tailFirst: database.prepare<
+      [{ run: number; from: number }],
+      { readonly iteration: number }
+    >(`
+      SELECT iteration FROM iterations WHERE run = @run AND iteration >= @from
+      ORDER BY iteration LIMIT 1`),
+    tail: database.prepare<[{ run: number; from: number; to: number }], TailRow>(`
+      SELECT sequence, record FROM iterations
+      WHERE run = @run AND iteration >= @from AND iteration < @to`),
     around: database.prepare<[{ run: number; iteration: number }], BlockPlace>(`
       SELECT ${place} FROM iteration_blocks
       WHERE run = @run AND level = 0
         AND min_iteration <= @iteration AND max_iteration >= @iteration`),
-    open: database.prepare<
-      [{ run: number; level: number; full: number }],
-      BlockPlace & { readonly bytes: number }
-    >(`
-      SELECT * FROM (
-        SELECT ${place}, bytes FROM iteration_blocks
-        WHERE run = @run AND level = @level ORDER BY first_sequence DESC LIMIT 1)
-      WHERE records < @full`),
     content: database
       .prepare<[number], Buffer>('SELECT content FROM iteration_blocks WHERE id = ?')
       .pluck(),
     put: database.prepare<[Record<string, number | Uint8Array>]>(`
       INSERT INTO iteration_blocks (run, level, first_sequence, last_sequence,
         min_iteration, max_iteration, records, bytes, content)
-      VALUES (@run, @level, @first, @last, @least, @most, @records, @bytes, @content)`),
-    remove: database.prepare<[number]>('DELETE FROM iteration_blocks WHERE id = ?'),
+      VALUES (@run, 0, @first, @last, @least, @most, @records, @bytes, @content)`),
     oldest: database.prepare<[number, number], TailRow>(`
       SELECT sequence, record FROM iterations
       WHERE run = ? ORDER BY sequence LIMIT ?`),

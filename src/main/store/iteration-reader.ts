@@ -1,19 +1,14 @@
 /**
  * Iteration records in the order that readers ask for, wherever they lie (blocks or tail), in
- * pieces of bounded size. Thinned by a stride, they are read from the highest level that has
- * all of them, so the cost follows what is returned, not the length of the run.
+ * pieces of bounded size. What is drawn of a long run is read from its levels instead
+ * (`run-levels.ts`).
  */
 import type Database from 'better-sqlite3';
 import { entryBound, fitting } from '../../shared/json-bound.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { IterationPlace } from '../../shared/rpc/rpc.ts';
 import type { IterationEntry } from './blocks/record-block.ts';
-import {
-  HIGHEST_LEVEL,
-  type IterationArchive,
-  LEVEL_STRIDE,
-  type BlockPlace,
-} from './iteration-archive.ts';
+import type { IterationArchive } from './iteration-archive.ts';
 
 /** Records that are gathered and sorted at once. */
 const WINDOW_RECORDS = 4096;
@@ -22,8 +17,6 @@ const FEW_BLOCKS = 4;
 export interface IterationRange extends IterationPlace {
   /** The first iteration that is not asked for. */
   readonly to: number;
-  /** Only multiples of it. */
-  readonly stride: number;
 }
 
 /** Some records of a range. */
@@ -57,23 +50,18 @@ export class IterationReader {
     range: IterationRange,
     most: number,
   ): IterationPiece {
-    const { fromRank = 0, stride, to } = range;
+    const { fromRank = 0, to } = range;
     const window = Math.min(most, WINDOW_RECORDS);
-    const span = Math.max(1, Math.floor(window / run.ranks)) * stride;
+    const span = Math.max(1, Math.floor(window / run.ranks));
     const entries: IterationEntry[] = [];
     let from = range.from;
     for (;;) {
-      const sources = this.#sources(run.number, from, stride);
-      const first = this.#firstAt(run.number, from, sources);
-      from = Math.ceil(Math.max(from, first ?? 0) / stride) * stride;
+      const first = this.#firstAt(run.number, from);
+      from = first ?? from;
       const next = first === undefined || from >= to ? undefined : { from };
       if (next === undefined || entries.length >= most) return cut(entries, most, next);
       const end = Math.min(to, from + span);
-      for (const entry of this.#window(
-        run.number,
-        { from, to: end, stride },
-        sources,
-      )) {
+      for (const entry of this.#window(run.number, from, end)) {
         const { iteration, rank } = entry.record;
         if (iteration > range.from || rank >= fromRank) entries.push(entry);
       }
@@ -86,7 +74,7 @@ export class IterationReader {
     const entries: IterationEntry[] = [];
     let after = sequence;
     for (;;) {
-      const places = this.#archive.places(run, 0, after, FEW_BLOCKS);
+      const places = this.#archive.places(run, after, FEW_BLOCKS);
       for (const place of places) {
         const block = this.#archive.block(place);
         for (const row of block.bySequence) {
@@ -109,8 +97,7 @@ export class IterationReader {
     to: number,
   ): number | undefined {
     const span = Math.max(1, Math.floor(WINDOW_RECORDS / ranks));
-    const range = { from: Math.max(0, to - span), to, stride: 1 };
-    const entries = this.#window(number, range, this.#sources(number, range.from, 1));
+    const entries = this.#window(number, Math.max(0, to - span), to);
     const byIteration = Map.groupBy(entries, ({ record }) => record.iteration);
     const whole = [...byIteration].filter(([, all]) => all.length === ranks);
     const newest = whole.at(-1)?.[1].flatMap(({ record }) => record.loss ?? []) ?? [];
@@ -118,29 +105,14 @@ export class IterationReader {
     return newest.reduce((sum, loss) => sum + loss, 0) / newest.length;
   }
 
-  /** Blocks that may have records of the range, each of them in one. */
-  #sources(run: number, from: number, stride: number): readonly BlockPlace[] {
-    const sources: BlockPlace[] = [];
-    let after = 0;
-    for (let level = levelOf(stride); level >= 0; level--) {
-      sources.push(...this.#archive.placesFrom(run, { level, after, from }));
-      after = Math.max(after, this.#archive.covered(run, level));
-    }
-    return sources;
-  }
-
   /** The first iteration from one on that has a record. */
-  #firstAt(
-    run: number,
-    from: number,
-    sources: readonly BlockPlace[],
-  ): number | undefined {
-    let first = this.#statements.tailFirst.get({ run, from })?.iteration ?? Infinity;
-    for (const place of sources) {
-      if (place.min_iteration >= from) {
-        first = Math.min(first, place.min_iteration);
-        continue;
-      }
+  #firstAt(run: number, from: number): number | undefined {
+    const inTail = this.#archive.tailFirst(run, from);
+    let first = Math.min(
+      inTail ?? Infinity,
+      this.#archive.firstFrom(run, from) ?? Infinity,
+    );
+    for (const place of this.#archive.placesIn(run, { after: 0, from, to: from })) {
       for (const iteration of this.#archive.block(place).iterations) {
         if (iteration >= from && iteration < first) first = iteration;
       }
@@ -148,29 +120,17 @@ export class IterationReader {
     return first === Infinity ? undefined : first;
   }
 
-  #window(
-    run: number,
-    { from, to, stride }: IterationRange,
-    sources: readonly BlockPlace[],
-  ): readonly IterationEntry[] {
-    const entries = this.#statements.tail.all({ run, from, to, stride }).map(entryOf);
-    for (const place of sources) {
-      if (place.min_iteration >= to || place.max_iteration < from) continue;
+  /** Records with from ≤ iteration < to. */
+  #window(run: number, from: number, to: number): readonly IterationEntry[] {
+    const entries = [...this.#archive.tail(run, from, to)];
+    for (const place of this.#archive.placesIn(run, { after: 0, from, to })) {
       const block = this.#archive.block(place);
       for (const [row, iteration] of block.iterations.entries()) {
-        if (iteration < from || iteration >= to || iteration % stride !== 0) continue;
-        entries.push(block.entry(row));
+        if (iteration >= from && iteration < to) entries.push(block.entry(row));
       }
     }
     return entries.sort(byIterationAndRank);
   }
-}
-
-/** The highest level that has all multiples of a stride. */
-function levelOf(stride: number): number {
-  let level = 0;
-  while (level < HIGHEST_LEVEL && stride % LEVEL_STRIDE ** (level + 1) === 0) level++;
-  return level;
 }
 
 /** Leaves out records at the end until they are few and small enough. */
@@ -200,19 +160,6 @@ const entryOf = ({ sequence, record }: Row): IterationEntry => ({
 
 function prepare(database: Database.Database) {
   return {
-    tail: database.prepare<
-      [{ run: number; from: number; to: number; stride: number }],
-      Row
-    >(`
-      SELECT sequence, record FROM iterations
-      WHERE run = @run AND iteration >= @from AND iteration < @to
-        AND iteration % @stride = 0`),
-    tailFirst: database.prepare<
-      [{ run: number; from: number }],
-      { readonly iteration: number }
-    >(`
-      SELECT iteration FROM iterations WHERE run = @run AND iteration >= @from
-      ORDER BY iteration LIMIT 1`),
     tailAfter: database.prepare<
       [{ run: number; sequence: number; limit: number }],
       Row

@@ -59,7 +59,7 @@ function jsonPiece(
   }
   const { part, from, fromRank, isFirst } = place;
   if (part === 'iterations') {
-    const range = { from, fromRank, to: Infinity, stride: 1 };
+    const range = { from, fromRank, to: Infinity };
     const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
     const text = listed(entries, isFirst);
     return next === undefined
@@ -99,7 +99,7 @@ function csvPiece(
   const line = (row: Row): string =>
     `${table.map(({ cell }) => quote(cell(row))).join(',')}\n`;
   const { from, fromRank } = place ?? { from: 0 };
-  const range = { from, fromRank, to: Infinity, stride: 1 };
+  const range = { from, fromRank, to: Infinity };
   const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
   const evaluations = store.evaluations(run, withRankZero(range), withRankZero(next));
   const records = entries.map(({ record }) => record);

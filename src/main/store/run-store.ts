@@ -12,10 +12,9 @@ import {
   inputError,
   toErrorData,
   type ErrorData,
-  type GradwireError,
+  GradwireError,
 } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { fitting } from '../../shared/json-bound.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
@@ -23,6 +22,8 @@ import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunEvent, RunRecord } from '../../shared/records/record-kinds.ts';
 import {
   hasEnded,
+  type BinsPiece,
+  type BinsQuery,
   type IterationPlace,
   type RunDetail,
   type RunSummary,
@@ -51,12 +52,8 @@ import {
   type MissingJournal,
   type RunRow,
 } from './run-row.ts';
-import {
-  PAGE,
-  prepareStatements,
-  type Statements,
-  type StoredRow,
-} from './statements.ts';
+import { PAGE, prepareStatements, type Statements } from './statements.ts';
+import { entriesOf, entryOf, fittingRows } from './stored-rows.ts';
 
 export interface NewRun {
   readonly id: string;
@@ -126,6 +123,9 @@ const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
 const SHOWN_EVENTS = 2000;
 /** Bytes of either: events of many ranks are large. */
 const SHOWN_BYTES = 1.5 * 2 ** 20;
+
+/** How long a reader makes levels before it answers. */
+const RAISE_MS = 40;
 
 /** Blocks that one append fills at most; older versions left more, which are moved later. */
 const MOST_SEALED = 8;
@@ -438,6 +438,25 @@ export class RunStore {
     return this.#read(() => this.#reader.piece(this.#row(id), range, most));
   }
 
+  /**
+   * Bins of a run for a chart. A run whose levels lag behind (of an older version) gets some of
+   * them instead, and the piece is empty: the next one is asked for at the same place.
+   */
+  bins(id: string, query: BinsQuery): BinsPiece {
+    const hasMore = this.#raise(id);
+    return this.#read(() => {
+      const row = this.#row(id);
+      const { levels } = this.#archive;
+      const lastSequence = row.last_sequence;
+      const { from, to } = query;
+      if (hasMore) return { starts: [], cells: [], lastSequence, next: from };
+      const first = this.#archive.reachFrom(row.number, from) ?? to;
+      const end = Math.min(to, Math.max(from, first) + levels.span(row, query));
+      const bins = levels.bins(row, { ...query, to: end });
+      return { ...bins.plain(), lastSequence, ...(end < to ? { next: end } : {}) };
+    });
+  }
+
   /** A page of a run's records of all kinds after a sequence, in the journal's order. */
   entriesAfter(id: string, after: number): readonly JournalEntry[] {
     return this.#read(() => this.#page(this.#row(id).number, after));
@@ -488,7 +507,7 @@ export class RunStore {
   *allIterations(id: string): Generator<IterationRecord> {
     let place: IterationPlace | undefined = { from: 0 };
     while (place !== undefined) {
-      const range = { ...place, to: Infinity, stride: 1 };
+      const range = { ...place, to: Infinity };
       const { entries, next }: IterationPiece = this.iterations(id, range, PAGE);
       for (const { record } of entries) yield record;
       place = next;
@@ -561,6 +580,36 @@ export class RunStore {
     };
   }
 
+  /**
+   * Seals blocks of a run and makes its levels for a moment.
+   * @returns whether there is more to do, and it could be done
+   */
+  #raise(id: string): boolean {
+    if (this.readOnly !== undefined) return false;
+    const end = performance.now() + RAISE_MS;
+    const step = (): boolean => {
+      const row = this.#row(id);
+      const run = { ...row, hasEnded: hasEnded(row.state) };
+      const bytes = this.#archive.catchUp(run);
+      if (bytes !== undefined) this.#statements.addBytes.run(bytes, row.number);
+      return bytes !== undefined;
+    };
+    const { number, ranks, state } = this.#guard(() => this.#row(id));
+    const run = { number, ranks, hasEnded: hasEnded(state) };
+    if (!this.#guard(() => this.#archive.isBehind(run))) return false;
+    try {
+      while (this.#guard(() => this.#database.transaction(step).immediate())) {
+        if (performance.now() > end) return true;
+      }
+    } catch (error) {
+      // A full disk or a lock: bins are made of records then, which takes longer.
+      const isExpected =
+        error instanceof GradwireError && error.code.startsWith('DATABASE_');
+      if (!isExpected) throw error;
+    }
+    return false;
+  }
+
   /** Moves records that are due into blocks; belongs into a transaction. */
   #seal(run: SealedRun): void {
     for (let blocks = 0; blocks < MOST_SEALED; blocks++) {
@@ -594,20 +643,6 @@ export class RunStore {
     }
   }
 }
-
-const bytesOf = ({ record }: StoredRow): number => Buffer.byteLength(record) + 100;
-
-/** The first rows that fit into a message. */
-const fittingRows = (rows: readonly StoredRow[], most?: number): readonly StoredRow[] =>
-  rows.slice(0, fitting(rows, bytesOf, most));
-
-const entriesOf = (rows: readonly StoredRow[]): readonly JournalEntry[] =>
-  fittingRows(rows).map(entryOf);
-
-const entryOf = (row: StoredRow): JournalEntry => ({
-  sequence: row.sequence,
-  record: JSON.parse(row.record) as RunRecord,
-});
 
 function unknownRun(id: string): Error {
   return inputError('RUN_UNKNOWN', `there is no run "${id}"`, {

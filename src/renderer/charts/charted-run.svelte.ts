@@ -4,7 +4,7 @@
  */
 import { useApp } from '../state/app.svelte.ts';
 import type { RunFeed } from '../state/run-feed.svelte.ts';
-import type { Bin } from '../state/run-history.ts';
+import type { Bin } from '../state/bin.ts';
 import { CURVE_POINTS } from './curves.ts';
 import { readPalette, type Palette } from './palette.ts';
 import { spanAxis, spanRange, type Span } from './span.ts';

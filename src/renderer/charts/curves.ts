@@ -3,8 +3,12 @@
  * is at its middle; a quantity that was not observed has no point.
  */
 import { exponentialAverage } from '../../shared/statistics/exponential-average.ts';
-import { COLUMN, type BandedField, type Field } from '../state/record-fields.ts';
-import { extremesOf, meanOf, type Bin } from '../state/run-history.ts';
+import {
+  COLUMN,
+  type BandedField,
+  type Field,
+} from '../../shared/records/chart-fields.ts';
+import { extremesOf, meanOf, type Bin } from '../state/bin.ts';
 
 export interface Point {
   readonly x: number;

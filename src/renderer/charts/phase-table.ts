@@ -4,7 +4,7 @@
  */
 import { PHASES, type Phase } from '../../shared/phases.ts';
 import { formatDuration, formatWholePercent } from '../../shared/units.ts';
-import { extremesOf, meanOf, type Bin } from '../state/run-history.ts';
+import { extremesOf, meanOf, type Bin } from '../state/bin.ts';
 import { iterationLabel, type TableTwin } from './table-twin.ts';
 
 /** Most bars of such a chart. */

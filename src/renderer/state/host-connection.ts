@@ -176,8 +176,11 @@ export class HostConnection implements Connection {
 
   async #call(method: keyof AppApi, args: unknown[]): Promise<unknown> {
     if (this.#line === undefined) throw connectionLost();
+    // In JSON it would be null, which is a value.
+    const last = args.findLastIndex((value) => value !== undefined);
+    const given = args.slice(0, last + 1);
     try {
-      return (await this.#line.peer.$callRaw({ method, args })) as unknown;
+      return (await this.#line.peer.$callRaw({ method, args: given })) as unknown;
     } catch (error) {
       throw isErrorData(error) ? error : toErrorData(error);
     }

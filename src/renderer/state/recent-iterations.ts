@@ -12,7 +12,12 @@
  * bounded at the start and never grows.
  */
 import type { IterationRecord } from '../../shared/records/iteration.ts';
-import { COLUMN, FIELD_COUNT, writeRow, type Field } from './record-fields.ts';
+import {
+  COLUMN,
+  FIELD_COUNT,
+  writeRow,
+  type Field,
+} from '../../shared/records/chart-fields.ts';
 
 export type AddOutcome = 'added' | 'duplicate' | 'too-old';
 
@@ -80,6 +85,14 @@ export class RecentIterations {
     }
     if (iteration > this.#newestOf[rank]!) this.#newestOf[rank] = iteration;
     return 'added';
+  }
+
+  /** Whether all ranks have reported it. */
+  isComplete(iteration: number): boolean {
+    for (let rank = 0; rank < this.ranks; rank++) {
+      if (!this.has(iteration, rank)) return false;
+    }
+    return true;
   }
 
   has(iteration: number, rank: number): boolean {

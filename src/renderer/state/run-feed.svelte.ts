@@ -15,23 +15,16 @@ import {
   pipelinePosition,
 } from '../../shared/parallelism.ts';
 import { phasesOf, type Phase } from '../../shared/phases.ts';
-import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
 import type { SwitchRecord } from '../../shared/records/switch.ts';
-import {
-  MOST_ITERATION_RECORDS,
-  type AppApi,
-  type IterationPlace,
-  type IterationsPiece,
-  type RunDetail,
-  type RunSummary,
-} from '../../shared/rpc/rpc.ts';
+import type { AppApi, BinsQuery, RunDetail, RunSummary } from '../../shared/rpc/rpc.ts';
 import type { Connection } from './connection.ts';
-import { RecentIterations } from './recent-iterations.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
-import { RunHistory } from './run-history.ts';
+import type { RunHistory } from './run-history.ts';
 import { isLive } from './run-state.ts';
+import { FULL_RECORDS, StoredRun } from './stored-run.ts';
+import { WindowMeans } from './iteration-means.ts';
 import {
   EFFECT_MINIMUM,
   effectReach,
@@ -42,22 +35,12 @@ import {
 } from './switch-effect.ts';
 import { summarizeWindow, type WindowSummary } from './window-summary.ts';
 
-/** Iterations read at full resolution when a run is opened, and records at most. */
-const FULL_RESOLUTION = 512;
-const FULL_RECORDS = 16_384;
-/** Most iterations read of everything before, thinned evenly, and records at most. */
-const THINNED = 1000;
-const THINNED_RECORDS = 16_384;
+/** Until bins are read again that a run in progress adds to. */
+const WINDOW_PAUSE_MS = 1000;
 /** Iterations that the verdict and the tiles look back on. */
 const LOOK_BACK = 200;
 /** Switches whose effect is computed: the latest. */
 const EFFECTS = 12;
-
-/** A power of two, because thinned journals only keep multiples of powers of two. */
-const strideFor = (iterations: number, ranks: number): number => {
-  const most = Math.min(THINNED, Math.max(1, Math.floor(THINNED_RECORDS / ranks)));
-  return 2 ** Math.max(0, Math.ceil(Math.log2(iterations / most)));
-};
 
 export class RunFeed {
   readonly run: string;
@@ -67,12 +50,15 @@ export class RunFeed {
   readonly slow = new RedrawClock(400);
 
   readonly #api: AppApi;
+  readonly #stored: StoredRun;
   #summary = $state.raw<RunSummary>();
   #detail = $state.raw<RunDetail>();
   #history = $state.raw<RunHistory>();
   #error = $state.raw<ErrorData>();
   #events = $state.raw<readonly RunEvent[]>([]);
   readonly #effects = new SvelteMap<number, SwitchEffect>();
+  /** Windows that are being read, or were just read, and whether they are wanted again. */
+  #wanted: Readonly<Partial<Record<string, 'read' | 'again'>>> = {};
 
   readonly #stops: (() => void)[] = [];
   /** Records that came before the history was ready. */
@@ -92,6 +78,7 @@ export class RunFeed {
   constructor(connection: Connection, run: string) {
     this.run = run;
     this.#api = connection.api;
+    this.#stored = new StoredRun(connection.api, run);
     this.#stops.push(
       connection.on('records', (id, entries) => {
         if (id === run) this.#take(entries);
@@ -176,6 +163,7 @@ export class RunFeed {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#stored.close();
     for (const stop of this.#stops) stop();
     this.fast.close();
     this.slow.close();
@@ -198,18 +186,9 @@ export class RunFeed {
     try {
       const detail = await this.#api.watch(this.run);
       this.#setDetail(detail);
-      const history = new RunHistory(detail.ranks);
-      const full = Math.min(FULL_RESOLUTION, Math.ceil(FULL_RECORDS / detail.ranks));
-      const recentFrom = Math.max(0, detail.iterations - full);
-      // The newest first, at full resolution, because this decides later what is a
-      // duplicate.
-      const recent = await this.#read(recentFrom, Infinity, 1);
-      for (const record of recent) history.add(record);
-      if (recentFrom > 0) {
-        const stride = strideFor(recentFrom, detail.ranks);
-        const older = await this.#read(0, recentFrom, stride);
-        for (const record of older) history.add(record);
-      }
+      const history = await this.#stored.history(detail, (...of) =>
+        this.#wantWindow(...of),
+      );
       if (this.#closed) return;
       const early = this.#early ?? [];
       this.#early = undefined;
@@ -231,19 +210,34 @@ export class RunFeed {
       await this.#open();
   }
 
-  async #read(from: number, to: number, stride: number): Promise<IterationRecord[]> {
-    const records: IterationRecord[] = [];
-    const end = Number.isFinite(to) ? to : Number.MAX_SAFE_INTEGER;
-    let next: IterationPlace | undefined = { from };
-    while (next !== undefined && !this.#closed) {
-      const range = { ...next, to: end, stride, most: MOST_ITERATION_RECORDS };
-      const piece: IterationsPiece = await this.#api.iterations(this.run, range);
-      for (const { record } of piece.entries) {
-        if (record.type === 'iteration') records.push(record);
-      }
-      ({ next } = piece);
+  /** A chart needs bins that are not here; it is drawn again when they are. */
+  #wantWindow(history: RunHistory, query: BinsQuery): void {
+    const key = `${query.rank} ${query.width} ${query.from}`;
+    if (this.#wanted[key] !== undefined) {
+      this.#wanted = { ...this.#wanted, [key]: 'again' };
+      return;
     }
-    return records;
+    this.#wanted = { ...this.#wanted, [key]: 'read' };
+    void this.#readWindow(history, query).finally(() => {
+      setTimeout(() => {
+        const { [key]: state, ...others } = this.#wanted;
+        this.#wanted = others;
+        if (state === 'again') this.#draw();
+      }, WINDOW_PAUSE_MS);
+    });
+  }
+
+  async #readWindow(history: RunHistory, query: BinsQuery): Promise<void> {
+    try {
+      const { completeLength, ranks } = history;
+      const window = await this.#stored.window(query, ranks, completeLength);
+      if (this.#closed) return;
+      history.put(window);
+      this.#draw();
+    } catch (error) {
+      const data = isErrorData(error) ? error : toErrorData(error);
+      if (data.code !== 'CONNECTION_LOST') this.#error = data;
+    }
   }
 
   #take(entries: readonly JournalEntry[]): void {
@@ -257,7 +251,7 @@ export class RunFeed {
     let events: RunEvent[] | undefined;
     for (const entry of entries) {
       if (entry.record.type === 'iteration') {
-        history.add(entry.record);
+        history.add(entry.record, entry.sequence);
       } else if (entry.record.type !== 'log' && entry.sequence > this.#lastSequence) {
         this.#pushed.push(entry);
         events ??= [...this.#events];
@@ -269,7 +263,7 @@ export class RunFeed {
     this.#touch();
   }
 
-  /** Reads everything since the last complete iteration, and all events. */
+  /** Reads everything since the last complete iteration, or all of it, and all events. */
   #readMissed(): void {
     if (this.#closed) return;
     const history = this.#history;
@@ -290,9 +284,21 @@ export class RunFeed {
     try {
       const detail = await this.#api.run(this.run);
       this.#setDetail(detail);
-      const stride = strideFor(detail.iterations - from, detail.ranks);
-      for (const record of await this.#read(from, Infinity, stride)) {
-        history.add(record);
+      if ((detail.iterations - from) * detail.ranks > FULL_RECORDS) {
+        this.#early = [];
+        try {
+          this.#history = await this.#stored.history(detail, (...of) =>
+            this.#wantWindow(...of),
+          );
+        } finally {
+          const early = this.#early;
+          this.#early = undefined;
+          this.#take(early);
+        }
+      } else {
+        for (const { record, sequence } of await this.#stored.iterations(from)) {
+          history.add(record, sequence);
+        }
       }
       this.#error = undefined;
       this.#touch();
@@ -316,6 +322,10 @@ export class RunFeed {
 
   #touch(): void {
     this.#updateEffects();
+    this.#draw();
+  }
+
+  #draw(): void {
     this.fast.touch();
     this.slow.touch();
   }
@@ -389,9 +399,8 @@ export class RunFeed {
     const from = Math.max(0, bounds.fence - every * effectReach(every));
     const to = bounds.fence + every * (effectReach(every) + 1);
     try {
-      const around = new RecentIterations(ranks, to - from);
-      for (const record of await this.#read(from, to, 1)) around.add(record);
-      const effect = switchEffect(around, bounds);
+      const around = await this.#stored.window({ from, to, width: 1 }, ranks, to);
+      const effect = switchEffect(new WindowMeans(around, ranks), bounds);
       if (this.#closed) return;
       if (effect === undefined) this.#unmeasured.add(epoch);
       else this.#effects.set(epoch, { ...effect, settled: true });

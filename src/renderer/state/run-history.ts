@@ -1,34 +1,27 @@
 /**
- * The page's memory of a run: the last iterations one by one and the whole run in bins.
- * `bins()` serves every chart: the mean of each quantity per bin, over all ranks or for
- * one, from whichever of the two has the requested resolution. Its cost is O(bins ·
- * ranks · fields), whatever the length of the run.
+ * The page's memory of a run: the last iterations one by one, the whole run in bins over all
+ * ranks, and windows of bins that were read for a view (a part of the run, or one rank).
+ * `bins()` serves every chart: the mean of each quantity per bin, over all ranks or for one,
+ * from whichever of them has the requested resolution. Its cost is O(bins · ranks · fields),
+ * whatever the length of the run.
+ *
+ * Each record is in the bins once: what was read as bins has all records up to a sequence, so
+ * records that come on their own are added if theirs is later.
  */
+import {
+  addCells,
+  addRow,
+  CELL_COUNT,
+  clearCells,
+} from '../../shared/records/chart-cells.ts';
+import { FIELD_COUNT, writeRow } from '../../shared/records/chart-fields.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { BinsPiece, BinsQuery } from '../../shared/rpc/rpc.ts';
 import { binWidth } from '../../shared/statistics/bin-width.ts';
+import { BinWindows, cellsOf, type BinWindow } from './bin-window.ts';
+import { binOf, type Bin } from './bin.ts';
 import { BinnedHistory } from './binned-history.ts';
 import { RecentIterations } from './recent-iterations.ts';
-import {
-  BANDED_FIELDS,
-  COLUMN,
-  FIELD_COUNT,
-  writeRow,
-  type BandedField,
-  type Field,
-} from './record-fields.ts';
-
-/** The iterations from ≤ i < to as one bar or point. */
-export interface Bin {
-  readonly from: number;
-  readonly to: number;
-  /** Iterations that were observed in it, at least 1. */
-  readonly count: number;
-  /** Means, by COLUMN. */
-  readonly means: Float64Array;
-  /** Extremes over the bin's iterations and the query's ranks, in the order of BANDED_FIELDS. */
-  readonly minima: readonly number[];
-  readonly maxima: readonly number[];
-}
 
 export interface BinQuery {
   readonly from: number;
@@ -42,23 +35,25 @@ export interface BinQuery {
 
 /** Rows kept at full resolution, over all ranks. */
 const ROWS = 65_536;
-/** Pairs of bins kept for the whole run, over all ranks. */
-const BINS = 16_000;
 
 export class RunHistory {
   readonly ranks: number;
   readonly recent: RecentIterations;
-  readonly #whole: BinnedHistory;
+  readonly #whole = new BinnedHistory();
+  readonly #windows = new BinWindows();
   readonly #row = new Float64Array(FIELD_COUNT);
+  readonly #want: (query: BinsQuery) => void;
+  /** Pieces that were read into the whole, by the iteration after their last one. */
+  #pieces: readonly { readonly to: number; readonly sequence: number }[] = [];
+  /** From here on all stored records of iterations were added one by one. */
+  #fullFrom = 0;
 
-  constructor(ranks: number) {
+  /** @param want called for bins that a chart needs and that are not here, until they are put */
+  constructor(ranks: number, want: (query: BinsQuery) => void = () => undefined) {
     this.ranks = ranks;
+    this.#want = want;
     const perRank = Math.max(128, Math.min(4096, Math.floor(ROWS / ranks)));
     this.recent = new RecentIterations(ranks, perRank);
-    this.#whole = new BinnedHistory(
-      ranks,
-      2 * Math.max(32, Math.min(1000, Math.floor(BINS / ranks))),
-    );
   }
 
   /** Iterations that the axis must hold: one more than the newest one's number. */
@@ -71,14 +66,47 @@ export class RunHistory {
     return this.recent.newestComplete + 1;
   }
 
+  /** The width of bins that a run of this many iterations has here. */
+  widthFor(iterations: number): number {
+    this.#whole.reach(Math.max(0, iterations - 1));
+    return this.#whole.width;
+  }
+
+  /**
+   * Adds what the store has of a part of the run, which has not been added.
+   * @param query over all ranks
+   */
+  addPiece({ to, width }: BinsQuery, piece: BinsPiece): void {
+    const cells = cellsOf(piece);
+    for (const [index, start] of piece.starts.entries()) {
+      this.#whole.addBin(start, width, cells, index * CELL_COUNT);
+    }
+    const end = piece.next ?? to;
+    this.#pieces = [...this.#pieces, { to: end, sequence: piece.lastSequence }];
+  }
+
+  /** From this iteration on, stored records are added one by one. */
+  readsFrom(iteration: number): void {
+    this.#fullFrom = iteration;
+  }
+
   /**
    * Adds a record; a duplicate changes nothing. A record older than those at full
    * resolution must come at most once, which holds because only the store sends these.
+   * @param sequence of the record; default: later than everything that was read
    */
-  add(record: IterationRecord): void {
+  add(record: IterationRecord, sequence = Infinity): void {
     if (this.recent.add(record) === 'duplicate') return;
+    const { iteration } = record;
+    const piece = this.#pieces.find(({ to }) => iteration < to);
+    if (piece !== undefined && sequence <= piece.sequence) return;
     writeRow(record, this.#row);
-    this.#whole.add(record.iteration, record.rank, this.#row);
+    this.#whole.addRow(iteration, this.#row);
+  }
+
+  /** Bins were read that a chart wanted. */
+  put(window: BinWindow): void {
+    this.#windows.put(window);
   }
 
   /** Bins without an observation are left out. Edges are multiples of a power of two. */
@@ -86,117 +114,82 @@ export class RunHistory {
     const from = Math.max(0, query.from);
     const to = Math.min(query.to, this.length);
     if (to <= from) return [];
+    const { rank } = query;
     const width = binWidth(to - from, query.limit);
-    const fine = width < this.#whole.width || width === 1;
-    return fine && from >= this.recent.oldest
-      ? this.#recentBins(from, to, width, query.rank)
-      : this.#wholeBins(from, to, Math.max(width, this.#whole.width), query.rank);
+    const held = this.#heldFrom;
+    if (from >= held) return this.#recentBins(from, to, width, rank);
+    if (rank === undefined && width >= this.#whole.width) {
+      return this.#wholeBins(from, to, width);
+    }
+    const first = Math.floor(from / width) * width;
+    // Bins that lie in the recent iterations as a whole are made of those.
+    const end = Math.min(Math.ceil(held / width), Math.ceil(to / width)) * width;
+    const wanted = { from: first, to: end, width, rank };
+    const window = this.#windows.find(wanted);
+    const isStale =
+      window !== undefined && Math.min(end, this.completeLength) > window.complete;
+    if (window === undefined || isStale) this.#want(wanted);
+    if (window !== undefined) {
+      const rest = end < to ? this.#recentBins(end, to, width, rank) : [];
+      return [...window.bins(first, end), ...rest];
+    }
+    return rank === undefined
+      ? this.#wholeBins(from, to, this.#whole.width)
+      : this.heldBins(query);
+  }
+
+  /** Bins of the recent iterations alone, of those that the query asks for. */
+  heldBins(query: BinQuery): Bin[] {
+    const to = Math.min(query.to, this.length);
+    const width = binWidth(to - Math.max(0, query.from), query.limit);
+    const from = Math.max(query.from, this.#heldFrom);
+    return to <= from ? [] : this.#recentBins(from, to, width, query.rank);
+  }
+
+  /** The first iteration of those that are held one by one. */
+  get #heldFrom(): number {
+    return Math.max(this.recent.oldest, this.#fullFrom);
   }
 
   #recentBins(from: number, to: number, width: number, only?: number): Bin[] {
     const bins: Bin[] = [];
-    const counts = new Uint32Array(FIELD_COUNT);
-    for (let start = Math.floor(from / width) * width; start < to; start += width) {
-      const means = new Float64Array(FIELD_COUNT);
-      counts.fill(0);
-      const minima = BANDED_FIELDS.map(() => Infinity);
-      const maxima = BANDED_FIELDS.map(() => -Infinity);
-      let observed = 0;
-      for (let i = Math.max(start, from); i < Math.min(start + width, to); i++) {
-        let here = false;
-        for (let rank = 0; rank < this.ranks; rank++) {
-          const row = this.recent.row(i, rank);
-          if (row === undefined) continue;
-          if (only !== undefined && rank !== only) continue;
-          here = true;
-          BANDED_FIELDS.forEach((field, band) => {
-            const value = row[COLUMN[field]]!;
-            if (value < minima[band]!) minima[band] = value;
-            if (value > maxima[band]!) maxima[band] = value;
-          });
-          for (let column = 0; column < FIELD_COUNT; column++) {
-            const value = row[column]!;
-            if (Number.isNaN(value)) continue;
-            means[column]! += value;
-            counts[column]! += 1;
-          }
-        }
-        if (here) observed += 1;
-      }
-      if (observed === 0) continue;
-      for (let column = 0; column < FIELD_COUNT; column++) {
-        means[column] = counts[column] === 0 ? NaN : means[column]! / counts[column]!;
-      }
-      bins.push({
-        from: start,
-        to: start + width,
-        count: observed,
-        means,
-        minima,
-        maxima,
-      });
-    }
-    return bins;
-  }
-
-  #wholeBins(from: number, to: number, width: number, only?: number): Bin[] {
-    const whole = this.#whole;
-    const merged = width / whole.width;
-    const bins: Bin[] = [];
+    const cells = new Float64Array(CELL_COUNT);
     const firstRank = only ?? 0;
     const endRank = only === undefined ? this.ranks : only + 1;
     for (let start = Math.floor(from / width) * width; start < to; start += width) {
-      const first = start / whole.width;
-      const end = Math.min(first + merged, whole.length);
-      const means = new Float64Array(FIELD_COUNT);
-      const minima = BANDED_FIELDS.map(() => Infinity);
-      const maxima = BANDED_FIELDS.map(() => -Infinity);
+      clearCells(cells, 0);
       let observed = 0;
-      for (let column = 0; column < FIELD_COUNT; column++) {
-        let sum = 0;
-        let count = 0;
-        for (let bin = first; bin < end; bin++) {
-          for (let rank = firstRank; rank < endRank; rank++) {
-            sum += whole.sum(bin, rank, column);
-            count += whole.count(bin, rank, column);
-          }
+      for (let i = Math.max(start, from); i < Math.min(start + width, to); i++) {
+        let here = false;
+        for (let rank = firstRank; rank < endRank; rank++) {
+          const row = this.recent.row(i, rank);
+          if (row === undefined) continue;
+          here = true;
+          addRow(cells, 0, row);
         }
-        means[column] = count === 0 ? NaN : sum / count;
-        if (column === COLUMN.wall) {
-          observed = Math.ceil(count / (endRank - firstRank));
-        }
+        if (here) observed += 1;
       }
-      if (observed === 0) continue;
-      for (let band = 0; band < BANDED_FIELDS.length; band++) {
-        for (let bin = first; bin < end; bin++) {
-          for (let rank = firstRank; rank < endRank; rank++) {
-            minima[band] = Math.min(minima[band]!, whole.minimum(bin, rank, band));
-            maxima[band] = Math.max(maxima[band]!, whole.maximum(bin, rank, band));
-          }
-        }
-      }
-      bins.push({
-        from: start,
-        to: start + width,
-        count: observed,
-        means,
-        minima,
-        maxima,
-      });
+      const bin = binOf({ from: start, to: start + width }, cells, 0, this.ranks);
+      if (bin !== undefined) bins.push({ ...bin, count: observed });
     }
     return bins;
   }
-}
 
-/** A bin's mean of a field; undefined if it was not observed. */
-export function meanOf(bin: Bin, field: Field): number | undefined {
-  const value = bin.means[COLUMN[field]]!;
-  return Number.isNaN(value) ? undefined : value;
-}
-
-/** A banded field's smallest and largest value in a bin. */
-export function extremesOf(bin: Bin, field: BandedField): [number, number] | undefined {
-  const band = BANDED_FIELDS.indexOf(field);
-  const low = bin.minima[band]!;
-  return Number.isFinite(low) ? [low, bin.maxima[band]!] : undefined;
+  #wholeBins(from: number, to: number, width: number): Bin[] {
+    const whole = this.#whole;
+    const merged = width / whole.width;
+    const bins: Bin[] = [];
+    const cells = new Float64Array(CELL_COUNT);
+    for (let start = Math.floor(from / width) * width; start < to; start += width) {
+      const first = start / whole.width;
+      const end = Math.min(first + merged, whole.length);
+      clearCells(cells, 0);
+      for (let bin = first; bin < end; bin++) {
+        addCells(cells, 0, whole.cells, bin * CELL_COUNT);
+      }
+      const bin = binOf({ from: start, to: start + width }, cells, 0, this.ranks);
+      if (bin !== undefined) bins.push(bin);
+    }
+    return bins;
+  }
 }

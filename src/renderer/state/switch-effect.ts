@@ -5,7 +5,7 @@
  */
 import { median } from '../../shared/statistics/quantile.ts';
 import { formatBytes, formatDuration } from '../../shared/units.ts';
-import type { RecentIterations } from './recent-iterations.ts';
+import type { IterationMeans } from './iteration-means.ts';
 
 /** Iterations considered on each side, unless they have too few exchanges. */
 const EFFECT_REACH = 50;
@@ -46,15 +46,12 @@ export interface FenceBounds {
  * they are too old, or were read thinned. The effect would then rest on other iterations than
  * it did while the run was live.
  */
-export function lacksIterations(
-  recent: RecentIterations,
-  bounds: FenceBounds,
-): boolean {
+export function lacksIterations(recent: IterationMeans, bounds: FenceBounds): boolean {
   const { before, after } = sidesOf(bounds);
   const end = recent.newestComplete + 1;
   return [before, after].some(({ from, to }) => {
     for (let i = from; i < Math.min(to, end); i++) {
-      if (!isComplete(recent, i)) return true;
+      if (!recent.isComplete(i)) return true;
     }
     return false;
   });
@@ -65,7 +62,7 @@ export function lacksIterations(
  * iteration between them is not held.
  */
 export function switchEffect(
-  recent: RecentIterations,
+  recent: IterationMeans,
   bounds: FenceBounds,
 ): SwitchEffect | undefined {
   if (lacksIterations(recent, bounds)) return undefined;
@@ -103,7 +100,7 @@ function sidesOf({ fence, previous, next, every = 1 }: FenceBounds): {
 }
 
 function side(
-  recent: RecentIterations,
+  recent: IterationMeans,
   { from, to }: Range,
   every: number,
 ): EffectSide | undefined {
@@ -112,7 +109,7 @@ function side(
   // Fences are between exchanges, a whole number of exchanges apart.
   for (let i = from; i + every <= to; i += every) {
     const iterations = Array.from({ length: every }, (_, step) => i + step);
-    if (!iterations.every((iteration) => isComplete(recent, iteration))) continue;
+    if (!iterations.every((iteration) => recent.isComplete(iteration))) continue;
     const mean = (field: 'wall' | 'wireSent'): number =>
       iterations.reduce((sum, iteration) => sum + recent.mean(iteration, field), 0) /
       every;
@@ -125,14 +122,6 @@ function side(
     wall: median(walls)!,
     wireSent: median(wires)!,
   };
-}
-
-/** Whether all ranks have reported it. */
-function isComplete(recent: RecentIterations, iteration: number): boolean {
-  for (let rank = 0; rank < recent.ranks; rank++) {
-    if (!recent.has(iteration, rank)) return false;
-  }
-  return true;
 }
 
 export function describeEffect(effect: SwitchEffect): string {

@@ -6,7 +6,7 @@
 import { COMMUNICATION_PHASES, PHASES, type Phase } from '../../shared/phases.ts';
 import type { RankTraffic } from './bytes-in-flight.ts';
 import type { RecentIterations } from './recent-iterations.ts';
-import { COLUMN, FIELD_COUNT, type Field } from './record-fields.ts';
+import { COLUMN, FIELD_COUNT, type Field } from '../../shared/records/chart-fields.ts';
 
 /** Phases in which bytes move. */
 const MOVING_PHASES = ['send', 'receive', 'activations'] as const;

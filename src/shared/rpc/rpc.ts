@@ -142,6 +142,35 @@ export interface IterationsPiece {
   readonly next?: IterationPlace | undefined;
 }
 
+/** Asks for the bins of a chart. */
+export const binsQuerySchema = z.strictObject({
+  from: z.int().min(0),
+  /** Exclusive. */
+  to: z.int().min(0),
+  /** Iterations of a bin, a power of two. Bins begin at its multiples. */
+  width: z
+    .int()
+    .min(1)
+    .refine((width) => Number.isInteger(Math.log2(width)), 'must be a power of two'),
+  /** Default: all ranks together. */
+  rank: z.int().min(0).optional(),
+});
+export type BinsQuery = Readonly<z.infer<typeof binsQuerySchema>>;
+
+/** Most bins of one answer: a megabyte. */
+export const MOST_BINS = 2000;
+
+export interface BinsPiece {
+  /** The first iteration of each bin, ascending. Bins without a record are left out. */
+  readonly starts: readonly number[];
+  /** CELL_COUNT cells for each (`chart-cells.ts`); null: not finite, because nothing is in it. */
+  readonly cells: readonly (number | null)[];
+  /** The run's last record that is in them, or could be. */
+  readonly lastSequence: number;
+  /** Where the next piece begins; undefined after the last one. */
+  readonly next?: number | undefined;
+}
+
 /** Facts that are the same for every page. */
 export interface CoreApi {
   info(): Promise<AppInfo>;
@@ -172,13 +201,15 @@ export interface CoreApi {
   }): Promise<readonly RunSummary[]>;
   run(id: string): Promise<RunDetail>;
   /**
-   * The first records with from ≤ iteration < to, of iterations that are multiples of `stride`,
-   * by iteration and rank: `most` of them, or fewer if they are large.
+   * The first records with from ≤ iteration < to, by iteration and rank: `most` of them, or fewer
+   * if they are large.
    */
   iterations(
     run: string,
-    range: IterationPlace & { to: number; stride: number; most: number },
+    range: IterationPlace & { to: number; most: number },
   ): Promise<IterationsPiece>;
+  /** Bins of the iterations from ≤ i < to, and of those that share their first and last bin. */
+  bins(run: string, query: BinsQuery): Promise<BinsPiece>;
   /**
    * A page of the merged log (events and what ranks printed) after a sequence, in the order of
    * arrival. Empty if there is nothing more yet.
@@ -300,10 +331,10 @@ export const rpcArguments = {
       from: z.int().min(0),
       fromRank: z.int().min(0).optional(),
       to: z.int().min(0),
-      stride: z.int().min(1),
       most: z.int().min(1).max(MOST_ITERATION_RECORDS),
     }),
   ]),
+  bins: z.tuple([runIdSchema, binsQuerySchema]),
   runLog: z.tuple([runIdSchema, z.int().min(0)]),
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
   history: z.tuple([]),

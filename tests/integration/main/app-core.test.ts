@@ -117,10 +117,13 @@ test('launches, watches, switches, stops, and lets another in only when closed',
       (_, index) => lastSequence + index + 1,
     ),
   );
-  const some = await api.iterations(id, { from: 0, to: 6, stride: 3, most: 100 });
+  const some = await api.iterations(id, { from: 2, fromRank: 1, to: 4, most: 100 });
   expect(some.entries.map(({ record }) => [record].flat()[0])).toMatchObject(
-    [0, 0, 3, 3].map((iteration) => ({ iteration })),
+    [2, 3, 3].map((iteration) => ({ iteration })),
   );
+  const bins = await api.bins(id, { from: 0, to: 8, width: 4 });
+  expect(bins.starts).toEqual([0, 4]);
+  expect(bins.lastSequence).toBe(detail.lastSequence);
   let text = '';
   let place: ExportPlace | undefined;
   do {
@@ -153,7 +156,7 @@ test('an app killed in mid-run loses nothing: the run goes on and is found again
   const found = await core.api.run(id);
   const summary = hasEnded(found) ? found : await summaryWhere(core, hasEnded);
   expect(summary).toMatchObject({ state: 'completed', iterations });
-  const range = { from: 0, to: iterations, stride: 1, most: iterations * 2 };
+  const range = { from: 0, to: iterations, most: iterations * 2 };
   const { entries: records } = await core.api.iterations(id, range);
   expect(records).toHaveLength(iterations * 2);
   const { events, lastSequence } = await core.api.run(id);

@@ -70,7 +70,7 @@ test('iterations are read in answers that may end between two ranks', () => {
   const read: unknown[] = [];
   let place: IterationPlace | undefined = { from: 0 };
   while (place !== undefined) {
-    const range = { ...place, to: 100, stride: 1 };
+    const range = { ...place, to: 100 };
     const piece: IterationPiece = answered(
       store.iterations('r', range, MOST_ITERATION_RECORDS),
     );

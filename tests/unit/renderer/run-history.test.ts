@@ -1,27 +1,76 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BinWindow } from '../../../src/renderer/state/bin-window.ts';
+import { extremesOf, meanOf } from '../../../src/renderer/state/bin.ts';
+import { RunHistory } from '../../../src/renderer/state/run-history.ts';
 import {
-  extremesOf,
-  meanOf,
-  RunHistory,
-} from '../../../src/renderer/state/run-history.ts';
+  addRow,
+  CELL_COUNT,
+  clearCells,
+} from '../../../src/shared/records/chart-cells.ts';
+import { FIELD_COUNT, writeRow } from '../../../src/shared/records/chart-fields.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import type { BinsPiece, BinsQuery } from '../../../src/shared/rpc/rpc.ts';
 import { runs } from '../../harness/effort.ts';
 import { iterationRecord } from './records.ts';
+
+const recordOf = (iteration: number, rank: number): IterationRecord =>
+  iterationRecord({
+    rank,
+    iteration,
+    loss: iteration * 10 + rank,
+    phases: { compute: (iteration % 7) + rank },
+  });
 
 /** Loss i·10 + rank and compute time i % 7 + rank: means have closed forms. */
 function fill(history: RunHistory, length: number): void {
   for (let iteration = 0; iteration < length; iteration++) {
     for (let rank = 0; rank < history.ranks; rank++) {
-      history.add(
-        iterationRecord({
-          rank,
-          iteration,
-          loss: iteration * 10 + rank,
-          phases: { compute: (iteration % 7) + rank },
-        }),
-      );
+      history.add(recordOf(iteration, rank));
     }
   }
+}
+
+/** What the store has of such a run. */
+function piece(ranks: number, length: number, query: BinsQuery): BinsPiece {
+  const cells = new Map<number, Float64Array>();
+  const row = new Float64Array(FIELD_COUNT);
+  for (let iteration = 0; iteration < length; iteration++) {
+    const start = Math.floor(iteration / query.width) * query.width;
+    if (start + query.width <= query.from || start >= query.to) continue;
+    for (let rank = 0; rank < ranks; rank++) {
+      if (query.rank !== undefined && query.rank !== rank) continue;
+      const own = cells.get(start) ?? new Float64Array(CELL_COUNT);
+      if (!cells.has(start)) clearCells(own, 0);
+      cells.set(start, own);
+      writeRow(recordOf(iteration, rank), row);
+      addRow(own, 0, row);
+    }
+  }
+  return {
+    starts: [...cells.keys()],
+    cells: [...cells.values()].flatMap((own) =>
+      Array.from(own, (value) => (Number.isFinite(value) ? value : null)),
+    ),
+    lastSequence: length * ranks,
+  };
+}
+
+/** A history of records that came one by one; bins that it wants are there at once. */
+function stored(ranks: number, length: number, asked: BinsQuery[] = []): RunHistory {
+  const history = new RunHistory(ranks, (query) => {
+    asked.push(query);
+    const window = new BinWindow(query, ranks, history.completeLength);
+    window.add(piece(ranks, history.completeLength, query));
+    history.put(window);
+  });
+  fill(history, length);
+  // A chart is drawn again when its bins are there.
+  for (let rank = 0; rank < ranks; rank++) {
+    history.bins({ from: 0, to: length, limit: 10, rank });
+    history.bins({ from: 0, to: length, limit: 50, rank });
+  }
+  return history;
 }
 
 function average(values: readonly number[]): number {
@@ -32,8 +81,7 @@ describe('run history', () => {
   it.each([200, 9000])(
     'has the extremes of the rank asked for, of %i iterations',
     (length) => {
-      const history = new RunHistory(2);
-      fill(history, length);
+      const history = stored(2, length);
       const query = { from: 0, to: length, limit: 10 };
       const [both] = history.bins(query);
       const [second] = history.bins({ ...query, rank: 1 });
@@ -85,8 +133,7 @@ describe('run history', () => {
   });
 
   it('shows one rank on request, recent and long ago', () => {
-    const history = new RunHistory(3);
-    fill(history, 6000);
+    const history = stored(3, 6000);
     const recent = history.bins({ from: 5990, to: 6000, limit: 100, rank: 2 });
     expect(recent.map((bin) => meanOf(bin, 'loss'))).toEqual(
       Array.from({ length: 10 }, (_, index) => (5990 + index) * 10 + 2),
@@ -128,5 +175,53 @@ describe('run history', () => {
     expect(meanOf(bin!, 'density')).toBeUndefined();
     expect(meanOf(bin!, 'overlapped')).toBe(0);
     expect(extremesOf(bin!, 'metric')).toBeUndefined();
+  });
+
+  it('of a run that was opened has each record once, whatever comes twice or late', () => {
+    const length = 3000;
+    const sequenceOf = (iteration: number, rank: number): number =>
+      iteration * 2 + rank + 1;
+    const history = new RunHistory(2);
+    const width = history.widthFor(length);
+    const query = { from: 0, to: Number.MAX_SAFE_INTEGER, width };
+    history.addPiece(query, piece(2, length, query));
+    const from = length - 500;
+    history.readsFrom(from);
+    for (let iteration = from; iteration < length + 40; iteration++) {
+      for (let rank = 0; rank < 2; rank++) {
+        const sequence = sequenceOf(iteration, rank);
+        history.add(recordOf(iteration, rank), sequence);
+        history.add(recordOf(iteration, rank), sequence);
+      }
+    }
+    // A push that the bins have already, of an iteration that is not held.
+    history.add(recordOf(7, 1), sequenceOf(7, 1));
+    const bins = history.bins({ from: 0, to: length + 40, limit: 300 });
+    const records = bins.reduce((sum, bin) => sum + bin.records, 0);
+    expect(records).toBe(2 * (length + 40));
+    const sum = bins.reduce((all, bin) => all + bin.records * meanOf(bin, 'loss')!, 0);
+    expect(sum / records).toBeCloseTo(average([0.5, (length + 39) * 10 + 0.5]), 6);
+    expect(extremesOf(bins.at(-1)!, 'loss')![1]).toBe((length + 39) * 10 + 1);
+  });
+
+  it('asks for bins of a part that it has only in wider ones, and shows those until then', () => {
+    const asked: BinsQuery[] = [];
+    const history = stored(2, 9000, asked);
+    asked.length = 0;
+    const view = { from: 1003, to: 1203, limit: 300 };
+    const before = history.bins(view);
+    expect(asked).toEqual([{ from: 1003, to: 1203, width: 1, rank: undefined }]);
+    expect(before[0]!.to - before[0]!.from).toBeGreaterThan(1);
+    const after = history.bins(view);
+    expect(after).toHaveLength(200);
+    expect(after.map((bin) => meanOf(bin, 'loss'))).toEqual(
+      Array.from({ length: 200 }, (_, index) => (1003 + index) * 10 + 0.5),
+    );
+    expect(asked).toHaveLength(1);
+    // Where it ends in iterations that are held one by one, these are drawn.
+    const last = { from: 4000, to: 9000, limit: 3000 };
+    history.bins(last);
+    const mixed = history.bins(last);
+    expect(mixed.reduce((sum, bin) => sum + bin.records, 0)).toBe(10_000);
   });
 });

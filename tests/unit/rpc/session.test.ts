@@ -33,7 +33,8 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   switchPlan: ['run-1', { method: 'topk', ratio: 0.01 }, { residual: 'drop' }],
   runs: [{ search: 'first', limit: 5, offset: 2, deleted: true }],
   run: ['run-1'],
-  iterations: ['run-1', { from: 1, to: 9, stride: 2, most: 10 }],
+  iterations: ['run-1', { from: 1, fromRank: 2, to: 9, most: 10 }],
+  bins: ['run-1', { from: 1, to: 9, width: 4, rank: 1 }],
   runLog: ['run-1', 3],
   setDeleted: ['run-1', true],
   history: [],
@@ -92,6 +93,15 @@ describe('a call', () => {
     },
   );
 
+  it('reaches the core without the arguments at its end that are undefined', async () => {
+    const core = new SmallCore();
+    const { connection } = await open(core);
+    await connection.api.exportRun('run-1', 'csv', undefined);
+    await connection.api.launch(SPEC, undefined);
+    expect(core.named('exportRun')).toEqual([['run-1', 'csv']]);
+    expect(core.named('launch')).toEqual([[SPEC]]);
+  });
+
   it('that fails rejects with the error’s data, all of it', async () => {
     const { connection } = await open(new SmallCore());
     await expect(connection.api.run('nope')).rejects.toEqual({
@@ -127,7 +137,7 @@ describe('a call', () => {
     const core = new SmallCore();
     const { connection } = await open(core);
     await expect(
-      connection.api.iterations('run-1', { from: -1, to: 4, stride: 1, most: 10 }),
+      connection.api.iterations('run-1', { from: -1, to: 4, most: 10 }),
     ).rejects.toMatchObject({
       code: 'RPC_INVALID_ARGUMENTS',
       kind: 'input',

@@ -101,6 +101,8 @@ export class SmallCore implements ServedCore {
         entries: [ENTRY],
         next: { from: 3, fromRank: 1 },
       }),
+    bins: (run, query) =>
+      this.#answer('bins', [run, query], { starts: [], cells: [], lastSequence: 3 }),
     runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     catchUps: () => this.#answer('catchUps', [], []),

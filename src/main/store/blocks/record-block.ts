@@ -1,23 +1,16 @@
 /**
  * A block: some iteration records of a run with their sequences, in a seventh of the bytes of
- * their JSON or less. Columns (`value-column.ts`), compressed with deflate, which every Node
- * and Electron has; zstd makes them no smaller, because what is left is noise of clocks.
- *
- *   version (1) · CRC-32 of what follows unpacked · deflate of
- *     { u32 length · JSON of count and shape · columns of sequences and records }
+ * their JSON or less: columns (`value-column.ts`) of sequences and records, packed
+ * (`packed-columns.ts`).
  */
-import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
+import { packColumns, unpackColumns } from './packed-columns.ts';
 import {
   decodeColumn,
   encodeColumn,
   type ColumnShape,
   type ReadColumn,
 } from './value-column.ts';
-
-const VERSION = 1;
-const HEAD_BYTES = 5;
-const LENGTH_BYTES = 4;
 
 export interface IterationEntry {
   readonly sequence: number;
@@ -48,14 +41,7 @@ export function encodeBlock(entries: readonly IterationEntry[]): Uint8Array {
     ranks: column(({ record }) => record.rank),
     records: column(({ record }) => record),
   };
-  const json = Buffer.from(JSON.stringify(head));
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32LE(json.length);
-  const body = Buffer.concat([length, json, ...parts]);
-  const start = Buffer.alloc(HEAD_BYTES);
-  start.writeUInt8(VERSION);
-  start.writeUInt32LE(crc32(body), 1);
-  return Buffer.concat([start, deflateRawSync(body)]);
+  return packColumns(head, parts);
 }
 
 /** A decoded block. Its rows are sorted by rank and iteration; records are made when read. */
@@ -68,18 +54,11 @@ export class RecordBlock {
 
   /** @throws Error if the bytes are damaged */
   constructor(content: Uint8Array) {
-    const packed = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    if (packed.readUInt8() !== VERSION) throw new Error('unknown version of a block');
-    const body = inflateRawSync(packed.subarray(HEAD_BYTES));
-    if (crc32(body) !== packed.readUInt32LE(1)) {
-      throw new Error('a block does not match its checksum');
-    }
-    let at = LENGTH_BYTES + body.readUInt32LE();
-    const head = JSON.parse(body.toString('utf8', LENGTH_BYTES, at)) as BlockHead;
-    const take = (bytes: number): Uint8Array => body.subarray(at, (at += bytes));
+    const { head: read, take } = unpackColumns(content);
+    const head = read as BlockHead;
     const numbers = (shape: ColumnShape): Float64Array => {
-      const read = decodeColumn(shape, head.count, take);
-      return Float64Array.from({ length: head.count }, (_, row) => read(row) as number);
+      const at = decodeColumn(shape, head.count, take);
+      return Float64Array.from({ length: head.count }, (_, row) => at(row) as number);
     };
     this.sequences = numbers(head.sequences);
     this.iterations = numbers(head.iterations);

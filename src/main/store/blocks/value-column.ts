@@ -72,7 +72,7 @@ export function encodeColumn(
     const column = encodeColumn(all, parts);
     return { is: 'map', counts, total: all.length, keys, values: column };
   }
-  const fields = [...names].map((name): FieldShape => {
+  const fields = [...names].flatMap((name): FieldShape[] => {
     const rows: number[] = [];
     const present: unknown[] = [];
     for (let row = 0; row < values.length; row++) {
@@ -83,12 +83,13 @@ export function encodeColumn(
       rows.push(row);
       present.push(value);
     }
+    if (rows.length === 0) return [];
     if (rows.length === values.length) {
-      return { name, column: encodeColumn(present, parts) };
+      return [{ name, column: encodeColumn(present, parts) }];
     }
     const code = numbers(rows);
     const column = encodeColumn(present, parts);
-    return { name, rows: { count: rows.length, code }, column };
+    return [{ name, rows: { count: rows.length, code }, column }];
   });
   return { is: 'object', fields };
 }
@@ -184,13 +185,23 @@ const isNumber = (value: unknown): value is number => Number.isFinite(value);
 const isPlain = (value: unknown): value is Plain =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** All names of defined fields; records mostly have the same ones, in the same order. */
+/** All names; records mostly have the same ones, in the same order. */
 function namesIn(values: readonly Plain[]): ReadonlySet<string> {
   const names = new Set<string>();
+  let last: readonly string[] = [];
   for (const value of values) {
-    for (const name in value) if (value[name] !== undefined) names.add(name);
+    const own = Object.keys(value);
+    if (isSame(own, last)) continue;
+    for (const name of own) names.add(name);
+    last = own;
   }
   return names;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 const namesOf = (value: Plain): string[] =>

@@ -2,9 +2,9 @@
  * The numbers of an iteration record as one row of a typed array, for the charts. A
  * quantity that was not observed is NaN.
  */
-import { PHASES, type Phase } from '../../shared/phases.ts';
-import type { Charted, IterationField } from '../../shared/records/iteration-field.ts';
-import { CHART_FIELDS, type IterationRecord } from '../../shared/records/iteration.ts';
+import { PHASES, type Phase } from '../phases.ts';
+import type { Charted, IterationField } from './iteration-field.ts';
+import { CHART_FIELDS, type IterationRecord } from './iteration.ts';
 
 type ChartField = Charted<typeof CHART_FIELDS>;
 export type Field = Phase | ChartField;
@@ -15,7 +15,8 @@ const CHARTED = DEFINITIONS.flatMap(([name, { chart }]) =>
   chart === undefined ? [] : [name as ChartField],
 );
 
-const FIELDS: readonly Field[] = [...PHASES, ...CHARTED];
+/** All of them, in the order of a row. */
+export const FIELDS: readonly Field[] = [...PHASES, ...CHARTED];
 
 export const FIELD_COUNT = FIELDS.length;
 
