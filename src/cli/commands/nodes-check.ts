@@ -33,7 +33,10 @@ export function addNodesCheckCommand(nodes: Command): void {
           const seen = await inventory.check(name);
           if (name === LOCAL_NODE) return { seen, found: [] };
           const node = inventory.remote(store.nodes.named(name));
-          return { seen, found: foundRuns(store, (await node.runs()) ?? []) };
+          return {
+            seen,
+            found: foundRuns(store, node.name, (await node.runs()) ?? []),
+          };
         },
         connectOptions(flags),
       );

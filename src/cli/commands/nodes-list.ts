@@ -88,7 +88,7 @@ async function lookAt(
     const runs = await withinList(entry.name, (signal) =>
       inventory.remote(entry).runs({ interactive: false, signal }),
     );
-    return { found: foundRuns(store, runs ?? []) };
+    return { found: foundRuns(store, entry.name, runs ?? []) };
   } catch (error) {
     if (!(error instanceof GradwireError)) throw error;
     return { unreached: error.toData() };

@@ -190,7 +190,7 @@ export class NodeDesk {
     try {
       const runs = await runsOn(name);
       if (runs === undefined) return;
-      const found = foundRuns(store, runs);
+      const found = foundRuns(store, name, runs);
       const known = this.#known.get(name);
       const way = wayTo(entry);
       if (known?.way === way && isDeepStrictEqual(found, known.found)) return;
@@ -204,7 +204,8 @@ export class NodeDesk {
   /** Runs in progress there that are not followed here. */
   async #findRuns(node: RemoteNode): Promise<readonly FoundRun[]> {
     const { runsOn, store } = this.#options;
-    return foundRuns(store, (await runsOn(node.name)) ?? (await node.runs()) ?? []);
+    const { name } = node;
+    return foundRuns(store, name, (await runsOn(name)) ?? (await node.runs()) ?? []);
   }
 
   async uninstall(name: string): Promise<void> {

@@ -633,8 +633,11 @@ export class RunCoordinator {
       return;
     }
     const { run } = message;
-    if (run.phase !== 'interrupted') this.#interrupted.delete(run.run);
-    if (run.phase === 'interrupted' && this.#followers.has(run.run, link)) {
+    const isInterrupted = run.phase === 'interrupted';
+    if (!isInterrupted && this.#recovery.isOn(link, run.run)) {
+      this.#interrupted.delete(run.run);
+    }
+    if (isInterrupted && this.#followers.has(run.run, link)) {
       this.#considerRestart(run.run);
     }
     if (run.phase === 'ended') this.#followers.ended(link, run);

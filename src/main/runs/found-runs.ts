@@ -3,18 +3,28 @@
  * lost are corrected; it follows them again.
  */
 import type { FoundRun } from '../../shared/found-run.ts';
+import { nodesOf } from '../../shared/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded } from '../../shared/rpc/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 
-/** @param supervised all runs that the machine's supervisor has */
+/**
+ * What the machine says of a run that is stored here without it is left out.
+ * @param node its name
+ * @param supervised all runs that the machine's supervisor has
+ */
 export function foundRuns(
   store: RunStore,
+  node: string,
   supervised: readonly RunStatus[],
 ): readonly FoundRun[] {
   const going = supervised.filter(({ phase }) => phase !== 'ended');
   return going.flatMap(({ run: id, spec, createdAt, ranks }) => {
-    if (store.has(id)) store.reopen(id);
+    if (store.has(id)) {
+      const nodes = nodesOf(store.spec(id));
+      if (nodes.includes(node)) store.reopen(id);
+      else if (!nodes.some((was) => store.nodes.renamedTo(was) === node)) return [];
+    }
     const here = whereItStands(store, id);
     if (here === undefined) return [];
     const { name, world } = spec;

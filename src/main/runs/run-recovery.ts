@@ -195,9 +195,17 @@ export class RunRecovery {
     );
   }
 
+  /**
+   * Whether a run is on a machine, by what is stored of the run: nothing that another machine
+   * says of it counts. It need not lie: two entries may lead to one machine.
+   */
+  isOn(link: NodeLink, run: string): boolean {
+    return this.#store.has(run) && nodesOf(this.#store.spec(run)).includes(link.name);
+  }
+
   /** Follows a supervisor's run, and adds its row if missing. */
   async takeIn(link: NodeLink, supervised: RunStatus): Promise<void> {
-    const { run, spec, createdAt, phase, lastSequence } = supervised;
+    const { run, createdAt, phase, lastSequence } = supervised;
     if (this.#store.space.isPurged(run)) {
       // The user threw it away: the machine need not keep it either.
       if (phase === 'ended') this.#followers.acknowledge(link, run, lastSequence);
@@ -207,10 +215,15 @@ export class RunRecovery {
       // It belongs to another computer's app, which has the journals of its other
       // nodes.
       if (link !== this.#nodes.lead) return;
+      if (!nodesOf(supervised.spec).includes(link.name)) return;
       this.#options.changed(
-        this.#store.create({ id: run, spec, switches: [], createdAt }),
+        this.#store.create({
+          ...{ id: run, spec: supervised.spec, switches: [], createdAt },
+        }),
       );
     }
+    if (!this.isOn(link, run)) return;
+    const spec = this.#store.spec(run);
     const stored = this.#store.journalPosition(run, link.name);
     // It was called lost while this machine was out of reach.
     const isNews = phase !== 'ended' || stored < lastSequence;

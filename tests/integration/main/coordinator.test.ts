@@ -5,9 +5,11 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { localNode } from '../../../src/main/cluster/local-node.ts';
+import type { NodeAccess } from '../../../src/main/cluster/node-link.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
+import { foundRuns } from '../../../src/main/runs/found-runs.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
@@ -37,7 +39,11 @@ afterEach(async () => {
   rmSync(home.directory, { recursive: true });
 });
 
-async function play(script: Script, scope: 'all' | 'own' = 'own'): Promise<void> {
+async function play(
+  script: Script,
+  scope: 'all' | 'own' = 'own',
+  others: readonly NodeAccess[] = [],
+): Promise<void> {
   supervisor = await ScriptedSupervisor.listen(home.socket, script);
   heard = [];
   notices = [];
@@ -47,8 +53,8 @@ async function play(script: Script, scope: 'all' | 'own' = 'own'): Promise<void>
     store,
     nodes: {
       lead: own.name,
-      names: () => [own.name],
-      access: (name) => (name === own.name ? own : undefined),
+      names: () => [own, ...others].map(({ name }) => name),
+      access: (name) => [own, ...others].find((access) => access.name === name),
     },
     scope,
     events: {
@@ -362,6 +368,59 @@ describe('recovery', () => {
       { run: 'r', sequence: run.length },
     ]);
   });
+});
+
+test('what a machine says of runs that are not on it changes nothing', async () => {
+  const away = { ...home, socket: `${home.socket}.box` };
+  const on = (nodes: readonly string[]) =>
+    sampleSpec({ iterations: 50, world: { ranks: 2, nodes } });
+  const here = on(['this-computer']);
+  const both = on(['box', 'this-computer']);
+  const create = (id: string, of: typeof here): void => {
+    store.create({ id, spec: of, switches: [], createdAt: 1 });
+  };
+  create('ended', here);
+  store.append('ended', run);
+  create('lost', here);
+  store.fail('lost', failure('RUN_LOST', 'it is lost').toData(), 2);
+  create('own', on(['box']));
+  const before = ['ended', 'lost'].map((id) => [store.summary(id), storedRun(id)]);
+  // Of each it says that it goes on there, on two machines.
+  const claims = ['ended', 'lost', 'own'].map((id) =>
+    supervised(id, { spec: both, lastSequence: 2 * run.length }),
+  );
+  const box = await ScriptedSupervisor.listen(away.socket, {
+    runs: claims,
+    answer: ({ method, body }, client) => {
+      if (method !== 'subscribe') return undefined;
+      const { run: id } = body as { run: string };
+      queueMicrotask(() => {
+        for (const claim of claims) client.send({ type: 'run', run: claim });
+        for (const { run: claimed } of claims) client.records(claimed, run);
+      });
+      return { lastSequence: id === 'own' ? run.length : 2 * run.length };
+    },
+  });
+  try {
+    await play({ runs: [] }, 'all', [localNode(away, 'box')]);
+    await coordinator.recover();
+    expect(await coordinator.ended('own')).toMatchObject({ state: 'completed' });
+    expect(foundRuns(store, 'box', [...claims, supervised('new')])).toMatchObject([
+      { id: 'own', here: 'ended' },
+      { id: 'new', here: 'unknown' },
+    ]);
+    expect(['ended', 'lost'].map((id) => [store.summary(id), storedRun(id)])).toEqual(
+      before,
+    );
+    expect(notices).toEqual([]);
+    const asked = box.requests.filter(({ method }) => method !== 'runs');
+    expect(asked.map(({ body }) => (body as { run?: string }).run)).toEqual(
+      asked.map(() => 'own'),
+    );
+  } finally {
+    await coordinator.close();
+    await box.close();
+  }
 });
 
 describe('launching', () => {
