@@ -26,6 +26,7 @@ import type { PageTerminals } from '../terminal/page-terminals.ts';
 import { DataDesk } from './data-desk.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
 import { HistoryDesk } from './history-desk.ts';
+import { HistoryWatch } from './history-watch.ts';
 import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
@@ -177,6 +178,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const terminals = new AppTerminals((node, size, signal) =>
     inventory.remote(store.nodes.named(node)).shell(size, signal),
   );
+  const historyWatch = new HistoryWatch(store);
+  const lookAtHistory = (): void => {
+    const { changed, isPurged } = historyWatch.look();
+    for (const summary of changed) outbox.changed(summary);
+    if (isPurged) outbox.historyPurged();
+  };
   // Commands share the database, so runs that they launch are found and shown at once.
   let isExpecting = false;
   const discovery = setInterval(() => {
@@ -185,6 +192,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       if (changed) {
         showNodes();
         lookAtNodes();
+        lookAtHistory();
       }
       if (!changed && !isExpecting) return;
       isExpecting = false;

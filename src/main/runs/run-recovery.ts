@@ -217,9 +217,7 @@ export class RunRecovery {
       if (link !== this.#nodes.lead) return;
       if (!nodesOf(supervised.spec).includes(link.name)) return;
       this.#options.changed(
-        this.#store.create({
-          ...{ id: run, spec: supervised.spec, switches: [], createdAt },
-        }),
+        this.#store.create({ id: run, spec: supervised.spec, switches: [], createdAt }),
       );
     }
     if (!this.isOn(link, run)) return;

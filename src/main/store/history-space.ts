@@ -173,6 +173,11 @@ export class HistorySpace {
     return undefined;
   }
 
+  /** How many runs have ever been purged. */
+  purgedRuns(): number {
+    return this.#guard(() => this.#statements.purgedRuns.get()!.count);
+  }
+
   isPurged(id: string): boolean {
     return this.#guard(() => this.#statements.isPurged.get({ id }) !== undefined);
   }
@@ -318,6 +323,9 @@ function prepare(database: Database.Database) {
     remember: database.prepare<[string]>(
       'INSERT OR IGNORE INTO purged_runs (id) VALUES (?)',
     ),
+    purgedRuns: database.prepare<[], { count: number }>(`
+      SELECT (SELECT count(*) FROM purged_runs) +
+        (SELECT count(*) FROM runs WHERE deleted = 2) AS count`),
     /** What is left belongs to it: a row for each node and rank. */
     removeRun: database.prepare<[number]>('DELETE FROM runs WHERE number = ?'),
     isPurged: database.prepare<[{ id: string }], { found: 1 }>(`

@@ -626,8 +626,8 @@ export class RunStore {
 
   #row(id: string): RunRow {
     const row = this.#statements.runById.get(id);
-    if (row === undefined) throw unknownRun(id);
-    return row;
+    if (row !== undefined) return row;
+    throw this.space.isPurged(id) ? purgedRun(id) : unknownRun(id);
   }
 
   #guard<T>(action: () => T): T {
@@ -643,6 +643,11 @@ export class RunStore {
     }
   }
 }
+
+const purgedRun = (id: string): Error =>
+  inputError('RUN_PURGED', `run ${id} was deleted for good`, {
+    next: 'Its records are no longer on this computer.',
+  });
 
 function unknownRun(id: string): Error {
   return inputError('RUN_UNKNOWN', `there is no run "${id}"`, {

@@ -63,6 +63,7 @@ export class AppState {
       connection.on('runChanged', (summary) => this.#noteRun(summary)),
       connection.on('caughtUp', (catchUp) => this.#tellCatchUp(catchUp)),
       connection.on('notice', (error) => this.toasts.error(error)),
+      connection.on('historyPurged', () => this.#loadRecent()),
       connection.on('resync', () => this.load()),
       connection.on('hostCommand', (id) => this.commands.run(id)),
     );
@@ -104,10 +105,7 @@ export class AppState {
     if (this.connection.status !== 'connected') return;
     void this.#ask(this.api.info(), (info) => (this.#info = info));
     void this.#ask(this.api.presets(), (presets) => (this.#presets = presets));
-    void this.#ask(
-      this.api.runs({ limit: RECENT }),
-      (recent) => (this.#recent = recent),
-    );
+    this.#loadRecent();
     void this.#ask(this.api.catchUps(), (catchUps) => {
       for (const catchUp of catchUps) this.#tellCatchUp(catchUp);
     });
@@ -117,6 +115,13 @@ export class AppState {
     void this.cluster.load();
     void this.dataSets.load();
     this.loadCatalogue();
+  }
+
+  #loadRecent(): void {
+    void this.#ask(
+      this.api.runs({ limit: RECENT }),
+      (recent) => (this.#recent = recent),
+    );
   }
 
   loadCatalogue(): void {

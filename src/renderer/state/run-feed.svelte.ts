@@ -86,6 +86,7 @@ export class RunFeed {
       connection.on('runChanged', (summary) => {
         if (summary.id === run) this.#summary = summary;
       }),
+      connection.on('historyPurged', () => void this.#checkPurged()),
       connection.on('resync', () => this.#resync()),
     );
     void this.#open();
@@ -111,6 +112,11 @@ export class RunFeed {
 
   get error(): ErrorData | undefined {
     return this.#error;
+  }
+
+  /** Whether it was deleted for good: nothing of it can be read any longer. */
+  get isPurged(): boolean {
+    return this.#error?.code === 'RUN_PURGED';
   }
 
   /** Oldest first. */
@@ -178,6 +184,17 @@ export class RunFeed {
     if (this.#history !== undefined) this.#readMissed();
     else if (this.#opening) this.#readAgain = true;
     else void this.#open();
+  }
+
+  /** Runs have been deleted for good: this one may be among them. */
+  async #checkPurged(): Promise<void> {
+    if (this.live) return;
+    try {
+      await this.#api.iterations(this.run, { from: 0, to: 0, most: 1 });
+    } catch (error) {
+      const data = isErrorData(error) ? error : toErrorData(error);
+      if (data.code === 'RUN_PURGED') this.#error = data;
+    }
   }
 
   async #open(): Promise<void> {

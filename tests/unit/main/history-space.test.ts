@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { HistoryWatch } from '../../../src/main/app/history-watch.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import {
   entries,
@@ -48,8 +49,8 @@ describe('a purge', () => {
     clear();
     expect(store.space.bytes).toBeLessThanOrEqual(before);
     expect(store.has('gone')).toBe(false);
-    expect(() => store.setDeleted('gone', false)).toThrow(code('RUN_UNKNOWN'));
-    expect(() => store.append('gone', wholeRun(2))).toThrow(code('RUN_UNKNOWN'));
+    expect(() => store.setDeleted('gone', false)).toThrow(code('RUN_PURGED'));
+    expect(() => store.append('gone', wholeRun(2))).toThrow(code('RUN_PURGED'));
     // A machine may still have its journal.
     expect(store.space.isPurged('gone')).toBe(true);
     expect(store.space.isPurged('kept')).toBe(false);
@@ -128,3 +129,43 @@ test.skipIf(process.platform === 'win32')(
     expect(modes()).toEqual(['600', '600', '600']);
   },
 );
+
+test('the app notices what a command does to runs that have ended', () => {
+  for (const id of ['a', 'b', 'c']) {
+    store.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
+    store.append(id, wholeRun(1));
+  }
+  const app = RunStore.open(file);
+  try {
+    const watch = new HistoryWatch(app);
+    const news = () => {
+      const { changed, isPurged } = watch.look();
+      return [changed.map(({ deleted, id }) => [id, deleted]), isPurged];
+    };
+    expect(news()).toEqual([[], false]);
+    store.setDeleted('a', true);
+    store.setDeleted('b', true);
+    expect(news()).toEqual([
+      [
+        ['a', true],
+        ['b', true],
+      ],
+      false,
+    ]);
+    store.setDeleted('a', false);
+    store.purge('b');
+    expect(news()).toEqual([[['a', false]], true]);
+    // What is left of it goes later.
+    clear();
+    expect(news()).toEqual([[], false]);
+    // Between two looks.
+    store.setDeleted('c', true);
+    store.purge('c');
+    clear();
+    expect(news()).toEqual([[], true]);
+    expect(() => app.shown('c')).toThrow(code('RUN_PURGED'));
+    expect(() => app.shown('d')).toThrow(code('RUN_UNKNOWN'));
+  } finally {
+    app.close();
+  }
+});
