@@ -1,7 +1,7 @@
 /**
- * What a server offers in its first message (KEXINIT, RFC 4253, section 7.1), which is in
- * clear, compared with what the built-in client has: for the error where nothing matches,
- * since ssh2 says only which list it is.
+ * The algorithms that a server offers in its first message (KEXINIT, RFC 4253, section 7.1),
+ * which is in clear, compared with those that the built-in client has: for the error where
+ * nothing matches, since ssh2 says only which list it is.
  */
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
@@ -71,7 +71,10 @@ export class OfferReader {
   }
 }
 
-/** What is offered of a kind, by a server alone, and whether a newer client would take it. */
+/**
+ * The list in which server and client have nothing in common, and whether all of it is
+ * outdated.
+ */
 export interface Mismatch {
   readonly text: string;
   /** Everything offered is outdated: updating the server is the remedy. */

@@ -1,8 +1,8 @@
 /**
- * How `ssh` asks without a terminal: it runs the program that SSH_ASKPASS names, with its
- * question as the argument. Ours passes the question to a socket of this process and prints
- * the answer. Both are in a directory that no other user can enter, and every request carries
- * a token made for this one connection.
+ * The program through which `ssh` asks without a terminal: it runs what SSH_ASKPASS names,
+ * with its question as the argument. Ours passes the question to a socket of this process and
+ * prints the answer. Both are in a directory that no other user can enter, and every request
+ * carries a token made for this one connection.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, writeFileSync } from 'node:fs';

@@ -22,7 +22,7 @@ import { messageOf, printable, printableLines } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
 import { NOT_SUPPORTED, unusableKey } from './unusable-key.ts';
 
-/** As often as OpenSSH asks for a password or a passphrase. */
+/** Attempts at a password or a passphrase: as many as OpenSSH allows. */
 const ATTEMPTS = 3;
 
 export interface AuthenticationContext {

@@ -32,7 +32,7 @@ export class SshConnection implements RemoteConnection {
   readonly target: SshTarget;
   readonly closed: Promise<SshEnd>;
   readonly #hops: readonly Hop[];
-  /** By the host's port that listens for us. */
+  /** Receivers of forwarded connections, by the host's port that listens for us. */
   readonly #accepting = new Map<number, (stream: RemoteStream) => void>();
   readonly #shells = new OpenShells();
 
@@ -242,7 +242,7 @@ export class SshConnection implements RemoteConnection {
   }
 }
 
-/** Why a hop can no longer be used. */
+/** Returns the reason why a hop can no longer be used; undefined while it can. */
 function lossOf({ ended }: Hop, target: SshTarget): GradwireError | undefined {
   if (ended === undefined) return undefined;
   return ended.error ?? connectionClosed(target);

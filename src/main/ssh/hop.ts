@@ -39,7 +39,7 @@ export interface HopContext extends HostKeyOptions {
   readonly jump: boolean;
 }
 
-/** Why a connection ended; without an error, we closed it. */
+/** The end of a connection, with its cause; without an error, we closed it. */
 export interface SshEnd {
   readonly error: GradwireError | undefined;
 }

@@ -31,7 +31,7 @@ export type KeyCandidate =
       readonly text: Buffer;
     };
 
-/** Why a configured key could not be offered. */
+/** A configured key that could not be offered, and why. */
 export interface UnusableKey {
   readonly kind: 'absent' | 'unreadable' | 'unsupported' | 'agent';
   readonly file: string;

@@ -50,7 +50,7 @@ interface Entry {
   opening: Opening | undefined;
   leases: number;
   idle: NodeJS.Timeout | undefined;
-  /** It must not be handed out any more. */
+  /** Whether it must not be handed out any more. */
   retired: boolean;
 }
 
@@ -63,7 +63,7 @@ export class SshPool implements AsyncDisposable {
   readonly #options: SshPoolOptions;
   readonly #secrets = new RememberedSecrets();
   readonly #entries = new Map<string, Entry>();
-  /** Those that are still held. */
+  /** Retired entries that are still held. */
   readonly #retired = new Set<Entry>();
   #closed = false;
 
@@ -122,7 +122,7 @@ export class SshPool implements AsyncDisposable {
     if (this.#entries.get(keyOf(target))?.leases === 0) this.retire(target);
   }
 
-  /** Those that no other target uses. */
+  /** Forgets those secrets of a target that no other target uses. */
   #forgetSecrets(entry: Entry): void {
     const others = [...this.#entries.values()].filter((other) => other !== entry);
     const used = others.flatMap(({ target }) => hopsTo(target));

@@ -6,13 +6,13 @@ import { aborted, timedOut } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';
 
 export interface CommandOptions {
-  /** Its stdin, closed afterwards. */
+  /** The command's stdin, closed afterwards. */
   readonly input?: Uint8Array | string | Readable | undefined;
-  /** Its name in errors; default: the command itself. */
+  /** The command's name in errors; default: the command itself. */
   readonly title?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly deadlineMs?: number | undefined;
-  /** What it prints when it begins, and by when: a login shell may hang before. */
+  /** The mark that it prints when it begins, and by when: a login shell may hang before. */
   readonly begins?: { readonly mark: string; readonly withinMs: number } | undefined;
   /** Limit for stdout in bytes; more is an error. */
   readonly maxBytes?: number | undefined;

@@ -18,7 +18,7 @@ const PROBE_MS = 20_000;
 export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
   /** The script's name in errors. */
   readonly name?: string | undefined;
-  /** How long the login shell may take to begin it; default: as long as the script. */
+  /** Most milliseconds until the login shell begins the script; default: as long as the script. */
   readonly shellMs?: number | undefined;
   /** Shell variables, with any values. */
   readonly variables?: Readonly<Record<string, string>> | undefined;

@@ -37,10 +37,7 @@ export interface RemoteChannel {
 const STDERR_TAIL = 16_384;
 
 export class RemoteStream extends Duplex {
-  /**
-   * How the remote command ended; rejects if the connection was lost first. It may be
-   * ignored.
-   */
+  /** The remote command's end; rejects if the connection was lost first. It may be ignored. */
   readonly exit: Promise<RemoteExit>;
   readonly #channel: RemoteChannel;
   #stderr = Buffer.alloc(0);

@@ -52,8 +52,8 @@ const LOOPBACK = '127.0.0.1';
 const DYNAMIC_PORTS = [49_152, 65_536] as const;
 const PORTS_TRIED = 8;
 /**
- * How long a connection to the port may take to arrive here; after that another program has
- * the port.
+ * Most time for a connection to the port to arrive here; after that another program has the
+ * port.
  */
 const RETURN_MS = 5000;
 /**

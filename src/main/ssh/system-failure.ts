@@ -24,7 +24,7 @@ import { hopsTo, placeOf, type SshTarget } from './target.ts';
 import { notValid, validityOf } from './user-certificate.ts';
 
 export interface SystemWords {
-  /** Its log. */
+  /** The log of `ssh`. */
   readonly log: string;
   /** The output of `ssh` (with the servers' banners) and of a ProxyCommand. */
   readonly stderr: string;
@@ -84,7 +84,7 @@ export function explainFailure(target: SshTarget, words: SystemWords): GradwireE
   return unreachable(target, `ssh cannot connect: ${said}`, nextStep(target, log));
 }
 
-/** What `ssh` says when the other side is gone; which of it, is chance. */
+/** Words of `ssh` when the other side is gone; chance decides which of them it prints. */
 const CLOSED =
   /Broken pipe|Connection reset|closed by remote host|Connection to \S+ closed|Connection closed by/;
 

@@ -25,7 +25,7 @@ exec "$@" 3<&-
 `;
 
 const STDERR_TAIL = 16_384;
-/** How long `ssh` may take to end when asked; then it is killed. */
+/** Most time for `ssh` to end when asked; then it is killed. */
 const PATIENCE_MS = 2000;
 
 export class SystemProcess {

@@ -5,7 +5,7 @@ import { hopsTo, type SshTarget } from './target.ts';
 export type SystemPrompt =
   | {
       readonly kind: 'host-key';
-      /** As in known_hosts files: `host`, `[host]:port`, or an alias. */
+      /** The host as known_hosts files name it: `host`, `[host]:port`, or an alias. */
       readonly name: string;
       /** `ssh-ed25519`, … */
       readonly keyType: string;

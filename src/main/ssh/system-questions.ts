@@ -45,7 +45,7 @@ export class SystemQuestions {
     this.#context = context;
   }
 
-  /** Why we refused a host key; more informative than the following error of `ssh`. */
+  /** Our reason to refuse a host key; more informative than the following error of `ssh`. */
   get refused(): GradwireError | undefined {
     return this.#refused;
   }

@@ -13,7 +13,7 @@ export type HostKeyChecking = 'yes' | 'accept-new' | 'ask' | 'no';
 
 /** The route for the system's `ssh`. */
 export interface SystemRoute {
-  /** As in ~/.ssh/config. */
+  /** The host's name in ~/.ssh/config. */
   readonly name: string;
   readonly user?: string | undefined;
   readonly port?: number | undefined;
@@ -34,7 +34,7 @@ export interface SshTarget {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Its Host in ~/.ssh/config, if that is another name; only for messages. */
+  /** The host's `Host` in ~/.ssh/config, if that is another name; only for messages. */
   readonly alias?: string | undefined;
   /** Files of private keys, in the order in which they are tried. */
   readonly identities: readonly string[];
@@ -106,7 +106,7 @@ export function placeOf({ user, host, port }: SshTarget): string {
   return `${user}@${hostAndPort(host, port)}`;
 }
 
-/** For messages: `the jump host door (10.0.0.7)`. */
+/** Names a hop in messages: `the jump host door (10.0.0.7)`. */
 export function hopText({ host, alias }: SshTarget, isJump: boolean): string {
   const name = alias === undefined ? host : `${alias} (${host})`;
   return isJump ? `the jump host ${name}` : name;

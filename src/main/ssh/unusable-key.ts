@@ -1,4 +1,4 @@
-/** Why a log-in failed that no key could be offered for. */
+/** The error of a log-in for which no key could be offered. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { UnusableKey } from './key-candidate.ts';
 

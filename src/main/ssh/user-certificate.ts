@@ -42,7 +42,7 @@ export function validityOf(file: string): Validity | undefined {
   }
 }
 
-/** Why it is not valid at this time, ms since 1970; undefined if it is. */
+/** Returns why a certificate is not valid at `now` (ms since 1970); undefined if it is. */
 export function notValid({ from, until }: Validity, now: number): string | undefined {
   const seconds = BigInt(Math.floor(now / 1000));
   if (seconds >= until) return `expired at ${momentOf(until)}`;

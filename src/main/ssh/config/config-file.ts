@@ -7,7 +7,7 @@ import path from 'node:path';
 import { inputError } from '../../../shared/errors.ts';
 
 export interface ConfigLine {
-  /** In lower case. */
+  /** The keyword in lower case. */
   readonly keyword: string;
   readonly values: readonly string[];
   /** `FILE:LINE`. */

@@ -1,4 +1,4 @@
-/** What a hop's configuration and the files beside its keys require of the client. */
+/** Demands on the client from a hop's configuration and from the files beside its keys. */
 import { existsSync, readFileSync } from 'node:fs';
 import { readKnownHosts } from '../host-keys/known-hosts-files.ts';
 import { isOnlyAuthority, serverNames } from '../host-keys/known-hosts.ts';

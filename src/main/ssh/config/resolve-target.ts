@@ -65,7 +65,7 @@ interface ResolvedHop {
 interface Resolving {
   readonly options: ResolveOptions;
   readonly notices: Set<string>;
-  /** For all hops, in the order in which they are reached. */
+  /** All hops, in the order in which they are reached. */
   readonly hops: ResolvedHop[];
 }
 
@@ -105,9 +105,9 @@ function withoutRoute({ system: _, ...target }: SshTarget): SshTarget {
 
 /** Names in ~/.ssh/config and its includes. */
 export interface NamedHosts {
-  /** Those that each mean one host. */
+  /** Names that each mean one host. */
   readonly hosts: readonly string[];
-  /** Those that cannot be used, and why; patterns are not among them. */
+  /** Names that cannot be used, and why; patterns are not among them. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
 }
 
@@ -230,7 +230,8 @@ function plainAddress(host: string): string {
 }
 
 /**
- * As with OpenSSH's -J, the first jump may have its own jumps; the others follow it.
+ * Resolves a list of jump hosts. The first may have jumps of its own, as with OpenSSH's -J;
+ * the others follow it.
  */
 async function resolveJumps(
   text: string | undefined,

@@ -21,7 +21,7 @@ export function parseHostKey(blob: Buffer): HostKey | undefined {
   return /^[\x21-\x7e]+$/.test(type) ? { type, blob } : undefined;
 }
 
-/** As `ssh-keygen -l` prints it: `SHA256:` and unpadded base64. */
+/** Returns the fingerprint as `ssh-keygen -l` prints it: `SHA256:` and unpadded base64. */
 export function fingerprintOf({ blob }: HostKey): string {
   const digest = createHash('sha256').update(blob).digest('base64');
   return `SHA256:${digest.replace(/=+$/, '')}`;

@@ -9,7 +9,7 @@ export interface KnownHost {
   /** The line's marker for the key; default: it is the host's. */
   readonly marker?: 'revoked' | 'cert-authority' | undefined;
   readonly key: HostKey;
-  /** Its position: `FILE:LINE`. */
+  /** The entry's position: `FILE:LINE`. */
   readonly place: string;
   matches(name: string): boolean;
 }
@@ -33,7 +33,7 @@ export interface ServerNames {
   readonly withoutPort?: string | undefined;
 }
 
-/** What the known_hosts files say about a key that a server has shown. */
+/** The standing of a key that a server has shown, by the known_hosts files. */
 export type HostKeyStanding =
   | { readonly kind: 'known' }
   | { readonly kind: 'revoked'; readonly place: string }
@@ -172,7 +172,7 @@ export function knownTypes(
   return new Set(keys.map(({ key }) => key.type));
 }
 
-/** What all files together say about a key: a match anywhere outweighs a change. */
+/** Judges a key by all files together: a match anywhere outweighs a change. */
 export function standingOf(
   key: HostKey,
   names: ServerNames,

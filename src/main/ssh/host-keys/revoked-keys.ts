@@ -26,7 +26,7 @@ export function isRevocationList(file: string): boolean {
 }
 
 /**
- * Its keys, as entries that hold for every host.
+ * Reads the keys of a list, as entries that hold for every host.
  * @param place of the host, for the error
  * @throws GradwireError `HOST_KEYS_UNCHECKED`: as with OpenSSH, a list that cannot be read
  * lets no host through

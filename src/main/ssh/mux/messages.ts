@@ -26,7 +26,7 @@ export const SSH = {
   channelFailure: 100,
 } as const;
 
-/** Why a server refuses a channel (RFC 4254, section 5.1), if it gives no text. */
+/** Reasons of a server that refuses a channel (RFC 4254, section 5.1), if it gives no text. */
 export const OPEN_FAILURES: Readonly<Record<number, string>> = {
   1: 'administratively prohibited',
   2: 'the connection failed',

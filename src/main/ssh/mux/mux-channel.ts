@@ -18,7 +18,7 @@ interface Events {
   data: [Buffer];
   /** Called when all data has been read. */
   end: [];
-  /** How the command ended: its code, or the signal's name. */
+  /** The command's exit code, or the name of the signal that ended it. */
   exit: [number | null, string?];
   close: [];
 }
