@@ -34,7 +34,7 @@ export interface ArenaParametersOptions {
   readonly jax: Jax;
   readonly optimizer: Optimizer;
   readonly settings: OptimizerSettings;
-  /** With their offsets in the flat gradient. */
+  /** Parameter tensors, with their offsets in the flat gradient. */
   readonly tensors: readonly ParameterTensor[];
   readonly memory: ParameterArena;
 }

@@ -7,7 +7,7 @@ import type { Jax } from './runtime/jax-runtime.ts';
 /** Reads samples into the fixed-size arrays that the compiled functions take. */
 export class BatchLoader {
   readonly samples: Samples;
-  /** Which samples to read; set by the caller. */
+  /** Indices of the samples to read; set by the caller. */
   readonly rows: Uint32Array;
   /** 1 for rows that count, 0 for padding. */
   readonly counted: Float32Array<ArrayBuffer>;

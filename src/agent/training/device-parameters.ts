@@ -13,7 +13,7 @@ export interface DeviceParametersOptions {
   readonly runtime: Pick<JaxRuntime, 'jax' | 'backend'>;
   readonly optimizer: Optimizer;
   readonly settings: OptimizerSettings;
-  /** With their offsets in a flat vector. */
+  /** Parameter tensors, with their offsets in a flat vector. */
   readonly tensors: readonly ParameterTensor[];
   /** Initial weights, flat. */
   readonly first: Float32Array;

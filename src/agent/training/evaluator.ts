@@ -88,7 +88,9 @@ export class Evaluator {
     return totals;
   }
 
-  /** Those of the batches of the first iterations; none for a model without. */
+  /**
+   * Computes the model's statistics over the batches of the first iterations; none if it has none.
+   */
   async #statistics(): Promise<JaxArray[]> {
     const { jax, functions, model } = this.#parts;
     const [train, sampler] = [this.#train, this.#sampler];

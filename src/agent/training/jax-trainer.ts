@@ -125,7 +125,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     for (let i = 0; i < sum.length; i++) out[i] = (sum[i]! * batch) / count;
   }
 
-  /** For the loaded samples; everything else is released. */
+  /** Writes the gradient of the loaded samples to `out` and releases everything else. */
   async #gradientOf(loader: BatchLoader, out: Float32Array): Promise<void> {
     const [[loss, measures], { rows, whole }] = this.#functions.lossAndGradient(
       this.weights.used(loader),

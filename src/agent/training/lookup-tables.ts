@@ -13,7 +13,7 @@ import type { TableRule } from './optimizers/optimizer.ts';
 type Values = Float32Array<ArrayBuffer>;
 
 interface Table {
-  /** Its index among the model's tensors. */
+  /** The table's index among the model's tensors. */
   readonly index: number;
   readonly tensor: ParameterTensor;
   /** The field that names its rows. */

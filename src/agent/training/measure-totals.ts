@@ -1,4 +1,4 @@
-/** What a model measured of some samples, added up in f64, block by block. */
+/** Adds up what a model measured of some samples, in f64, block by block. */
 import {
   orderedPairs,
   sortedByClass,
@@ -10,9 +10,9 @@ import type { JaxArray } from './runtime/jax-runtime.ts';
 export interface Measured {
   /** The sum of the losses. */
   readonly loss: number;
-  /** What the metric takes. */
+  /** Sums from which the metric is computed. */
   readonly sums: readonly number[];
-  /** For a metric of pairs; none if one is NaN. */
+  /** Scores by class, for a metric of pairs; none if one is NaN. */
   readonly scores: ClassScores | undefined;
 }
 
@@ -24,7 +24,7 @@ const NONE: ClassScores = {
 export class MeasureTotals {
   readonly #metric: Metric;
   readonly #sums: number[];
-  /** For a metric of pairs: a score and a class for each sample. */
+  /** A score for each sample, for a metric of pairs; its class is in `#classes`. */
   readonly #scores: number[] = [];
   readonly #classes: number[] = [];
   #loss = 0;

@@ -12,7 +12,7 @@ export interface MemoryTensor {
 
 /** The sizes that follow from a workload. */
 export interface MemoryFacts {
-  /** In the order of the flat gradient. */
+  /** The tensors, in the order of the flat gradient. */
   readonly tensors: readonly MemoryTensor[];
   /** Whether there are gradients alone, of no weights; default: no. */
   readonly isWeightless?: boolean | undefined;
@@ -24,7 +24,7 @@ export interface MemoryFacts {
   readonly samples?: { readonly shared: number; readonly each: number } | undefined;
   /** Test samples of all ranks whose scores are put in order (AUC); default: 0. */
   readonly scores?: number | undefined;
-  /** What the size comes from, for errors, where a single value in a file decides. */
+  /** The value in a file that the size comes from, for errors, where a single one decides. */
   readonly because?: SizeCause | undefined;
 }
 

@@ -34,7 +34,7 @@ export class ModelParameters {
 
   readonly #parts: ModelParametersOptions;
   readonly #jax: Jax;
-  /** Of the whole tensors. */
+  /** Memory of the whole tensors. */
   #memory: ParameterMemory;
   /** State vectors of the optimiser. */
   readonly #vectors: number;
@@ -159,8 +159,8 @@ export class ModelParameters {
   }
 
   /**
-   * On a GPU each result that is requested before the steps have run waits for every step
-   * separately: with many tensors that makes 10⁵ promises. So one result is awaited for all.
+   * Waits for all results of the steps at once. On a GPU each result that is requested before the
+   * steps have run waits for every step separately: with many tensors that makes 10⁵ promises.
    * @param last the result that needs the most steps (scripts/jax-programs.ts)
    */
   async oneForAll(last: JaxArray | undefined): Promise<void> {
@@ -236,7 +236,7 @@ const sliceOf = (
   { start, length }: Pick<ParameterTensor, 'start' | 'length'>,
 ): Float32Array => flat.subarray(start, start + length);
 
-/** Where each tensor is in the flat gradient. */
+/** Places each tensor in the flat gradient, one behind the other. */
 function layOut(tensors: readonly ModelTensor[]): ParameterTensor[] {
   let start = 0;
   return tensors.map(({ name, shape }) => {

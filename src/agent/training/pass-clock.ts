@@ -25,7 +25,10 @@ export class PassClock {
     this.#times[to] += moved;
   }
 
-  /** What is measured after this, such as an evaluation, does not change the result. */
+  /**
+   * Ends the pass and returns its times. A later measurement, such as an evaluation, does not
+   * change them.
+   */
   end(): PassTimes {
     const times = this.#times;
     this.#times = noTimes();

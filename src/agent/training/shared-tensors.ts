@@ -14,7 +14,7 @@ import type { StageLinks } from './stage-links.ts';
 export interface SharedTensorsOptions {
   readonly jax: Jax;
   readonly stage: ModelStage;
-  /** Those that the stage owns. */
+  /** Weights that the stage owns. */
   readonly weights: ModelParameters;
   readonly clock: PassClock;
   readonly links: () => StageLinks;

@@ -15,7 +15,7 @@ import type { Model } from './models/model.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { ModelStage } from './models/split-model.ts';
 
-/** What a stage's values are computed from, and differentiated by. */
+/** Arrays that a stage's values are computed from, and differentiated by. */
 export interface StageInputs {
   readonly used: UsedWeights;
   /** Tensors of other stages, in the order of `borrowedBy`. */
@@ -46,7 +46,7 @@ export const borrowedBy = ({ index, shared }: ModelStage): readonly string[] =>
   );
 
 export interface StageSizes {
-  /** In a micro-batch. */
+  /** Samples in a micro-batch. */
   readonly samples: number;
   /** Micro-batches in a batch. */
   readonly microBatches: number;

@@ -9,7 +9,7 @@ import type {
 export interface StageLinks {
   /** Begins this iteration. */
   begin(iteration: number): void;
-  /** To the next stage, or back to the one before. Resolves when `values` may be reused. */
+  /** Sends to the next stage, or back to the one before. Resolves when `values` may be reused. */
   send(passage: Passage, microBatch: number, values: Float32Array): Promise<void>;
   /**
    * Receives from there. The values are valid until the next call and may have lost

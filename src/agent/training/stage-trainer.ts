@@ -38,7 +38,9 @@ export interface StageTrainerOptions extends ParameterTrainerOptions {
   readonly microBatches: number;
 }
 
-/** Where gradients of micro-batches are added up: tables on the host, all else on the device. */
+/**
+ * Places where gradients of micro-batches are added up: tables on the host, all else on the device.
+ */
 interface GradientPlaces {
   readonly gradient: Float32Array;
   readonly sum: GradientSum;
@@ -60,7 +62,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   readonly #clock = new PassClock();
   readonly #shared: SharedTensors;
   #links: StageLinks | undefined;
-  /** Of the loaded batch. */
+  /** Iteration of the loaded batch. */
   #iteration = 0;
 
   constructor(parts: StageTrainerOptions) {
@@ -209,7 +211,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     await this.#send('forward', i, values as Float32Array);
   }
 
-  /** Of the last stage: forward and backward of one micro-batch after the other. */
+  /** Runs the last stage: forward and backward of one micro-batch after the other. */
   async #passLosses(to: GradientPlaces): Promise<StepResult> {
     const totals = new MeasureTotals(this.#parts.model.metric);
     for (const [i, microBatch] of this.#microBatches.entries()) {

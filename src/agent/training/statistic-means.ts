@@ -46,7 +46,7 @@ export class StatisticMeans {
     }
   }
 
-  /** What an evaluation uses, in the model's order. */
+  /** Returns the statistics that an evaluation uses, in the model's order. */
   values(): readonly Float32Array[] {
     return this.#totals.map(({ first, sum }, which) => {
       const { around } = this.#statistics[which]!;

@@ -44,9 +44,9 @@ export class SyntheticTrainer implements Trainer {
   readonly #weights: Float32Array;
   readonly #alarm = new Int32Array(new SharedArrayBuffer(4));
   readonly #runtime: JaxRuntime | undefined;
-  /** Of the longest layer, if its values go to a GPU. */
+  /** Buffer as long as the longest layer, if values go to a GPU. */
   #staging: Float32Array | undefined;
-  /** Where samples of an applied gradient are gathered on the GPU. */
+  /** GPU buffer in which samples of an applied gradient are gathered. */
   #samples: GPUBuffer | undefined;
   #iteration = 0;
 

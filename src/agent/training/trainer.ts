@@ -37,9 +37,9 @@ export type PassTimes = Readonly<Record<PipelinePhase, number>>;
 export interface ComputedStep extends StepResult {
   /** Whether the gradient is known to be finite, because that was seen as it was copied. */
   readonly isFinite?: boolean | undefined;
-  /** Of a stage in a pipeline. */
+  /** Times of the passes, for a stage in a pipeline. */
   readonly passes?: PassTimes | undefined;
-  /** What it sent to other stages. */
+  /** Activations sent to other stages. */
   readonly activations?: PassedActivations | undefined;
 }
 
@@ -53,24 +53,24 @@ export type EvaluationSums = readonly [
   ...sums: readonly number[],
 ];
 
-/** Where a flat gradient is stored: on the host, or on the trainer's GPU. */
+/** Memory of a flat gradient: on the host, or on the trainer's GPU. */
 export type GradientMemory = Float32Array | GpuGradient;
 
 export interface Trainer {
   /** The backend in use: `auto` has been resolved. */
   readonly backend: 'wasm' | 'webgpu';
-  /** What computes: the GPU's name, or the CPU. */
+  /** Name of what computes: the GPU's, or the CPU's. */
   readonly device: string;
   /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
   readonly bus?: string | undefined;
-  /** Why `auto` did not choose a GPU, if it did not. */
+  /** Reason that `auto` did not choose a GPU, if it did not. */
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
   /** The model's metric besides its loss. */
   readonly metric: MetricKind;
   /** Whether there are test samples to evaluate the model on. */
   readonly evaluates: boolean;
-  /** Of the whole model. */
+  /** Parameters of the whole model. */
   readonly parameters: number;
   /** Elements of the flat gradient: of a stage in a pipeline, those that it owns. */
   readonly length: number;
@@ -89,11 +89,9 @@ export interface Trainer {
    */
   joinArena?(memory: ParameterArena): Promise<void>;
 
-  /** For a pipeline stage: what it exchanges with other stages. */
+  /** Describes what a pipeline stage exchanges with other stages. */
   stageSetting?(): StageSetting;
-  /**
-   * For a stage in a pipeline, before anything is computed: sets its links to the others.
-   */
+  /** Sets the links of a pipeline stage to the others, before anything is computed. */
   joinPipeline?(links: StageLinks): void;
 
   /** Gather iteration t's batch of this rank (phase `data`). */
@@ -121,7 +119,7 @@ export interface Trainer {
   takePlainSteps(tensors: ReadonlySet<string>): void;
   /** The learning rate at an iteration. */
   learningRate(iteration: number): number;
-  /** This rank's share of the test set under the current weights. */
+  /** Evaluates the current weights on this rank's share of the test set. */
   evaluate(): Promise<EvaluationSums>;
   /** The scores behind the last evaluation, for a metric of pairs; none if one is NaN. */
   readonly scores?: ClassScores | undefined;
@@ -160,9 +158,9 @@ export interface TrainerOptions {
   readonly rankOnMachine?: RankOnMachine | undefined;
   readonly optimizer: OptimizerSettings & ScheduleSettings & { readonly kind: string };
   readonly iterations: number;
-  /** Which stage of the model to train; default: the whole. `rank` counts pipelines then. */
+  /** The stage of the model to train; default: the whole. `rank` counts pipelines then. */
   readonly pipeline?: PipelineStage | undefined;
-  /** Of the rank's arena, where a small model computes as well. */
+  /** Memory of the rank's arena, where a small model computes as well. */
   readonly memory?: WebAssembly.Memory | undefined;
 }
 

@@ -222,7 +222,7 @@ function requireTableRule(model: ModelFacts, optimizer: Optimizer): void {
   );
 }
 
-/** Why a model cannot take a data set's samples; undefined if it can. */
+/** Explains why a model cannot take a data set's samples; undefined if it can. */
 function misfitOf(
   model: ModelFacts,
   dataset: Dataset,
@@ -275,7 +275,7 @@ const described = ({ shape, type }: DatasetField): string =>
 export interface DataFacts extends DatasetSize {
   /** Features of a sample, where the data set has sparse ones. */
   readonly features?: number | undefined;
-  /** What decides on them. */
+  /** The value that decides the number of features. */
   readonly featuresFrom?: SizeCause | undefined;
 }
 
@@ -347,7 +347,7 @@ export interface CheckedWorkload extends DataFacts {
   readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
   /** The optimiser, where η times a gradient is no update. */
   readonly movesOtherwise?: string | undefined;
-  /** Its layers, in order, if it can be split after them. */
+  /** The model's layers, in order, if it can be split after them. */
   readonly layers?: readonly LayerFacts[] | undefined;
   /** λ; default: 0. */
   readonly weightDecay?: number | undefined;
@@ -408,7 +408,7 @@ export function checkWorkload(
   };
 }
 
-/** How many samples were read, so that missing ones show, and the notice of the data set. */
+/** Says how many samples were read, so that missing ones show, and adds the data set's notice. */
 function noticeOf({ notice, test, train }: DatasetSize): string {
   const untested = test === 0 ? '; nothing is measured on a test set' : '';
   const read = `${formatCount(train)} samples to train, ${formatCount(test)} to test${untested}`;

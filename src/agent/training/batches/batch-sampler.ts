@@ -1,8 +1,8 @@
 /**
- * Which samples of a rank's shard make up iteration t's batch: a pure function of
- * (seed, rank, t). Each pass is a fresh shuffle of the whole shard; batches follow one
- * another through the passes without a gap, so a batch may end one and begin the next,
- * and every sample is seen equally often.
+ * Chooses the samples of a rank's shard for iteration t's batch, as a pure function of (seed, rank,
+ * t). Each pass is a fresh shuffle of the whole shard; batches follow one another through the
+ * passes without a gap, so a batch may end one and begin the next, and every sample is seen equally
+ * often.
  */
 import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 

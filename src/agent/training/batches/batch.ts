@@ -5,7 +5,7 @@
 
 export interface BatchField {
   readonly type: 'f32' | 'i32';
-  /** Of one sample's row; [] is a single number. */
+  /** Shape of one sample's row; [] is a single number. */
   readonly shape: readonly number[];
   /** Whole numbers are 0…below−1: classes, or the tokens of a vocabulary. */
   readonly below?: number | undefined;

@@ -6,7 +6,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { linesOf, malformed, textOf } from './text-lines.ts';
 
 export interface CsvRecord {
-  /** Of its first line, from 1 on. */
+  /** Number of the record's first line, from 1 on. */
   readonly line: number;
   readonly values: readonly string[];
   /** The lines of a record with line ends in its values. */
@@ -168,7 +168,7 @@ function valuesOf(line: string, delimiter: string): readonly string[] {
   }
 }
 
-/** Where the last quoted value of these lines begins: its line and column, from 0 on. */
+/** Finds where the last quoted value of these lines begins: its line and column, from 0 on. */
 function lastOpening(
   lines: readonly string[],
   delimiter: string,

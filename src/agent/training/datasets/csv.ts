@@ -38,7 +38,7 @@ interface Column {
   readonly isNumeric: boolean;
   /** The first three different values, and the line of each. */
   readonly values: ReadonlyMap<string, number>;
-  /** How many values are numbers, and the first that is none. */
+  /** Number of values that are numbers; `text` is the first that is none. */
   readonly numbers: number;
   readonly text?: { readonly value: string; readonly line: number } | undefined;
 }
@@ -206,10 +206,10 @@ function mixedColumns(file: string, categorical: readonly string[]): string {
     .join('');
 }
 
-/** Which columns are used, by name. */
+/** Names of the columns that are used. */
 interface Layout {
   readonly label: string;
-  /** Of class 0 and class 1. */
+  /** Labels of class 0 and class 1. */
   readonly labels: readonly [string, string];
   readonly numeric: readonly string[];
   readonly categorical: readonly string[];

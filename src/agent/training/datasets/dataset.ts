@@ -21,7 +21,7 @@ export interface RankShard<S extends Samples = Samples> {
   readonly train: S;
   /** Disjoint, together the whole test part; sizes differ by one at most. */
   readonly test: S;
-  /** Of fields whose length varies: the longest of this shard. */
+  /** The longest value in this shard of each field whose length varies. */
   readonly lengths?: Readonly<Record<string, number>> | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface DatasetRequest {
   readonly features?: number | undefined;
   /** The columns, if the data set `takesColumns`. */
   readonly columns?: ColumnNames | undefined;
-  /** Where the files are (`workload.data`); unused by embedded sets. */
+  /** Path of the files (`workload.data`); unused by embedded sets. */
   readonly directory?: string | undefined;
 }
 
@@ -82,14 +82,14 @@ export interface DatasetField extends Omit<BatchField, 'shape' | 'below'> {
 export interface Dataset extends DatasetEntry {
   readonly fields: Readonly<Record<string, DatasetField>>;
   /**
-   * For sparse samples, whose field `features` names features: the number of features, if
-   * the spec does not give it.
+   * Reads the number of features of sparse samples, whose field `features` names features, if the
+   * spec does not give it.
    * @throws GradwireError `DATA_*`; `FEATURES_MISSING` if the spec must give it
    */
   features?(directory: string | undefined): number;
   /** Bytes of a sample in memory, where all have as many. */
   readonly sampleBytes?: number | undefined;
-  /** Which value of which file decides how many features there are. */
+  /** Names the value in a file that decides the number of features. */
   featuresFrom?(directory: string | undefined): SizeCause;
   /**
    * Whether `inspect` and `features` read whole files; another process then calls them.

@@ -29,7 +29,7 @@ export class GzipReader {
   }
 
   /**
-   * What the next bytes of the file unpack to.
+   * Yields what `piece`, the next bytes of the file, unpacks to.
    * @throws zlib's error, with a code; GradwireError `DATA_FILE_UNREADABLE`
    */
   *read(piece: Buffer): Generator<Buffer> {

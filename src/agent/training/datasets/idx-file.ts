@@ -33,7 +33,7 @@ export interface IdxHeader {
 
 /** A file's expected dimensions; undefined if any size is allowed. */
 export interface IdxExpectation {
-  /** In words, for messages: "images", "labels". */
+  /** Name of the values, for messages: "images", "labels". */
   readonly what: string;
   readonly dimensions: readonly (number | undefined)[];
 }

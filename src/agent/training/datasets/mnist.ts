@@ -159,7 +159,7 @@ function pairSize(pair: Pair): number {
   return images;
 }
 
-/** Which files of the set a directory has. */
+/** Finds the files of the set in a directory. */
 function findFiles(given: string | undefined): Found {
   if (given === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', 'mnist needs a data directory', {

@@ -3,7 +3,7 @@
  * into a number, the same on every machine and in every run.
  */
 
-/** Its finalizer, which maps 32 bits onto 32 bits one to one. */
+/** MurmurHash3's finalizer, which maps 32 bits onto 32 bits one to one. */
 export function finalHash(bits: number): number {
   let h = bits;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -11,7 +11,7 @@ export function finalHash(bits: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Of bytes, with a seed; 0…2³²−1. */
+/** Hashes bytes with a seed to 0…2³²−1. */
 export function murmurHash(bytes: Uint8Array, seed: number): number {
   const { length } = bytes;
   let h = seed;

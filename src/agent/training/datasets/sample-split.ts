@@ -1,4 +1,6 @@
-/** How the samples of one file become a training and a test part, and these the ranks' shards. */
+/**
+ * Splits the samples of one file into a training and a test part, and each part into ranks' shards.
+ */
 import { requireSame } from './data-file.ts';
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
@@ -11,7 +13,7 @@ export interface SplitSizes {
   readonly test: number;
 }
 
-/** How many samples of one file are for training, and how many for testing. */
+/** Counts the samples of one file that are for training, and those for testing. */
 export function splitSizes(samples: number): SplitSizes {
   const test = Math.floor(samples / TEST_EVERY);
   return { train: samples - test, test };
@@ -44,8 +46,8 @@ export class SplitCollector<S extends Samples> {
   }
 
   /**
-   * Where the n-th sample of a file that is split goes, if it is this rank's: asked before
-   * the sample is parsed.
+   * Returns the part that the n-th sample of a split file goes to; undefined if the sample is
+   * another rank's. Callers ask before they parse the sample.
    */
   ofSplit(n: number): S | undefined {
     const round = Math.floor(n / TEST_EVERY);

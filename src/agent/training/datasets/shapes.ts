@@ -13,7 +13,7 @@ const COLOURS = 3;
 const TRAIN = 8_000;
 const TEST = 1_000;
 const SEED = 20_261_123;
-/** Of the noise, which is the sum of two bytes less its mean: a deviation of 20, of 255. */
+/** Scale of the noise, which is the sum of two bytes less its mean: a deviation of 20, of 255. */
 const NOISE = 0.19;
 /** Figure and ground differ by so much in one colour at least, of 255. */
 const CONTRAST = 90;
@@ -25,7 +25,7 @@ const [thin, broad] = [0.3, 0.62];
 const radius = (x: number, y: number): number => Math.sqrt(x * x + y * y);
 const reach = (x: number, y: number): number => Math.max(Math.abs(x), Math.abs(y));
 
-/** By class: disc, ring, square, frame, triangle, wedge, plus, cross, rows, columns. */
+/** Figures by class: disc, ring, square, frame, triangle, wedge, plus, cross, rows, columns. */
 const figures: readonly Figure[] = [
   (x, y) => radius(x, y) < 1,
   (x, y) => radius(x, y) < 1 && radius(x, y) > broad,

@@ -1,8 +1,8 @@
 /**
- * Which samples belong to a rank: every world-th, beginning with the rank's number, so
- * that any order in the file (MNIST's test part is easier in its first half) affects
- * all ranks equally. Training shards are cut to equal sizes, since every rank must take
- * part in every iteration; test shards cover everything.
+ * Deals samples to ranks: a rank gets every world-th, beginning with the rank's number, so that any
+ * order in the file (MNIST's test part is easier in its first half) affects all ranks equally.
+ * Training shards are cut to equal sizes, since every rank must take part in every iteration; test
+ * shards cover everything.
  */
 import { inputError } from '../../../shared/errors.ts';
 

@@ -146,7 +146,7 @@ function* sampleLines(
   }
 }
 
-/** By their numbers, as which they are written. */
+/** Classes by the numbers that stand for them in files. */
 const CLASSES: ReadonlyMap<number, 0 | 1> = new Map([
   [1, 1],
   [-1, 0],

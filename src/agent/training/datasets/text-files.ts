@@ -10,11 +10,11 @@ import { headOf, isOf, requireNoArchive } from './data-file.ts';
 import { isGzip } from './gzip-reader.ts';
 
 export interface TextFiles {
-  /** To train, or all of the text. */
+  /** Files to train on, or those with all of the text. */
   readonly train: readonly string[];
   /** Undefined where the text has to be cut. */
   readonly test?: readonly string[] | undefined;
-  /** Which file was used for which part, if their names decided. */
+  /** Notice of the files used for each part, if their names decided. */
   readonly notice?: string | undefined;
 }
 

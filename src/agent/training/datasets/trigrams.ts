@@ -26,7 +26,7 @@ interface Contents {
   readonly samples: number;
   /** Trigrams of all texts, of which some may be the same. */
   readonly trigrams: number;
-  /** In the order of their names: classes 0 and 1. */
+  /** The two labels in the order of their names: classes 0 and 1. */
   readonly labels: readonly string[];
   /** Whether the first line names the columns. */
   readonly hasHeader: boolean;
@@ -36,7 +36,7 @@ interface Contents {
 const HEADERS: ReadonlySet<string> = new Set(['label', 'class']);
 
 const contents = new FileCache((file): Contents => {
-  /** How often each label occurs, and the first line of each. */
+  /** Occurrences of each label, and the first line that has it. */
   const found = new Map<string, { count: number; readonly line: number }>();
   let trigrams = 0;
   for (const [line, number] of linesOf(file)) {

@@ -22,7 +22,7 @@ import {
 import { byFrequency, Vocabulary, type TokenCounts } from './vocabulary.ts';
 
 export interface TokenKind extends Pick<Dataset, 'id' | 'title' | 'summary'> {
-  /** Their name in the plural, for example "characters". */
+  /** Name of the tokens in the plural, for example "characters". */
   readonly noun: string;
   /** The tokens of a text, in their order. */
   tokens(text: string): Iterable<string>;
@@ -41,7 +41,7 @@ const MOST_BYTES = 250_000_000;
 const TOKEN_BYTES = 4;
 
 interface Contents extends PartLengths {
-  /** Of the training part, most frequent first. */
+  /** Tokens of the training part, most frequent first. */
   readonly tokens: readonly string[];
   readonly counts: { readonly train: TokenCounts; readonly test: TokenCounts };
 }

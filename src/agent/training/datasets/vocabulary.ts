@@ -6,7 +6,7 @@
 /** The number of all unknown tokens. */
 const UNKNOWN = 0;
 
-/** How often each token occurs. */
+/** Occurrences of each token. */
 export type TokenCounts = ReadonlyMap<string, number>;
 
 /** Tokens, most frequent first; equally frequent ones in the order of their code points. */

@@ -1,5 +1,5 @@
 /**
- * How many multiply-adds a model's forward pass makes with each of its tensors, counted in its
+ * Counts the multiply-adds that a model's forward pass makes with each of its tensors, in its
  * trace: matrix products and convolutions, of whatever kind of layer. Nothing is computed.
  *
  * A product belongs to the tensor that is one of its factors, unchanged or moved, cut or
@@ -44,9 +44,9 @@ const MOVES = new Set([
 export interface MultiplyAdds {
   /** Multiply-adds for one sample, by tensor, in the model's order. */
   readonly byTensor: readonly number[];
-  /** Those of products that belong to no tensor. */
+  /** Multiply-adds of products that belong to no tensor. */
   readonly others: number;
-  /** As of the model. */
+  /** Predictions per sample, as the model states them. */
   readonly predictions: number;
 }
 
@@ -99,7 +99,10 @@ async function traceForward(model: Model): Promise<Trace> {
   return (jax.makeJaxpr(losses as never) as unknown as Tracing)(tensors, batch).jaxpr;
 }
 
-/** Of a product: for each entry of the result one for each term of its sum. Else 0. */
+/**
+ * Counts multiply-adds of a product: for each entry of the result one for each term of its sum.
+ * Else 0.
+ */
 function multiplyAdds({ primitive, inputs, outBinders, params }: Equation): number {
   const results = outBinders.reduce((sum, { aval }) => sum + sizeOf(aval.shape), 0);
   // jax-js: a dot sums over the last axis of both factors.

@@ -11,7 +11,7 @@ import { askInspector } from './ask-inspector.ts';
 import type { Inspections } from './inspections.ts';
 import { inspectOwnModel } from './inspect-model.ts';
 
-/** As long as a launch may wait. */
+/** The longest that a launch may wait for a reading. */
 const LIMIT_SECONDS = 900;
 const MOST_KEPT = 20;
 

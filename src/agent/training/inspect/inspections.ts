@@ -48,7 +48,7 @@ export const dataFactsSchema = z.object({
   featuresFrom: z.object({ what: name, place: name }).optional(),
 }) satisfies z.ZodType<DataFacts>;
 
-/** What is read for a spec before it can be launched. */
+/** Facts that are read for a spec before it can be launched. */
 export const specFactsSchema = z.object({
   model: modelFactsSchema.optional(),
   data: dataFactsSchema.optional(),

@@ -30,7 +30,7 @@ export interface Tally {
 }
 
 export interface Metric extends MetricKind {
-  /** How many sums a model must return. */
+  /** Number of sums that a model must return. */
   readonly sums: number;
   /** Left out: they are summed up as they are. */
   readonly tally?: Tally | undefined;

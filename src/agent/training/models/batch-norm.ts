@@ -32,7 +32,7 @@ export function normStatistics(
 export class BatchNorms {
   readonly #jax: Jax;
   readonly #given: readonly JaxArray[] | undefined;
-  /** Of the batch, two for each norm; empty in an evaluation. */
+  /** Statistics of the batch, two for each norm; empty in an evaluation. */
   readonly statistics: JaxArray[] = [];
   #next = 0;
 

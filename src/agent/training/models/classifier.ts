@@ -41,7 +41,7 @@ export function classifier(definition: ClassifierDefinition): Model {
   };
 }
 
-/** What classifiers made of named layers share. The last layer returns the scores. */
+/** Parts that classifiers made of named layers share. The last layer returns the scores. */
 export function classifierKind(inputLength: number, classes: number) {
   return {
     inputs: classifierInputs(inputLength, classes),

@@ -1,4 +1,4 @@
-/** What definitions of models have in common, as schemas. */
+/** Schemas that definitions of models have in common. */
 import { z } from 'zod';
 import { formatCount } from '../../../shared/units.ts';
 import { rowLength } from '../batches/batch.ts';
@@ -48,7 +48,7 @@ export function nameOfTwo(
   return names.find((name, i) => names.indexOf(name) !== i);
 }
 
-/** Why rows of a tensor cannot be named by a field. */
+/** Explains why a field cannot name rows of a tensor; undefined if it can, or if none does. */
 export function tableFault(
   { rowsOf, shape }: z.infer<typeof tensorSchema>,
   inputs: z.infer<typeof inputsSchema>,
@@ -69,7 +69,7 @@ export function tableFault(
 /** The gradient of as many would take all of a rank’s 4 GiB. */
 const MOST_PARAMETERS = 2 ** 30;
 
-/** Why a model of these tensors is too large for any rank; the largest is named. */
+/** Explains why a model of these tensors is too large for any rank, and names the largest. */
 export function sizeFault(
   tensors: readonly Pick<z.infer<typeof tensorSchema>, 'name' | 'shape'>[],
 ): string | undefined {

@@ -96,10 +96,10 @@ const layeredModelSchema = z.strictObject({
   head: headSchema,
 });
 
-/** What a model follows from, one of them. */
+/** Keys that a model follows from; a definition has one of them. */
 const COMPUTES = ['layers', 'logits', 'objective'] as const;
 
-/** Why it cannot be a model; undefined if it can. */
+/** Explains why a definition cannot be a model; undefined if it can. */
 export function modelFault(definition: unknown): string | undefined {
   if (typeof definition !== 'object' || definition === null)
     return 'it is not an object';
@@ -152,7 +152,7 @@ function wholeFault(definition: object, isClassifier: boolean): string | undefin
   return undefined;
 }
 
-/** Why a statistic cannot be a variance around the one that it names. */
+/** Explains why a statistic cannot be a variance around the one that it names. */
 function centreFault(
   { around, shape }: ModelStatistic,
   statistics: readonly ModelStatistic[],
@@ -182,7 +182,7 @@ function layeredFault(definition: object, isClassifier: boolean): string | undef
 const unknownKey = ({ issues }: z.ZodError) =>
   issues.find(({ code }) => code === 'unrecognized_keys');
 
-/** Of a union's issues, that of the member that was meant: the one that looks deepest. */
+/** Picks the issue of a union's member that was meant: the one that looks deepest. */
 function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   // Some unions have words of their own.
   if (issue.code !== 'invalid_union' || issue.message !== 'Invalid input') return issue;

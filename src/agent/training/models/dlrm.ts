@@ -33,7 +33,7 @@ interface DlrmDefinition extends Pick<Model, 'id' | 'title' | 'summary'> {
   readonly top: readonly number[];
 }
 
-/** As the DCT experiments have it (Gupta et al., 2021): 508,753 parameters and the table. */
+/** DLRM as in the DCT experiments (Gupta et al., 2021): 508,753 parameters and the table. */
 export const dlrm = dlrmOf({
   id: 'dlrm',
   title: 'DLRM',

@@ -13,7 +13,7 @@ export interface ImageClassifierDefinition extends Pick<
   'id' | 'title' | 'summary' | 'tensors'
 > {
   readonly statistics: NonNullable<Model['statistics']>;
-  /** Of a square image. */
+  /** Columns of an image, and as many rows. */
   readonly width: number;
   readonly channels: number;
   readonly classes: number;

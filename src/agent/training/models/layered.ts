@@ -16,7 +16,7 @@ export interface LayerCall {
   readonly jax: Jax;
   /** Samples. */
   readonly samples: number;
-  /** In the order of the layer's `tensors`; the layer owns them. */
+  /** The layer's parameters, in the order of its `tensors`; the layer owns them. */
   readonly parameters: readonly JaxArray[];
   /** The layer's `fields` of the batch, [samples, …]; the layer owns them. */
   readonly fields: Readonly<Record<string, JaxArray>>;
@@ -71,7 +71,7 @@ export function layered(definition: Omit<LayeredModel, 'objective'>): LayeredMod
 export interface LayerArrays {
   readonly jax: Jax;
   readonly samples: number;
-  /** By the names of the model's tensors. */
+  /** Parameters by the names of the model's tensors. */
   readonly parameters: ReadonlyMap<string, JaxArray>;
   readonly batch: Readonly<Record<string, JaxArray>>;
 }

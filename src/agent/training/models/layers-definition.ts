@@ -10,8 +10,8 @@ interface LayerParts {
   /** The name for `splitAfter`. */
   readonly name: string;
   /**
-   * Its parameters, one at least. A text is the name of a tensor of a layer before it, which
-   * this one uses as well, as output weights that are embeddings.
+   * The layer's parameters, one at least. A text is the name of a tensor of a layer before it,
+   * which this one uses as well, as output weights that are embeddings.
    */
   readonly tensors: readonly (ModelTensor | string)[];
   /** The shape of its output for one sample; the last axis is its units. */
@@ -56,7 +56,8 @@ export interface HeadDefinition {
   /** Fields of the batch that it takes; default: none. */
   readonly fields?: readonly string[] | undefined;
   /**
-   * Of what the last layer gives; without parameters. Takes ownership of its arguments.
+   * Computes the objective from the last layer's values, without parameters. Takes ownership of its
+   * arguments.
    * @param fields those of `fields`, each [samples, …its shape]
    */
   objective(
@@ -74,6 +75,6 @@ export interface LayeredModelDefinition extends Pick<
   /** Default: 1. */
   readonly predictions?: number | undefined;
   readonly layers: readonly FieldLayer[];
-  /** From the last layer's values to losses. */
+  /** The last step, from the last layer's values to losses. */
   readonly head: HeadDefinition;
 }

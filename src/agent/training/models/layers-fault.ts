@@ -1,4 +1,4 @@
-/** Why a user's layers, which may not have been type-checked, do not form a model. */
+/** Explains why a user's layers, which may not have been type-checked, do not form a model. */
 import { z } from 'zod';
 import { nearest } from '../../../shared/nearest.ts';
 import {
@@ -40,14 +40,14 @@ type CheckedLayer = z.infer<typeof fieldLayerSchema>;
 
 interface CheckedLayers {
   readonly layers: readonly CheckedLayer[];
-  /** For a model that is not a classifier. */
+  /** Fields of the batch, for a model that is not a classifier. */
   readonly inputs?: z.infer<typeof inputsSchema>;
   readonly head?: z.infer<typeof headSchema>;
-  /** Of a classifier. */
+  /** Number of classes, for a classifier. */
   readonly classes?: number;
 }
 
-/** Why these layers do not make a model; undefined if they do. */
+/** Explains why these layers do not make a model; undefined if they do. */
 export function layersFault({
   classes,
   head,
@@ -110,7 +110,10 @@ function tensorsFault(
   return undefined;
 }
 
-/** What passes from stage to stage is an array of f32 for each micro-batch. */
+/**
+ * Explains why a layer's output cannot pass from stage to stage, as one array of f32 per
+ * micro-batch.
+ */
 function outputFault({ output }: CheckedLayer): string | undefined {
   const length = output.reduce((product, axis) => product * axis, 1);
   return size.safeParse(length).success

@@ -13,7 +13,7 @@ import { logisticLoss } from './cross-entropy.ts';
 import type { Model, SizedModel } from './model.ts';
 
 interface LinearDefinition extends Pick<Model, 'id' | 'title' | 'summary'> {
-  /** Of the margin y·(w·x + b), where y is 1 or −1; [rows]. */
+  /** The loss of the margin y·(w·x + b), where y is 1 or −1; [rows]. */
   loss(jax: Jax, margin: JaxArray): JaxArray;
 }
 

@@ -1,4 +1,4 @@
-/** What shows only when a model's functions are called. */
+/** Errors for faults that show only when a model's functions are called. */
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
 import type { JaxArray } from '../runtime/jax-runtime.ts';
 

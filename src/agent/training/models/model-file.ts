@@ -61,7 +61,7 @@ function modelFrom(definition: unknown, name: string): Model {
 /** The files whose modules this thread has run. */
 const loaded = new Set<string>();
 
-/** What was thrown, as an error of a model's file if its code stands in the trace. */
+/** Makes what was thrown an error of a model's file, if that file's code stands in the trace. */
 export function thrownByModelFile(thrown: unknown): unknown {
   if (thrown instanceof GradwireError || !(thrown instanceof Error)) return thrown;
   const { stack = '' } = thrown;

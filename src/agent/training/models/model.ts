@@ -41,8 +41,8 @@ export interface ModelStatistic {
   readonly name: string;
   readonly shape: readonly number[];
   /**
-   * For a variance within a batch: the name of the statistic that is its mean. In an evaluation
-   * it is the variance of all samples. Default: a statistic is averaged over batches.
+   * Name of the statistic that is this one's mean, if this is a variance within a batch. In an
+   * evaluation it is the variance of all samples. Default: a statistic is averaged over batches.
    */
   readonly around?: string | undefined;
 }
@@ -52,7 +52,7 @@ export interface Objective {
   readonly losses: JaxArray;
   /** The metric's values per sample, each [rows], to be summed. */
   readonly sums: readonly JaxArray[];
-  /** In training, for a model with statistics: the batch's, in the model's order. */
+  /** The batch's statistics in the model's order, in training, for a model with statistics. */
   readonly statistics?: readonly JaxArray[] | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface Model {
   /** Predictions per sample, whose losses are summed: 1, or the length of a sequence. */
   readonly predictions: number;
   readonly metric: Metric;
-  /** In the order of the flat gradient. */
+  /** The model's tensors, in the order of the flat gradient. */
   readonly tensors: readonly ModelTensor[];
   /**
    * Values that the samples of a training batch share, such as the moments of a batch

@@ -25,17 +25,17 @@ export interface ModelStage {
   /** Stages in all. */
   readonly count: number;
   readonly layers: readonly ModelLayer[];
-  /** Of the last stage. */
+  /** The model's head, in the last stage. */
   readonly head: ModelHead | undefined;
-  /** Those it owns, in the model's order. */
+  /** Tensors that the stage owns, in the model's order. */
   readonly tensors: readonly PlacedTensor[];
-  /** Of all stages. */
+  /** Tensors that several stages use, of the whole model. */
   readonly shared: readonly SharedTensor[];
   /** Fields of the batch that it takes. */
   readonly fields: ModelFields;
-  /** Its input for one sample; undefined for the first stage. */
+  /** The stage's input for one sample; undefined for the first stage. */
   readonly before: LayerOutput | undefined;
-  /** Its output; undefined for the last stage. */
+  /** The stage's output for one sample; undefined for the last stage. */
   readonly after: LayerOutput | undefined;
 }
 
@@ -71,7 +71,7 @@ export function splitModel(
   });
 }
 
-/** Those that layers take, and those that name rows of their tables. */
+/** Picks the fields that layers take, and those that name rows of their tables. */
 function fieldsOf(
   { inputs, tensors }: Pick<Model, 'inputs' | 'tensors'>,
   layers: readonly ModelLayer[],

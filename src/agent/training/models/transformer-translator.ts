@@ -28,7 +28,7 @@ export interface TranslatorShape extends TransformerShape {
   /** Tokens of a source and of a target, padding among them. */
   readonly sourceVocabulary: number;
   readonly targetVocabulary: number;
-  /** Of the encoder, and of the decoder. */
+  /** Layers of the encoder, and as many of the decoder. */
   readonly layers: number;
 }
 

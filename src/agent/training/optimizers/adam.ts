@@ -7,7 +7,7 @@
 import type { Optimizer } from './optimizer.ts';
 import { power } from '../../../shared/portable-math.ts';
 
-/** Those of the paper, and of PyTorch. */
+/** Constants of the paper, and of PyTorch. */
 const BETA1 = 0.9;
 const BETA2 = 0.999;
 const EPSILON = 1e-8;

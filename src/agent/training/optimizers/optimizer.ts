@@ -34,7 +34,7 @@ export interface TensorStep {
   readonly gradient: JaxArray;
   readonly state: readonly JaxArray[];
   readonly learningRate: JaxArray;
-  /** What `factors` gives for the iteration, in its order. */
+  /** Factors that `factors` gives for the iteration, in its order. */
   readonly factors: readonly JaxArray[];
   /** Whether the tensor has one dimension: a bias, or a scale. */
   readonly isVector: boolean;
@@ -53,9 +53,9 @@ export interface ArenaStep {
   /** Scale of the gradient before everything else, for clipping; 1 for none. */
   readonly factor: number;
   readonly rate: number;
-  /** What `factors` gives for the iteration, in its order. */
+  /** Factors that `factors` gives for the iteration, in its order. */
   readonly factors: readonly number[];
-  /** As in `TensorStep`. */
+  /** Whether the velocity is that of the decay alone, as in `TensorStep`. */
   readonly ofDecay: boolean;
 }
 

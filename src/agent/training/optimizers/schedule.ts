@@ -1,8 +1,8 @@
 /**
- * How the learning rate changes over a run of T iterations: a gradual warm-up over the first
- * W, then a decay over the rest (Goyal et al., "Accurate, Large Minibatch SGD", 2017). After
- * the warm-up every schedule gives the full rate; `linear`, `cosine` and `polynomial` reach 0
- * at t = T, which is one past the last iteration, so that no step is lost.
+ * The learning rate over a run of T iterations: a gradual warm-up over the first W, then a decay
+ * over the rest (Goyal et al., "Accurate, Large Minibatch SGD", 2017). After the warm-up every
+ * schedule gives the full rate; `linear`, `cosine` and `polynomial` reach 0 at t = T, which is one
+ * past the last iteration, so that no step is lost.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { cos, power as raised } from '../../../shared/portable-math.ts';
@@ -18,7 +18,6 @@ export type ScheduleSettings = Pick<ExperimentSpec['optimizer'], 'lr' | 'schedul
 const DECAY_FACTOR = 0.1;
 const POWER = 2;
 
-/** How long a run is, and on how many ranks. */
 export interface ScheduleLength {
   readonly iterations: number;
   readonly ranks: number;

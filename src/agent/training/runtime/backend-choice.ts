@@ -1,6 +1,6 @@
 /**
- * Which backend a rank computes on, and why: what a spec asks for, against the GPUs that were
- * found. Each rank of a machine gets its own; that ranks share one has to be asked for.
+ * Chooses the backend that a rank computes on, and says why: what a spec asks for, against the GPUs
+ * that were found. Each rank of a machine gets its own; that ranks share one has to be asked for.
  */
 import { inputError, type GradwireError } from '../../../shared/errors.ts';
 
@@ -12,14 +12,14 @@ export interface FoundGpu {
   readonly software: boolean;
   /** GPUs that the ranks of this machine are dealt over. */
   readonly gpus: number;
-  /** Why ranks cannot each have their own GPU, if that is so. */
+  /** Reason that ranks cannot each have their own GPU, if that is so. */
   readonly whyOne: string | undefined;
 }
 
 export interface TakenGpu {
   readonly name: string;
   readonly id: string;
-  /** Who has it, in words. */
+  /** The process that has the GPU, in words. */
   readonly holder: string;
 }
 
@@ -34,13 +34,13 @@ export interface BackendQuestion {
   readonly found: FoundGpu | TakenGpus | string;
   /** Ranks of this machine, this one included; 1 if they may share GPUs. */
   readonly sharers: number;
-  /** Why there is no WebGPU, as an error. */
+  /** Makes the error for a rank without WebGPU, from the reason. */
   readonly unavailable: (why: string) => Error;
 }
 
 export interface BackendChoice {
   readonly backend: Backend;
-  /** Why `auto` did not take the GPU; undefined if it did, or was not requested. */
+  /** Reason that `auto` did not take the GPU; undefined if it did, or was not requested. */
   readonly why?: string | undefined;
 }
 

@@ -7,7 +7,9 @@
 import type { JaxArray } from './jax-runtime.ts';
 
 interface CopiedOut {
-  /** On WebAssembly: what `take` is given is the library's memory, valid during the call. */
+  /**
+   * Gives `take` the values in the library's memory, valid during the call; on WebAssembly alone.
+   */
   dataFor?(take: (values: Float32Array) => void): Promise<void>;
 }
 

@@ -24,18 +24,21 @@ export interface RuntimeOptions {
   readonly threads: number;
   /** The rank among those of its machine; default: it is the only one. */
   readonly rankOnMachine?: RankOnMachine | undefined;
-  /** Where the CPU computes, for our bundles (scripts/jax-memory.ts); default: the library's. */
+  /**
+   * Memory in which the CPU computes, for our bundles (scripts/jax-memory.ts); default: the
+   * library's.
+   */
   readonly memory?: WebAssembly.Memory | undefined;
 }
 
 export interface JaxRuntime {
   readonly jax: Jax;
   readonly backend: Backend;
-  /** What computes, as records show it: the GPU's name, or "CPU (WebAssembly)". */
+  /** Name of what computes, as records show it: the GPU's, or "CPU (WebAssembly)". */
   readonly device: string;
-  /** Where on the PCI bus a GPU is, as nvidia-smi prints it, if that is known. */
+  /** A GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
   readonly bus: string | undefined;
-  /** Why `auto` did not choose a GPU, if it did not. */
+  /** Reason that `auto` did not choose a GPU, if it did not. */
   readonly why: string | undefined;
   /**
    * Ends one use. With the last use of a GPU its device is destroyed, for good: jax-js

@@ -16,9 +16,9 @@ export interface ProfileLayer {
 
 export interface Profile {
   readonly id: string;
-  /** What it is, with its parameters and its source. */
+  /** The profile in words, with its parameters and its source. */
   readonly summary: string;
-  /** In the order of the forward pass. */
+  /** Layers in the order of the forward pass. */
   readonly layers: readonly ProfileLayer[];
 }
 

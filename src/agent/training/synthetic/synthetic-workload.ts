@@ -31,7 +31,7 @@ export interface SyntheticLayer extends ProfileLayer {
   /** First element in the flat gradient, and how many there are. */
   readonly start: number;
   readonly length: number;
-  /** Its part of the backward pass, ms. */
+  /** The layer's part of the backward pass, ms. */
   readonly backwardMs: number;
 }
 
@@ -42,7 +42,7 @@ export interface SyntheticWorkload {
   readonly length: number;
 }
 
-/** With room for a payload. */
+/** The most elements of a gradient, so that memory has room for a payload. */
 const MOST_ELEMENTS = 1_000_000_000;
 
 /** Settings that only apply to trained models. */

@@ -63,7 +63,7 @@ const MOST_POINTS = 32;
 /** Control points of the current stroke in pixels, x and y in turn, f64. */
 const points = memory.data(16 * MOST_POINTS, 16);
 
-/** Where memory begins that nothing in here uses. */
+/** Returns the address from which nothing in here uses the memory. */
 export function freeMemory(): usize {
   return __heap_base;
 }
