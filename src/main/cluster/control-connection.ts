@@ -29,7 +29,7 @@ import type { JournalEntry } from '../../shared/records/journal-entry.ts';
  * wait seconds for its turn.
  */
 export const HELLO_DEADLINE_MS = 20_000;
-/** How long the other side may take to close after us. */
+/** Most time for the other side to close after us. */
 const CLOSE_DEADLINE_MS = 500;
 const REQUEST_DEADLINE_MS = 30_000;
 const CLOSED = 'the connection was closed';

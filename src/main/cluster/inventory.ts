@@ -1,6 +1,6 @@
 /**
- * This computer and the machines of the inventory, as nodes. All of them share one pool of
- * SSH connections, so a machine's password is asked for once.
+ * The nodes: the local computer and the machines of the inventory. All of them share one pool
+ * of SSH connections, so a machine's password is asked for once.
  */
 import { isIP } from 'node:net';
 import { GradwireError, inputError } from '../../shared/errors.ts';
@@ -28,14 +28,14 @@ import type { NodeAccess } from './node-link.ts';
 import type { NodeDirectory } from './node-set.ts';
 import { RemoteNode, type RemoteNodeOptions } from './remote-node.ts';
 
-/** Where entries are kept. */
+/** The store of entries. */
 export interface NodeEntries {
   list(): readonly NodeEntry[];
   get(name: string): NodeEntry | undefined;
   renamedTo?(name: string): string | undefined;
 }
 
-/** Where what is found out about machines is kept. */
+/** The store of what is found out about machines. */
 export interface NodeKnowledge {
   note(
     node: { readonly name: string; readonly identity: string },
@@ -72,7 +72,7 @@ export class Inventory implements NodeDirectory, AsyncDisposable {
     });
   }
 
-  /** What distinguishes this computer's home from another. */
+  /** The identity that distinguishes this computer's home from another. */
   get here(): string {
     return localNode(this.#options.home).identity;
   }

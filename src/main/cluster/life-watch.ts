@@ -6,20 +6,20 @@
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { ControlConnection } from './control-connection.ts';
 
-/** How often a connection on which nothing arrives is looked at. */
+/** Interval of looks at a connection on which nothing arrives. */
 export const LIFE_MS = 5000;
 /**
- * How many more times before it counts as silent. A busy machine is slow, not silent; and a lost
- * link is noticed by SSH before (20 s).
+ * Looks at a quiet connection before it counts as silent. A busy machine is slow, not silent;
+ * and a lost link is noticed by SSH before (20 s).
  */
 export const PATIENT_LOOKS = 4;
 
 export interface LifeEvents {
   /** Asks for a sign of life; any answer will do, even a late one. */
   ask(): void;
-  /** It is silent, for this reason; undefined: it is not any more. */
+  /** Called when the node falls silent, with the reason, and without one when it answers again. */
   silent(error: GradwireError | undefined): void;
-  /** How long it may be silent; after that `gaveUp` is called, once. */
+  /** Most time for it to be silent; after that `gaveUp` is called, once. */
   patienceMs(): number;
   gaveUp(error: GradwireError): void;
 }

@@ -237,7 +237,7 @@ const UNREACHED = ['PEER_UNREACHABLE', 'PEER_TIMEOUT', 'PEER_UNAUTHENTICATED'];
 const LOST = ['PEER_LOST', 'PEER_SILENT', 'WORKER_DIED', 'WORKER_SILENT'];
 
 /**
- * For the error of one end: the transport knows only ranks, so this names the machines
+ * Explains the error of one end: the transport knows only ranks, so this names the machines
  * and the next step.
  */
 function inWordsOfMachines(

@@ -1,4 +1,4 @@
-/** This computer as a node: its supervisor listens on the home's socket. */
+/** The local computer as a node: its supervisor listens on the home's socket. */
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import type { Home } from '../home/home.ts';
 import type { NodeAccess } from './node-link.ts';

@@ -50,9 +50,7 @@ export interface NodeAddresses {
   readonly there: string;
   /** Whether the user gave it; default: it is the one by which SSH reaches the node. */
   readonly chosen?: boolean | undefined;
-  /**
-   * This computer's address as the node sees it; default: the node is this computer.
-   */
+  /** The local computer's address as the node sees it; default: the node is this computer. */
   readonly here?: string | undefined;
 }
 
@@ -73,7 +71,7 @@ export interface NodeSettings {
   readonly slurm?: SlurmSettings | undefined;
 }
 
-/** How the supervisor of a node is reached. */
+/** The way to the supervisor of a node. */
 export interface NodeAccess extends NodeSettings {
   readonly name: string;
   /** Changes when the same name comes to mean another machine, or another route. */
@@ -100,13 +98,13 @@ export interface NodeAccess extends NodeSettings {
   ): Promise<ControlConnection>;
 }
 
-/** What a link does about a loss without an action of the user, and for how long. */
+/** Limits of what a link does about a loss without an action of the user. */
 export interface LinkPatience {
   /** Whether the user is there to be asked for what a log-in needs. */
   readonly mayAsk: boolean;
-  /** For how long a lost machine is tried again; Infinity: for ever. */
+  /** Most time during which a lost machine is tried again; Infinity: for ever. */
   readonly lostMs: number;
-  /** For how long a connected machine may give no sign of life; Infinity: for ever. */
+  /** Most time without a sign of life from a connected machine; Infinity: for ever. */
   readonly silentMs: number;
 }
 
@@ -121,17 +119,20 @@ export interface LinkEvents {
   push(message: PushMessage): void;
   /** Called after a lost connection has been restored. */
   restored(): Promise<void>;
-  /** How often the app tries to restore a lost connection by itself. */
+  /**
+   * Returns the most attempts of the app's own to restore a lost connection; Infinity: no
+   * limit.
+   */
   attempts(): number;
   /** Whether something is followed over it, so that its replacement connects at once. */
   followed(): boolean;
-  /** What is done about the loss of this link. */
+  /** Returns the limits of what is done about the loss of this link. */
   patience(): LinkPatience;
   /** An attempt to restore the connection failed; more follow. */
   trouble(error: ErrorData): void;
   /**
-   * It is not tried any more: the machine has refused, or is out of reach or silent for too
-   * long. A later connection, whoever makes it, is reported as `restored`.
+   * Called when the machine is not tried any more: it has refused, or is out of reach or
+   * silent for too long. A later connection, whoever makes it, is reported as `restored`.
    */
   gaveUp(error: ErrorData): void;
   /**
@@ -528,7 +529,7 @@ export class NodeLink {
   }
 }
 
-/** At a terminal, right before the prompt. */
+/** Rewords the loss for a terminal, right before the prompt. */
 const asksAgain = (error: ErrorData): ErrorData => ({
   ...error,
   message: 'the connection was lost, and the machine asks for a log-in again',

@@ -8,7 +8,7 @@ export interface NodeDirectory {
   /** The default leading node of a run: this computer. */
   readonly lead: string;
   names(): readonly string[];
-  /** How a node is reached; undefined if there is none of that name. */
+  /** Returns the way to a node; undefined if there is none of that name. */
   access(name: string): NodeAccess | undefined;
   /** The name now of a machine that had this one, if no machine has it. */
   renamedTo?(name: string): string | undefined;

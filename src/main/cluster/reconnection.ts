@@ -5,7 +5,7 @@
  * for ever, because more attempts could lock the account and would fill the machine's logs.
  */
 
-/** How one attempt ended, and what may be done about it. */
+/** One failed attempt, with all that decides about the next one. */
 export interface FailedAttempt {
   /** The code of its error. */
   readonly code: string;
@@ -15,9 +15,9 @@ export interface FailedAttempt {
   readonly asked: boolean;
   /** Whether the user is there to be asked: at a terminal, by a command. */
   readonly mayAsk: boolean;
-  /** For how long the connection has been lost. */
+  /** Time since the connection was lost. */
   readonly lostMs: number;
-  /** For how long a lost machine is waited for; Infinity: for ever. */
+  /** Most time during which a lost machine is waited for; Infinity: for ever. */
   readonly patienceMs: number;
 }
 
@@ -34,7 +34,10 @@ export type NextStep =
 /** The pause after each refusal but the last. Secrets are kept in memory for 30 s. */
 export const REFUSAL_PAUSES_MS: readonly number[] = [2000, 5000, 10_000, 20_000];
 
-/** With a key that is refused for a moment, the server's next method may be a password. */
+/**
+ * Refusals before the user is asked: a server that refuses a key for a moment may want a
+ * password next.
+ */
 const UNASKED_REFUSALS = 2;
 
 /** Refusals that no later attempt changes: of a host key, or by the user. */

@@ -51,12 +51,12 @@ const SHELLS_PER_CONNECTION = [4, 8, 8];
 const EXIT_NONE_RUNS = 3;
 /** No supervisor may start there; the last line on stderr is the error, as JSON. */
 const EXIT_REFUSED = 4;
-/** How much a login shell may print before the agent's first output. */
+/** Most output of a login shell before the agent's first output. */
 const MOST_NOISE_BYTES = 2 ** 20;
 const ATTACH_MS = 90_000;
-/** How long a greeting may take once the way to the supervisor is open. */
+/** Least time that a greeting is waited for once the way to the supervisor is open. */
 const LEAST_GREETING_MS = 10_000;
-/** What the server speaks that only the system's `ssh` understands. */
+/** Errors of the built-in client with servers that only the system's `ssh` understands. */
 const NOT_UNDERSTOOD = new Set(['SSH_NO_COMMON_ALGORITHM', 'SSH_PACKET_TOO_LARGE']);
 /** Log-in errors with which another client may succeed. */
 const NOT_LET_IN = new Set(['SSH_AUTH_FAILED', 'SSH_KEY_UNSUPPORTED']);
@@ -97,7 +97,7 @@ export class RemoteNode implements NodeAccess {
   readonly entry: NodeEntry;
   readonly #options: RemoteNodeOptions;
   #addresses: NodeAddresses | undefined;
-  /** Why the built-in client cannot reach it, though its configuration would let it. */
+  /** The reason why the built-in client cannot reach it, though its configuration would let it. */
   #notBuiltin: string | undefined;
 
   constructor(entry: NodeEntry, options: RemoteNodeOptions) {
@@ -539,7 +539,7 @@ async function skipTo(
   }
 }
 
-/** Why no supervisor may start there. */
+/** Returns the reason why no supervisor may start there. */
 function refusalOf(stderr: string, node: string): GradwireError {
   const line = stderr.trim().split('\n').at(-1) ?? '';
   const error = toldError(line);

@@ -135,9 +135,9 @@ function startSupervisor(home: Home): ChildProcess {
 }
 
 interface StartEnd {
-  /** How the process ended; undefined while it runs. */
+  /** The way the process ended; undefined while it runs. */
   readonly reason: string | undefined;
-  /** Why it must not serve this home, in its own words. */
+  /** The process's reason, in its own words, for not serving this home. */
   readonly refusal: ErrorData | undefined;
   readonly happened: Promise<void>;
 }
