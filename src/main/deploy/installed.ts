@@ -1,6 +1,6 @@
 /**
- * What is already on a machine: one short script, run at every connection. It asks only
- * what decides whether to deploy.
+ * A look at what is already on a machine: one short script, run at every connection. It asks
+ * only what decides whether to deploy.
  */
 import { isNodeAccepted } from '../../shared/lowest-node.ts';
 import type { ConnectionEnds } from '../../shared/preflight.ts';
@@ -29,9 +29,9 @@ export interface Installed {
   readonly connection?: ConnectionEnds | undefined;
 }
 
-/** What is needed to start `attach`. */
+/** An installed agent: all that is needed to start `attach`. */
 export interface Agent {
-  /** Its hash: the name of its directory. */
+  /** The agent's hash: the name of its directory. */
   readonly agent: string;
   /** Command that runs Node there, relative to the home directory. */
   readonly node: string;

@@ -1,7 +1,7 @@
 /**
- * What start files of a machine set for other programs, and our Node must not inherit:
- * variables that change which libraries it loads or how it runs, and a limit that may be
- * raised again.
+ * Settings that a machine's start files make for other programs and our Node must not
+ * inherit: variables that change which libraries it loads or how it runs, and a limit that
+ * may be raised again.
  */
 
 export const LEFT_OUT: readonly string[] = [
@@ -21,5 +21,5 @@ export const LEFT_OUT: readonly string[] = [
   'OPENSSL_MODULES',
 ];
 
-/** For a shell, before it starts our Node. The limit is that of address space. */
+/** Commands for a shell before it starts our Node. The limit is that of address space. */
 export const BEFORE_NODE = `unset ${LEFT_OUT.join(' ')}; ulimit -S -v "$(ulimit -H -v)" 2>/dev/null`;

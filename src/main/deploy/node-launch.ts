@@ -1,5 +1,5 @@
 /**
- * How our Node is started on a machine. A plain `sh` does it, whatever the login shell is: one
+ * The start of our Node on a machine. A plain `sh` does it, whatever the login shell is: one
  * that is restricted runs no program by its path.
  */
 import { failure, type GradwireError } from '../../shared/errors.ts';
@@ -56,7 +56,7 @@ function unusable(
   );
 }
 
-/** By what the loader, the shell or V8 said. */
+/** Advises by what the loader, the shell or V8 said. */
 function nextStep(stderr: string, code: number | null): string {
   if (/version `?(GLIBC|GLIBCXX|CXXABI)/.test(stderr)) {
     return 'Its system libraries are too old for Node 24: use a machine with glibc 2.28 or newer (RHEL 8, Debian 10, Ubuntu 20.04), or put a Node 24 that runs there on its PATH.';

@@ -18,7 +18,7 @@ import type { Platform } from './package-files.ts';
 export interface FetchOptions {
   /** The directory in which `package-lock.json` lies. */
   readonly root: string;
-  /** Where packages are kept. */
+  /** The folder in which packages are kept. */
   readonly directory: string;
   readonly signal?: AbortSignal | undefined;
   /** Called where something has to be fetched. */
@@ -63,7 +63,7 @@ export async function fetchPackages(
   return path.join(folder, 'node_modules');
 }
 
-/** What the lock file says of these packages. @throws GradwireError `PACKAGES_NOT_FETCHED` */
+/** Reads the lock file's entries of these packages. @throws GradwireError `PACKAGES_NOT_FETCHED` */
 function lockedPackages(names: readonly string[], root: string): Locked {
   const file = path.join(root, 'package-lock.json');
   let all: Locked = {};

@@ -11,7 +11,7 @@ import { sha256Of } from '../home/file-hash.ts';
 import { agentBundle } from '../home/installation.ts';
 
 export interface PackageFile {
-  /** Its path in the package, with `/`. */
+  /** The file's path in the package, with `/`. */
   readonly name: string;
   readonly source: string;
   readonly executable: boolean;
@@ -36,7 +36,7 @@ export function nativePackages(
   ];
 }
 
-/** Those that this installation lacks: npm installs what runs on this computer. */
+/** Returns the packages that this installation lacks: npm installs what runs on this computer. */
 export const notInstalled = (packages: readonly string[]): readonly string[] =>
   packages.filter((name) => packageFolder(name) === undefined);
 
@@ -134,9 +134,8 @@ function dawnFiles(platform: string): readonly PackageFile[] {
 }
 
 /**
- * This computer's Vulkan loader, for similar machines that have a GPU driver but no
- * loader. Electron's runs everywhere; otherwise the system's is used. (Apache-2.0,
- * Khronos.)
+ * Returns this computer's Vulkan loader, for similar machines that have a GPU driver but no
+ * loader. Electron's runs everywhere; otherwise the system's is used. (Apache-2.0, Khronos.)
  */
 export function vulkanLoader({ os, architecture }: Platform): readonly PackageFile[] {
   if (os !== 'linux' || process.platform !== os || process.arch !== architecture) {
@@ -155,8 +154,8 @@ export function vulkanLoader({ os, architecture }: Platform): readonly PackageFi
 }
 
 /**
- * Where Electron's files are: the command looks there too, so that it and the app deploy
- * the same agent.
+ * Returns the folders of Electron's files: the command looks there too, so that it and the
+ * app deploy the same agent.
  */
 export function electronFolders(): readonly string[] {
   if (process.versions['electron'] !== undefined)

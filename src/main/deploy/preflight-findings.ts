@@ -1,4 +1,4 @@
-/** What the answers of an inspected machine mean for using it: errors and warnings. */
+/** Errors and warnings about using an inspected machine, from its answers. */
 import { addressSpaceText, NEEDED_ADDRESS_MIB } from '../../shared/address-space.ts';
 import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
 import { printable } from '../ssh/ssh-errors.ts';
@@ -8,7 +8,7 @@ import { platformOf, platformUnsupported } from './platform.ts';
 const NEEDED_MIB = 400;
 const NEEDED_INODES = 500;
 const CLOCK_SECONDS = 5;
-/** What Node 24's binaries are built for. */
+/** The oldest glibc that Node 24's binaries run with. */
 const LOWEST_GLIBC = [2, 28] as const;
 /** A run of eight ranks needs some 60. */
 const NEEDED_FILES = 64;
@@ -22,7 +22,7 @@ export interface Answers {
   /** The account's home is no directory. */
   readonly homeless: boolean;
   readonly readOnly: boolean;
-  /** What its start files allow a process; undefined without a limit. */
+  /** Limits that the machine's start files set for a process; undefined without a limit. */
   readonly limits: {
     readonly addressSpaceMiB: number | undefined;
     readonly openFiles: number | undefined;
@@ -33,7 +33,7 @@ export interface Answers {
   readonly late: readonly string[];
   /** Tools that failed, and their complaints. */
   readonly failed: readonly { readonly tool: string; readonly words: string }[];
-  /** What Slurm answered, where it was asked. */
+  /** Slurm's answer, if it was asked. */
   readonly slurm:
     | { readonly kind: 'fine' }
     | { readonly kind: 'missing' }

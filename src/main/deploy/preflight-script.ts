@@ -18,7 +18,10 @@ import { BEFORE_NODE, LEFT_OUT } from './node-environment.ts';
 /** Programs that deploying needs. */
 const NEEDED_PROGRAMS = ['tar', 'gzip', 'sha256sum'];
 
-/** Where the Vulkan loader looks for drivers, below a directory of configuration or data. */
+/**
+ * The folder of drivers that the Vulkan loader reads, below a directory of configuration or
+ * data.
+ */
 const MANIFESTS = 'vulkan/icd.d';
 
 export const INSPECTION = String.raw`

@@ -15,16 +15,16 @@ import { INSPECTION } from './preflight-script.ts';
 
 /** Every tool has its own limit; all of them together have this. */
 const DEADLINE_MS = 120_000;
-/** How long the login shell may take before the first of them. */
+/** Most time for the login shell before the first of them. */
 const SHELL_MS = 20_000;
 
 export interface PreflightOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether it is the login node of a Slurm cluster, which then has to answer. */
   readonly slurm?: boolean | undefined;
-  /** How long a tool there may take; default: 10 s. */
+  /** Most seconds for each tool there; default: 10 s. */
   readonly toolSeconds?: number | undefined;
-  /** How long its login shell may take to run a command; default: 20 s. */
+  /** Most time for its login shell to run a command; default: 20 s. */
   readonly shellMs?: number | undefined;
 }
 
@@ -47,8 +47,8 @@ export async function preflight(
 }
 
 /**
- * In seconds. By a script of its own, because tools of the inspection may be slow, and its
- * clock is read at some moment of the script.
+ * Returns the seconds by which its clock is ahead. A script of its own reads it, because
+ * tools of the inspection may be slow, and its clock is read at some moment of the script.
  */
 async function clockOffset(
   connection: RemoteConnection,
@@ -64,9 +64,10 @@ async function clockOffset(
 }
 
 /**
- * How far a clock is ahead, in whole seconds, at the least: it was read between the question
- * and the answer, and where a login shell starts slowly that is long.
- * @param there what it read, without the fraction of a second; in seconds since 1970, like the times of this computer's clock
+ * Returns how far a clock is ahead, in whole seconds, at the least: it was read between the
+ * question and the answer, and where a login shell starts slowly that is long.
+ * @param there what it read, without the fraction of a second; in seconds since 1970, like
+ * the times of this computer's clock
  */
 export function offsetOf(
   there: number,
@@ -193,7 +194,7 @@ function gpusOf(all: ReadonlyMap<string, readonly string[]>): readonly GpuReport
   return [...nvidia, ...others];
 }
 
-/** By their numbers on the PCI bus. */
+/** Vendors by their numbers on the PCI bus. */
 const VENDORS: Readonly<Record<string, GpuReport['vendor']>> = {
   '0x10de': 'nvidia',
   '0x1002': 'amd',

@@ -51,7 +51,10 @@ cd "$HOME" || exit 1
 [ -f "$incoming/$file" ] || [ ! -e "$directory/$entry" ] || exit 0
 `;
 
-/** What does not match is no prefix to continue, whichever upload it came from. */
+/**
+ * Deletes every copy if the package does not match: none of it is a prefix to continue,
+ * whichever upload it came from.
+ */
 const VERIFY = `
 ${OVERTAKEN}
 cd "$incoming" || exit 1
