@@ -19,7 +19,7 @@ export interface DownloadOptions {
    * @param received bytes just received
    */
   readonly arrived: (there: number, received: number) => void;
-  /** How long a server may stay silent. */
+  /** Most time for a server to stay silent. */
   readonly silenceMs: number;
 }
 
@@ -27,7 +27,7 @@ export interface DownloadOptions {
 const MOST_IDLE_TRIES = 3;
 const FIRST_PAUSE_MS = 200;
 
-/** Why a mirror did not deliver the file, in words. */
+/** A mirror did not deliver the file, for the reason in the message. */
 class Refused extends Error {}
 
 /** The same for a connection, which may work another time. */
@@ -227,7 +227,7 @@ class MirrorDownload {
   }
 }
 
-/** For example a proxy's log-in page. */
+/** Whether the answer is a web page, for example a proxy's log-in page. */
 const isPage = (headers: Response['headers']): boolean =>
   headers.get('content-type')?.startsWith('text/html') === true;
 

@@ -22,9 +22,9 @@ export interface FetchOptions {
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly progress: (progress: FetchProgress) => void;
-  /** Where to fetch instead of from the set's mirrors. */
+  /** The source to fetch from instead of the set's mirrors. */
   readonly from?: string | undefined;
-  /** How long a server may stay silent; default: 30 s. */
+  /** Most time for a server to stay silent; default: 30 s. */
   readonly silenceMs?: number | undefined;
 }
 

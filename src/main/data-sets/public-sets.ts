@@ -15,7 +15,7 @@ export interface PublicFile {
 export interface PublicSet {
   readonly id: string;
   readonly title: string;
-  /** Its authors and terms, in their words. */
+  /** The set's authors and terms, in their words. */
   readonly source: string;
   /** The keys of a spec for runs on it, except for the path. */
   readonly workload: { readonly dataset: string; readonly model: string };

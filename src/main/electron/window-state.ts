@@ -24,9 +24,7 @@ export type WindowState = z.infer<typeof stateSchema>;
 
 export const DEFAULT_SIZE = { width: 1440, height: 900 } as const;
 
-/**
- * How much of the window's top edge must be on a display, so that it can be dragged.
- */
+/** The part of the window's top edge that must be on a display, so that it can be dragged. */
 const GRIP = { width: 100, height: 32 } as const;
 
 /** The state to restore; undefined to use the defaults. */

@@ -42,7 +42,7 @@ export class AppLock {
     return lock === undefined;
   }
 
-  /** Where the holder can be reached, for the error that a second host shows. No token. */
+  /** Tells the holder's URL, without its token, for the error that a second host shows. */
   announce(url: string): void {
     this.#holder = { ...this.#holder, url };
     this.#write();

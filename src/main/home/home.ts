@@ -27,7 +27,7 @@ export interface Home {
   readonly runs: string;
   /** A Unix socket's path of any length (`socket-address.ts`); on Windows a named pipe. */
   readonly socket: string;
-  /** Where supervisors of older versions listen, if the path was too long for them. */
+  /** The socket of supervisors of older versions, if the path was too long for them. */
   readonly formerSocket: string | undefined;
   readonly supervisorLog: string;
   /** A directory for each public data set. */

@@ -26,7 +26,7 @@ export interface SessionTerminals {
 /** The part of the core that RPC needs. */
 export interface ServedCore {
   readonly api: CoreApi;
-  /** For one session; only it receives the output of its terminals. */
+  /** Returns the terminals of one session; only it receives their output. */
   terminals(events: TerminalEvents): SessionTerminals;
   onEvent(
     listener: <E extends keyof AppEvents>(

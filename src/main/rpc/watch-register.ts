@@ -1,8 +1,8 @@
 /**
- * Which sessions watch which run. The core pushes a run's records while any session
- * watches it; several windows may watch the same run, and one that closes must not
- * silence the others. So each session holds its own set, and the core is told when the
- * last one leaves.
+ * A register of the sessions that watch each run. The core pushes a run's records while any
+ * session watches it; several windows may watch the same run, and one that closes must not
+ * silence the others. So each session holds its own set, and the core is told when the last
+ * one leaves.
  */
 import type { CoreApi, RunDetail } from '../../shared/rpc/rpc.ts';
 

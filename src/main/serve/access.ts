@@ -1,5 +1,5 @@
 /**
- * Who may use the server: pure policy, no I/O. Every user and every web page on this
+ * Access to the server: pure policy, no I/O. Every user and every web page on this
  * computer can reach loopback, so being local proves nothing:
  *
  *   Host header     must name this server: a foreign name that resolves to 127.0.0.1
@@ -25,7 +25,7 @@ export interface RequestFacts {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly cookie: string | undefined;
-  /** Which site caused the request, if the browser reports it (Sec-Fetch-Site). */
+  /** The site that caused the request, if the browser reports it (Sec-Fetch-Site). */
   readonly site: string | undefined;
 }
 

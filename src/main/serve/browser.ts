@@ -72,7 +72,7 @@ export async function openBrowser(
   return { [Symbol.asyncDispose]: () => rm(page, { force: true }) };
 }
 
-/** If it cannot be started, the URL has been printed. */
+/** Starts the program if it can: otherwise the URL has been printed. */
 function startOpener([program, ...args]: readonly [string, ...string[]]): void {
   try {
     const child = spawn(program, args, { stdio: 'ignore', detached: true });

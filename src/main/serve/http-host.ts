@@ -43,9 +43,9 @@ export interface HttpHostOptions {
 }
 
 export interface HttpHost {
-  /** With the access token. */
+  /** The server's URL with the access token. */
   readonly url: string;
-  /** Without it. */
+  /** The server's URL without the token. */
   readonly origin: string;
   /** Ends every connection and the listener. */
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import type { RpcChannel } from '../rpc/channel.ts';
 
 const CLOSE_CODES = { done: 1001, refused: 1002 } as const;
 
-/** How long a closing peer may take to answer before its socket is cut. */
+/** Most time for a closing peer to answer before its socket is cut. */
 const CLOSE_PATIENCE_MS = 500;
 
 export function socketChannel(socket: WebSocket): RpcChannel {

@@ -9,7 +9,7 @@ import { parseSpecText, readSpecFile, readSpecStream } from './spec-text.ts';
 
 export interface SpecSource {
   readonly raw: unknown;
-  /** Its name in errors. */
+  /** The source's name in errors. */
   readonly place: string;
 }
 

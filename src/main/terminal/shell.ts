@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { TerminalEnd, TerminalSize } from '../../shared/terminal.ts';
 
 export interface Shell {
-  /** Its output as bytes. Pausing it holds the shell back. */
+  /** The shell's output as bytes. Pausing it holds the shell back. */
   readonly output: Readable;
   /** The way it ended; never rejects. */
   readonly ended: Promise<TerminalEnd>;
