@@ -36,7 +36,7 @@ export function notAbove(a: readonly number[], b: readonly number[]): Outcome {
   return contrast(a, b).a === 'above' ? 'fails' : 'holds';
 }
 
-/** What holds for every seed, fails for every seed, or is unclear. */
+/** The outcome of a statement: it holds for every seed, fails for every seed, or is unclear. */
 export function forEverySeed(
   values: readonly number[],
   holds: (value: number) => boolean,

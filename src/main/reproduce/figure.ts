@@ -14,7 +14,7 @@ export interface Paper {
   readonly title: string;
 }
 
-/** What the paper says, in our words, with the numbers that its text gives. */
+/** The paper's claim, in our words, with the numbers that its text gives. */
 export interface Claim {
   readonly text: string;
   /** Numbers as the paper states them, or a note that its text has none. */
@@ -23,7 +23,7 @@ export interface Claim {
 
 export interface Quoted {
   readonly text: string;
-  /** Where in the paper: `Section 3`, `Table 2`. */
+  /** The place in the paper: `Section 3`, `Table 2`. */
   readonly where: string;
 }
 
@@ -31,7 +31,7 @@ export interface Quoted {
 export interface Case {
   /** Unique within the figure. */
   readonly id: string;
-  /** As shown in the progress and in the runs' names: `4 ranks, 1 %`. */
+  /** The name in the progress and in the runs' names: `4 ranks, 1 %`. */
   readonly label: string;
   /** A spec without name and seed, as a user could write it. */
   readonly spec: Readonly<Record<string, unknown>>;
@@ -62,7 +62,7 @@ export type Outcome = 'holds' | 'fails' | 'unclear';
 export type Verdict = 'confirmed' | 'refuted' | 'undecided';
 
 export interface Judgement {
-  /** At least one. */
+  /** The findings, at least one. */
   readonly findings: readonly Finding[];
   /** Our counterpart of the paper's numbers, in a sentence. */
   readonly ours: string;
@@ -82,9 +82,9 @@ export interface Figure {
   readonly number: string;
   readonly title: string;
   readonly claim: Claim;
-  /** What `judge` does, in words. */
+  /** The rule that `judge` follows, in words. */
   readonly rule: string;
-  /** How these runs differ from the paper's. */
+  /** Differences between these runs and the paper's. */
   readonly differences: readonly string[];
   readonly seeds: readonly number[];
   readonly cases: readonly Case[];

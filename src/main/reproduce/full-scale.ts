@@ -10,7 +10,7 @@ import { plannedRuns } from './planned-runs.ts';
 export interface FullScale {
   /** `workload.data` is a file in the user's directory; default: the directory. */
   readonly cases: readonly Case[];
-  /** How these runs differ from the paper's. */
+  /** Differences between these runs and the paper's. */
   readonly differences: readonly string[];
   readonly data?: BroughtData;
   /** The claim, if the figure's own names a smaller model. */
@@ -23,11 +23,11 @@ export interface FullScale {
 export interface BroughtData {
   /** `CIFAR-10` */
   readonly name: string;
-  /** How to get them: a sentence; the directory is added after it. */
+  /** The way to get them: a sentence; the directory is added after it. */
   readonly from: string;
 }
 
-/** What the user supplies for it. */
+/** Machines and data that the user supplies for a figure at full scale. */
 export interface Machines {
   readonly nodes: readonly string[];
   /**

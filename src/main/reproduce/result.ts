@@ -39,7 +39,7 @@ const resultSchema = z.strictObject({
   runs: z
     .array(
       z.strictObject({
-        /** Its id in the store: `gradwire runs show`. */
+        /** The run's id in the store: `gradwire runs show`. */
         run: text,
         case: text,
         label: text,
@@ -58,7 +58,7 @@ const resultSchema = z.strictObject({
     load: z.number().optional(),
   }),
   gradwire: text,
-  /** For a figure at full scale: which one, and what the user supplied for it. */
+  /** The full-scale figure that was run, if one was, and what the user supplied for it. */
   full: z
     .strictObject({
       of: text,
@@ -78,7 +78,7 @@ export interface StoredRun extends MeasuredRun {
   readonly run: string;
 }
 
-/** Where and when the runs were made, so that readers can judge the numbers by it. */
+/** Place and time of the runs, so that readers can judge the numbers by them. */
 export type Circumstances = Pick<
   Result,
   'device' | 'full' | 'gradwire' | 'measuredAt' | 'seconds'

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 
 const axisSchema = z.strictObject({
-  /** With its unit in parentheses: `time (ms)`. */
+  /** The quantity, with its unit in parentheses: `time (ms)`. */
   label: z.string(),
   scale: z.enum(['linear', 'log']),
   /** Positions of the ticks; default: round values. */
@@ -39,7 +39,7 @@ export const chartSchema = z.strictObject({
   caption: z.string(),
   x: axisSchema,
   y: axisSchema,
-  /** At most six, one for each colour. */
+  /** The series, at most six: one for each colour. */
   series: z.array(seriesSchema).min(1).max(6).readonly(),
   /** Horizontal lines. */
   references: z

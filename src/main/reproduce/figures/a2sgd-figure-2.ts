@@ -1,6 +1,6 @@
 /**
- * How long compressing a gradient takes, by method and by the number of its elements. Source:
- * A2SGD, section 3, Figure 2.
+ * Time to compress a gradient, by method and by the number of its elements. Source: A2SGD,
+ * section 3, Figure 2.
  */
 import { formatCount, formatDuration } from '../../../shared/units.ts';
 import { pointOf } from '../chart/chart.ts';
@@ -149,7 +149,10 @@ export const a2sgdFigure2: Figure = {
 const timeText = (sweep: Sweep, method: MethodId, n: number): string =>
   formatDuration(sweep.mean(idOf(method, n), 'time'));
 
-/** From the second largest size to the largest: 1 is linear, 2 quadratic. */
+/**
+ * The power of the length with which time grows, from the second largest size to the largest:
+ * 1 is linear, 2 quadratic.
+ */
 function exponent(sweep: Sweep, method: MethodId): number {
   const before = SIZES.at(-2)!;
   const [less, more] = [before, LARGEST].map((n) =>

@@ -40,7 +40,7 @@ const LAPTOP: Training = {
   ...{ lr: 0.1, warmupIterations: 30, iterations: 300, evaluateEvery: 25 },
 };
 
-/** Of 60,000 images, 8 × 128 at a time. */
+/** Iterations of one pass over 60,000 images, 8 × 128 at a time. */
 const EPOCH = 58;
 const PAPER: Training = {
   workload: { model: 'fnn3', dataset: 'mnist', batchPerRank: 128 },

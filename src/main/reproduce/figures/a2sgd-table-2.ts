@@ -17,7 +17,7 @@ const MODELS = [
 const METHODS: readonly {
   readonly id: string;
   readonly name: string;
-  /** As in the paper. */
+  /** The paper's formula of the bits per worker. */
   readonly theirs: string;
   readonly exchange: (n: number) => Readonly<Record<string, unknown>>;
 }[] = [

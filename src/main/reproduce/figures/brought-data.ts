@@ -14,9 +14,9 @@ export const CIFAR_10: BroughtData = {
   from: 'Fetch it with gradwire data fetch cifar-10.',
 };
 
-/** Of Kaggle's Display Advertising Challenge: 45,840,617 clicks and views of seven days. */
+/** The log of Kaggle's Display Advertising Challenge: 45,840,617 clicks and views of seven days. */
 export const CRITEO_FILE = 'train.txt';
-/** Of the first six days, as the authors of DLRM divide the file: into sevenths. */
+/** Samples of the first six days, as the authors of DLRM divide the file: into sevenths. */
 export const CRITEO_SAMPLES = 39_291_958;
 export const CRITEO: BroughtData = {
   name: `Criteo’s ${CRITEO_FILE}`,

@@ -54,7 +54,7 @@ export const PAPER_CLICKS: ClickScale = {
 };
 
 const PASS = formatCount(PAPER_CLICKS.iterations);
-/** How training at full scale differs from the paper's. */
+/** Differences between training at full scale and the paper's. */
 export const CLICK_DIFFERENCES = [
   `The paper’s DLRM on Criteo’s log. Its last day is for testing, as in the paper, if it is in ${CRITEO_FILE}.t; otherwise every tenth sample is. One pass over six days, ${PASS} iterations × ${PAPER_CLICK_BATCH} samples, by SGD at a rate of 0.1: these three are ours, as the paper’s text does not state its own.`,
   'Categories are hashed to 262,144 rows of one table; DLRM has a full table for each column.',
@@ -67,7 +67,7 @@ export const splitsInto = ({ splitAfter }: ClickScale, stages: number) => ({
   },
 });
 
-/** Without `world` and `exchange`. */
+/** Returns a training's spec, without `world` and `exchange`. */
 export const clickTraining = (
   { iterations, optimizer, workload }: Omit<ClickScale, 'splitAfter'>,
   batchPerRank: number,

@@ -18,7 +18,10 @@ const LIFE_SPANS = [1, 10, 1000];
 const SPARSITIES = [75, 95, 99];
 const [ALWAYS, NEVER] = [LIFE_SPANS[0]!, LIFE_SPANS.at(-1)!];
 const [LOW, MIDDLE, HIGH] = SPARSITIES as [number, number, number];
-/** By then code is compiled and most thresholds have settled. */
+/**
+ * The first iteration that is measured: by then code is compiled and most thresholds have
+ * settled.
+ */
 const FROM = 10;
 /** Phases of an exchange. */
 const PHASES = ['compress', 'send', 'receive', 'wait', 'reduce', 'decompress'] as const;

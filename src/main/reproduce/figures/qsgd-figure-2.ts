@@ -1,6 +1,7 @@
 /**
- * How an iteration's time divides into computing and communicating, with gradients in 32 and in 4
- * bits, by the number of GPUs. Source: QSGD, its experiments, "Communication vs. Computation".
+ * Shares of computing and communicating in an iteration's time, with gradients in 32 and in 4
+ * bits, by the number of GPUs. Source: QSGD, its experiments, "Communication vs.
+ * Computation".
  */
 import { COMMUNICATION_PHASES } from '../../../shared/phases.ts';
 import { median } from '../../../shared/statistics/quantile.ts';

@@ -40,7 +40,7 @@ const LAPTOP = {
   optimizer: { kind: 'sgd', lr: 0.1, momentum: 0.5 },
   iterations: 300,
 };
-/** Of 50,000 images, 8 × 32 at a time. */
+/** Iterations of one pass over 50,000 images, 8 × 32 at a time. */
 const EPOCH = Math.ceil(50_000 / 256);
 const PAPER = {
   workload: { model: 'resnet-110', dataset: 'cifar-10', batchPerRank: 32 },

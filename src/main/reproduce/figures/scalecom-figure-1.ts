@@ -22,7 +22,7 @@ const COMPRESSION = 112;
 const FROM = 6;
 /** More growth than this is not constant. */
 const CONSTANT = 1.1;
-/** From 2 to 16 workers, where linear growth is eightfold. */
+/** Factors of growth from 2 to 16 workers, where linear growth is eightfold. */
 const [HALF_OF_LINEAR, HARDLY] = [4, 2];
 
 const idOf = (method: MethodId, workers: number): string => `${method}-p${workers}`;
@@ -167,10 +167,7 @@ function constant(sweep: Sweep): Finding {
   };
 }
 
-/**
- * What is received with the most workers divided by what is received with the fewest,
- * by seed.
- */
+/** Bytes received with the most workers divided by those with the fewest, by seed. */
 function growthOf(sweep: Sweep, method: MethodId): readonly number[] {
   const few = sweep.values(idOf(method, WORKERS[0]!), 'received');
   return ratios(sweep.values(idOf(method, WORKERS.at(-1)!), 'received'), few);

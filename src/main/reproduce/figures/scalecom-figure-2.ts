@@ -17,13 +17,13 @@ const [FEWEST, STANDARD, MOST] = WORKERS as [number, number, number];
 /** The paper's rates, a hundredfold apart. */
 const [LOW, HIGH] = [0.01, 1];
 const FILTER = 0.1;
-/** As in the paper. */
+/** Iterations of a run, as in the paper. */
 const ITERATIONS = 90;
 /** Number of iterations at either end over which a distance is averaged. */
 const SPAN = 10;
 /** Comparing the ranks takes longer than the iteration. */
 const EVERY = 5;
-/** If the number of workers does not matter, the distance differs by less than a tenth. */
+/** The most by which distances differ if the number of workers does not matter: a tenth. */
 const ALIKE = 1.1;
 /** The paper's overlap, and less than half. */
 const [OVERLAP, HALF] = [0.7, 0.5];

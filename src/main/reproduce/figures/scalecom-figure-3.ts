@@ -1,5 +1,5 @@
 /**
- * How many of the truly largest entries one leader's own choice misses, by the number of
+ * Number of the truly largest entries that one leader's own choice misses, by the number of
  * workers. Source: ScaleCom, section 3, Figure 3.
  */
 import { formatQuantity } from '../../../shared/units.ts';

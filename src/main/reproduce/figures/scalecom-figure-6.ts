@@ -40,7 +40,7 @@ const [SLOW, FAST] = POWERS as [number, number];
 const COMPUTE_MS = 240;
 /** Sockets and buffers have grown to their final size by then. */
 const FROM = 1;
-/** From 4 to 16 workers, where linear growth is fourfold. */
+/** Factors of growth from 4 to 16 workers, where linear growth is fourfold. */
 const [HALF_OF_LINEAR, HARDLY] = [2, 1.5];
 /** Below this share of the time, communication is negligible. */
 const NEGLIGIBLE = 0.1;
@@ -266,7 +266,7 @@ export const scalecomFigure6: Figure = {
   }),
 };
 
-/** What distinguishes it from the others. */
+/** Names the setting by what distinguishes it from the others. */
 function categoryOf(one: Setting): string {
   if (WORLDS.includes(one)) return `${one.workers} workers`;
   const differs = [
@@ -295,10 +295,7 @@ const shares = (sweep: Sweep, method: MethodId, one: Setting): readonly number[]
 const speedUps = (sweep: Sweep, one: Setting): readonly number[] =>
   ratios(times(sweep, 'none', one), times(sweep, 'scalecom', one));
 
-/**
- * How many times as long a reduction takes with the most workers as with the fewest, by
- * seed.
- */
+/** The time of a reduction with the most workers divided by that with the fewest, by seed. */
 const growth = (sweep: Sweep, method: MethodId): readonly number[] =>
   ratios(
     communication(sweep, method, setting(MOST, SMALL_BATCH, SLOW)),

@@ -17,7 +17,7 @@ interface TrainedModel {
   /** The learning rate with two workers; it scales with the number of workers. */
   readonly lr: number;
   readonly optimizer: Readonly<Record<string, unknown>>;
-  /** How many times smaller ScaleCom makes the gradient. */
+  /** The factor by which ScaleCom makes the gradient smaller. */
   readonly compression: number;
   readonly better: 'higher' | 'lower';
   readonly format: (metric: number) => string;
@@ -117,7 +117,7 @@ export const measureMetric = (records: readonly RunRecord[]): Measurement => ({
 
 const idOf = (model: string, variant: string): string => `${model}-${variant}`;
 
-/** How much worse than uncompressed training a model ended, relative, by seed. */
+/** A model's loss in its metric against uncompressed training, relative, by seed. */
 export function losses(sweep: Sweep, model: TrainedModel, variant: Variant): number[] {
   const baseline = sweep.values(idOf(model.id, BASELINE.id), 'metric');
   return sweep
