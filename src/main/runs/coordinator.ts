@@ -78,18 +78,18 @@ export interface CoordinatorOptions {
   readonly events: CoordinatorEvents;
   /** `all`: follow every run that a supervisor has. `own`: only those requested. */
   readonly scope: 'all' | 'own';
-  /** With scope `own`: whether the user may be asked for a log-in when a link was lost. */
+  /** Whether, with scope `own`, the user may be asked for a log-in when a link was lost. */
   readonly mayAsk?: boolean | undefined;
   /** The measured network, read again for every run; default: none. */
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
 
 /**
- * How long a command waits for a machine that is out of reach: through a night, but not for
- * ever.
+ * Most time that a command waits for a machine that is out of reach: through a night, but not
+ * for ever.
  */
 const LOST_MS = 24 * 3600 * 1000;
-/** How long a supervisor may take to say what it has when this process is about to end. */
+/** Most time for a supervisor to say what it has when this process is about to end. */
 const LAST_LOOK_MS = 3000;
 
 export class RunCoordinator {
@@ -613,7 +613,7 @@ export class RunCoordinator {
     return verdict !== undefined;
   }
 
-  /** Where the machines that were followed have ended without saying how the run did. */
+  /** Considers leaving a run whose followed machines have ended without saying how it did. */
   #considerUntold(id: string): void {
     if (this.#givenUp.isEmpty) return;
     if (this.#store.openJournals(id).someEnded) this.#considerLeaving(id);
@@ -653,7 +653,7 @@ export class RunCoordinator {
     this.#tunnels.note(summary);
   }
 
-  /** This computer's supervisor should always be reachable, so failures are reported. */
+  /** Reports a link's failure: this computer's supervisor should always be reachable. */
   #linkTrouble(link: NodeLink, error: ErrorData): void {
     if (this.#closed) return;
     if (link === this.#nodes.lead) this.#events.notice(error);
@@ -665,7 +665,7 @@ export class RunCoordinator {
   }
 }
 
-/** In the app, where the user may look at the machine at any time. */
+/** Advises in the app, where the user may look at the machine at any time. */
 function waiting(error: ErrorData, name: string): ErrorData {
   const next =
     `${error.next ?? ''} Gradwire does not try again until you check ${name} in the app, ` +
@@ -673,7 +673,7 @@ function waiting(error: ErrorData, name: string): ErrorData {
   return { ...error, next: next.trim() };
 }
 
-/** In a command that goes on with the run's other machines. */
+/** Advises in a command that goes on with the run's other machines. */
 function leftOut(error: ErrorData, name: string): ErrorData {
   const next =
     `${error.next ?? ''} ${name} is not tried any more; the run is followed on its other ` +

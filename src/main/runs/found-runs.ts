@@ -9,7 +9,8 @@ import { hasEnded } from '../../shared/rpc/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 /**
- * What the machine says of a run that is stored here without it is left out.
+ * Returns the runs in progress on a machine that this store does not follow. A run that is
+ * stored here without that machine is left out, whatever the machine says of it.
  * @param node its name
  * @param supervised all runs that the machine's supervisor has
  */

@@ -26,12 +26,12 @@ export class GivenUpNodes {
     this.#errors.set(node, error);
   }
 
-  /** It answers again. */
+  /** Takes back a machine that answers again. */
   forget(node: string): void {
     this.#errors.delete(node);
   }
 
-  /** Why the run cannot be followed any longer; undefined while it can. */
+  /** Returns why the run cannot be followed any longer; undefined while it can. */
   verdict({ id, nodes, open, interrupted }: FollowedRun): ErrorData | undefined {
     const needed = interrupted ? nodes : open;
     const lost = needed.filter((node) => this.#errors.has(node));

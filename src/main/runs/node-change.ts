@@ -70,7 +70,7 @@ function settledOf(before: NodeEntry, after: NodeEntry): Held | undefined {
     : 'slurm';
 }
 
-/** Why a machine is still needed, if it is. */
+/** Returns the use that a machine still has, if any. */
 function useOf(
   store: RunStore,
   name: string,

@@ -1,5 +1,5 @@
 /**
- * What a run is launched with once more: its spec, with the names that its machines have now,
+ * The launch of a stored run once more: its spec, with the names that its machines have now,
  * and its switches as they happened.
  */
 import type { Catalogue } from '../../shared/catalogue.ts';

@@ -12,11 +12,11 @@ import { LateJournals } from './late-journals.ts';
 import { abortRanks } from './other-nodes.ts';
 
 /**
- * How long a node may take to answer after another one has failed. By default peers miss a lost
+ * Most time for a node to answer after another one has failed. By default peers miss a lost
  * one within 3 s, and its user should know within 5.
  */
 const ANSWER_MS = 1500;
-/** How often the store is asked whether another process has stored an end. */
+/** Interval at which the store is asked whether another process has stored an end. */
 const LOOK_MS = 1000;
 
 export interface RunEndingsOptions {
@@ -72,7 +72,7 @@ export class RunEndings {
     return ending.promise;
   }
 
-  /** Its end cannot be told, for this reason. */
+  /** Gives up waiting for an end that cannot be told, for this reason. */
   leave(id: string, reason: ErrorData): void {
     this.#awaited.get(id)?.reject(new GradwireError(reason));
     this.#forget(id);

@@ -46,7 +46,7 @@ export interface FollowerEvents {
 export class RunFollowers {
   readonly #store: RunStore;
   readonly #events: FollowerEvents;
-  /** By run and node. */
+  /** Followers by run and node. */
   readonly #followers = new Map<string, Map<string, Follower>>();
   /** The last sequence that was passed on, for followed runs and others. */
   readonly #seen = new Map<string, number>();
@@ -247,7 +247,7 @@ export class RunFollowers {
     return this.#store.openJournals(id).open.includes(link.name);
   }
 
-  /** If the store cannot be written now, retry later; otherwise the run has failed. */
+  /** Retries later if the store cannot be written now; otherwise the run has failed. */
   #giveUp(link: NodeLink, id: string, error: unknown): void {
     try {
       // Another process has purged it.

@@ -88,8 +88,8 @@ export function measuredLinks(
 }
 
 /**
- * Of the slowest machine that was measured, for its number of ranks; without a measurement those of
- * loopback.
+ * Costs within the slowest machine that was measured, for its number of ranks; without a
+ * measurement those of loopback.
  */
 function withinNodes(
   nodes: readonly string[],

@@ -23,7 +23,7 @@ import type { RunTunnels } from './run-tunnels.ts';
 
 /** Data may have to be read whole before a run can be checked. */
 export const READ_MS = 900_000;
-/** How long the record of a failed launch may take to arrive from the journal. */
+/** Most time for the record of a failed launch to arrive from the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
 
@@ -33,7 +33,7 @@ export interface StartOptions {
   readonly tunnels: RunTunnels;
   /** The links to its nodes, the leading one first. */
   readonly links: readonly [NodeLink, ...NodeLink[]];
-  /** This computer's measured network, if any. */
+  /** The local computer's measured network, if any. */
   readonly profile: NetworkProfile | undefined;
   /** The iteration from which an interrupted run resumes; default: the run starts. */
   readonly resume?: ResumePoint | undefined;
