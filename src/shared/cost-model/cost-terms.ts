@@ -1,7 +1,7 @@
 /**
- * What a predicted time is made of: latency (α), bandwidth (β) and reduction (γ, merging
- * and scattering included). Costs are linear in the constants, so that the terms of any
- * cost function are its values with all other constants at 0: they add up exactly.
+ * The parts of a predicted time: latency (α), bandwidth (β) and reduction (γ, merging and
+ * scattering included). Costs are linear in the constants, so that the terms of any cost
+ * function are its values with all other constants at 0: they add up exactly.
  */
 import {
   betweenNodes,
@@ -61,7 +61,7 @@ export function addTerms(a: CostTerms, b: CostTerms): CostTerms {
 export const totalSeconds = ({ latency, bandwidth, reduction }: CostTerms): number =>
   latency + bandwidth + reduction;
 
-/** What a training step waits for most, and what that takes. */
+/** The part of a training step that takes most of its time. */
 export type StepBound =
   'compute' | 'compression' | 'latency' | 'bandwidth' | 'reduction';
 

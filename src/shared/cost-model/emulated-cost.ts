@@ -9,8 +9,8 @@ import type { SlowestLinks } from '../emulated-links.ts';
 import { LOOPBACK, type NetworkCost, type LinkCost } from './network-cost.ts';
 
 /**
- * For ranks on one node or several. Every rank has its own emulated links, to other nodes
- * too.
+ * Constants of ranks on one node or several. Every rank has its own emulated links, to other
+ * nodes too.
  * @param beneath the constants of the same ranks on the real network; default: loopback
  */
 export function emulatedCosts(

@@ -1,4 +1,4 @@
-/** What timed messages show about one link: the data plane between two machines. */
+/** Timed messages of one link, and what they show about it: the data plane between two machines. */
 
 export interface LinkTiming {
   /** s per message, one way: half a round trip of 8 bytes. */

@@ -57,8 +57,8 @@ export interface MessageCost {
 }
 
 /**
- * What a byte of a large message may take longer than one of a small message because of caches and
- * copies: no memory is slower. What is beyond is a link's.
+ * The most by which a byte of a large message takes longer than one of a small message
+ * because of caches and copies: no memory is slower. What is beyond is a link's.
  */
 const COPY_SECONDS = 1e-9;
 
@@ -152,6 +152,6 @@ export const betweenNodes = ({
   between: { alpha, beta } = BETWEEN_NODES,
 }: NetworkCost): NetworkCost => ({ alpha, beta, gamma: 0 });
 
-/** How many ranks of a node, sending at once, share one link to other nodes. */
+/** Number of a node's ranks that, sending at once, share one link to other nodes. */
 export const sharingLink = ({ between }: NetworkCost, ranks: number): number =>
   between?.perRank === true ? 1 : ranks;

@@ -57,7 +57,7 @@ export const networkProfileSchema = z.strictObject({
   ),
   /** The collectives themselves, all ranks at once, on a few shapes. */
   collectives: z.array(timedCollective).optional(),
-  /** Of each node, where they are known. */
+  /** Cores of each node, where they are known. */
   cores: z.int().min(1).optional(),
   /** s per element or entry, median over ranks that all compute at once. */
   kernels: z.strictObject({

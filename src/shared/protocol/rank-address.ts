@@ -1,4 +1,4 @@
-/** Where the peers of a rank find it. */
+/** Addresses at which the peers of a rank find it. */
 import { z } from 'zod';
 
 /** A host's name or address, or `::` for all addresses. */

@@ -117,7 +117,7 @@ export const requestSchemas = {
     link,
     end: linkEnd,
     addresses: z.tuple([rankAddressSchema, rankAddressSchema]).readonly(),
-    /** As for a run. */
+    /** The secret of the two ends, as that of a run's ranks. */
     secret: secretSchema,
     encrypt: z.boolean(),
   }),
@@ -128,7 +128,7 @@ export const requestSchemas = {
    * with the client.
    */
   measureNetwork: z.object({
-    /** How many processes, at least 2. */
+    /** Number of processes, at least 2. */
     ranks: z.int().min(2).max(MOST_RANKS),
     transport: z.enum(['auto', 'tcp', 'native']),
     effort: z.enum(['full', 'quick']),

@@ -23,26 +23,29 @@ export interface RunStatus {
   readonly spec: ExperimentSpec;
   readonly lastSequence: number;
   readonly createdAt: number;
-  /** Its ranks here; missing in older versions, and for ended runs that a dead supervisor left. */
+  /**
+   * Ranks of the run here; missing in older versions, and for ended runs that a dead
+   * supervisor left.
+   */
   readonly ranks?: readonly number[] | undefined;
   /** Switches requested since the start; missing in versions that knew only one node. */
   readonly switches?: readonly PlanSwitch[] | undefined;
-  /** Of an interrupted run: iterations from which the ranks here can resume, ascending. */
+  /** Iterations from which the ranks here can resume an interrupted run, ascending. */
   readonly resumable?: readonly number[] | undefined;
   /**
-   * Of an interrupted run: all its switches. One that has taken effect has its fence as `at`,
+   * All switches of an interrupted run. One that has taken effect has its fence as `at`,
    * which the node of rank 0 knows.
    */
   readonly schedule?: readonly PlanSwitch[] | undefined;
   /**
-   * Of an ended run: its closing record. A journal that was damaged, or cut short when the
+   * The closing record of an ended run. A journal that was damaged, or cut short when the
    * machine lost power, ends before what an app has stored of it, so that its last entry
    * would look stored. Missing in older versions.
    */
   readonly ending?: JournalEnding | undefined;
 }
 
-/** Without the keys that only a newer version knows. */
+/** A spec as another version may send it, without the keys that only a newer version knows. */
 export const sentSpecSchema = z.unknown().transform((raw, context): ExperimentSpec => {
   const read = readableSpec(raw);
   if (read.success) return read.data;

@@ -87,7 +87,7 @@ export const fromWorkerSchema = z.discriminatedUnion('type', [
     device: text.optional(),
     /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
     bus: text.optional(),
-    /** Why `auto` did not choose a GPU, if it did not. */
+    /** The reason why `auto` did not choose a GPU, if it did not. */
     why: text.optional(),
     parameters: count,
     /** The model's metric; default: accuracy. */
@@ -98,7 +98,7 @@ export const fromWorkerSchema = z.discriminatedUnion('type', [
     /** Each is checked when it is admitted to the journal. */
     records: z.custom<readonly RunRecord[]>(Array.isArray, 'expected a list'),
   }),
-  /** This rank's checkpoint is on the disk. */
+  /** The rank's error, checked as the record that it becomes. */
   writtenCheckpointSchema.extend({ type: z.literal('checkpoint') }),
   z.object({ type: z.literal('finished') }),
   z.object({

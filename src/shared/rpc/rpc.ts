@@ -65,10 +65,10 @@ export interface RunSummary {
   readonly methods: readonly string[];
   readonly loss?: number | undefined;
   readonly metric?: number | undefined;
-  /** Its metric; default: accuracy. */
+  /** The model's metric; default: accuracy. */
   readonly metricKind?: MetricKind | undefined;
   readonly error?: ErrorData | undefined;
-  /** Its job, while it waits for nodes of a cluster to start or resume. */
+  /** The run's job, while it waits for nodes of a cluster to start or resume. */
   readonly queue?: QueuedRecord | undefined;
   /** Machines that were out of reach when it ended, and have records that are not stored. */
   readonly missing?: readonly string[] | undefined;
@@ -79,7 +79,7 @@ export interface RunSummary {
 
 export interface RunDetail extends RunSummary {
   readonly spec: ExperimentSpec;
-  /** In order of their sequence. */
+  /** Events in order of their sequence. */
   readonly events: readonly RunEvent[];
   /**
    * Earlier events that are left out because there are very many: measurements and notices; the
@@ -93,7 +93,7 @@ export type SpecCheck =
   | { readonly ok: true; readonly spec: ExperimentSpec; readonly yaml: string }
   | { readonly ok: false; readonly error: ErrorData };
 
-/** What the history takes on the disk. */
+/** The space that the history takes on the disk. */
 export interface HistoryStatus {
   readonly bytes: number;
   readonly deleted: { readonly runs: number; readonly bytes: number };
@@ -103,13 +103,13 @@ export interface PurgeResult {
   /** Bytes of the history. */
   readonly before: number;
   readonly after: number;
-  /** Why some runs, or some of their space, are left. */
+  /** Reasons why some runs, or some of their space, are left. */
   readonly refused: readonly ErrorData[];
 }
 
 export type ExportFormat = 'json' | 'csv';
 
-/** Where a piece of iteration records begins. */
+/** The place where a piece of iteration records begins. */
 export interface IterationPlace {
   /** An iteration. */
   readonly from: number;
@@ -117,7 +117,7 @@ export interface IterationPlace {
   readonly fromRank?: number | undefined;
 }
 
-/** Where a piece of an export begins. Made by main. */
+/** The place where a piece of an export begins. Made by main. */
 export interface ExportPlace extends IterationPlace {
   readonly part: 'events' | 'log' | 'iterations';
   /** Nothing of the part has been written yet. */
@@ -138,7 +138,7 @@ export const MOST_ITERATION_RECORDS = 2048;
 
 export interface IterationsPiece {
   readonly entries: readonly JournalEntry[];
-  /** Where the next piece begins; undefined after the last one. */
+  /** The beginning of the next piece; undefined after the last one. */
   readonly next?: IterationPlace | undefined;
 }
 
@@ -167,7 +167,7 @@ export interface BinsPiece {
   readonly cells: readonly (number | null)[];
   /** The run's last record that is in them, or could be. */
   readonly lastSequence: number;
-  /** Where the next piece begins; undefined after the last one. */
+  /** The first iteration of the next piece; undefined after the last one. */
   readonly next?: number | undefined;
 }
 
@@ -217,7 +217,7 @@ export interface CoreApi {
   runLog(run: string, after: number): Promise<readonly JournalEntry[]>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
-  /** What all runs take on the disk. */
+  /** Returns the space that all runs take on the disk. */
   history(): Promise<HistoryStatus>;
   /** Deletes all deleted runs for good. */
   purge(): Promise<PurgeResult>;
@@ -234,7 +234,7 @@ export interface CoreApi {
   /** Starts pushing records of this run; answers with what is stored so far. */
   watch(run: string): Promise<RunDetail>;
   unwatch(run: string): Promise<void>;
-  /** This computer and the machines that were added. */
+  /** Lists the local computer and the machines that were added. */
   nodes(): Promise<readonly NodeStatus[]>;
   /** Hosts of ~/.ssh/config that can be added by their names. */
   importableHosts(): Promise<readonly string[]>;
@@ -273,7 +273,7 @@ export interface CoreApi {
 /** All calls that a page may make. */
 export interface AppApi extends CoreApi, TerminalApi {}
 
-/** What main pushes to the renderer. */
+/** Events that main pushes to the renderer. */
 export interface AppEvents {
   /** A run was created or its state, counters or name changed. */
   runChanged(summary: RunSummary): void;
