@@ -1,4 +1,4 @@
-/** What the ranks of a run compute on, and why. */
+/** Text about what the ranks of a run compute on, and why. */
 import type { StartedRecord } from './started.ts';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What each bucket sent and kept back in an iteration, as rank 0 saw it, every
- * `inspectEvery` iterations.
+ * A record of each bucket in an iteration: what was sent and kept back, as rank 0 saw it,
+ * every `inspectEvery` iterations.
  */
 import { z } from 'zod';
 import { formatPercent, formatQuantity } from '../units.ts';
@@ -12,7 +12,7 @@ export const bucketsRecordSchema = z.strictObject({
   type: z.literal('buckets'),
   at: z.number(),
   iteration: count,
-  /** In the order in which they are exchanged. */
+  /** The buckets in the order in which they are exchanged. */
   buckets: z
     .array(
       z.strictObject({
@@ -33,7 +33,7 @@ export const bucketsRecordSchema = z.strictObject({
         fillIn: z.number().optional(),
         /** Norm of this rank's residual for the bucket. */
         residualNorm: z.number().optional(),
-        /** For a method that keeps thresholds: one per tensor. */
+        /** Thresholds of a method that keeps them, one per tensor. */
         thresholds: z
           .array(
             z.strictObject({

@@ -1,7 +1,7 @@
 /**
- * What charts keep of several iterations together: for each field the sum and how many values
- * are in it, for banded fields their extremes. Cells of parts add up to those of the whole, in
- * any order, so that they are kept at several widths and grow as records come.
+ * Cells that charts keep of several iterations together: for each field the sum and how many
+ * values are in it, for banded fields their extremes. Cells of parts add up to those of the
+ * whole, in any order, so that they are kept at several widths and grow as records come.
  *
  *   sums (FIELD_COUNT) · counts (FIELD_COUNT) · minima · maxima (one of each for a banded field)
  */
@@ -9,7 +9,7 @@ import { BANDED_FIELDS, COLUMN, FIELD_COUNT } from './chart-fields.ts';
 
 const BANDS = BANDED_FIELDS.length;
 
-/** Where the kinds of cells begin. */
+/** Offsets at which the kinds of cells begin in a bin. */
 export const COUNTS = FIELD_COUNT;
 export const MINIMA = 2 * FIELD_COUNT;
 export const MAXIMA = MINIMA + BANDS;

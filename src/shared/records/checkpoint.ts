@@ -10,9 +10,9 @@ export const checkpointRecordSchema = z.strictObject({
   node: z.string(),
   /** The next iteration. */
   iteration: count,
-  /** Of all the node's ranks. */
+  /** Bytes of all the node's ranks. */
   bytes: count,
-  /** How long the slowest rank did nothing else. */
+  /** Time during which the slowest rank did nothing else. */
   wall: time,
 });
 export type CheckpointRecord = z.infer<typeof checkpointRecordSchema>;

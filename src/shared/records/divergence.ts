@@ -1,4 +1,4 @@
-/** How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
+/** The distance by which the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
 import { z } from 'zod';
 import { formatPercent } from '../units.ts';
 import { count } from './fields.ts';

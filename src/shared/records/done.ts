@@ -12,10 +12,13 @@ export const doneRecordSchema = z.strictObject({
   iterations: count,
   /** Absent if nothing is trained. */
   loss: z.number().optional(),
-  /** Of the final model. */
+  /** The metric of the final model. */
   metric: z.number().optional(),
   metricKind: metricKindSchema.optional(),
-  /** If replicas drifted: of each, before their weights were averaged into that model. */
+  /**
+   * The metric of each replica if they drifted, before their weights were averaged into that
+   * model.
+   */
   replicaMetric: z.number().optional(),
   /** Whether all ranks ended with bit-identical weights. */
   consistent: z.boolean(),

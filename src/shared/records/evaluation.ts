@@ -13,11 +13,11 @@ export const evaluationRecordSchema = z.strictObject({
   loss: z.number().optional(),
   /** Accuracy on the test set, 0…1. If replicas drift: of each on its share of the set. */
   metric: z.number().optional(),
-  /** If replicas drift: of the model whose weights are their average. */
+  /** Loss and metric of the model whose weights are the replicas' average, if replicas drift. */
   averaged: z
     .strictObject({ loss: z.number().optional(), metric: z.number().optional() })
     .optional(),
-  /** As in the record of the start. */
+  /** The metric, as in the record of the start. */
   metricKind: metricKindSchema.optional(),
   samples: count,
   wall: time,

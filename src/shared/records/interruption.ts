@@ -1,4 +1,4 @@
-/** Which nodes of a run lost their ranks, and how the run resumed, from its events. */
+/** Interruptions of a run, from its events: the nodes that lost their ranks, and how it resumed. */
 import type { ErrorData } from '../errors.ts';
 import { reportOf, rootCause } from '../root-cause.ts';
 import { formatDateTime, formatElapsed } from '../units.ts';

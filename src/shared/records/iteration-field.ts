@@ -7,7 +7,7 @@ import type { z } from 'zod';
 export interface IterationField<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
   /**
-   * Its column's name in CSV, which says the unit: `wall_ms`, `payload_bytes`. A field whose
+   * The column's name in CSV, which says the unit: `wall_ms`, `payload_bytes`. A field whose
    * value is a map from ranks has a column for each.
    */
   readonly column: string;

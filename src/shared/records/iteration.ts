@@ -76,7 +76,7 @@ const BYTES = {
   framingReceived: { schema: count, column: 'framing_received_bytes' },
 } as const satisfies IterationFields;
 
-/** What a pipeline stage sent to other stages: bytes as f32, and encoded. */
+/** Activations that a pipeline stage sent to other stages: bytes as f32, and encoded. */
 const ACTIVATIONS = {
   dense: { schema: count, column: 'activations_dense_bytes' },
   payload: { schema: count, column: 'activations_payload_bytes' },

@@ -15,7 +15,7 @@ export interface JournalEntry {
   readonly sequence: number;
   /** The entry before it, if those in between were dropped; default: sequence − 1. */
   readonly follows?: number | undefined;
-  /** On the first entry after a gap: what was dropped. */
+  /** Records that were dropped, on the first entry after a gap. */
   readonly thinned?: JournalThinning | undefined;
   readonly record: RunRecord;
 }
@@ -23,7 +23,7 @@ export interface JournalEntry {
 export const thinningSchema = thinnedRecordSchema
   .pick({ at: true, limitBytes: true })
   .extend({
-    /** Of iterations below `to`, at least every `every`-th is present for all ranks. */
+    /** Iterations below `to`, of which at least every `every`-th is present for all ranks. */
     iterations: z.object({ to: count, every: z.int().min(1) }),
   })
   .strip();
@@ -31,8 +31,9 @@ export const thinningSchema = thinnedRecordSchema
 export type JournalThinning = Readonly<z.infer<typeof thinningSchema>>;
 
 /**
- * How many entries were dropped between the entry with sequence `last` and this one; undefined
- * if entries are missing that the journal did not declare, so that this one cannot come next.
+ * Returns how many entries were dropped between the entry with sequence `last` and this one;
+ * undefined if entries are missing that the journal did not declare, so that this one cannot
+ * come next.
  */
 export function leftOutBefore(entry: JournalEntry, last: number): number | undefined {
   const { sequence, follows = sequence - 1 } = entry;

@@ -15,7 +15,7 @@ export const logRecordSchema = z.strictObject({
   level: z.enum(['warning', 'error']).optional(),
   /** The rank's current iteration, as far as the supervisor knew. */
   iteration: count.optional(),
-  /** Without control characters. */
+  /** The line without control characters. */
   text: z.string(),
   /** Characters cut off at its end. */
   cut: count.optional(),

@@ -45,7 +45,7 @@ export function reasonMeaning(reason: string): string | undefined {
   );
 }
 
-/** Why a job will never start, and what to do; undefined for any other job. */
+/** Says why a job will never start, and what to do; undefined for any other job. */
 export function queueAdvice({
   job,
   node,

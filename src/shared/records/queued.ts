@@ -13,7 +13,7 @@ export const queuedRecordSchema = z.strictObject({
   node: z.string(),
   /** The scheduler's job number. */
   job: z.string(),
-  /** Why it waits, in the scheduler's words. */
+  /** The reason for waiting, in the scheduler's words. */
   reason: z.string().optional(),
   /** When the scheduler expects it to start. */
   expected: z.number().optional(),

@@ -4,7 +4,7 @@ import { rankSpans } from '../rank-spans.ts';
 import type { RankProcess } from './fields.ts';
 import type { RunEvent } from './record-kinds.ts';
 
-/** By rank; ranks that resumed elsewhere are listed there. */
+/** Returns the process of each rank, by rank; one that resumed elsewhere is listed there. */
 export function rankProcesses(events: readonly RunEvent[]): readonly RankProcess[] {
   const newest = new Map<number, RankProcess>();
   for (const event of events) {
@@ -28,7 +28,7 @@ export function ranksOn(
   return `${processes.length === 1 ? 'rank' : 'ranks'} ${places.join(', ')}`;
 }
 
-/** As `ranksOn`; undefined if this computer has all of them. */
+/** Says the same as `ranksOn`; undefined if this computer has all ranks. */
 export function describePlaces(
   processes: readonly RankProcess[],
   nodes: readonly string[],

@@ -10,7 +10,7 @@ import type { MetricKind } from '../metric.ts';
 export type RecordSchema = z.ZodType<{ type: string; at: number }>;
 
 /**
- * How a repetition is recognised. Ranks that resume from a checkpoint report the iterations
+ * The way to recognise a repetition. Ranks that resume from a checkpoint report the iterations
  * after it again; the first record of each stays.
  *
  * - `never`: the record is not repeated.
@@ -65,7 +65,10 @@ export interface EventText {
 /** Names of ranks and machines in texts. */
 export interface EventNames {
   readonly rank: (rank: number) => string;
-  /** If it is undefined, texts name machines as records do, and none where one has all ranks. */
+  /**
+   * Returns the name of a machine. Without it, texts name machines as records do, and none
+   * where one has all ranks.
+   */
   readonly machine: ((node: string) => string) | undefined;
 }
 
@@ -108,11 +111,11 @@ export const recordKind = <S extends RecordSchema>(
 export const eventKind = <S extends RecordSchema>(kind: EventKind<S>): EventKind<S> =>
   kind;
 
-/** For kinds that `gradwire run` does not print. */
+/** Prints nothing: for kinds that `gradwire run` leaves out. */
 export const unprinted = (): readonly string[] => [];
 
-/** For kinds that leave the summary as it is. */
+/** Changes nothing: for kinds that leave the summary as it is. */
 export const unchanged = (): undefined => undefined;
 
-/** For records that a run has once. */
+/** The repetition of records that a run has once. */
 export const NEVER_REPEATED = { by: 'never' } as const;

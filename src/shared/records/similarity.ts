@@ -1,6 +1,6 @@
 /**
- * How similar the ranks were in an iteration, bucket by bucket, under a method that measures it
- * on request. Made by rank 0, whose own entries the rank correlation compares.
+ * The similarity of the ranks in an iteration, bucket by bucket, under a method that measures
+ * it on request. Made by rank 0, whose own entries the rank correlation compares.
  */
 import { z } from 'zod';
 import { bucketName } from './bucket-name.ts';

@@ -22,7 +22,7 @@ export const startedRecordSchema = z.strictObject({
   at: z.number(),
   ranks: count,
   backend: z.string(),
-  /** Why `auto` did not choose a GPU, if it did not. */
+  /** The reason why `auto` did not choose a GPU, if it did not. */
   why: z.string().optional(),
   /** Gradient elements. */
   parameters: count,

@@ -5,7 +5,7 @@ import { describeSwitch } from '../exchange-plan.ts';
 import { count, planSchema } from './fields.ts';
 import { eventKind } from './record-kind.ts';
 
-/** What happened to the state that methods and collectives keep besides the residual. */
+/** The fate of the state that methods and collectives keep besides the residual. */
 const stateOutcomeSchema = z.enum(['none', 'kept', 'partly', 'dropped']);
 export type StateOutcome = z.infer<typeof stateOutcomeSchema>;
 
@@ -17,7 +17,7 @@ export const switchRecordSchema = z.strictObject({
   epoch: count,
   from: planSchema,
   to: planSchema,
-  /** What happened to the residual. */
+  /** The fate of the residual. */
   residual: z.enum(['none', 'kept', 'flushed', 'dropped']),
   /** Missing in records of earlier versions, which dropped it. */
   state: stateOutcomeSchema.optional(),

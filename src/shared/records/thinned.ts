@@ -12,11 +12,11 @@ export const thinnedRecordSchema = z.strictObject({
   /** When they were left out. */
   at: z.number(),
   node: z.string(),
-  /** How many records are missing from the store. */
+  /** Number of records that are missing from the store. */
   records: count,
   /**
-   * Of the iterations from ≤ i < to, at least every `every`-th is present for all the node's
-   * ranks. Default: no iterations are missing.
+   * Iterations from ≤ i < to, of which at least every `every`-th is present for all the
+   * node's ranks. Default: no iterations are missing.
    */
   iterations: z.strictObject({ from: count, to: count, every: count }).optional(),
   /** The journal's bound. */
