@@ -1,4 +1,7 @@
-/** What this agent can do, made from its registries. */
+/**
+ * The catalogue of this agent's methods, collectives, models and data sets, made from its
+ * registries.
+ */
 import type { Catalogue } from '../../shared/catalogue.ts';
 import { describeCollectives } from '../collectives/registry.ts';
 import { describeMethods } from '../compression/registry.ts';

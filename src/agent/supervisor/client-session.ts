@@ -32,7 +32,7 @@ import { inspectSpec } from '../training/inspect/inspect-spec.ts';
  */
 const BEHIND_BYTES = 4 * 2 ** 20;
 
-/** This supervisor, for clients that reach it by several names. */
+/** Identifies this supervisor to clients that reach it by several names. */
 const INSTANCE = randomUUID();
 
 type Handlers = {

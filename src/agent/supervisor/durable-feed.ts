@@ -83,7 +83,7 @@ export class DurableFeed {
     if (this.#waiting.length > 0) this.#sync();
   }
 
-  /** What comes after the last entries as well, up to the next. */
+  /** Passes on this many entries, and the calls that wait behind them, up to the next entry. */
   #passOn(count: number): void {
     let passed = 0;
     while (this.#waiting.length > 0) {

@@ -1,4 +1,4 @@
-/** Why a supervisor must not start: another process owns the home, or may own it. */
+/** The error of a supervisor that must not start: another process owns the home, or may own it. */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { HeldLock } from './home-lock.ts';
 

@@ -36,10 +36,10 @@ const DRAFT = `${LOCK_FILE}.new-`;
 const PAUSE_MS = 20;
 /** File systems without hard links say so in different ways. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
-/** How long a lock may be incomplete where it cannot appear whole, or seem so over NFS. */
+/** Time for which a lock may be incomplete where it cannot appear whole, or seem so over NFS. */
 const PATIENCE_MS = 5000;
 
-/** Why the lock cannot be had. Without a holder the file says nothing that can be read. */
+/** Reason that the lock cannot be had. Without a holder, nothing in the file can be read. */
 export interface HeldLock {
   readonly file: string;
   readonly holder?: LockHolder | undefined;

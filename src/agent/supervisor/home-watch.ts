@@ -6,7 +6,7 @@
  */
 import { statSync } from 'node:fs';
 
-/** At one look a second. */
+/** Looks in a row, one a second, that find no home before it counts as gone. */
 export const LOOKS_AWAY = 20;
 
 export class HomeWatch {

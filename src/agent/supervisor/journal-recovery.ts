@@ -90,7 +90,7 @@ function entriesWithin(bytes: Buffer, last: number): readonly number[] {
   return found;
 }
 
-/** Of the entry whose body begins there, if one does. */
+/** Returns the sequence of the entry whose body begins at `start`, if one does. */
 function sequenceAt(bytes: Buffer, start: number): number | undefined {
   const length = bytes.readUInt32LE(start - LENGTH_BYTES);
   const body = bytes.subarray(start, start + length);

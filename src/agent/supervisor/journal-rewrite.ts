@@ -67,7 +67,7 @@ export class JournalRewrite {
     return this.#cancelled;
   }
 
-  /** Its length so far. */
+  /** Bytes of the new journal so far. */
   get written(): number {
     return this.#written;
   }
@@ -193,7 +193,7 @@ export class JournalRewrite {
   /** Entries from the journal's start, until cancelled. */
   async *#entries(bytes: number): AsyncGenerator<{
     readonly entry: SeenEntry;
-    /** Its frame's bytes, valid until the next one is requested. */
+    /** Bytes of the entry's frame, valid until the next one is requested. */
     readonly body: Uint8Array;
     readonly length: number;
     readonly end: number;

@@ -54,9 +54,9 @@ export class ThinningSurvey {
   readonly #iterations = new StrideBytes();
   readonly #minor = new StrideBytes();
   readonly #counts = new Ordinals();
-  /** By rank: bytes of what it printed. */
+  /** Bytes of what each rank printed. */
   readonly #printed = new Map<number, number>();
-  /** By rank: the first iteration not among them. */
+  /** The first iteration of each rank that is not among them. */
   readonly #next = new Map<number, number>();
   #essential = 0;
   /** Details left out earlier. */
@@ -116,14 +116,17 @@ export class ThinningSurvey {
 interface Choice {
   readonly iterationEvery: number;
   readonly minorEvery: number;
-  /** By rank: bytes of its oldest lines to drop. */
+  /** Bytes of each rank's oldest lines to drop. */
   readonly printedExcess: Map<number, number>;
   /** Iterations from here on stay. */
   readonly iterationsTo: number;
   readonly earlier: JournalThinning['iterations'];
 }
 
-/** To be called once for each of the same entries, in the same order. */
+/**
+ * The choice of the entries that stay. Call it once for each of the same entries, in the same
+ * order.
+ */
 export class ThinningChoice {
   readonly #choice: Choice;
   readonly #counts = new Ordinals();

@@ -1,4 +1,6 @@
-/** Why a run's files cannot be written on this machine, and what can be done about it. */
+/**
+ * The error of a run's files that cannot be written on this machine, with its cause and next step.
+ */
 import { failure, type GradwireError } from '../../shared/errors.ts';
 import { writeAdvice } from '../../shared/write-advice.ts';
 import { systemLimit } from '../../shared/system-limit.ts';

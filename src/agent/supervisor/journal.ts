@@ -60,7 +60,7 @@ export class Journal {
   /** Size in bytes at which it is thinned. */
   #thinAt = Infinity;
   #rewrite: JournalRewrite | undefined;
-  /** How often the file has been replaced. */
+  /** Number of times that the file has been replaced. */
   #generation = 0;
 
   /**
@@ -128,7 +128,7 @@ export class Journal {
     }
   }
 
-  /** Why data after the last entry cannot be read, if there is any. */
+  /** Reason that data after the last entry cannot be read, if there is any. */
   get damage(): string | undefined {
     return this.#damage;
   }
@@ -297,7 +297,7 @@ export class Journal {
     void this.#thin(bound);
   }
 
-  /** If it fails, the journal stays unchanged. */
+  /** Thins the file. If that fails, the journal stays unchanged. */
   async #thin(bound: JournalBound): Promise<void> {
     try {
       this.#rewrite = new JournalRewrite(this.file);

@@ -13,7 +13,7 @@ const holderSchema = z.object({
   /** Random; names this holding of the lock. */
   token: z.string().regex(/^[0-9a-f]{32}$/),
   host: z.string().min(1),
-  /** Of the installation: two machines may have one host name. */
+  /** Id of the installation: two machines may have one host name. */
   machine: z.string().optional(),
   /** Changes whenever the machine starts. */
   boot: z.string().optional(),
@@ -41,7 +41,7 @@ export function parseHolder(text: string): LockHolder | undefined {
   }
 }
 
-/** This process as a holder. */
+/** Describes this process as a holder. */
 export function ownHolder(token: string): LockHolder {
   return { token, ...thisMachine(), pid: process.pid, started: startOf(process.pid) };
 }
@@ -57,13 +57,13 @@ export function fateOf(holder: LockHolder, here = thisMachine()): HolderFate {
   return differ(started, now) ? 'dead' : 'alive';
 }
 
-/** What is unknown on one side proves nothing. */
+/** Whether two known values differ; what is unknown on one side proves nothing. */
 const differ = (a: string | undefined, b: string | undefined): boolean =>
   a !== undefined && b !== undefined && a !== b;
 
 export type Machine = Pick<LockHolder, 'host' | 'machine' | 'boot' | 'namespaces'>;
 
-/** This machine, as it is seen from this process. */
+/** Describes this machine, as it is seen from this process. */
 export function thisMachine(): Machine {
   const host = hostname() || 'localhost';
   if (process.platform === 'linux') {
@@ -104,7 +104,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** In ticks since the machine started. */
+/** Reads when a process started, in ticks since the machine started. */
 function linuxStart(pid: number): string | undefined {
   const stat = contentOf(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What is being measured on this machine now: one thing at a time, for one client, because two
+ * The turn to measure on this machine: one thing at a time, for one client, because two
  * measurements would disturb each other.
  */
 import { failure } from '../../shared/errors.ts';

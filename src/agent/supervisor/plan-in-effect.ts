@@ -15,7 +15,7 @@ interface Expected {
 
 export class PlanInEffect {
   readonly #initial: ExchangePlan;
-  /** In the order in which they take effect. */
+  /** Switches to come, in the order in which they take effect. */
   #expected: Expected[] = [];
   #iteration = 0;
 

@@ -18,9 +18,9 @@ export interface PlannedSwitchesOptions {
 export class PlannedSwitches {
   readonly #options: PlannedSwitchesOptions;
   readonly #forecast: PlanInEffect;
-  /** By epoch: requested here during the run, or planned on another node. */
+  /** Switches by epoch: requested here during the run, or planned on another node. */
   readonly #later = new Map<number, PlanSwitch>();
-  /** By epoch, if rank 0 is here and reports them. */
+  /** Fences by epoch, if rank 0 is here and reports them. */
   readonly #fences = new Map<number, number>();
   #repeats = false;
   #epoch: number;

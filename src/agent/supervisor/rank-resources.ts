@@ -1,4 +1,4 @@
-/** How each rank uses a machine's cores. */
+/** Decides how each rank uses a machine's cores. */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { RankPlacement } from '../world/rank-placement.ts';
 
@@ -20,7 +20,9 @@ export function rankResources(
   };
 }
 
-/** Its own thread pays if trainer and engine can run at the same time. */
+/**
+ * Chooses the engine's place: its own thread pays if trainer and engine can run at the same time.
+ */
 const byCores = (coresPerRank: number): 'thread' | 'inline' =>
   coresPerRank >= 2 ? 'thread' : 'inline';
 

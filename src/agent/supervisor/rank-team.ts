@@ -41,7 +41,7 @@ type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
 const WORKER = { bundle: 'worker.js', source: '../worker/main.ts' };
 
-/** How long to wait for the report that explains the loss of a peer. */
+/** Time to wait for the report that explains the loss of a peer. */
 const EXPLANATION_MS = 400;
 const PREPARE_MS = 60_000;
 /** Each rank reads its data before it begins, and waits for those that still do. */
@@ -51,9 +51,9 @@ export interface TeamOptions {
   readonly ranks: readonly number[];
   /** Configuration of each rank, without its number. */
   readonly configuration: Omit<Configuration, 'type' | 'rank'>;
-  /** This node's name, as errors show it. */
+  /** Name of this node, as errors show it. */
   readonly node: string;
-  /** How long ranks wait for each other. */
+  /** Seconds for which ranks wait for each other. */
   readonly patienceSeconds: number;
   /** The ranks' machines, if not this one. */
   readonly placement?: RankPlacement | undefined;
@@ -95,7 +95,7 @@ export class RankTeam {
   readonly #reports: FailureReport[] = [];
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
   readonly #suspension: SuspensionWatch;
-  /** Of ranks on other machines, once they have begun. */
+  /** Watches ranks on other machines, once they have begun. */
   #silence: SilenceWatch | undefined;
   #timer: NodeJS.Timeout | undefined;
   #begun = false;
@@ -349,7 +349,7 @@ export class RankTeam {
     return silenceOf(silent, this.#options.node);
   }
 
-  /** At the deadline the team fails with this error, if any. */
+  /** Sets a deadline, at which the team fails with this error, if any. */
   #deadline(ms: number, reason: () => GradwireError | undefined): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {

@@ -18,13 +18,13 @@ import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
 import { AGAIN } from '../../shared/report-advice.ts';
 
 export class RecordAdmission {
-  /** By rank: the first iteration not recorded. */
+  /** The first iteration of each rank that is not recorded. */
   readonly #unrecorded = new Map<number, number>();
-  /** By rank: the iteration that it must report next. */
+  /** The iteration that each rank must report next. */
   readonly #next = new Map<number, number>();
-  /** Where the current ranks began. */
+  /** The iteration at which the current ranks began. */
   #from = 0;
-  /** By rank: the first iteration that is not a repetition. */
+  /** The first iteration of each rank that is not a repetition. */
   #repeatsUpTo: ReadonlyMap<number, number> = new Map();
   /** The iteration of the last record, for each kind that has one record per iteration. */
   readonly #told = new Map<RunRecord['type'], number>();

@@ -81,7 +81,7 @@ export class RestoredRun {
   }
 }
 
-/** Why the run of a dead supervisor ended. */
+/** Explains why the run of a dead supervisor ended. */
 export function lossOf({ damage, file }: Journal, here?: RestoredRanks): GradwireError {
   if (damage === undefined) {
     const whose = here === undefined ? 'this run' : ranksText(here.ranks);

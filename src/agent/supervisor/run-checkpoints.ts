@@ -17,7 +17,7 @@ export class RunCheckpoints {
   readonly #node: string;
   /** Iterations, ascending. */
   #whole: number[];
-  /** By iteration: the files written so far of an incomplete checkpoint. */
+  /** Files written so far of incomplete checkpoints, by iteration, then by rank. */
   readonly #written = new Map<number, Map<number, WrittenCheckpoint>>();
 
   constructor(directory: string, ranks: readonly number[], node: string) {

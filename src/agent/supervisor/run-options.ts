@@ -33,7 +33,7 @@ export interface RunOptions extends RankSetting {
   readonly ranks: readonly number[];
   /** Called at the start of the run. */
   readonly notice?: string | undefined;
-  /** That this machine's memory is probably too small, if it is. */
+  /** Warning that this machine's memory is probably too small, if it is. */
   readonly memoryWarning?: string | undefined;
   readonly journal: Journal;
   /** Directory for checkpoints of the ranks here. */
@@ -44,9 +44,9 @@ export interface RunOptions extends RankSetting {
   readonly slurm?: SlurmSettings | undefined;
   /** Cores per rank here; less than 1 if they share one. */
   readonly coresPerRank: number;
-  /** This node's name in records. */
+  /** Name of this node in records. */
   readonly node: string;
-  /** For a run whose supervisor died: its progress. Default: it begins. */
+  /** Progress of a run whose supervisor died. Default: the run begins. */
   readonly restored?: RestoredProgress | undefined;
   /** Called when a switch was planned or adopted, so that a later supervisor knows it. */
   readonly switched?: ((later: readonly PlanSwitch[]) => void) | undefined;
@@ -65,7 +65,7 @@ export interface RestoredProgress {
   /** Switches requested after the launch. */
   readonly later: readonly PlanSwitch[];
   readonly createdAt: number;
-  /** Why it stopped. */
+  /** Reason that it stopped. */
   readonly error: ErrorData;
 }
 

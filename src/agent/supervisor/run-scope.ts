@@ -1,6 +1,6 @@
 /**
- * Which run the current call is for, also in callbacks of its processes and timers. A fault
- * that nothing else caught then ends that run, and no other.
+ * The run that the current call is for, also in callbacks of its processes and timers. A fault that
+ * nothing else caught then ends that run, and no other.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 

@@ -7,7 +7,7 @@
 import type { Notice } from '../../shared/records/notice.ts';
 
 const LOOK_MS = 2000;
-/** How long ranks are silent at least before anything is said: 30 s. */
+/** The fewest looks without a sign of the ranks before anything is said: 30 s. */
 const LEAST_LOOKS = 15;
 /** An iteration may take that many times as long as those before it. */
 const LONGER = 3;

@@ -1,6 +1,6 @@
 /**
- * What a supervisor tells the process that started it, over file descriptor 3: why it does not
- * start, as one line of JSON. If it listens, it closes the descriptor without a word.
+ * The line by which a supervisor tells the process that started it, over file descriptor 3, why it
+ * does not start, as JSON. If it listens, it closes the descriptor without a word.
  */
 import { closeSync, writeSync } from 'node:fs';
 import type { ErrorData } from '../../shared/errors.ts';

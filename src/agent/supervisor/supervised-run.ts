@@ -61,7 +61,7 @@ export class SupervisedRun {
   readonly #restarts: Restarts;
   /** Set if Slurm allocates the nodes. */
   readonly #allocation: SlurmAllocation | undefined;
-  /** Why the ranks were asked to end. */
+  /** Reason that the ranks were asked to end. */
   #ending: ErrorData | undefined;
   #setting: RankSetting;
   #team: RankTeam | undefined;
@@ -380,7 +380,7 @@ export class SupervisedRun {
     else this.#interrupt(error);
   }
 
-  /** Why a run whose ranks have all finished is incomplete. */
+  /** Reason that a run whose ranks have all finished is incomplete. */
   get #shortfall(): ErrorData | undefined {
     const result = this.#result;
     const complete = result?.type === 'done' && result.reason === 'completed';
@@ -446,7 +446,7 @@ export class SupervisedRun {
     this.#beginWhenPrepared();
   }
 
-  /** For a run whose ranks are all here. */
+  /** Begins a run whose ranks are all here, once they are prepared. */
   #beginWhenPrepared(): void {
     const team = this.#team!;
     void team.prepared.then(
@@ -509,7 +509,7 @@ export class SupervisedRun {
     );
   }
 
-  /** Without ranks. */
+  /** Ends a run that has lost its nodes, and so its ranks, or waits for others. */
   #nodesLost(error: ErrorData): void {
     this.#allocation?.release();
     if (this.#phase === 'ended') return;
@@ -518,7 +518,7 @@ export class SupervisedRun {
     else this.#end(error);
   }
 
-  /** Its nodes are about to be taken back. */
+  /** Ends the run in time, because its nodes are about to be taken back. */
   #endBefore(error: ErrorData): void {
     if (this.#team === undefined) return;
     this.#ending = error;
@@ -568,8 +568,8 @@ export class SupervisedRun {
   }
 
   /**
-   * This node's last record: the run's result if rank 0 is here, otherwise that all
-   * ranks have finished.
+   * The last record of this node: the run's result if rank 0 is here, otherwise that all ranks have
+   * finished.
    */
   get #result(): RunRecord | undefined {
     const { node, ranks } = this.#options;
@@ -582,7 +582,7 @@ export class SupervisedRun {
     for (const listener of this.#listeners) listener.entries(entries);
   }
 
-  /** What has changed is told after the records that say so. */
+  /** Tells listeners of a change, after the records that say so. */
   #changed(): void {
     this.#feed.after(() => {
       for (const listener of this.#listeners) listener.changed();

@@ -47,9 +47,9 @@ process.umask(0o077);
 /** A main that starts us connects right away. */
 const FIRST_CLIENT_MS = 10_000;
 const IDLE_MS = 100;
-/** How often it looks whether its lock and its socket still lead to it. */
+/** Time between two looks whether the lock and the socket still lead to this supervisor. */
 const OWNERSHIP_MS = 1_000;
-/** How long a supervisor here that does not listen may take to listen again, or to end. */
+/** Time for a supervisor here that does not listen to listen again, or to end. */
 const OTHER_MS = 10_000;
 const OTHER_PAUSE_MS = 50;
 
