@@ -75,7 +75,7 @@ export class ChunkedWriter {
     return this.framing(body.length) + body.length;
   }
 
-  /** What was put has been sent. */
+  /** Writes on, now that everything put so far has been sent. */
   drained(): void {
     this.#blocked = false;
     for (;;) {

@@ -10,9 +10,9 @@ import type { Introduction, RunIdentity } from './handshake-proof.ts';
 const KEY_BYTES = 32;
 
 export interface ConnectionKeys {
-  /** For what this rank sends. */
+  /** Key for what this rank sends. */
   readonly send: Buffer;
-  /** For what its peer sends. */
+  /** Key for what its peer sends. */
   readonly receive: Buffer;
 }
 

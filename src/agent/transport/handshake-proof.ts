@@ -31,7 +31,7 @@ export const HANDSHAKE_BYTES: Readonly<Record<HandshakeKind, number>> = {
   welcome: PREFIX_BYTES,
 };
 
-/** What both sides must have in common. */
+/** Facts that both sides must have in common. */
 export interface RunIdentity {
   readonly runId: string;
   readonly size: number;

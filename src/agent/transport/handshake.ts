@@ -64,7 +64,7 @@ export async function dial(
   return introduction;
 }
 
-/** Why a connection is not one of the run. */
+/** Reason that a connection is not one of the run. */
 export type Refusal = { readonly refused: string };
 
 /**

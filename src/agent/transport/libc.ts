@@ -28,8 +28,8 @@ export interface Libc {
    */
   moveToCore(place: number): void;
   /**
-   * From now on the system wakes this thread from a sleep as soon as it can, not up to 50
-   * µs later to wake several threads at once. Does nothing on macOS.
+   * Makes the system wake this thread from a sleep as soon as it can, not up to 50 µs later to wake
+   * several threads at once. Does nothing on macOS.
    */
   fineTimers(): void;
   /** Name of the last call's error: `EAGAIN`, `ECONNRESET`, … */

@@ -19,10 +19,12 @@ import type { TcpListener } from './tcp-listener.ts';
 /** The text for a peer's `tunnel`. */
 export const TUNNEL = 'a tunnel over SSH';
 
-/** How long a new connection may take to authenticate. */
+/** Time within which a new connection must authenticate. */
 const HANDSHAKE_LIMIT_MS = 5000;
 
-/** How often a peer is called again that closes the connection without a word, and when. */
+/**
+ * The most calls to a peer that closes the connection without a word, and the pause between two.
+ */
 const MOST_CALLS = 20;
 const CALL_AGAIN_MS = 100;
 
@@ -40,7 +42,7 @@ export interface MeshLink {
 export interface MeshLinkOptions {
   readonly listener: TcpListener;
   readonly rank: number;
-  /** Where each rank listens, by rank, this one included. */
+  /** Addresses at which each rank listens, by rank, this one included. */
   readonly addresses: readonly RankAddress[];
   readonly runId: string;
   /** 32 random bytes that only the ranks of this run know. */
@@ -192,7 +194,7 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
   }
 }
 
-/** Of a peer with several addresses, none of which works. */
+/** The error for a peer with several addresses, none of which works. */
 const unreachable = (
   addresses: readonly RankAddress[],
   rank: number,

@@ -27,7 +27,7 @@ export interface SeatOptions {
   readonly elsewhere?: boolean;
 }
 
-/** Where peers should look for it: the requested address, then its own addresses. */
+/** The places where peers should look for it: the requested address, then its own addresses. */
 type Elsewhere = Required<Pick<RankAddress, 'host' | 'hosts'>>;
 
 export class MeshSeat {
@@ -95,7 +95,9 @@ export class MeshSeat {
     return this.#address;
   }
 
-  /** For a rank that joins no mesh after all; does nothing once a mesh has taken over. */
+  /**
+   * Closes a rank's seat if it joins no mesh after all; does nothing once a mesh has taken over.
+   */
   async close(): Promise<void> {
     this.listener.close();
     await this.pulse.close();

@@ -24,7 +24,7 @@ import type {
 } from './transport.ts';
 import { WaitingState } from './waiting-state.ts';
 
-/** How long `close` waits for peers that do not close their side. */
+/** Time for which `close` waits for peers that do not close their side. */
 const LINGER_MS = 1000;
 /** The deadline timer's ticks per deadline: a deadline is late by at most one tick. */
 const TICKS_PER_DEADLINE = 16;
@@ -39,13 +39,13 @@ const DONE = Promise.resolve();
 export interface MeshTransportOptions {
   readonly rank: number;
   readonly size: number;
-  /** Of all ranks, by rank: errors name the machines of a run over several. */
+  /** Addresses of all ranks, by rank: errors name the machines of a run over several. */
   readonly addresses?: readonly Pick<RankAddress, 'node'>[] | undefined;
   /** Deadline of every send and receive, from when it is posted. */
   readonly timeoutMs: number;
   readonly observer?: TransportObserver | undefined;
   readonly limits?: BacklogLimits | undefined;
-  /** How long a rank may be silent, ms; only used in messages. */
+  /** Time for which a rank may be silent, ms; only used in messages. */
   readonly silenceMs?: number | undefined;
   /** Part of `close`. */
   readonly whenClosed?: (() => Promise<void>) | undefined;
@@ -66,7 +66,7 @@ export class MeshTransport implements Transport {
   readonly #silenceMs: number | undefined;
   readonly #observer: TransportObserver | undefined;
   readonly #limits: BacklogLimits;
-  /** By rank; undefined at this rank. */
+  /** Connections by rank; undefined at this rank. */
   readonly #peers: (PeerConnection | undefined)[];
   readonly #receives = new PendingList<PendingReceive>();
   readonly #sends = new PendingList<PendingSend>();
@@ -169,8 +169,8 @@ export class MeshTransport implements Transport {
   }
 
   /**
-   * What the sockets themselves have counted. Equal to `counters` whenever nothing is
-   * queued, in flight or kept: the other side of the byte ledger.
+   * Bytes that the sockets themselves have counted. Equal to `counters` whenever nothing is queued,
+   * in flight or kept: the other side of the byte ledger.
    */
   get socketBytes(): { readonly sent: number; readonly received: number } {
     let sent = 0;
@@ -380,7 +380,10 @@ export class MeshTransport implements Transport {
     );
   }
 
-  /** Where a process ended instead, its machine reports that, and that report counts. */
+  /**
+   * The error for a lost tunnel. Where a process ended instead, its machine reports that, and that
+   * report counts.
+   */
   #tunnelLost(rank: number): GradwireError {
     const ends = [this.rank, rank].toSorted((a, b) => a - b);
     const [one, other] = ends.map((end) => this.#name(end));

@@ -39,11 +39,11 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
    * exchanged.
    */
   readonly pulse?: Pulse | undefined;
-  /** How long a rank that is watched may be silent; default: 3 s. */
+  /** Time for which a rank that is watched may be silent; default: 3 s. */
   readonly silenceMs?: number | undefined;
   /** The native transport, on these sockets; default: `tcp`, on `node:net`. */
   readonly libc?: Libc | undefined;
-  /** How long the native transport polls before it sleeps, ms. Default: a moment. */
+  /** Time for which the native transport polls before it sleeps, ms. Default: a moment. */
   readonly spinMs?: number | undefined;
   /** The ranks on this machine; default: those at this rank's host. */
   readonly here?: readonly number[] | undefined;

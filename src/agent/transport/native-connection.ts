@@ -58,7 +58,7 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #lane: Lane | undefined;
   readonly #taken: TakenSocket | undefined;
   readonly #socket: Socket | undefined;
-  /** What Node had read before this connection was created, until it is processed. */
+  /** Bytes that Node had read before this connection was created, until they are processed. */
   #leftover: Buffer | undefined;
   /** Bytes sent by our own calls. */
   #sent = 0;

@@ -4,7 +4,8 @@ import { networkInterfaces } from 'node:os';
 import { isLinkLocal } from '../../shared/link-local.ts';
 
 /**
- * Without loopback and link-local addresses, whose zone means nothing on other machines.
+ * Lists this machine's addresses, except loopback and link-local ones, whose zone means nothing on
+ * other machines.
  */
 export function ownAddresses(): readonly string[] {
   return Object.values(networkInterfaces())

@@ -8,9 +8,7 @@ import type { MessageHeader } from './transport.ts';
 
 /** Messages up to this size are copied after their header: one buffer, one write. */
 export const COPY_BYTES = 4096;
-/**
- * If a connection's queue is longer than this, copied messages also wait for the peer.
- */
+/** Bytes in a connection's queue from which on copied messages also wait for the peer. */
 export const QUEUE_BYTES = 2 ** 20;
 
 /** Beyond this many bytes of unrequested messages, the socket is not read. */
@@ -35,11 +33,11 @@ export interface PeerConnection {
   readonly rank: number;
   readonly queue: ReceiveQueue;
   readonly closed: Promise<void>;
-  /** Why the socket failed, if it did. */
+  /** Reason that the socket failed, if it did. */
   readonly trouble: string | undefined;
   /** Whether the connection has ended, from either side. */
   readonly gone: boolean;
-  /** What the socket itself has counted, the handshake included. */
+  /** Bytes that the socket itself has counted, the handshake included. */
   readonly socketBytes: { readonly sent: number; readonly received: number };
 
   /** Bytes on the wire besides those of a message of this length. */

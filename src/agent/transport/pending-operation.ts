@@ -111,7 +111,7 @@ export class PendingReceive extends PendingOperation {
     return this.#into!.subarray(this.#received, this.#received + missing);
   }
 
-  /** That many bytes have been put into the room. */
+  /** Counts this many bytes that have been put into the room. */
   filled(bytes: number): void {
     this.#received += bytes;
   }

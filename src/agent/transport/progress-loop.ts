@@ -14,7 +14,7 @@
  */
 import type { SpinPause } from './spin-pause.ts';
 
-/** How long a chain of ticks may block the event loop, ms. */
+/** Time for which a chain of ticks may block the event loop, ms. */
 const CHAIN_MS = 1;
 
 export interface Progressing {

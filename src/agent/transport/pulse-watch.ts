@@ -1,12 +1,10 @@
 /**
- * Which peers have been silent for too long, in the watcher's own ticks: a clock that
- * stops while the watcher itself does, so that a sleeping laptop is not mistaken for a
- * peer's silence. Pure: no timers.
+ * Finds peers that have been silent for too long, in the watcher's own ticks: a clock that stops
+ * while the watcher itself does, so that a sleeping laptop is not mistaken for a peer's silence.
+ * Pure: no timers.
  */
 
-/**
- * How often within the limit of silence heartbeats are sent, and missing ones looked for.
- */
+/** Ticks within the limit of silence: at each, heartbeats are sent and missing ones looked for. */
 export const TICKS_PER_SILENCE = 12;
 /**
  * Ticks without a heartbeat that do not count as silence yet. The next one does, a
@@ -22,7 +20,7 @@ export class PulseWatch {
   readonly #silent = new Set<number>();
   #tick = 0;
 
-  /** From now on heartbeats of the rank are expected. */
+  /** Expects heartbeats of the rank from now on. */
   watch(rank: number): void {
     this.#heard.set(rank, this.#tick);
   }

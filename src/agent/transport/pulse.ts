@@ -16,7 +16,7 @@ import type { PulseChange } from './pulse-watch.ts';
 
 const THREAD = { bundle: 'pulse-thread.js', source: 'pulse-thread.ts' };
 
-/** Where the thread listens. */
+/** Host and ports at which the thread listens. */
 export interface PulsePlace {
   readonly host: string;
   readonly ports: PortRange | undefined;
@@ -31,7 +31,7 @@ export interface PulseOrder {
   readonly secret: Uint8Array;
   /** Time within which all must have connected. */
   readonly timeoutMs: number;
-  /** How long a rank may be silent. */
+  /** Time for which a rank may be silent. */
   readonly silenceMs: number;
 }
 

@@ -8,7 +8,7 @@
  */
 import { GradwireError } from '../../shared/errors.ts';
 
-/** As RFC 8305 recommends. */
+/** Time between two attempts, as RFC 8305 recommends. */
 const STAGGER_MS = 250;
 /** Time for a lost packet to be resent before a much slower route is tried. */
 const LAST_RESORT_MS = 4000;
@@ -113,7 +113,7 @@ export class Routes<T> {
   }
 }
 
-/** Of one address in a list: the code of the system's error says enough. */
+/** Describes the error of one address in a list: the code of the system's error says enough. */
 function textOf(error: unknown): string {
   if (!(error instanceof GradwireError)) return String(error);
   const { cause, message } = error;

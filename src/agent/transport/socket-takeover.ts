@@ -11,7 +11,7 @@ const UNSENT_BYTES = 2 ** 20;
 
 export interface TakenSocket {
   readonly descriptor: number;
-  /** What Node had read beyond the handshake. */
+  /** Bytes that Node had read beyond the handshake. */
   readonly read: Buffer;
   /** Counted by Node until now. */
   readonly bytesWritten: number;

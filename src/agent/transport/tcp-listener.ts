@@ -1,7 +1,7 @@
 /**
- * Where one rank waits for its peers: a TCP port, and on Linux a Unix socket beside it
- * for ranks of the same machine. Connections that arrive before the rank knows its run
- * are held unread until `attach` names their handler.
+ * The place where one rank waits for its peers: a TCP port, and on Linux a Unix socket beside it
+ * for ranks of the same machine. Connections that arrive before the rank knows its run are held
+ * unread until `attach` names their handler.
  *
  * Anyone who reaches the port can connect, so connections that have not proved their
  * membership are limited. Beyond the limit the address with the most of them loses its oldest:
@@ -163,8 +163,7 @@ async function listenWithin(host: string, { first, last }: PortRange): Promise<S
 }
 
 /**
- * Why the system refused to listen, such as `EADDRNOTAVAIL`; undefined for any other
- * error.
+ * Returns why the system refused to listen, such as `EADDRNOTAVAIL`; undefined for any other error.
  */
 export const listenCause = (error: unknown): string | undefined =>
   error instanceof GradwireError

@@ -11,9 +11,9 @@ export type TransportKind = (typeof TRANSPORT_KINDS)[number];
 
 export interface ChosenTransport {
   readonly kind: TransportKind;
-  /** For `connectMesh`: the functions that `native` uses. */
+  /** Functions that `native` uses, for `connectMesh`. */
   readonly libc: Libc | undefined;
-  /** Why `auto` did not choose `native`, if it did not. */
+  /** Reason that `auto` did not choose `native`, if it did not. */
   readonly fallback: string | undefined;
 }
 

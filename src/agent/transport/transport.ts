@@ -24,7 +24,7 @@ export interface WireCounters {
   /** Bytes written to and read from sockets, framing included. */
   readonly sent: number;
   readonly received: number;
-  /** Those of them that are framing: headers, handshakes, control frames. */
+  /** Bytes of these that are framing: headers, handshakes, control frames. */
   readonly framingSent: number;
   readonly framingReceived: number;
 }

@@ -1,7 +1,7 @@
 /**
- * What the transport is waiting for, reported to the observer whenever it changes: the
- * oldest receive decides, then the oldest unflushed send. Allocation-free: the states are
- * created once per rank.
+ * The state of the transport's waiting, reported to the observer whenever it changes: the oldest
+ * receive decides, then the oldest unflushed send. Allocation-free: the states are created once per
+ * rank.
  */
 import type { PendingOperation, PendingReceive } from './pending-operation.ts';
 import type { TransportObserver } from './transport.ts';
