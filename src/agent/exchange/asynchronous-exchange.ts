@@ -49,7 +49,7 @@ export interface AsynchronousExchangeOptions extends Omit<
     iteration: number,
     inspects: boolean,
   ) => Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>>;
-  /** This rank's wish (`wishes.ts`). */
+  /** Returns the wish of this rank (`wishes.ts`). */
   readonly wish: () => number;
 }
 
@@ -77,7 +77,7 @@ export class AsynchronousExchange implements Disposable {
     this.#options = options;
   }
 
-  /** This rank's server's state, between two iterations, while all ranks meet. */
+  /** State of this rank's server, between two iterations, while all ranks meet. */
   get velocities(): readonly Float32Array[] {
     return this.#served?.velocities ?? [];
   }

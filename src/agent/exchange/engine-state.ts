@@ -9,7 +9,7 @@ import type { SavedStream } from './collective-group.ts';
 
 export interface EngineState {
   readonly schedule: SavedSchedule;
-  /** What `auto` has learned. */
+  /** Knowledge that `auto` has gained. */
   readonly watch: WatchState;
   readonly streams: readonly SavedStream[];
   /** The methods' state besides the residual, by bucket. */
@@ -18,6 +18,6 @@ export interface EngineState {
   readonly residual: Float32Array | undefined;
   /** The learning rate of the last exchange, if the residual is a sum of updates. */
   readonly keptAt?: number | undefined;
-  /** Of a server of asynchronous training: its range's; default: none. */
+  /** Velocities of the range that a server of asynchronous training has; default: none. */
   readonly velocities?: readonly Float32Array[] | undefined;
 }

@@ -26,11 +26,11 @@ export interface ExchangeResult {
   readonly pause: boolean;
   /** Notices of `auto`, the same on all ranks. */
   readonly notices: readonly Notice[];
-  /** If requested. */
+  /** Observations of the buckets, if requested. */
   readonly buckets?: readonly BucketObservation[] | undefined;
 }
 
-/** What the trainer computes during an exchange: its gradient, or the next one. */
+/** The gradient that the trainer computes during an exchange: this one's, or the next. */
 export type Beside = 'backward' | 'next';
 
 export interface ExchangeRequest {
@@ -55,7 +55,7 @@ export interface ServeRequest {
 export interface PushRequest {
   /** η, of this iteration. */
   readonly lr: number;
-  /** Its vector in the arena; default: the exchanged gradient's. */
+  /** Vector of the gradient in the arena; default: the exchanged gradient's. */
   readonly gradient?: Vector | undefined;
   /** The iteration to begin next, if any. */
   readonly asks?: PullRequest | undefined;
@@ -68,7 +68,7 @@ export type Asked =
   /** Iterations by which its weights lack pushes of the slowest rank. */
   | { readonly begins: true; readonly staleness: number };
 
-/** With several trainer threads, the profile ends at the request. */
+/** The result of a push. With several trainer threads, the profile ends at the request. */
 export interface PushResult extends ExchangeResult {
   /** Whether the rank's whole residual was sent along; `payload` includes it. */
   readonly drained: boolean;
@@ -85,7 +85,7 @@ export interface Fence {
   readonly planSwitch: PlanSwitch;
   readonly from: ExchangePlan;
   readonly transition: Transition;
-  /** What happened to the state besides the residual. */
+  /** The fate of the state besides the residual. */
   readonly state: StateTransition;
 }
 

@@ -53,7 +53,7 @@ export interface EngineOptions {
   readonly transport: Transport;
   readonly clock: PhaseClock;
   readonly tensors: readonly FlatTensor[];
-  /** Where the flat gradient is stored: input and, averaged, output of an exchange. */
+  /** Memory of the flat gradient: input and, averaged, output of an exchange. */
   readonly site: GradientSite;
   readonly seed: number;
   /**
@@ -196,8 +196,8 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
-   * For an exchange that began before its gradient was computed: all elements from this
-   * one on are ready.
+   * Marks all elements from this one on as ready, in an exchange that began before its
+   * gradient was computed.
    */
   advance(iteration: number, from: number): void {
     if (this.#beside?.iteration === iteration) this.#beside.readiness.advance(from);
@@ -353,8 +353,8 @@ export class ExchangeEngine implements Disposable {
   }
 
   /**
-   * How far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖ / ‖w̄‖ (0 if
-   * all weights are 0). Does not change the vector.
+   * Measures how far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖ / ‖w̄‖ (0 if all
+   * weights are 0). Does not change the vector.
    */
   async divergence(weights: Vector): Promise<number> {
     const { arena, kernels } = this.#options;
@@ -395,7 +395,7 @@ export class ExchangeEngine implements Disposable {
     return this.#aside(() => this.#world.countPairs(SUMMARY_STREAM, scores));
   }
 
-  /** To be called between two exchanges. */
+  /** Does work between two exchanges, apart from both. */
   async #aside<T>(work: () => Promise<T>): Promise<T> {
     const end = this.setAside();
     try {
@@ -422,7 +422,7 @@ export class ExchangeEngine implements Disposable {
     return this.#ledger;
   }
 
-  /** Of the plan in force. */
+  /** Epoch of the plan in force. */
   get epoch(): number {
     return this.#schedule.epoch;
   }

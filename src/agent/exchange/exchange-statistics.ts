@@ -9,12 +9,12 @@ export interface BucketStatistics {
   readonly whole?: number | undefined;
 }
 
-/** Of all buckets. */
+/** Statistics of all buckets together. */
 export interface ExchangeSummary extends Omit<
   ExchangeStatistics,
   'similarity' | 'thresholds'
 > {
-  /** From the buckets that observed it; default: none. */
+  /** Similarities of the buckets that observed it; default: none. */
   readonly similarities?: readonly BucketSimilarity[] | undefined;
 }
 

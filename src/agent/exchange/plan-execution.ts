@@ -53,7 +53,7 @@ export interface ExecutionOptions {
   readonly clock: PhaseClock;
   readonly group: CollectiveGroup;
   readonly tensors: readonly FlatTensor[];
-  /** Where the flat gradient is stored: input and, averaged, output of an exchange. */
+  /** Memory of the flat gradient: input and, averaged, output of an exchange. */
   readonly site: GradientSite;
   readonly seed: number;
   readonly plan: ExchangePlan;
@@ -64,13 +64,13 @@ export interface ExecutionOptions {
 
 interface BucketExchange {
   readonly bucket: Bucket;
-  /** Its gradient with its compressor. */
+  /** The bucket's gradient with its compressor. */
   readonly compressor: GradientBucket;
   readonly carriage: Carriage;
   readonly carrier: BucketCarrier;
 }
 
-/** What a bucket sent and kept in an exchange, on this rank. */
+/** Sizes of what a bucket sent and kept in an exchange, on this rank. */
 export interface BucketObservation {
   readonly tensors: readonly string[];
   readonly method: string;
@@ -104,7 +104,7 @@ export class PlanExecution implements Disposable {
   readonly watch: ExchangeWatch;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
-  /** What carried each bucket in the last exchange. */
+  /** The carriers of each bucket's payloads in the last exchange. */
   #carried: Carried[] = [];
   /** The iteration's number in errors. */
   #named = 0;

@@ -1,5 +1,5 @@
 /**
- * How much of a gradient is ready during its backward pass, which proceeds from the last
+ * The part of a gradient that is ready during its backward pass, which proceeds from the last
  * element to the first, like the layers of a network.
  */
 export class Readiness {

@@ -1,4 +1,4 @@
-/** What ranks want after an iteration; the highest wish of any rank wins. */
+/** The wishes of ranks after an iteration; the highest wish of any rank wins. */
 
 export const GO_ON = 0;
 export const STOP = 1;
