@@ -47,7 +47,7 @@ export interface Quantizer {
 
 export type ScaleKind = 'max' | 'l2';
 
-/** How codes are written as Elias ω codes; see `eliasEncode`. */
+/** The form in which Elias ω codes of codes are written; see `eliasEncode`. */
 export type EliasForm = 'auto' | 'sparse' | 'dense';
 
 /** Numbers of the forms in the kernels of every backend. */

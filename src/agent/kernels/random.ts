@@ -28,7 +28,7 @@ const nameSchema = z.strictObject({
   purpose: word.optional(),
 } satisfies Record<keyof RandomStream, z.ZodType>);
 
-/** As the schema, in nanoseconds: a stream may be opened in every exchange. */
+/** Checks a name as the schema does, in nanoseconds: a stream may be opened in every exchange. */
 function isName(name: RandomStream): boolean {
   if (typeof name !== 'object' || name === null) return false;
   for (const key in name) {

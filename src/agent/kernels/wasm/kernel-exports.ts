@@ -1,8 +1,8 @@
 /**
- * What the WebAssembly module exports (assembly/index.ts): the kinds of each function's
- * arguments, in order, and its result. Calls are typed by this table: an argument of
- * another kind or in another position, or one too many or too few, does not compile. From
- * the same lines `shared-calls.ts` makes the calls that several threads share.
+ * The exports of the WebAssembly module (assembly/index.ts): the kinds of each function's
+ * arguments, in order, and its result. Calls are typed by this table: an argument of another kind
+ * or in another position, or one too many or too few, does not compile. From the same lines
+ * `shared-calls.ts` makes the calls that several threads share.
  *
  * A kernel's method names the kinds of its vectors and regions in the types of its
  * parameters; the numbers in them keep their kinds from there on.
@@ -19,11 +19,11 @@ type Address =
   | 'strided'
   /** A sparse stream, or a list of indices, that is read. */
   | 'stream'
-  /** Where entries are written: their indices and their values, or both. */
+  /** Memory to which entries are written: their indices and their values, or both. */
   | 'indices'
   | 'values'
   | 'entries'
-  /** Of quantised vectors. */
+  /** Parts of quantised vectors. */
   | 'scales'
   | 'means'
   | 'codes'
@@ -75,10 +75,10 @@ export interface Stream extends At<'stream'> {
   readonly count: Of<'count'>;
 }
 
-/** How the results of slices combine into the export's result for the whole vector. */
+/** The way in which results of slices combine into the export's result for the whole vector. */
 export type Gives = 'nothing' | 'sum' | 'largest' | 'first';
 
-/** Where a vector may be cut into slices. */
+/** The places at which a vector may be cut into slices. */
 export type Cut =
   'elements' | 'runs' | 'scaled runs' | 'tiled runs' | 'sample' | 'tallies';
 

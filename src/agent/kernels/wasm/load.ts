@@ -23,8 +23,8 @@ const THREAD = {
 
 export interface WasmKernelOptions {
   /**
-   * How many threads share the work on a large vector, including the calling one;
-   * default: 1, which starts no thread. Results are the same, bit for bit.
+   * Number of threads that share the work on a large vector, including the calling one; default: 1,
+   * which starts no thread. Results are the same, bit for bit.
    */
   readonly threads?: number;
   /** The longest vector there will be, if known: no thread is started for short ones. */

@@ -20,7 +20,7 @@ export class Scratch {
     return this.#region.offset;
   }
 
-  /** At least `length` f64 to write and read, at its `byteOffset`. */
+  /** Returns at least `length` f64 to write and read, at its `byteOffset`. */
   f64(length: number): Float64Array {
     if (this.#f64 === undefined || this.#f64.length < length) {
       const offset = this.reserve(8 * length);

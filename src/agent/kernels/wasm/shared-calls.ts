@@ -77,9 +77,7 @@ function sharedCall(
   };
 }
 
-/**
- * For vectors of equal length: whether they overlap without starting at the same address.
- */
+/** Whether two vectors of equal length overlap without starting at the same address. */
 const overlaps = (a: number, b: number, length: number): boolean =>
   a !== b && Math.abs(a - b) < 4 * length;
 
@@ -145,7 +143,7 @@ const COMBINED: Record<
   (results: Float64Array, slices: number, slice: number, length: number) => number
 > = {
   nothing: () => 0,
-  /** In order, as one thread adds up its blocks. */
+  /** Adds up results in order, as one thread adds up its blocks. */
   sum: (results, slices) => {
     let sum = 0;
     for (let i = 0; i < slices; i++) sum += results[i]!;

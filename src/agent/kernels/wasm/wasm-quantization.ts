@@ -38,7 +38,7 @@ type Signs = Region & At<'signs'>;
 type Bytes = Region & At<'bytes'>;
 type Runs = Quantizer & { readonly runLength: Of<'runLength'> };
 
-/** As assembly/quantize.ts numbers them. */
+/** Numbers of the kinds of scales, as in assembly/quantize.ts. */
 const SCALES = { max: 0, l2: 1, given: 2 } as const;
 
 const ELIAS_BYTES = 128 + 2 * 2048;

@@ -18,7 +18,7 @@ import type { ValueBytes, ValueType } from '../../memory/value-type.ts';
 import type { At, Elements, KernelExports, Of, Stream } from './kernel-exports.ts';
 import type { KernelPool } from './kernel-pool.ts';
 
-/** As assembly/stream-reduction.ts numbers them. */
+/** Numbers of the operations, as in assembly/stream-reduction.ts. */
 const OPERATION_CODES = { sum: 0, min: 1, max: 2, prod: 3 } as const;
 
 /** The exports that the kernels of one type of value use. */

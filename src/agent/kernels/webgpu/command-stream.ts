@@ -12,7 +12,7 @@ import { fieldsOf, SLOT_WORDS, type PipelineCache } from './pipeline-cache.ts';
 
 const SLOTS = 256;
 const SLOT_BYTES = 4 * SLOT_WORDS;
-/** Where a binding may begin, on every device: WebGPU's default limit. */
+/** Bytes whose multiples a binding may begin at on every device: WebGPU's default limit. */
 const ALIGNMENT = 256;
 
 export class CommandStream {

@@ -27,22 +27,22 @@ const VULKAN = ['backend=vulkan'];
 export interface FoundAdapter {
   readonly gpu: GPU;
   readonly adapter: GPUAdapter;
-  /** Its name in errors and records. */
+  /** Name of the adapter in errors and records. */
   readonly name: string;
-  /** It computes on the CPU. */
+  /** Whether it computes on the CPU. */
   readonly software: boolean;
 }
 
 /** An adapter for one of the ranks of a machine. */
 export interface RankAdapter extends FoundAdapter {
-  /** Its PCI bus id, as nvidia-smi prints it; undefined if unknown. */
+  /** PCI bus id, as nvidia-smi prints it; undefined if unknown. */
   readonly bus: string | undefined;
   /**
    * The number of GPUs over which this machine's ranks are distributed; 1 if all use the
    * same.
    */
   readonly gpus: number;
-  /** Why all ranks use the same GPU. */
+  /** Reason that all ranks use the same GPU. */
   readonly whyOne: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface GpusTaken {
   readonly taken: readonly {
     readonly name: string;
     readonly id: string;
-    /** Who has it, in words. */
+    /** The process that has the GPU, in words. */
     readonly holder: string;
   }[];
 }
@@ -65,7 +65,9 @@ export async function findAdapter(
   return await requestAdapter(dawn, acceptSoftware);
 }
 
-/** As `findAdapter`, for a rank: its own GPU, if the machine has enough of them. */
+/**
+ * Finds an adapter for a rank, as `findAdapter`: its own GPU, if the machine has enough of them.
+ */
 export async function findRankAdapter(
   acceptSoftware: boolean,
   position: RankOnMachine,

@@ -171,7 +171,7 @@ export class DeviceFixedSums implements Disposable {
     return sums;
   }
 
-  /** This many words of a buffer, at least one, as zeros. */
+  /** Returns so many words of a buffer, at least one, as zeros. */
   #clear(name: 'largest' | 'squares' | 'classes', words: number): BufferRange {
     const length = Math.max(1, words);
     let buffer: GPUBuffer;

@@ -128,7 +128,7 @@ export class DeviceSelection implements Disposable {
     this.#compact(x, clear, place, limit);
   }
 
-  /** How many entries of each vector reach its threshold, in one round trip. */
+  /** Counts the entries of each vector that reach its threshold, in one round trip. */
   async countAtLeast(
     questions: readonly { readonly x: GpuVector; readonly threshold: number }[],
   ): Promise<readonly number[]> {

@@ -142,7 +142,7 @@ export class GpuDevice implements Disposable {
     for (const buffer of buffers) buffer.destroy();
   }
 
-  /** From host memory; the array may be changed as soon as this returns. */
+  /** Writes from host memory; the array may be changed as soon as this returns. */
   write(vector: GpuVector, values: Float32Array): void {
     if (values.length !== vector.length) {
       throw new Error(`internal: ${values.length} values for ${vector.length}`);
@@ -154,7 +154,7 @@ export class GpuDevice implements Disposable {
     }
   }
 
-  /** To host memory. @throws GradwireError `GPU_LOST` */
+  /** Reads to host memory. @throws GradwireError `GPU_LOST` */
   async read(vector: GpuVector, into: Float32Array): Promise<void> {
     if (into.length !== vector.length) {
       throw new Error(`internal: ${into.length} places for ${vector.length}`);

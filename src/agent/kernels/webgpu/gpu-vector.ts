@@ -13,7 +13,7 @@ export interface BufferRange {
 
 export interface GpuVector {
   readonly length: number;
-  /** In the order of elements; none is empty. */
+  /** Parts of the vector in the order of elements; none is empty. */
   readonly parts: readonly BufferRange[];
 }
 

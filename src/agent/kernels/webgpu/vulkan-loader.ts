@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 const NAME = 'libvulkan.so.1';
-/** Of the deployed agent, from its bundles and their chunks. */
+/** Places of the deployed agent's library, from its bundles and their chunks. */
 const PLACES = ['lib', '../lib'].map((folder) =>
   path.join(import.meta.dirname, folder, NAME),
 );

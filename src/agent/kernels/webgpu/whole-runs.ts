@@ -16,7 +16,7 @@ export class WholeRuns implements Disposable {
   readonly #gpu: GpuDevice;
   readonly #together: GPUBuffer;
 
-  /** For runs of up to `longest` elements. */
+  /** Allocates memory for runs of up to `longest` elements. */
   constructor(gpu: GpuDevice, longest: number) {
     this.#gpu = gpu;
     this.#together = gpu.allocate(4 * longest);

@@ -17,7 +17,7 @@ export const ELIAS_BLOCK = 8192;
 export const BLOCK_WORDS = 4;
 /** Words that stay of a stream. */
 const STREAM = {
-  /** Its length in bits. */
+  /** Length of the stream in bits. */
   bits: 0,
   /** 1 dense, 0 sparse. */
   dense: 1,
@@ -40,8 +40,7 @@ fn omega_length(k: u32) -> u32 {
 `;
 
 /**
- * What `count` and `write` determine about an invocation's elements before anything is
- * written.
+ * Determines what `count` and `write` need of an invocation's elements before anything is written.
  */
 const measured = /* wgsl */ `
 const EACH = ${ELIAS_BLOCK / 256}u;

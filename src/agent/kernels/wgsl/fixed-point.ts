@@ -227,8 +227,8 @@ fn root_of(high: u32, low: u32) -> u32 {
 };
 
 /**
- * For each run of a window the largest magnitude of its elements ≥ 0, and of those < 0:
- * two words that begin as zeros.
+ * The largest magnitude of the elements ≥ 0, and of those < 0, for each run of a window: two words
+ * that begin as zeros.
  */
 export const runClassMaxima: KernelSource<RunParameters, 'x' | 'largest'> = {
   name: 'largest magnitudes by sign',

@@ -4,7 +4,7 @@
  * declares; the types check it.
  */
 
-/** How a kernel uses an array. */
+/** The way in which a kernel uses an array. */
 export type Access = 'read' | 'write' | 'atomic';
 
 export interface KernelSource<P extends string = string, B extends string = string> {

@@ -18,7 +18,7 @@ export const runsTogether = (run: number): number =>
   Math.max(1, Math.floor(LONGEST_RUN / run));
 
 /**
- * Of each of `runs` runs, the k of largest magnitude, ties by lower index, to k places
+ * Selects from each of `runs` runs the k of largest magnitude, ties by lower index, to k places
  * each; `first`: the index of the first entry. k ≤ run.
  */
 export const selectFromRuns: KernelSource<

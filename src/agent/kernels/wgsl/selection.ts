@@ -27,7 +27,7 @@ export const STATE = {
   remaining: 1,
   /** Least magnitude of which all are selected. */
   lower: 2,
-  /** Of those from here on up to `lower`, `ties` are selected, lowest indices first. */
+  /** Least magnitude of those below `lower` of which `ties` are selected, lowest indices first. */
   tie: 3,
   ties: 4,
   /** Entries selected. */
@@ -136,7 +136,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 `,
 };
 
-/** For each tile, how many are selected for certain, and how many tie. */
+/** Counts, for each tile, the entries that are selected for certain, and those that tie. */
 export const count: KernelSource<'length' | 'tile', 'x' | 'state' | 'tiles'> = {
   name: 'count selected',
   parameters: ['length', 'tile'],

@@ -52,8 +52,8 @@ fn main(
 };
 
 /**
- * What signs stand for, added to what is there (`keep` 1) or alone; `means` and `signs` are
- * those of the section from the run of `meansFrom` and the word of `signsFrom` on.
+ * Writes the values that signs stand for, added to what is there (`keep` 1) or alone; `means` and
+ * `signs` are those of the section from the run of `meansFrom` and the word of `signsFrom` on.
  */
 export const addSigns: KernelSource<
   'length' | 'first' | 'runLength' | 'keep' | 'meansFrom' | 'signsFrom',

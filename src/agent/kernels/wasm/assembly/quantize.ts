@@ -16,7 +16,7 @@ const TWO_64: f32 = 18446744073709551616.0;
 /** Blocks of the further numbers: elements from 2³³ on. */
 const FURTHER: u32 = 0x80000000;
 
-/** How scales are computed; `../wasm-quantization.ts` has the same numbers. */
+/** Ways to compute scales; `../wasm-quantization.ts` has the same numbers. */
 const SCALE_MAX: u32 = 0;
 const SCALE_L2: u32 = 1;
 const SCALE_GIVEN: u32 = 2;

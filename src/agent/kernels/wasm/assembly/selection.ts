@@ -25,10 +25,10 @@ const TOP_BYTES: u32 = 4 * TOP_BINS;
 /** Scratch of the histograms, in bytes. */
 const BINS_BYTES: usize = 4 * TOP_BYTES;
 
-/** How many entries equal to the magnitude found belong to the k largest. */
+/** Number of entries equal to the magnitude found that belong to the k largest. */
 export let ties: u32 = 0;
 
-/** What the last `descend` or `kthLargest` left in `ties`. */
+/** Returns the number that the last `descend` or `kthLargest` left in `ties`. */
 export function missingTies(): u32 {
   return ties;
 }
@@ -298,7 +298,10 @@ export function selectBySample(
   return true;
 }
 
-/** In elements. An odd stride does not run along the columns of a matrix of even width. */
+/**
+ * Returns the stride of a sample, in elements. An odd one does not run along the columns of a
+ * matrix of even width.
+ */
 export function sampleStride(n: u32, sampleSize: u32): u32 {
   return (n / sampleSize - 1) | 1;
 }

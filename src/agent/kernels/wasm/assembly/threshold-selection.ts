@@ -34,7 +34,10 @@ export function kthMagnitude(x: usize, n: u32, k: u32, scratch: usize): f32 {
 
 let runTies: u32 = 0;
 
-/** As `kthLargest`, k ≤ INSERTED; leaves `runTies`. `list`: k words. */
+/**
+ * Finds the k-th largest magnitude, as `kthLargest`; k ≤ INSERTED. Leaves `runTies`. `list`: k
+ * words.
+ */
 function kthOfRun(x: usize, n: u32, k: u32, list: usize): u32 {
   memory.fill(list, 0, (<usize>k) << 2);
   const last = list + ((<usize>(k - 1)) << 2);
