@@ -90,7 +90,7 @@ class TwoMeans<V> implements Compressor<V> {
   readonly #context: CompressorContext<Parameters, V>;
   readonly #groups: readonly Group[];
   readonly #region: Region;
-  /** What was sent: μ₊ and μ₋ of each group, as f32. */
+  /** Means that were sent: μ₊ and μ₋ of each group, as f32. */
   readonly #local: Float32Array;
   /** Sums over ranks. */
   readonly #sums: Float64Array;

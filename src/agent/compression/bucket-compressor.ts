@@ -106,7 +106,7 @@ export class BucketCompressor<V> implements Disposable {
   }
 
   /**
-   * For methods with several rounds.
+   * Compresses and exchanges with a method of several rounds.
    * @param resume wraps each stretch of work between two waits
    */
   async exchange(

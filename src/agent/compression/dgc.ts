@@ -93,7 +93,7 @@ export const dgc: MethodDefinition<typeof parameters> = {
   create: (context) => new MomentumCorrection(context),
 };
 
-/** For a rank without an optimiser. */
+/** Momentum of a rank without an optimiser. */
 const USUAL_MOMENTUM = 0.9;
 
 const momentumOf = ({ momentum }: Pick<Parameters, 'momentum'>): number =>

@@ -105,7 +105,7 @@ export class LivingThresholds {
     this.#selected[layer] = count;
   }
 
-  /** To be called after an exchange. */
+  /** Describes the thresholds after an exchange. */
   states(): readonly ThresholdState[] {
     return this.layers.map(({ k, name }, layer) => ({
       tensor: name,

@@ -34,7 +34,7 @@ export interface LowRankLayout {
 /** Separates these draws from others with the same position: "powr". */
 const PURPOSE = 0x706f7772;
 
-/** For factors of at most `rank` columns. */
+/** Lays out factors of at most `rank` columns. */
 export function layOut(tensors: readonly TensorSlice[], rank: number): LowRankLayout {
   const wholes: Whole[] = [];
   const shapes: Omit<Factored, 'left' | 'right'>[] = [];

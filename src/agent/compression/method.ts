@@ -12,7 +12,7 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import type { Steps } from '../work/steps.ts';
 import type { Work } from '../work/work.ts';
 
-/** What a method may ask of the other ranks. All ranks ask the same, in the same order. */
+/** A method's request to the other ranks. All ranks ask the same, in the same order. */
 export type CommunicationRequest =
   /** Sum over ranks, by the plan's collective. */
   | { readonly operation: 'reduce'; readonly payload: Payload }
@@ -47,7 +47,7 @@ export interface CompressorContext<Parameters = unknown, V = Vector> {
   readonly world: number;
   /** Index of the bucket: with seed, rank and iteration it seeds random numbers. */
   readonly bucket: number;
-  /** What can be done to vectors, and the memory for it: a method takes it at its creation. */
+  /** Operations on vectors, and the memory for them: a method takes it at its creation. */
   readonly work: Work<V>;
   /** The bucket's residual, `length` elements; given where the method keeps one. */
   readonly residual?: V | undefined;
@@ -60,13 +60,13 @@ export interface ExchangeStatistics {
   readonly nnzReduced?: number | undefined;
   /** Thresholds that were recomputed, where the method lets them live on. */
   readonly thresholdRefreshes?: number | undefined;
-  /** Its thresholds as this exchange left them, where the method lets them live on. */
+  /** Reads the thresholds as this exchange left them, where the method lets them live on. */
   readonly thresholds?: (() => readonly ThresholdState[]) | undefined;
-  /** How alike the ranks were, where the method was asked to find out. */
+  /** Similarity of the ranks, where the method was asked to find out. */
   readonly similarity?: Similarity | undefined;
 }
 
-/** How far a threshold that lives on has drifted from the share that it stands for. */
+/** State of a threshold that lives on: how far it has drifted from the share that it stands for. */
 export interface ThresholdState {
   readonly tensor: string;
   readonly threshold: number;
@@ -80,7 +80,7 @@ export interface ThresholdState {
   readonly change?: number | undefined;
 }
 
-/** As `similarity.ts` defines them; absent where there is nothing to compare. */
+/** Measures as `similarity.ts` defines them; absent where there is nothing to compare. */
 export interface Similarity {
   readonly residualDistance?: number | undefined;
   readonly hammingDistance?: number | undefined;
@@ -110,8 +110,8 @@ export interface Compressor<V = Vector> {
    */
   decode(combined: Combined, out: V, iteration: number): ExchangeStatistics;
   /**
-   * For methods that talk more than once in an exchange. Default: encode, one reduce (or
-   * gather, if the method is not reducible), decode. Work up to the last message is timed as
+   * Exchanges with a method that talks more than once in an exchange. Default: encode, one reduce
+   * (or gather, if the method is not reducible), decode. Work up to the last message is timed as
    * compression, what follows it as decompression.
    */
   exchange?(
@@ -127,7 +127,7 @@ export interface Compressor<V = Vector> {
    * @throws GradwireError `PAYLOAD_INVALID`
    */
   parse(data: Region, iteration: number): Payload;
-  /** What the method keeps from one exchange to the next beside its residual, if anything. */
+  /** State that the method keeps from one exchange to the next beside its residual, if any. */
   readonly state?: KeptState | undefined;
 }
 
@@ -149,7 +149,7 @@ export interface ExpectedBucket {
 export interface ExpectedMessage {
   readonly operation: CommunicationRequest['operation'];
   readonly kind: PayloadKind;
-  /** Of the payload: the vector's elements, of which a sparse payload has `entries`. */
+  /** Elements of the vector in the payload; a sparse payload has `entries` of them. */
   readonly length: number;
   readonly bytes: number;
   /** k of a sparse payload. */
@@ -158,7 +158,7 @@ export interface ExpectedMessage {
   readonly estimated?: true | undefined;
 }
 
-/** What kind of payload travels, and whether a collective may sum it. */
+/** Kind of payload that travels, and whether a collective may sum it. */
 export type Carriage = Pick<MethodDefinition, 'payload' | 'reducible'>;
 
 /** Both in iterations; 0: never. */
@@ -192,7 +192,7 @@ export interface IdleParameter<Parameters> {
   /** The parameter that makes it idle, with these values. */
   readonly beside: string;
   when(parameters: Parameters): boolean;
-  /** What gives it a meaning, as `coding=elias`. */
+  /** Setting that gives the parameter a meaning, as `coding=elias`. */
   readonly instead: string;
 }
 
@@ -204,8 +204,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** Paper and section. */
   readonly source: string;
   /**
-   * What a label shows after the id, such as "1 %", in a few characters; if missing or
-   * empty, the id alone. `labelOf` is the only code that makes labels.
+   * Text that a label shows after the id, such as "1 %", in a few characters; if missing or empty,
+   * the id alone. `labelOf` is the only code that makes labels.
    */
   label?(parameters: z.infer<Schema>): string;
   /** A strict object; every field described and with a default. */
@@ -219,7 +219,7 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly uncompressed?: true | undefined;
   /** Parameters with which the app suggests this method for a run without compression. */
   readonly invitation?: Partial<z.infer<Schema>> | undefined;
-  /** How much its source advises to compress each layer (`gradwire plan --rates`). */
+  /** Advice of its source on how much to compress each layer (`gradwire plan --rates`). */
   readonly ratesByLayer?: LayerGuidance | undefined;
   /** Warm-ups and ramps among its parameters. */
   readonly schedules?: readonly Schedule[] | undefined;
@@ -237,7 +237,7 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** Whether payloads can be summed by a collective; else they are gathered. */
   readonly reducible: boolean;
   /**
-   * What travels under these parameters; only for a method whose `payload` and `reducible`
+   * Says what travels under these parameters; only for a method whose `payload` and `reducible`
    * depend on them. Call `carriageOf`, which works for every method.
    */
   carriage?(parameters: z.infer<Schema>): Carriage;
@@ -251,23 +251,23 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
     bucket: ExpectedBucket,
   ): readonly ExpectedMessage[];
   /**
-   * What the residual is a sum of, if one is kept: it survives a switch to a method whose
-   * residual is a sum of the same. A method knows nothing of the learning rate: where a plan
-   * keeps updates, the engine rescales the residual as the rate changes.
+   * Terms that the residual is a sum of, if one is kept: it survives a switch to a method whose
+   * residual is a sum of the same. A method knows nothing of the learning rate: where a plan keeps
+   * updates, the engine rescales the residual as the rate changes.
    */
   readonly residual: 'none' | 'gradient' | 'velocity';
   /** Vectors as long as a bucket that it keeps beside the residual; default: 0. */
   readonly keptVectors?: number | undefined;
   readonly replicas: 'identical' | 'drift';
-  /** For replicas that drift: how often the training loop measures and averages them. */
+  /** Intervals at which the training loop measures and averages replicas that drift. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;
   /**
-   * What ranks have to agree on within an exchange, after "needs": such a method cannot push
+   * Facts that ranks have to agree on within an exchange, after "needs": such a method cannot push
    * what one rank has to a server. Default: nothing.
    */
   readonly agreesOn?: string | undefined;
   /**
-   * Its parameter of momentum, where momentum is within it. Unless given it is the
+   * Name of the parameter of momentum, where momentum is within the method. Unless given it is the
    * optimiser's: the optimiser takes plain steps with what this method gives.
    */
   readonly replacesMomentum?: string | undefined;
@@ -278,9 +278,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    */
   readonly movesPart?: true | undefined;
   /**
-   * For a method with state besides its residual: whether state saved with the parameters
-   * `before` is still valid with `after`, for the same tensors. Omit it if there is
-   * nothing to save.
+   * Whether state besides the residual, saved with the parameters `before`, is still valid with
+   * `after`, for the same tensors. Omit it if there is nothing to save.
    */
   stateHolds?(before: z.infer<Schema>, after: z.infer<Schema>): boolean;
   /** @throws BeyondDevice where a device cannot hold what the method needs */
@@ -292,7 +291,7 @@ export function labelOf(method: MethodDefinition, parameters: JsonObject): strin
   return `${method.id} ${method.label?.(parameters) ?? ''}`.trim();
 }
 
-/** What travels under a method with these parameters, which its schema has validated. */
+/** Says what travels under a method with these parameters, which its schema has validated. */
 export function carriageOf(method: MethodDefinition, parameters: JsonObject): Carriage {
   return method.carriage?.(parameters) ?? method;
 }

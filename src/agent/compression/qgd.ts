@@ -69,8 +69,8 @@ export const qgd: MethodDefinition<typeof parameters> = {
 const mostEntries = (n: number): number => Math.min(n, Math.ceil(Math.sqrt(n)));
 
 /**
- * For Gaussian elements. In units of the deviation, those beyond z add up to 2·n·φ(z) and
- * the norm is √n. So φ(z) = 1/(2√n), and n·P(|x| > z) entries are beyond.
+ * Estimates the entries of Gaussian elements. In units of the deviation, those beyond z add up to
+ * 2·n·φ(z) and the norm is √n. So φ(z) = 1/(2√n), and n·P(|x| > z) entries are beyond.
  */
 function expectedEntries(n: number): number {
   const most = mostEntries(n);

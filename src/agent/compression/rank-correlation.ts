@@ -5,8 +5,8 @@
  */
 
 /**
- * For vectors of equal length; undefined if one has no order: all elements equal, or too
- * few.
+ * Correlates the ranks of two vectors of equal length; undefined if one has no order: all elements
+ * equal, or too few.
  */
 export function rankCorrelation(a: Float32Array, b: Float32Array): number | undefined {
   const places = [placesOf(a), placesOf(b)] as const;

@@ -40,8 +40,8 @@ export const similarityMessages = (length: number): readonly ExpectedMessage[] =
 export class SimilarityProbe<V> {
   readonly #context: ProbeContext<V>;
   /**
-   * On a GPU reading back is expensive compared with a payload, so it is done only in iterations
-   * that measure.
+   * The residual on the host. On a GPU reading back is expensive compared with a payload, so it is
+   * done only in iterations that measure.
    */
   readonly #residual: Mirror<V>;
   readonly #p: Mirror<V>;
@@ -49,7 +49,7 @@ export class SimilarityProbe<V> {
   readonly #scratch: Region;
   readonly #largest: Region;
 
-  /** For at most `capacity` indices. */
+  /** Allocates memory for at most `capacity` indices. */
   constructor(context: ProbeContext<V>, capacity: number) {
     const { length, work } = context;
     this.#context = context;
@@ -59,7 +59,7 @@ export class SimilarityProbe<V> {
     this.#largest = work.region(sparseBytes(capacity));
   }
 
-  /** To be called on all ranks at once; does not change `residual` and `p`. */
+  /** Measures how alike the ranks are; all call it at once. Does not change `residual` and `p`. */
   *observe(
     residual: V,
     p: V,

@@ -16,7 +16,7 @@ import { momentsOf, type FixedSums } from '../kernels/fixed-point.ts';
 import { normalQuantile } from './normal-quantile.ts';
 import { octave } from '../../shared/portable-math.ts';
 
-/** How many entries have a magnitude of at least `threshold`, as f32? */
+/** Asks how many entries have a magnitude of at least `threshold`, as f32. */
 export interface CountQuestion {
   readonly threshold: number;
   /** Counts above this need not be distinguished. */

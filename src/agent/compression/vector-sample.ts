@@ -22,7 +22,7 @@ export class VectorSample<V> {
   readonly #work: Work<V>;
   /** Undefined if vectors are summed whole. */
   readonly #entries: Entries<V> | undefined;
-  /** Where those that reach a threshold are collected to be counted. */
+  /** Room in which those that reach a threshold are collected to be counted. */
   readonly #room: StreamRoom | undefined;
   #values: Vector | undefined;
 
@@ -50,12 +50,12 @@ export class VectorSample<V> {
     return work.kernels.quantization.fixedSums(this.#values);
   }
 
-  /** How many elements are sampled; 0 if vectors are summed whole. */
+  /** Number of elements that are sampled; 0 if vectors are summed whole. */
   get size(): number {
     return this.#values?.length ?? 0;
   }
 
-  /** How many of those that were summed last have a magnitude of at least `threshold`. */
+  /** Counts those summed last that have a magnitude of at least `threshold`. */
   reaching(threshold: number): number {
     const { sparsification } = this.#work.kernels;
     const room = this.#room!;

@@ -65,7 +65,7 @@ export interface RatioSchedule {
   readonly rampFrom: number;
   /** The iteration at which the ramp begins; 0 by default. */
   readonly rampStart?: number | undefined;
-  /** If a warm-up is under way then, the ramp begins at its end. */
+  /** Length of the warm-up; if one is under way at its start, the ramp begins at its end. */
   readonly warmupIterations?: number | undefined;
   readonly warmupStart?: number | undefined;
 }

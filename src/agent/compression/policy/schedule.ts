@@ -6,9 +6,9 @@
 
 /** All fields are names of parameters. */
 export interface Schedule {
-  /** Its length; 0: no such stretch. */
+  /** Parameter of the length in iterations; 0: no such stretch. */
   readonly iterations: string;
-  /** Its length in passes over the data, instead. */
+  /** Parameter of the length in passes over the data, instead. */
   readonly epochs: string;
   /** The iteration at which it begins, if a switch can set it. */
   readonly start?: string | undefined;

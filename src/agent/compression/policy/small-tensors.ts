@@ -14,12 +14,12 @@ const elements = z
   .min(0)
   .max(2 ** 30);
 
-/** For quantisers. */
+/** The parameter of quantisers. */
 export const minElements = elements
   .default(10_000)
   .describe('Send tensors with fewer elements uncompressed');
 
-/** For methods that do not handle small tensors themselves. */
+/** Parameters of methods that do not handle small tensors themselves. */
 export const smallTensorParameters = {
   minElements: elements
     .default(0)

@@ -1,7 +1,7 @@
 /**
- * Where a warm-up or a ramp begins: at iteration 0, or at the fence of the switch that sets
- * it. The fence is not known when the switch is resolved, so its plan refers to it as `{
- * fence: epoch }` until the ranks, who agree on fences, pass it and put in the iteration.
+ * The start of a warm-up or a ramp: iteration 0, or the fence of the switch that sets it. The
+ * fence is not known when the switch is resolved, so its plan refers to it as `{ fence: epoch }`
+ * until the ranks, who agree on fences, pass it and put in the iteration.
  *
  * A switch that does not name a warm-up or a ramp keeps its start. So does one that repeats
  * the start, unless it changes the length.
@@ -26,7 +26,7 @@ export function startParameter(what: string): z.ZodOptional<z.ZodInt> {
 export interface StartSetting {
   /** The method's schedules. */
   readonly schedules: readonly Schedule[];
-  /** As written, by name. */
+  /** Values as written, by name. */
   readonly given: Readonly<Record<string, unknown>>;
   /** The source of values that are not written; undefined after a change of method. */
   readonly base: JsonObject | undefined;
