@@ -1,6 +1,6 @@
 /**
- * What pipeline stages send each other: `exchange.activations` of a plan. The rows
- * of a matrix are samples, or tokens; its columns are units of the layer before the split.
+ * The exchange between pipeline stages: `exchange.activations` of a plan. The rows of a
+ * matrix are samples, or tokens; its columns are units of the layer before the split.
  */
 import { z } from 'zod';
 
@@ -29,7 +29,7 @@ export const activationPlanSchema = z.strictObject({
 });
 export type ActivationPlan = z.infer<typeof activationPlanSchema>;
 
-/** How many values of a row, or of a matrix, are sent. */
+/** Number of values of a row, or of a matrix, that are sent. */
 export const valuesSent = (count: number, sparsity: number): number =>
   Math.max(1, Math.round(count * (1 - sparsity)));
 

@@ -1,7 +1,7 @@
 /**
- * What an agent can do: its methods, collectives, models, data sets and backends. The
- * agent makes the catalogue from its registries and sends it in its hello, so that the
- * app and the CLI offer exactly what the agent has, whatever its version.
+ * The catalogue of an agent's abilities: its methods, collectives, models, data sets and
+ * backends. The agent makes it from its registries and sends it in its hello, so that the app
+ * and the CLI offer exactly what the agent has, whatever its version.
  */
 import type { JsonObject, JsonValue } from './json.ts';
 
@@ -46,8 +46,9 @@ export interface MethodEntry {
   /** Whether error feedback keeps a residual from iteration to iteration. */
   readonly residual: boolean;
   /**
-   * What the residual is a sum of: a switch keeps it if that is the same. In which units it is
-   * kept, gradients' or updates', is the plan's to say. Absent in earlier versions.
+   * The things that the residual is a sum of: a switch keeps it if they are the same. In
+   * which units it is kept, gradients' or updates', is the plan's to say. Absent in earlier
+   * versions.
    */
   readonly residualOf?: string | undefined;
   /** Whether all ranks keep bit-identical weights under this method. */

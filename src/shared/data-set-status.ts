@@ -4,7 +4,7 @@ import type { ErrorData } from './errors.ts';
 export interface DataSetStatus {
   readonly id: string;
   readonly title: string;
-  /** Its author and licence. */
+  /** The set's author and licence. */
   readonly source: string;
   /** Size of the download. */
   readonly bytes: number;
@@ -14,6 +14,6 @@ export interface DataSetStatus {
   readonly data?: string | undefined;
   /** Bytes so far, while it is being fetched. */
   readonly progress?: { readonly done: number; readonly total: number } | undefined;
-  /** Why the last fetch failed. */
+  /** The error of the last fetch, if it failed. */
   readonly error?: ErrorData | undefined;
 }

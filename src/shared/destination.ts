@@ -1,8 +1,8 @@
 /** `[user@]host[:port]`, as ssh, scp and ProxyJump take it: taken apart and put together. */
 
-/** As they were written; nothing is checked. */
+/** Parts of a destination as they were written; nothing is checked. */
 export interface DestinationParts {
-  /** Without brackets. */
+  /** The host without brackets. */
   readonly host: string;
   readonly user?: string;
   readonly port?: string;

@@ -9,7 +9,10 @@ import { quantityText, readQuantity } from './quantity-text.ts';
 
 /** Payload of a TCP segment on Ethernet: 1500 less IP's 20, TCP's 20 and timestamps' 12. */
 const PACKET_BYTES = 1448;
-/** Those headers, and Ethernet's: 8 preamble, 14 header, 4 checksum, 12 between packets. */
+/**
+ * Bytes of those headers and of Ethernet's: 8 preamble, 14 header, 4 checksum, 12 between
+ * packets.
+ */
 const PACKET_HEADERS = 90;
 
 const LEAST_BANDWIDTH = 1e5;
@@ -105,7 +108,7 @@ export const networkSpecSchema = linkSpecSchema.extend({
 });
 export type NetworkSpec = z.infer<typeof networkSpecSchema>;
 
-/** What a rank's link does. */
+/** Bandwidth and latency of a rank's emulated link. */
 export interface EmulatedLink {
   /** Bit/s of each direction. */
   readonly bandwidth: number;
@@ -115,7 +118,7 @@ export interface EmulatedLink {
 
 /** The link between ranks of two nodes, or of one node. */
 export interface EmulatedPair extends EmulatedLink {
-  /** Their names. */
+  /** Names of the two nodes, or twice that of one. */
   readonly between: readonly [string, string];
 }
 

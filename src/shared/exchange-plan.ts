@@ -12,7 +12,7 @@ import type { MethodEntry } from './catalogue.ts';
 import type { JsonObject } from './json.ts';
 import { quantizationSchema, type Quantization } from './quantization.ts';
 
-/** What happens to a residual that the new method cannot take over. */
+/** Fates of a residual that the new method cannot take over. */
 export const RESIDUAL_POLICIES = ['flush', 'drop'] as const;
 export type ResidualPolicy = (typeof RESIDUAL_POLICIES)[number];
 
@@ -32,11 +32,11 @@ export interface ExchangePlan {
   readonly bucketBytes: number;
   /** Policies for some tensors: the first matching pattern applies. Default: none. */
   readonly layers?: readonly LayerPlan[] | undefined;
-  /** How the collective quantises what it sends. Default: full precision. */
+  /** The collective's quantisation of what it sends. Default: full precision. */
   readonly quantizeSums?: Quantization | undefined;
   /** Number of ranks that are servers, for collectives with servers. */
   readonly servers?: number | undefined;
-  /** How pipeline stages compress what they send. Default: not at all. */
+  /** Compression of what pipeline stages send. Default: none. */
   readonly activations?: ActivationPlan | undefined;
   /** Default: gradient. */
   readonly residualUnits?: ResidualUnits | undefined;
@@ -284,7 +284,7 @@ export function describePlan(
 export const serversText = (servers: number): string =>
   servers === 1 ? '1 server' : `${servers} servers`;
 
-/** What a switch changes: the two plans, or, for the same method, what differs. */
+/** Describes what a switch changes: the two plans, or, for the same method, what differs. */
 export function describeSwitch(from: NamedPlan, to: NamedPlan): string {
   const plans = `${describePlan(from)} → ${describePlan(to)}`;
   const before: Record<string, unknown> = { ...from.parameters, ...sizes(from) };

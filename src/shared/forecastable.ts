@@ -1,4 +1,4 @@
-/** Which specs can be predicted: those whose ranks wait for each other and have whole models. */
+/** The specs that can be predicted: those whose ranks wait for each other and have whole models. */
 import { inputError } from './errors.ts';
 import { asynchronousOf, pipelineOf, type ParallelismSpec } from './parallelism.ts';
 

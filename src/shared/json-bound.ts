@@ -31,7 +31,7 @@ export function jsonBound(value: unknown): number {
 }
 
 /**
- * How many of the first items fit into `most` bytes: at least one, if there are any.
+ * Returns how many of the first items fit into `most` bytes: at least one, if there are any.
  * @param bytesOf an item's bytes, or more
  */
 export function fitting<T>(

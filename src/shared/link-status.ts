@@ -31,7 +31,7 @@ export interface LinkStatus {
   readonly to: string;
   /** The last successful measurement. */
   readonly measure?: LinkMeasure | undefined;
-  /** Why the last attempt failed, if it did. */
+  /** The failure of the last attempt, if it did fail. */
   readonly failure?: LinkFailure | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface LinkCheckProgress {
   readonly nodes?: readonly [string, string] | undefined;
 }
 
-/** What was measured between the ranks of one machine, all of them sending at once. */
+/** Measures of the messages between the ranks of one machine, all of them sending at once. */
 export interface WithinStatus {
   readonly node: string;
   readonly ranks: number;
@@ -72,7 +72,7 @@ export interface WithinStatus {
 /** Everything about links that the Cluster page shows. */
 export interface NetworkStatus {
   readonly links: readonly LinkStatus[];
-  /** Of the machines that were measured. */
+  /** Measures of the machines that have some. */
   readonly within: readonly WithinStatus[];
   /** Undefined when nothing is being measured. */
   readonly progress?: LinkCheckProgress | undefined;

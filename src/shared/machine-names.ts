@@ -3,7 +3,7 @@ import { LOCAL_NODE } from './node-entry.ts';
 
 const SHOWN = 3;
 
-/** This computer in texts. */
+/** The local computer's name in texts. */
 export const HERE = 'this computer';
 
 /**

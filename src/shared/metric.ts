@@ -7,7 +7,7 @@ import { formatPercent, formatQuantity } from './units.ts';
 
 export const metricKindSchema = z.strictObject({
   id: z.string().min(1).max(40),
-  /** As in "accuracy 91.2 %". */
+  /** The metric's name, as in "accuracy 91.2 %". */
   title: z.string().min(1).max(40),
   /** A share of 1 is shown in percent. */
   format: z.enum(['share', 'number']),
@@ -22,7 +22,7 @@ export const ACCURACY: MetricKind = {
   better: 'higher',
 };
 
-/** For workloads that train nothing. */
+/** The metric of workloads that train nothing. */
 export const NO_METRIC: MetricKind = {
   id: 'none',
   title: 'no metric',
@@ -30,7 +30,7 @@ export const NO_METRIC: MetricKind = {
   better: 'higher',
 };
 
-/** For records: empty for the accuracy, which is the default. */
+/** Returns the metric's field of a record: empty for the accuracy, which is the default. */
 export function statedKind(kind: MetricKind): { readonly metricKind?: MetricKind } {
   return kind.id === ACCURACY.id ? {} : { metricKind: kind };
 }
@@ -47,7 +47,7 @@ export function formatMetric(
   return value.toPrecision(4);
 }
 
-/** With its name: `accuracy 91.2 %`, `perplexity 4.31`. */
+/** Writes a value with its metric's name: `accuracy 91.2 %`, `perplexity 4.31`. */
 export function describeMetric(
   value: number | undefined,
   kind: MetricKind = ACCURACY,

@@ -4,7 +4,7 @@
 export const isModelFile = (model: string): boolean =>
   /[/\\]/.test(model) || /\.[cm]?[jt]s$/.test(model);
 
-/** What a run trains, as lists show it. */
+/** Names the model and the data that a run trains, as lists show it. */
 export function workloadName(workload: {
   readonly model: string;
   readonly dataset: string;

@@ -7,7 +7,7 @@ import { optionProblem } from './slurm-options.ts';
 import { slurmSettingsSchema } from './slurm-settings.ts';
 import { TRANSPORT_CHOICES } from './ssh-transport.ts';
 
-/** This computer among the nodes. */
+/** The local computer's name among the nodes. */
 export const LOCAL_NODE = 'this-computer';
 
 /**
@@ -51,13 +51,13 @@ export const nodeEntrySchema = z.strictObject({
 export type NodeEntry = z.infer<typeof nodeEntrySchema>;
 
 /**
- * Which machine an entry means and how it is reached, as a text that another way there makes
- * another one. Its name and its settings are no part of it.
+ * Identifies the machine that an entry means and the way to it, as a text that another way
+ * there makes another one. Its name and its settings are no part of it.
  */
 export const wayTo = (entry: NodeEntry): string =>
   JSON.stringify([sshWayTo(entry), entry.address]);
 
-/** How SSH reaches it. */
+/** Identifies the way by which SSH reaches it. */
 export const sshWayTo = ({
   destination,
   identities,
@@ -70,7 +70,7 @@ export const sshWayTo = ({
     ...{ destination, identities, identitiesOnly, jump, configFile, transport },
   });
 
-/** What is wrong with one of its values. */
+/** A fault of one of its values. */
 export interface EntryProblem {
   /** Dotted, as in `slurm.partition`; without the index in a list. */
   readonly path: string;

@@ -1,6 +1,6 @@
 /**
- * What can be said of a machine: the options of `nodes add` and `nodes edit`, and the fields
- * of the app's form, are made from this one list, and so is the entry from what was given.
+ * The fields of a machine: the options of `nodes add` and `nodes edit`, and the fields of the
+ * app's form, are made from this one list, and so is the entry from what was given.
  */
 import { joinDestination, splitDestination } from './destination.ts';
 import type { NodeEntry } from './node-entry.ts';
@@ -33,22 +33,22 @@ export type SlurmKey =
 
 export interface NodeField {
   readonly key: NodeKey;
-  /** Where its value is in the entry, as errors name it. */
+  /** The place of its value in the entry, as errors name it. */
   readonly path: string;
   readonly kind: 'text' | 'count' | 'list';
-  /** Of its option, as commander takes them. */
+  /** Flags of its option, as commander takes them. */
   readonly flags: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly title: string;
   readonly hint?: string;
-  /** What counts where nothing is given. */
+  /** The value that counts where nothing is given. */
   readonly placeholder?: string;
   /** Between the parts of a list in the form. */
   readonly separator?: ',' | '\n';
 }
 
-/** How it is reached, and what it is called. */
+/** Fields for the way to a machine, and for its name. */
 export const MAIN_FIELDS: readonly NodeField[] = [
   {
     ...{ key: 'name', path: 'name', kind: 'text', title: 'Name in specs' },
@@ -88,7 +88,7 @@ export const TRANSPORT_FIELD: NodeField = {
   choices: TRANSPORT_CHOICES,
 };
 
-/** What is rarely needed. */
+/** Fields that are rarely needed. */
 export const MORE_FIELDS: readonly NodeField[] = [
   {
     ...{ key: 'identitiesOnly', path: 'identitiesOnly', kind: 'text' },
@@ -200,12 +200,12 @@ export const NODE_FIELDS: readonly NodeField[] = [
 ];
 
 /**
- * What is given of a machine; what is not is left out. A count may be a text that is no
- * number: the check of the entry names it.
+ * Values that are given of a machine; the others are left out. A count may be a text that is
+ * no number: the check of the entry names it.
  */
 export interface NodeValues {
   readonly fields: Readonly<Partial<Record<NodeKey, NodeValue>>>;
-  /** It is the login node of a Slurm cluster; settings of Slurm count only then. */
+  /** Whether it is the login node of a Slurm cluster; settings of Slurm count only then. */
   readonly slurm: boolean;
 }
 export type NodeValue = string | number | readonly string[];
@@ -246,7 +246,7 @@ export function entryFrom(
   };
 }
 
-/** What an entry says, by field: `entryFrom` makes it again. */
+/** Returns an entry's values by field: `entryFrom` makes it again. */
 export function valuesOf(entry: NodeEntry): NodeValues {
   const { slurm, name, identities, identitiesOnly, jump, labels } = entry;
   const { address, ports, transport } = entry;

@@ -30,7 +30,7 @@ export interface NodeActivity {
   readonly progress?: DeployProgress | undefined;
 }
 
-/** What was last found out about a machine; it is kept. */
+/** Facts that were last found out about a machine; they are kept. */
 export interface NodeFacts {
   readonly preflight?: Preflight | undefined;
   /** When the preflight ran: ms since 1970. */
@@ -43,7 +43,10 @@ export interface NodeFacts {
 export interface NodeLoss {
   /** ms since 1970 */
   readonly since: number;
-  /** Why it is silent, or why the last attempt to make it again failed: undefined before one has. */
+  /**
+   * The reason for its silence, or for the last failed attempt to make it again: undefined
+   * before one.
+   */
   readonly error?: ErrorData | undefined;
 }
 
@@ -55,7 +58,7 @@ export interface NodeLoss {
 export interface NodeConnection {
   readonly connection:
     'idle' | 'connected' | 'reconnecting' | 'unreachable' | 'refused';
-  /** To its supervisor and back, in ms, as last measured; of a live connection. */
+  /** Time to its supervisor and back, in ms, as last measured; of a live connection. */
   readonly roundTripMs?: number | undefined;
   /** The current attempt to reconnect, and the last one if no run waits for it. */
   readonly attempt?: { readonly number: number; readonly last?: number } | undefined;
@@ -67,19 +70,22 @@ export interface NodeConnection {
   readonly otherVersion?: string | undefined;
 }
 
-/** What comes with a change of a machine's entry. */
+/** The user's assurances with a change of a machine's entry. */
 export interface NodeEdit {
   /** The entry that the user saw; default: whatever it is now. */
   readonly shown?: unknown;
-  /** Where runs have ranks there: another host, user or jump host leads to the same account. */
+  /**
+   * Whether another host, user or jump host leads to the same account, where runs have ranks
+   * there.
+   */
   readonly sameMachine?: boolean | undefined;
 }
 
 /** The end of a supervisor's log. */
 export interface SupervisorLog {
-  /** Its path there; relative to the home directory of an account reached by SSH. */
+  /** The log's path there; relative to the home directory of an account reached by SSH. */
   readonly file: string;
-  /** Its last lines, the newest last; undefined if there is no log. */
+  /** The log's last lines, the newest last; undefined if there is no log. */
   readonly lines?: readonly string[] | undefined;
 }
 
@@ -88,7 +94,7 @@ export interface NodeStatus extends NodeConnection, NodeFacts {
   /** Undefined for this computer. */
   readonly entry?: NodeEntry | undefined;
   readonly activity?: NodeActivity | undefined;
-  /** Why the last action there failed, or why it gives no sign of life. */
+  /** The reason why the last action there failed, or why it gives no sign of life. */
   readonly error?: ErrorData | undefined;
   /** Runs that have ranks there and have not ended. */
   readonly runs: readonly { readonly id: string; readonly name: string }[];

@@ -32,8 +32,8 @@ export function orderedPairs({ negatives, positives }: ClassScores): number {
 }
 
 /**
- * How many of `these` are below one of `those`, over all of `those`; equal ones count half. Both
- * ascend. The count is exact up to 2⁵³.
+ * Counts how many of `these` are below one of `those`, over all of `those`; equal ones count
+ * half. Both ascend. The count is exact up to 2⁵³.
  */
 export function pairsBelow(these: Float32Array, those: Float32Array): number {
   if (those.length === 0) return 0;

@@ -1,7 +1,7 @@
 /**
- * How ranks share the work of training: `parallelism` in a spec. `synchronous`: all ranks
- * exchange in every iteration. `local-steps`: each takes `every` local steps, then they exchange
- * how far they have moved (docs/decisions/048-local-steps.md). `asynchronous`: each
+ * Ways in which ranks share the work of training: `parallelism` in a spec. `synchronous`: all
+ * ranks exchange in every iteration. `local-steps`: each takes `every` local steps, then they
+ * exchange how far they have moved (docs/decisions/048-local-steps.md). `asynchronous`: each
  * pushes its gradients to servers and pulls weights from them, at most `staleness` iterations
  * ahead of the slowest (docs/decisions/052-asynchronous-servers.md), and may compute several
  * gradients at the same time (docs/decisions/053-trainer-threads.md). With `pipeline` the
@@ -132,7 +132,7 @@ export interface LocalStepsSettings {
 }
 
 const EVERY = 16;
-/** As DiLoCo has it (Douillard et al., 2023). */
+/** The outer optimizer's defaults, as DiLoCo has them (Douillard et al., 2023). */
 const OUTER: OuterSettings = { lr: 0.7, momentum: 0.9, nesterov: true };
 
 /** Undefined if ranks exchange in every iteration. */
@@ -173,8 +173,8 @@ export interface PipelinePosition extends Pipeline {
 type Ranked = Shared & { readonly world: { readonly ranks: number } };
 
 /**
- * Which stage of which pipeline a rank trains: the stages of a pipeline are consecutive ranks.
- * Undefined if every rank has the whole model.
+ * Returns the stage and the pipeline that a rank trains: the stages of a pipeline are
+ * consecutive ranks. Undefined if every rank has the whole model.
  */
 export function pipelinePosition(
   spec: Shared,

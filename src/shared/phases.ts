@@ -75,7 +75,7 @@ const ZERO_TIMES: Readonly<Record<Exclude<Phase, PipelinePhase>, number>> = zero
   phasesOf(false) as readonly Exclude<Phase, PipelinePhase>[],
 );
 
-/** Without those of a pipeline. */
+/** Returns zeros for all phases but those of a pipeline. */
 export const zeroTimes = (): Record<Exclude<Phase, PipelinePhase>, number> => ({
   ...ZERO_TIMES,
 });

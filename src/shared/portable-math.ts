@@ -17,7 +17,10 @@ const words = new Uint32Array(float.buffer);
 const LN2 = Math.LN2;
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;
-/** Of √½ with its mantissa cut off after 20 bits: logarithms are taken from there to √2. */
+/**
+ * The high word of √½, its mantissa cut off after 20 bits: logarithms are taken from there to
+ * √2.
+ */
 const ROOT_HALF = 0x3fe6a09e;
 
 /** 2ᵏ for −1022 ≤ k ≤ 1023. */

@@ -12,7 +12,7 @@ export interface GpuReport {
   /** `0000:3b:00.0`, if the driver reports it. */
   readonly bus?: string | undefined;
   readonly name: string;
-  /** Its maker, where its drivers are known. */
+  /** The GPU's maker, where its drivers are known. */
   readonly vendor?: 'nvidia' | 'amd' | 'intel' | undefined;
   readonly memoryMiB?: number | undefined;
   /** Processes of other users on the GPU; missing where the machine cannot tell. */
@@ -32,7 +32,7 @@ export interface Preflight {
   readonly kernel: string;
   readonly machine: string;
   readonly libc: 'glibc' | 'musl' | 'unknown';
-  /** Its version, where it says so: `2.36`. */
+  /** The version of glibc, where it says so: `2.36`. */
   readonly glibc?: string | undefined;
   readonly cores?: number | undefined;
   readonly memoryMiB?: number | undefined;
@@ -42,7 +42,7 @@ export interface Preflight {
   readonly freeMiB?: number | undefined;
   readonly freeInodes?: number | undefined;
   readonly noexec: boolean;
-  /** How far the node's clock is ahead of this computer's, as measured over SSH. */
+  /** Seconds by which the node's clock is ahead of this computer's, as measured over SSH. */
   readonly clockOffsetSeconds: number;
   /** Version of the Node on the PATH there, if any: `v24.1.0`. */
   readonly node?: string | undefined;

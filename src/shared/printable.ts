@@ -4,7 +4,7 @@
  */
 const CONTROL = /\p{Cc}/u;
 
-/** For schemas of what is shown in lists. */
+/** Whether a text has no control characters, for schemas of what is shown in lists. */
 export const isPrintable = (text: string): boolean => !CONTROL.test(text);
 
 export const PRINTABLE_RULE = 'control characters are not allowed';

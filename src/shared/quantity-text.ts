@@ -11,7 +11,7 @@ export function readQuantity(
   return factor === undefined ? undefined : settled(Number(digits) * factor);
 }
 
-/** In the largest unit that gives at least 1: `1 Gbit/s`, `0.5 µs`. */
+/** Writes a value in the largest unit that gives at least 1: `1 Gbit/s`, `0.5 µs`. */
 export function quantityText(
   value: number,
   units: readonly (readonly [name: string, factor: number])[],

@@ -1,10 +1,10 @@
 /**
- * How a collective quantises what it sends: `quantizeSums` in a plan, `--quantize` of
- * `gradwire allreduce`. A sign and 2^(bits−1) − 1 levels, randomly rounded in runs of
- * values that share a scale.
+ * Quantisation of what a collective sends: `quantizeSums` in a plan, `--quantize` of
+ * `gradwire allreduce`. A sign and 2^(bits−1) − 1 levels, randomly rounded in runs of values
+ * that share a scale.
  *
- * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC
- * 2019), section 6: 2, 4 or 8 bits in runs of 1024.
+ * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC 2019),
+ * section 6: 2, 4 or 8 bits in runs of 1024.
  */
 import { z } from 'zod';
 

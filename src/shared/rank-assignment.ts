@@ -1,4 +1,4 @@
-/** Which ranks run on which node: contiguous shares, so that neighbours are close. */
+/** The assignment of ranks to nodes: contiguous shares, so that neighbours are close. */
 
 /** Shares as even as possible, larger ones first; a node without ranks is left out. */
 export function assignRanks<N>(

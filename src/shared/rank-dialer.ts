@@ -1,4 +1,4 @@
-/** Which of two ranks dials the other. */
+/** The choice of the rank, of two, that dials the other. */
 
 /**
  * The higher rank dials, unless the lower one is not at its machine's known address (it may be

@@ -1,4 +1,4 @@
-/** What a user can do about a fault of ours. There is no public place for reports. */
+/** Advice to users about a fault of ours. There is no public place for reports. */
 export const REPORT =
   'Keep what the command says with GRADWIRE_DEBUG=1, the log of the run (gradwire runs log RUN) ' +
   'and of the machine (gradwire nodes log NAME), and give them to whoever gave you Gradwire.';

@@ -1,8 +1,8 @@
 /**
- * Why a run failed. When one rank fails, its peers fail after it, and their reports may arrive
- * first: of all reports within a short time, the one that explains the others is kept. A rank's
- * own error explains most, then a process that died without a report; the loss of a peer
- * explains nothing.
+ * The reason why a run failed. When one rank fails, its peers fail after it, and their
+ * reports may arrive first: of all reports within a short time, the one that explains the
+ * others is kept. A rank's own error explains most, then a process that died without a
+ * report; the loss of a peer explains nothing.
  */
 import type { ErrorData } from './errors.ts';
 

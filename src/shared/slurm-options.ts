@@ -51,7 +51,7 @@ function readWord(word: string): readonly Option[] {
 /** sbatch takes the beginning of a long name for the name. */
 const isShortFor = (given: string, name: string): boolean => name.startsWith(given);
 
-/** Why sbatch must not get an option; undefined if it may. */
+/** Returns why sbatch must not get an option; undefined if it may. */
 export function optionProblem(word: string): string | undefined {
   if (/^--?$/.test(word)) return 'it ends the options of sbatch';
   for (const { name, value } of readWord(word)) {

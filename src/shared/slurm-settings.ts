@@ -1,4 +1,4 @@
-/** What Gradwire requests from Slurm on a cluster's login node. */
+/** Resources that Gradwire requests from Slurm on a cluster's login node. */
 import { z } from 'zod';
 
 /** One word of a command line, which must not look like an option. */

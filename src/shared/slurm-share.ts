@@ -47,7 +47,10 @@ export function checkSlurmRun(
   if (network !== undefined && nodes > 1) throw severalNodes(nodes);
 }
 
-/** Which ranks share a node, and so a clock, is known only after the allocation. */
+/**
+ * The error of an emulated network on several nodes: which ranks share a node, and so a
+ * clock, is known only after the allocation.
+ */
 export const severalNodes = (nodes: number): Error =>
   inputError(
     'NETWORK_UNSUPPORTED',

@@ -1,6 +1,6 @@
 /**
- * What a key of a spec says of itself, beside its schema and its description: `.meta({ title })`
- * gives it a field in the page's form. A key without a title has none.
+ * Facts of a spec's key about itself, beside its schema and its description: `.meta({ title
+ * })` gives it a field in the page's form. A key without a title has none.
  */
 import 'zod';
 

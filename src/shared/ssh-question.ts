@@ -10,12 +10,12 @@ export type UnknownHostReason =
 
 export interface HostKeyQuestion {
   readonly host: string;
-  /** In messages: `box (10.0.0.7)`, `the jump host door (10.0.0.8)`. */
+  /** The host's name in messages: `box (10.0.0.7)`, `the jump host door (10.0.0.8)`. */
   readonly title: string;
   readonly port: number;
-  /** As in known_hosts: `ssh-ed25519`, `ssh-rsa`. */
+  /** The key's type as in known_hosts: `ssh-ed25519`, `ssh-rsa`. */
   readonly keyType: string;
-  /** As ssh-keygen -l prints it: `SHA256:…`. */
+  /** The key's fingerprint as `ssh-keygen -l` prints it: `SHA256:…`. */
   readonly fingerprint: string;
   readonly reason: UnknownHostReason;
 }
@@ -40,7 +40,7 @@ export interface SecretPrompt {
 
 /** `signal`: the answer is no longer needed. */
 export interface SshQuestions {
-  /** If missing, no user can be asked about host keys: unknown ones are refused. */
+  /** Asks about a host's key. If missing, no user can be asked: unknown keys are refused. */
   hostKey?(
     question: HostKeyQuestion,
     signal?: AbortSignal,

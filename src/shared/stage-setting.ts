@@ -1,9 +1,9 @@
-/** What pipeline stages send each other, as agreed between a trainer and its engine. */
+/** The exchange between pipeline stages, as agreed between a trainer and its engine. */
 
 /** `evaluation`: like `forward`, but with test samples, for which nothing comes back. */
 export type Passage = 'forward' | 'backward' | 'evaluation';
 
-/** What stages send about a tensor that both use: weights, or a gradient. */
+/** Messages about a tensor that two stages use: its weights, or a gradient. */
 export type SharedPassage = 'weights' | 'gradient';
 
 /** Activations of a micro-batch, row-major: rows are samples or tokens, columns units. */
@@ -16,7 +16,7 @@ export interface MatrixShape {
 export interface StageSetting {
   readonly stage: number;
   readonly microBatches: number;
-  /** From the stage before, and to the next. */
+  /** Shape of what comes from the stage before; `after`: of what goes to the next. */
   readonly before?: MatrixShape | undefined;
   readonly after?: MatrixShape | undefined;
   /** Tensors that several stages use. */
@@ -35,7 +35,7 @@ export interface MeanThreshold {
   readonly mean: number;
 }
 
-/** What a stage sent in one iteration. */
+/** Activations that a stage sent in one iteration. */
 export interface PassedActivations extends PassedBytes {
   /** Thresholds of what went forward, before compression; undefined unless requested. */
   readonly thresholds?: readonly MeanThreshold[];

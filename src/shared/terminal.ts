@@ -10,7 +10,7 @@ export const terminalSizeSchema = z.strictObject({
   rows: z.int().min(1).max(1000),
 });
 
-/** In characters. */
+/** A terminal's size in characters. */
 export type TerminalSize = z.infer<typeof terminalSizeSchema>;
 
 /** Most characters per call of `writeTerminal`. */

@@ -1,7 +1,7 @@
 /**
- * How quantities are written, the same in the page, the CLI and the reports: decimal
- * prefixes, three significant digits, a space before the unit. A value that is not a finite
- * number is written as a dash: absent values are never shown as 0.
+ * Quantities as texts, the same in the page, the CLI and the reports: decimal prefixes, three
+ * significant digits, a space before the unit. A value that is not a finite number is written
+ * as a dash: absent values are never shown as 0.
  */
 
 /** Shown where a quantity was not observed. */

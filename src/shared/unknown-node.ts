@@ -6,7 +6,7 @@ export interface KnownNodes {
   readonly names: readonly string[];
   /** The name now of a machine that had the unknown one. */
   readonly renamedTo?: string | undefined;
-  /** Where the name stands, if it is part of something. */
+  /** The name's place, if it is part of something. */
   readonly place?: string | undefined;
 }
 

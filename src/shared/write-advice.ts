@@ -1,4 +1,4 @@
-/** What to do about a file that cannot be written, by the system's reason. */
+/** Advice about a file that cannot be written, by the system's reason. */
 
 /** @param otherwise the advice for a full disk, and for what is not known */
 export function writeAdvice(cause: unknown, otherwise: string): string {
