@@ -90,7 +90,7 @@ async function benchNetwork(options: BenchNetworkOptions): Promise<void> {
 
 interface Measured {
   readonly profile: NetworkProfile;
-  /** Where the profile is now. */
+  /** The profile's present place, in words. */
   readonly stored: string;
 }
 
@@ -175,7 +175,10 @@ function describe(profile: NetworkProfile): string {
   ].join('\n\n');
 }
 
-/** Of dense vectors and of sparse ones: a row for each collective, a column for each shape. */
+/**
+ * Makes tables of dense vectors and of sparse ones: a row for each collective, a column for
+ * each shape.
+ */
 function collectiveTables({ collectives = [] }: NetworkProfile): readonly string[] {
   const families = Map.groupBy(collectives, ({ nnz }) =>
     nnz === undefined ? 'dense' : 'sparse',

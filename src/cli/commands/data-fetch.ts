@@ -9,7 +9,7 @@ import { formatBytes } from '../../shared/units.ts';
 import { fetchPrinter } from '../text/fetch-progress.ts';
 import { reportError } from '../text/report-error.ts';
 
-/** As the shell says it of a command that Ctrl-C ended. */
+/** The exit code that shells give a command that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
 
 interface Flags {

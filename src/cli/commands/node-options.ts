@@ -11,7 +11,7 @@ import {
 } from '../../shared/node-fields.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 
-/** As commander gives them, by the names that it makes of the flags. */
+/** Options as commander gives them, by the names that it makes of the flags. */
 export type NodeOptions = Readonly<Record<string, unknown>>;
 
 /** An option for each of these fields; `slurm` and what a command has of its own it adds. */
@@ -22,7 +22,7 @@ export function addNodeOptions(command: Command, keys: readonly NodeKey[]): Comm
   return command;
 }
 
-/** By field; what was not given is left out. */
+/** Returns the given values by field; what was not given is left out. */
 export function givenFields(
   options: NodeOptions,
 ): Readonly<Partial<Record<NodeKey, NodeValue>>> {

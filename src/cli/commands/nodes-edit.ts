@@ -26,7 +26,7 @@ import {
 type Fields = Readonly<Partial<Record<NodeKey, NodeValue>>>;
 
 const SLURM = '--slurm';
-/** What has a default to go back to. */
+/** Fields that have a default to go back to. */
 const OPTIONAL = NODE_FIELDS.filter(({ key }) => key !== 'host' && key !== 'name');
 
 export function addNodesEditCommand(nodes: Command): void {

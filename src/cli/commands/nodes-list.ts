@@ -71,7 +71,7 @@ export function addNodesListCommand(nodes: Command): void {
     });
 }
 
-/** What a machine says about runs in progress that are not followed here. */
+/** A machine's runs in progress that are not followed here, or why it could not be asked. */
 interface Seen {
   readonly found?: readonly FoundRun[];
   readonly unreached?: ErrorData;

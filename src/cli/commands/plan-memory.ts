@@ -1,4 +1,4 @@
-/** What `gradwire plan` says of memory: of a rank, part by part, and of each machine. */
+/** The memory that `gradwire plan` reports: of a rank, part by part, and of each machine. */
 import type { RankMemory } from '../../agent/engine.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { assignRanks } from '../../shared/rank-assignment.ts';
@@ -8,11 +8,11 @@ interface MachineMemory {
   readonly node: string;
   readonly ranks: number;
   readonly bytes: number;
-  /** What it has left, where that is known: of this computer. */
+  /** Bytes that the machine has left, where that is known: of this computer. */
   readonly available?: number;
 }
 
-/** In bytes. */
+/** Memory in bytes. */
 export interface PlannedMemory {
   readonly ranks: number;
   readonly perRank: number;

@@ -88,7 +88,7 @@ function rowOf({
 const share = (rate: number): string => `1 of ${figures(rate)}`;
 const figures = (value: number): string => String(Number(value.toPrecision(4)));
 
-/** As YAML: a line for each key, and one for each layer. */
+/** Writes an exchange as YAML: a line for each key, and one for each layer. */
 function exchangeText(exchange: JsonObject): string {
   const lines = Object.entries(exchange).map(([key, value]) =>
     key === 'layers' && Array.isArray(value) && value.length > 0

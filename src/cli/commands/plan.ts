@@ -150,7 +150,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   }
 }
 
-/** What the columns are where ranks do not exchange in every step. */
+/** Says what the columns are where ranks do not exchange in every step. */
 function shareText(spec: ExperimentSpec): string {
   const local = localStepsOf(spec);
   if (local === undefined) return '';
@@ -163,8 +163,8 @@ interface Network {
 }
 
 /**
- * As a launch would hand it to the ranks. What the spec would have emulated takes what it
- * does not say from the real one.
+ * Finds the network as a launch would hand it to the ranks. What the spec would have emulated
+ * takes what it does not say from the real one.
  * @throws GradwireError `NODE_UNKNOWN`
  */
 async function findNetwork(

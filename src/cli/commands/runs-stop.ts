@@ -60,7 +60,10 @@ function undelivered(error: unknown, id: string): unknown {
   return new GradwireError({ ...error.toData(), next: next.trim() }, { cause: error });
 }
 
-/** Its records stay on its machines, for the app that launched it. */
+/**
+ * Stops a run that is not followed here. Its records stay on its machines, for the app that
+ * launched it.
+ */
 async function stopThere(
   { store, inventory }: Workspace,
   name: string,

@@ -32,7 +32,10 @@ export interface CompressTask {
   readonly state?: string | undefined;
   /** Default: one dimension, of all elements. */
   readonly shape?: readonly number[] | undefined;
-  /** Those of the state unless given; without one seed 1, rank 0, iteration 0. */
+  /**
+   * The random seed. Seed, rank and iteration default to those of the state; without one to
+   * 1, 0 and 0.
+   */
   readonly seed?: number | undefined;
   readonly rank?: number | undefined;
   readonly iteration?: number | undefined;
@@ -42,7 +45,7 @@ export interface CompressTask {
 export interface CompressReport {
   readonly method: string;
   readonly n: number;
-  /** Of the file that was written. */
+  /** Bytes of the file that was written. */
   readonly bytes: number;
   readonly payloadBytes: number;
   /** Entries kept; absent where the method does not count them. */

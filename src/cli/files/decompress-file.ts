@@ -18,7 +18,7 @@ export interface DecompressTask {
   readonly backend: BackendName;
   readonly in: string;
   readonly out: string;
-  /** What was compressed, for methods that leave a part of it on the rank. */
+  /** The file that was compressed, for methods that leave a part of it on the rank. */
   readonly gradient?: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface DecompressTask {
 export interface DecompressReport {
   readonly method: string;
   readonly n: number;
-  /** Of the file that was read. */
+  /** Bytes of the file that was read. */
   readonly bytes: number;
   readonly payloadBytes: number;
   readonly ms: number;

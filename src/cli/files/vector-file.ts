@@ -8,7 +8,7 @@ import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { GradwireError, inputError } from '../../shared/errors.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
 
-/** What a Node.js reads at once, and more than an arena holds. */
+/** Most bytes that Node.js reads at once, and more than an arena holds. */
 const MAXIMUM_BYTES = 2 ** 31 - 1;
 
 /** @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE` */

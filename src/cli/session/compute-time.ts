@@ -1,5 +1,5 @@
 /**
- * What a step of a spec's model computes, measured: one rank of it trains for a moment on
+ * Measured time that a step of a spec's model computes: one rank of it trains for a moment on
  * this computer, alone, as any other run does. The run is not kept on the list.
  */
 import { failure } from '../../shared/errors.ts';

@@ -10,7 +10,7 @@ const EXIT_INTERRUPTED = 130;
 
 export class Deployments implements Disposable {
   readonly #print = deployPrinter({ brief: true });
-  /** Of deployments that are under way. */
+  /** Cancels the deployments that are under way. */
   readonly #cancels = new Set<() => void>();
   #cancelled = false;
   #listens = false;

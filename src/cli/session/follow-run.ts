@@ -36,7 +36,7 @@ export interface FollowOptions {
   readonly mode: 'run' | 'attach';
   /** Leaves the run once it has begun; before that it is stopped as by `run`. */
   readonly detach?: boolean | undefined;
-  /** What prints it; default: everything, as the run goes. */
+  /** Makes the printer of the output; default: everything is printed as the run goes. */
   readonly printer?: ((output: Output) => RunPrinter) | undefined;
   /** Says why the run failed; default: a line on stderr. @returns the exit code */
   readonly report?: ((thrown: unknown) => number) | undefined;
@@ -141,7 +141,7 @@ export async function followRun(
   }
 }
 
-/** What becomes of a run that is left before its end. */
+/** Says what becomes of a run that is left before its end. */
 function whatBecomes(id: string, { asked }: Interruption): string {
   switch (asked) {
     case 'not':
@@ -207,7 +207,7 @@ async function patiently(
   }
 }
 
-/** What a stop waits for, where that may take long. */
+/** Says what a stop waits for, where that may take long. */
 function stopsWith(spec: ExperimentSpec): string {
   const local = localStepsOf(spec);
   return local === undefined
@@ -270,7 +270,7 @@ class Interruption {
     if (this.#hungUp) this.#leave();
   }
 
-  /** Why stdout cannot be written, unless its reader has closed it. */
+  /** The reason why stdout cannot be written, unless its reader has closed it. */
   get outputFault(): GradwireError | undefined {
     return this.#outputFault;
   }

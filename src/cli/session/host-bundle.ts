@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { failure } from '../../shared/errors.ts';
 import { installationRoot } from '../../main/home/installation.ts';
 
-/** What dist/serve/serve.js exports. */
+/** Exports of dist/serve/serve.js. */
 export interface HostBundle {
   serve(options: { readonly port?: number; readonly open: boolean }): Promise<void>;
   start(): Promise<void>;

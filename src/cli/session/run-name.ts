@@ -1,4 +1,4 @@
-/** What a run is called on the command line: the beginning of its id, or `last`. */
+/** A run's name on the command line: the beginning of its id, or `last`. */
 import { inputError } from '../../shared/errors.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 

@@ -18,11 +18,11 @@ import type { Workspace } from './workspace.ts';
 export type SweepEnd =
   { readonly runs: readonly StoredRun[] } | { readonly code: number };
 
-/** Of a run that has been measured. */
+/** A run of the sweep that has been measured. */
 export interface SweepProgress {
   readonly planned: PlannedRun;
   readonly stored: StoredRun;
-  /** From 1. */
+  /** The run's number, from 1. */
   readonly index: number;
   readonly milliseconds: number;
 }

@@ -20,7 +20,7 @@ const ANSWERS = new Map<string, 'accept' | 'refuse'>([
   ['no', 'refuse'],
 ]);
 
-/** How long this process may take to handle a signal that it sends itself. */
+/** Most time for this process to handle a signal that it sends itself. */
 const SIGNAL_MS = 100;
 
 export function terminalQuestions(): SshQuestions | undefined {

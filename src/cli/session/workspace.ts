@@ -1,7 +1,7 @@
 /**
- * What a command works with: the home's store and a coordinator, opened for one command
- * and closed after it. Where no run and no other client is left, the supervisor ends too;
- * the command waits for that, so that it leaves no process behind.
+ * The workspace of a command: the home's store and a coordinator, opened for one command and
+ * closed after it. Where no run and no other client is left, the supervisor ends too; the
+ * command waits for that, so that it leaves no process behind.
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { RunStore } from '../../main/store/run-store.ts';
 import { Upkeep } from '../../main/store/upkeep.ts';
 import { Deployments } from './deployments.ts';
 
-/** What a command may take longer for the history of an older version. */
+/** Most time that a command takes longer for the history of an older version. */
 const UPKEEP_MS = 300;
 const SUPERVISOR_EXIT_MS = 1000;
 const LAST_ACT_MS = 100;

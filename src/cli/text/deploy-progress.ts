@@ -20,7 +20,7 @@ export function deployPrinter({ brief = false }: DeployPrinterOptions = {}): (
 ) => void {
   /** The step of each machine that is deployed to. */
   const steps = new Map<string, string>();
-  /** What the terminal's current line shows. */
+  /** Parts of the terminal's current line, by machine. */
   const shown = new Map<string, string>();
   const redraw = (): void => {
     process.stderr.write(`${CLEAR_LINE}${[...shown.values()].join('; ')}`);

@@ -1,4 +1,4 @@
-/** How far a fetch is, on stderr: a bar in a terminal, else a line for each file. */
+/** Progress of a fetch, on stderr: a bar in a terminal, else a line for each file. */
 import type { FetchProgress } from '../../main/data-sets/fetch-set.ts';
 import { formatBytes, formatElapsed, formatWholePercent } from '../../shared/units.ts';
 

@@ -1,4 +1,4 @@
-/** What runs on a machine and is not followed here, in lines. */
+/** Runs on a machine that are not followed here, in lines. */
 import { describeFound, type FoundRun } from '../../shared/found-run.ts';
 
 /** One for each run, with the command that stops it. */

@@ -1,4 +1,4 @@
-/** What a user should know about a run that ended while a machine was out of reach. */
+/** A line for the user about a run that ended while a machine was out of reach. */
 
 /**
  * One line; undefined where all records are stored.

@@ -1,7 +1,4 @@
-/**
- * What the help says of an option. A default of no, or of nothing yet, says nothing: it is
- * left out.
- */
+/** Help about an option. A default of no, or of nothing yet, says nothing: it is left out. */
 import { Help, type Option } from 'commander';
 
 const help = new Help();

@@ -1,6 +1,6 @@
 /**
- * How often an option may be given. An option without a value may be repeated, as it says the
- * same again; one with a value is given once, unless it is a `RepeatableOption`. Commander would
+ * Limits on repeated options. An option without a value may be repeated, as it says the same
+ * again; one with a value is given once, unless it is a `RepeatableOption`. Commander would
  * take the last value without a word.
  */
 import { Option, type Command } from 'commander';

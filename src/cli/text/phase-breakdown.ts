@@ -1,6 +1,6 @@
 /**
- * Where a run's time went: the mean of every phase over ranks and iterations, for each
- * exchange plan that the run used. Constant memory per plan.
+ * A run's time by phase: the mean of every phase over ranks and iterations, for each exchange
+ * plan that the run used. Constant memory per plan.
  */
 import {
   COMMUNICATION_PHASES,
@@ -68,7 +68,7 @@ export class PhaseMeans {
     return this.#activations.dense > 0;
   }
 
-  /** How many records were added: one per rank and iteration. */
+  /** Number of records that were added: one per rank and iteration. */
   get count(): number {
     return this.#count;
   }

@@ -1,4 +1,4 @@
-/** What a machine is like, in lines. */
+/** A machine's equipment, in lines. */
 import type { GpuReport, Preflight } from '../../shared/preflight.ts';
 import { transportText } from '../../shared/ssh-transport.ts';
 

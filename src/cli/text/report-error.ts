@@ -1,7 +1,8 @@
 /**
- * How a command ends badly: one line on stderr and an exit code. 2 where the input was
- * wrong, 3 where a run goes on but cannot be followed, 1 for anything else. Never a stack trace: what is not a coded error is reported
- * as an internal one, and with GRADWIRE_DEBUG=1 its stack too.
+ * The bad end of a command: one line on stderr and an exit code. 2 where the input was wrong,
+ * 3 where a run goes on but cannot be followed, 1 for anything else. Never a stack trace:
+ * what is not a coded error is reported as an internal one, and with GRADWIRE_DEBUG=1 its
+ * stack too.
  */
 import { CommanderError } from 'commander';
 import {

@@ -22,14 +22,14 @@ export interface RunPrinter {
   end(summary: RunSummary): void;
 }
 
-/** Where it prints: stdout, and how wide it is if it is a terminal. */
+/** The output: stdout, and how wide it is if it is a terminal. */
 export interface Output {
   write(text: string): void;
   /** Undefined if not a terminal. */
   readonly columns: number | undefined;
 }
 
-/** For a run that is not followed. */
+/** A printer that prints nothing, for a run that is not followed. */
 export const SILENT: RunPrinter = {
   begin: () => undefined,
   records: () => undefined,
