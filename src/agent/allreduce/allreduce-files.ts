@@ -39,7 +39,7 @@ import { fromRankSchema, type FromRank, type ToRank } from './rank-protocol.ts';
 import { vectorLength } from './vector-file.ts';
 
 const RANK = { bundle: 'allreduce-rank.js', source: 'rank-main.ts' };
-/** How long a process may take to start, or to read or write its file. */
+/** Time for a process to start, or to read or write its file. */
 const FILE_LIMIT_MS = 600_000;
 
 export interface AllreduceTask {
@@ -79,7 +79,7 @@ const taskSchema = z
     transport: z.enum([...TRANSPORT_KINDS, 'auto']).optional(),
     encrypt: z.boolean().optional(),
     network: emulatedNetworkSchema.optional(),
-    /** These two are checked against the ranks and the algorithm. */
+    /** Places and servers, which are checked against the ranks and the algorithm. */
     places: z.array(z.unknown()).readonly().optional(),
     servers: z.number().optional(),
     quantization: quantizationSchema.optional(),
@@ -108,7 +108,7 @@ export interface AllreduceReport {
   readonly dtype: ValueType;
   /** Absent if nothing was quantised. */
   readonly quantize?: Quantization | undefined;
-  /** For an algorithm with servers. */
+  /** Number of servers, for an algorithm that has them. */
   readonly servers?: number | undefined;
   readonly ranks: number;
   readonly n: number;

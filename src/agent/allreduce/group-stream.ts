@@ -152,9 +152,8 @@ export class GroupStream {
   }
 
   /**
-   * What its collectives have agreed on with the other ranks, as plain data: thresholds and
-   * ranges of `ok-topk`. A stream that restores it, on every rank, continues with the same
-   * bits.
+   * Saves what its collectives have agreed on with the other ranks, as plain data: thresholds and
+   * ranges of `ok-topk`. A stream that restores it, on every rank, continues with the same bits.
    */
   save(): SavedMemory {
     return this.#communicator.kept.save();

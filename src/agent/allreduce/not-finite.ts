@@ -1,6 +1,6 @@
-/** What is not finite in a vector. */
+/** Elements of a vector that are not finite. */
 export interface NotFinite {
-  /** How many elements are NaN or infinite. */
+  /** Number of elements that are NaN or infinite. */
   readonly count: number;
   /** The first of them, and its value. */
   readonly index: number;

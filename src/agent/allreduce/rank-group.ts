@@ -29,7 +29,7 @@ const TIMEOUT_MS = 30_000;
 
 export interface JoinOptions {
   readonly rank: number;
-  /** Where each rank listens, by rank, this one included. */
+  /** Addresses at which each rank listens, by rank, this one included. */
   readonly addresses: readonly RankAddress[];
   readonly runId: string;
   /** 32 random bytes that only the ranks of this group know. */
@@ -40,14 +40,14 @@ export interface JoinOptions {
   readonly timeoutMs?: number | undefined;
   /** A number for the node of each rank, the same on all ranks; default: all are on one. */
   readonly places?: readonly number[] | undefined;
-  /** How long a rank may be silent, ms; default: 3,000. */
+  /** Time for which a rank may be silent, ms; default: 3,000. */
   readonly silenceMs?: number | undefined;
   /** Memory and kernels of this rank; default: its own arena, WebAssembly. */
   readonly kernels?: { readonly arena: Arena; readonly kernels: Kernels } | undefined;
 }
 
 export interface StreamOptions {
-  /** How entries combine; default: sum. */
+  /** Operation that combines entries; default: sum. */
   readonly operation?: ReduceOperation | undefined;
   /** Type of all values; default: f32. */
   readonly values?: ValueType | undefined;

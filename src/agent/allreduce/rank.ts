@@ -23,7 +23,7 @@ import { loadVector, storeVector } from './vector-file.ts';
 
 /** Ranks of one command are on one machine. */
 const HOST = '127.0.0.1';
-/** How long a live peer may send nothing. */
+/** Time for which a live peer may send nothing. */
 const TIMEOUT_MS = 30_000;
 const DTYPES = {
   f32: { dense: 1, sparse: 2 },

@@ -14,7 +14,7 @@ import type { ValueBytes } from '../memory/value-type.ts';
 const PIECE_BYTES = 64 * 2 ** 20;
 
 /**
- * How many elements a file has, from its size alone.
+ * Counts the elements of a file, from its size alone.
  * @throws GradwireError `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`
  */
 export async function vectorLength(
