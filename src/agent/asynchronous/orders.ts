@@ -3,7 +3,7 @@
  * few f64 each. Orders of one worker are carried out one after the other.
  */
 
-/** How a bucket's share travels. */
+/** Forms in which a bucket's share travels. */
 export const FORMS = ['dense', 'sparse', 'whole'] as const;
 /**
  * `dense`: the share's f32 values. `sparse`: those of its entries' indices, counted from the

@@ -24,7 +24,7 @@ export class PayloadReader implements Disposable {
   readonly #arena: Arena;
   readonly #compressor: GradientBucket;
   readonly #gradient: Region & Vector;
-  /** For a method that keeps one; always 0 here. */
+  /** Residual, for a method that keeps one; always 0 here. */
   readonly #residual: (Region & Vector) | undefined;
 
   constructor({ arena, bucket, kernels, seed }: ReaderOptions) {

@@ -25,7 +25,7 @@ const OPERATION = 1010;
 export class PeerLine {
   readonly #options: LineOptions;
   readonly #peer: number;
-  /** By stream. */
+  /** Messages sent so far, by stream. */
   readonly #sent = new Map<number, number>();
   readonly #received = new Map<number, number>();
 

@@ -88,7 +88,7 @@ export class ServedWeights implements Disposable {
     this.#server?.open(iteration);
   }
 
-  /** As in `ServerClient`. */
+  /** Pushes a payload, as in `ServerClient`. */
   push(
     bucket: { readonly index: number; readonly length: number },
     payload: Payload,

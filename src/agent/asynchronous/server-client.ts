@@ -63,7 +63,7 @@ export interface PushEnd {
 
 export class ServerClient {
   readonly #options: ServerClientOptions;
-  /** By bucket, then by server. */
+  /** Shares by bucket, then by server. */
   #shares: readonly (readonly BucketShare[])[];
 
   constructor(options: ServerClientOptions) {

@@ -47,13 +47,13 @@ export interface WeightServerOptions {
   readonly tensors: readonly FlatTensor[];
   readonly plan: ExchangePlan;
   readonly settings: ServerSettings;
-  /** This server's range of the flat weights. */
+  /** Range of the flat weights that this server has. */
   readonly range: ElementRange;
   /** Whether it is the one that decides on meetings. */
   readonly isFirst: boolean;
   /** The range's initial weights. */
   readonly weights: Float32Array;
-  /** By rank; undefined for this one. */
+  /** Lines by rank; undefined for this one. */
   readonly lines: readonly (PeerLine | undefined)[];
   /** Attributes work to the phase `reduce`. */
   readonly reduce: <T>(work: () => T) => T;
@@ -105,7 +105,7 @@ export class WeightServer implements Disposable {
     this.#buckets = this.#served(options.plan);
   }
 
-  /** This server's weights, while all ranks meet. */
+  /** Copies this server's weights, while all ranks meet. */
   meet(into: Float32Array): void {
     into.set(this.#shard.weights);
   }
