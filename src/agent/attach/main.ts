@@ -37,7 +37,7 @@ const SILENCE_MS = 10_000;
 /** Errors of a connection to a socket that is no longer served. */
 const GONE = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
 const LOG_TAIL_LINES = 5;
-/** In the machine's directory. */
+/** Name of the socket in the machine's directory. */
 const SOCKET = 'supervisor.sock';
 const EXIT_NONE_RUNS = 3;
 const EXIT_REFUSED = 4;
@@ -97,7 +97,10 @@ try {
   fail(error);
 }
 
-/** What other users could do with the supervisor's socket, and read, ends here. */
+/**
+ * Makes the base private, which ends what other users could do with the supervisor's socket, and
+ * read.
+ */
 async function takeBase(): Promise<void> {
   try {
     const next = `Make ${base} a directory of your own on that machine.`;
@@ -239,7 +242,7 @@ async function startAndDial(): Promise<Socket> {
   }
 }
 
-/** What arrives there, so far. */
+/** Collects the text that arrives there; returns what came so far. */
 function lineOf(stream: Socket | null | undefined): () => string {
   let text = '';
   stream?.setEncoding('utf8').on('data', (piece: string) => {
