@@ -87,7 +87,7 @@ export function movedNotice(moved: {
   };
 }
 
-/** What `auto` would choose by measured times, which differ from run to run. */
+/** Notice of what `auto` would choose by measured times, which differ from run to run. */
 export function advisedNotice(
   index: number,
   { from, to }: CarrierChange,

@@ -1,8 +1,8 @@
 /**
- * Which collective carries a bucket: the one that the plan names or, for `auto`, the
- * cheapest by its own cost on this network for the sums that the method's definition
- * expects. All ranks must choose the same, so the choice depends only on the plan and on
- * agreed observations, never on one rank's own.
+ * Chooses the collective that carries a bucket: the one that the plan names or, for `auto`, the
+ * cheapest by its own cost on this network for the sums that the method's definition expects. All
+ * ranks must choose the same, so the choice depends only on the plan and on agreed observations,
+ * never on one rank's own.
  */
 import type { PayloadKind } from '../../shared/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
@@ -171,7 +171,7 @@ export class BucketCarrier {
     return change;
   }
 
-  /** What was learnt about this bucket, for a process that resumes. */
+  /** Saves what was learnt about this bucket, for a process that resumes. */
   save(): SavedCarrier {
     return {
       shapes: this.#shapes,

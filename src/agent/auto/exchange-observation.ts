@@ -14,7 +14,7 @@ import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import { addTerms, NO_COST } from '../../shared/cost-model/cost-terms.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
 
-/** For a bucket: what a rank sent for summing in an exchange. */
+/** Sizes of what a rank sent for summing in an exchange, for one bucket. */
 export interface Sums {
   /** Bytes of all its payloads. */
   readonly bytes: number;
@@ -29,7 +29,7 @@ export interface Observation {
   readonly overhead: number;
   /** Predicted for all messages, by the uncorrected constants. */
   readonly terms: CostTerms;
-  /** By watched bucket; undefined if nothing was summed. */
+  /** Sums by watched bucket; undefined if nothing was summed. */
   readonly sums: readonly (Sums | undefined)[];
 }
 
@@ -39,7 +39,7 @@ const FIXED = ['min', 'max', 'max', 'max', 'max'] as const;
 
 export class ExchangeRecorder {
   readonly #watched: number;
-  /** How the reported numbers combine over ranks. */
+  /** Operations by which the reported numbers combine over ranks. */
   readonly operations: readonly SmallOperation[];
   #terms: CostTerms = NO_COST;
   #sums: (Sums | undefined)[];
@@ -91,7 +91,7 @@ export class ExchangeRecorder {
     };
   }
 
-  /** This exchange is unusual for the plan: a warm-up, for example. */
+  /** Leaves out this exchange, which is unusual for the plan: a warm-up, for example. */
   disregard(): void {
     this.#usable = false;
   }

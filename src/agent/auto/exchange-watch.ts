@@ -61,7 +61,7 @@ const SAMPLE = 16_384;
 interface Foreseen {
   readonly bytes: number;
   readonly collective: CollectiveDefinition | undefined;
-  /** By the entries of the sum. */
+  /** Costs by the entries of the sum. */
   readonly terms: Map<number | undefined, CostTerms>;
 }
 
@@ -102,7 +102,7 @@ export class ExchangeWatch {
     this.#notices = ranks === 1 ? [] : [...this.#review.opening()];
   }
 
-  /** Its state between two exchanges. */
+  /** Returns the state between two exchanges. */
   save(): WatchState {
     const { carriers, knowledge } = this.#options;
     return {
