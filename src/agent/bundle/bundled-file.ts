@@ -11,9 +11,9 @@ import { failure } from '../../shared/errors.ts';
 const FOLDERS = ['.', '..', '../agent', '../../agent', '../kernels', '../../kernels'];
 
 export interface BundledFile {
-  /** Its name in dist/. */
+  /** Name of the file in dist/. */
   readonly bundle: string;
-  /** Its path in a checkout, relative to the calling file. */
+  /** Path of the file in a checkout, relative to the calling file. */
   readonly source: string;
   /** Code of the error if it is in neither place. */
   readonly missing?: string;

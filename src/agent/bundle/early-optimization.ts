@@ -16,7 +16,7 @@ const OPTIONS = [
   '--minimum-invocations-after-ic-update=100',
 ];
 
-/** For the whole process, threads included. */
+/** Sets the options for the whole process, threads included. */
 export function optimizeEarly(): void {
   for (const option of OPTIONS) setFlagsFromString(option);
 }
