@@ -28,7 +28,7 @@ export interface RankCheckpoint {
   readonly metric: number | undefined;
 }
 
-/** Its owner; a checkpoint of another rank is refused. */
+/** Owner of a checkpoint; a checkpoint of another rank is refused. */
 export interface CheckpointOwner {
   readonly run: string;
   readonly rank: number;
