@@ -27,7 +27,7 @@ const KINDS = { payload: 1, state: 2 } as const;
 export type ContainerKind = keyof typeof KINDS;
 
 export interface Container {
-  /** As parsed from JSON; code that knows the kind must check it. */
+  /** Header as parsed from JSON; code that knows the kind must check it. */
   readonly header: unknown;
   readonly body: Uint8Array;
 }

@@ -242,7 +242,7 @@ export class LoneRank implements Disposable {
     }
   }
 
-  /** In our own payload, only an overflow can be wrong. */
+  /** Decodes our own payload, in which only an overflow can be wrong. */
   async #decodeOwn(payload: Payload, iteration: number): Promise<ExchangeStatistics> {
     const { kernels } = this.#backend;
     let statistics: ExchangeStatistics;

@@ -27,7 +27,7 @@ const provenanceSchema = z.strictObject({
   shape: z.array(z.int().min(0).max(MAXIMUM_LENGTH)).min(1).max(MOST_SIDES),
   seed: word,
   rank: word,
-  /** For a payload, the iteration that made it; for a state, the next one. */
+  /** Iteration that made it, for a payload; the next one, for a state. */
   iteration: word,
 });
 

@@ -13,12 +13,12 @@ import { bytesSchema, floatsSchema } from './typed-array.ts';
 export interface RankState {
   /** Empty if the method keeps none. */
   readonly residual: Float32Array;
-  /** As the method saved it. */
+  /** State as the method saved it. */
   readonly method: Uint8Array;
 }
 
 export interface StateFile {
-  /** Its `iteration` is the next one. */
+  /** Provenance, whose `iteration` is the next one. */
   readonly provenance: Provenance;
   readonly state: RankState;
 }
