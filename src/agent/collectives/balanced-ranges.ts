@@ -58,7 +58,7 @@ function describe(indices: Uint32Array, histogram: Uint32Array): void {
 const firstOf = (bin: number, count: number): number =>
   Math.floor((bin * count) / BINS);
 
-/** As many ranges as there are histograms. */
+/** Cuts the vector into as many ranges as there are histograms. */
 function rangesOf(
   histograms: readonly Uint32Array[],
   length: number,

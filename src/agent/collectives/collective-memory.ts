@@ -1,8 +1,7 @@
 /**
- * What collectives keep from one exchange on a stream to the next: thresholds,
- * boundaries, counters. Each key has a few numbers, the same on all ranks because they
- * decide which rank sends what to which. Saved and restored on every rank, they reproduce
- * the same bits.
+ * Numbers that collectives keep from one exchange on a stream to the next: thresholds, boundaries,
+ * counters. Each key has a few numbers, the same on all ranks because they decide which rank sends
+ * what to which. Saved and restored on every rank, they reproduce the same bits.
  */
 import { z } from 'zod';
 import { failure } from '../../shared/errors.ts';

@@ -22,7 +22,7 @@ export interface Communicator {
   readonly places: readonly number[];
   readonly arena: Arena;
   readonly kernels: Kernels;
-  /** How entries combine; the same on all ranks of an exchange. */
+  /** Operation that combines entries; the same on all ranks of an exchange. */
   readonly operation: ReduceOperation;
   /**
    * Bytes of a value in all payloads: those of an f32, unless the communicator is for
@@ -31,9 +31,9 @@ export interface Communicator {
   readonly valueBytes: ValueBytes;
   /** The reductions of such values. */
   readonly reduction: ReductionKernels;
-  /** How a collective that quantises does so in this exchange; undefined: not at all. */
+  /** Quantization in this exchange, by a collective that quantises; undefined: none. */
   readonly quantization: Quantization | undefined;
-  /** S: how many ranks are servers, in a collective that has servers. */
+  /** S: number of ranks that are servers, in a collective that has servers. */
   readonly servers: number;
   /**
    * The peer's rank in the whole world, for messages to people; `peer` itself, unless
@@ -82,13 +82,13 @@ export interface Quantization {
 
 /** Settings that a plan gives its collective. */
 export interface CollectiveSettings {
-  /** For a collective that quantises; default: values are sent in full precision. */
+  /** Quantization, for a collective that quantises; default: values are sent in full precision. */
   readonly quantization?: Quantization | undefined;
   /** S, for a collective that has servers; default: `DEFAULT_SERVERS`. */
   readonly servers?: number | undefined;
 }
 
-/** What a cost is computed from. Bytes and elements of one bucket. */
+/** Sizes that a cost is computed from. Bytes and elements of one bucket. */
 export interface ExchangeShape extends CollectiveSettings {
   readonly ranks: number;
   /** The node of each rank; default: all are on one. */

@@ -34,7 +34,7 @@ export interface CommunicatorOptions {
   readonly stream: number;
   /** Default: sums. */
   readonly operation?: ReduceOperation | undefined;
-  /** Of the values in all payloads; default: f32. */
+  /** Type of the values in all payloads; default: f32. */
   readonly values?: ValueType | undefined;
   /** Seed of random rounding; the same seed gives the same bits. Default: 0. */
   readonly seed?: number | undefined;
@@ -46,8 +46,8 @@ export interface CommunicatorOptions {
 }
 
 /**
- * What all ranks must agree on in one exchange, beside its number. The settings are not
- * in the header: the epoch's plan has them.
+ * Facts that all ranks must agree on in one exchange, beside its number. The settings are not in
+ * the header: the epoch's plan has them.
  */
 export interface CallHeader
   extends Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>, CollectiveSettings {}
@@ -59,7 +59,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly operation: ReduceOperation;
   readonly valueBytes: ValueBytes;
   readonly reduction: ReductionKernels;
-  /** What collectives keep from exchange to exchange, until its owner clears it. */
+  /** Numbers that collectives keep from exchange to exchange, until its owner clears them. */
   readonly kept = new CollectiveMemory();
   readonly #transport: Transport;
   readonly #stream: number;

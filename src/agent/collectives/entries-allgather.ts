@@ -16,7 +16,7 @@ import { allgather } from './allgather.ts';
 import type { Communicator } from './collective.ts';
 import { invalidStream } from './sparse-stream.ts';
 
-/** How many times its fair share a rank may hold before entries are moved. */
+/** Fair shares of the entries that a rank may hold before entries are moved. */
 const UNEVEN = 2;
 
 /** Places [first, end) among all entries. */
@@ -69,7 +69,7 @@ function heldBy(counts: readonly number[]): readonly Places[] {
   });
 }
 
-/** Which entries each rank sends to all: those that it holds, or an equal share. */
+/** Chooses the entries that each rank sends to all: those that it holds, or an equal share. */
 function passedOnBy(held: readonly Places[]): readonly Places[] {
   const ranks = held.length;
   const total = held.at(-1)!.end;

@@ -40,7 +40,7 @@ export function unionBytes(shape: ExchangeShape, ranks: number, parts = 1): numb
 }
 
 /**
- * How many ranks' entries a stream unites before each round of recursive doubling: pairs
+ * Counts the ranks whose entries a stream unites before each round of recursive doubling: pairs
  * that have folded count as two, on average.
  */
 export function unitedPerRound({ ranks }: ExchangeShape): readonly number[] {

@@ -42,7 +42,7 @@ export async function globalThreshold(
   const bits = arena.u32(values.offset, values.length);
   const numbers = new Float64Array(DIGITS + 1);
   let prefix = 0;
-  /** How many of the k are still to be found below the prefix. */
+  /** Number of the k that are still to be found below the prefix. */
   let left = 0;
   for (let shift = FIRST_SHIFT; shift >= 0; shift -= DIGIT_BITS) {
     numbers.fill(0);

@@ -114,7 +114,7 @@ function chunksOf(lane: Vector, nodes: number, valueBytes: ValueBytes): Chunk[] 
 
 /** Messages of several ranks for some chunks: where each is stored, and when it has arrived. */
 interface Arrival {
-  /** By index of the sender; this rank's own place is empty. */
+  /** Regions by index of the sender; this rank's own place is empty. */
   readonly regions: readonly Region[];
   readonly received: readonly (Promise<void> | undefined)[];
 }

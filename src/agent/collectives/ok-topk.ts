@@ -130,7 +130,7 @@ export const okTopk: CollectiveDefinition = {
 };
 
 /**
- * What the ranks have agreed on, in the communicator's memory. A vector of another length
+ * Numbers that the ranks have agreed on, in the communicator's memory. A vector of another length
  * starts over.
  */
 class Agreement {
@@ -191,7 +191,7 @@ class Agreement {
 const COUNTS_BYTES = 8;
 
 interface Reaching extends KeptEntries {
-  /** By all ranks. */
+  /** Entries sent by all ranks together. */
   readonly sent: number;
 }
 

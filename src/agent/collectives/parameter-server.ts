@@ -109,7 +109,10 @@ export const parameterServer: CollectiveDefinition = {
   },
 };
 
-/** If there are fewer ranks than servers, as in a forecast, all ranks are servers. */
+/**
+ * Counts the servers. If there are fewer ranks than servers, as in a forecast, all ranks are
+ * servers.
+ */
 const serversOf = ({ ranks, servers = DEFAULT_SERVERS }: ExchangeShape): number =>
   Math.min(ranks, servers);
 

@@ -96,7 +96,7 @@ async function gatherInRounds(
   const own = await sum;
   const scratch = partsScratch(communicator, length);
   const parts: Stream[] = [];
-  /** Where the blocks end, by how many there are. */
+  /** Ends of the blocks: the i-th is where i blocks end. */
   const ends = [scratch.offset];
   const append = (index: number, stream: Stream, bytes: number): void => {
     parts[index] = stream;

@@ -25,7 +25,7 @@ export const rankPairs = {
   /** Operation code in the headers; those of collectives are below 1000. */
   code: 1006,
   /**
-   * How many of this rank's staying scores are below travelling ones, over all travelling ones of
+   * Counts this rank's staying scores that are below travelling ones, over all travelling ones of
    * all ranks; equal ones count half.
    * @param longest the largest number of travelling scores of a rank
    */

@@ -1,9 +1,9 @@
 /**
- * Which ranks share a node, and what each does there. The vector has as many lanes as the
- * node with the fewest ranks has ranks: contiguous parts of it. Lane j belongs to the
- * j-th rank of every node, which sums it within the node and talks to its counterparts,
- * the j-th ranks of the other nodes. So as many ranks of a node as possible sum and send,
- * whatever the nodes' sizes; ranks beyond the lanes only contribute, and get the result.
+ * Groups ranks by the node that they share, and says what each does there. The vector has as many
+ * lanes as the node with the fewest ranks has ranks: contiguous parts of it. Lane j belongs to the
+ * j-th rank of every node, which sums it within the node and talks to its counterparts, the j-th
+ * ranks of the other nodes. So as many ranks of a node as possible sum and send, whatever the
+ * nodes' sizes; ranks beyond the lanes only contribute, and get the result.
  *
  * Nodes are in the order of their first ranks, ranks of a node in ascending order: the same
  * on all ranks, and contiguous numbers are not needed.
@@ -26,7 +26,7 @@ export interface PlaceOnNode extends RanksByNode {
   readonly local: readonly number[];
   /** Index of this rank among them: that of its lane, if it has one. */
   readonly place: number;
-  /** This lane's ranks by node, this one included; none if it has no lane. */
+  /** Ranks of this lane by node, this one included; none if it has no lane. */
   readonly counterparts: readonly number[];
 }
 
@@ -39,7 +39,7 @@ export function ranksByNode(places: readonly number[]): RanksByNode {
   return { nodes, lanes: Math.min(...nodes.map(({ length }) => length)) };
 }
 
-/** This rank's position, according to the places in its communicator. */
+/** Finds this rank's position, according to the places in its communicator. */
 export function placeOnNode({
   places,
   rank,

@@ -21,8 +21,8 @@ import {
 export const reduceScatter = {
   code: 1004,
   /**
-   * This rank's part of the vector, combined over ranks in place. The other parts do not
-   * change.
+   * Combines this rank's part of the vector over ranks, in place, and returns it. The other parts
+   * do not change.
    * @throws GradwireError `PAYLOAD_INVALID` of quantised contributions
    */
   run: async (communicator: Communicator, vector: Vector): Promise<Vector> => {

@@ -1,8 +1,8 @@
 /**
- * Which ranks of a parameter server hold a shard. They are workers as well, and a
- * server's shard passes its link P − 1 times each way, so servers are spread over the
- * nodes: each has one before any has a second. On one node they are ranks 0 … S − 1. A
- * pure function of numbers that all ranks know.
+ * Chooses the ranks of a parameter server that hold a shard. They are workers as well, and a
+ * server's shard passes its link P − 1 times each way, so servers are spread over the nodes: each
+ * has one before any has a second. On one node they are ranks 0 … S − 1. A pure function of numbers
+ * that all ranks know.
  */
 import { inputError } from '../../shared/errors.ts';
 import { ranksByNode } from './ranks-by-node.ts';

@@ -15,7 +15,7 @@ import type { Communicator } from './collective.ts';
 export interface Shards {
   /** Whether the shard is sent; an empty one may need no messages at all. */
   travels(shard: number): boolean;
-  /** This rank's contribution to a shard. */
+  /** Returns this rank's contribution to a shard. */
   contribution(shard: number): Region;
   /** Begins to receive a rank's contribution to this rank's own shard. */
   receive(peer: number): Promise<unknown>;

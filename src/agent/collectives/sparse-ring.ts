@@ -90,7 +90,7 @@ function sentBytes(shape: ExchangeShape): number {
   );
 }
 
-/** How many ranks' entries a part has, each time that it is sent to be merged. */
+/** Number of ranks whose entries a part has, each time that it is sent to be merged. */
 const travelling = ({ ranks }: ExchangeShape): readonly number[] =>
   Array.from({ length: ranks - 1 }, (_, step) => step + 1);
 
