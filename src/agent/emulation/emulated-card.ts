@@ -22,7 +22,7 @@ import type { PeerClock } from './peer-clock.ts';
 import { MOST_SEGMENT_BYTES } from './segment.ts';
 import { SerialLine } from './serial-line.ts';
 
-/** How far ahead of its time a segment is written to the socket. */
+/** Time before its due moment at which a segment is written to the socket. */
 const AHEAD_MS = 5;
 /**
  * Waiting data may use the time during which its thread was busy, up to what a socket's
@@ -33,7 +33,7 @@ const MOST_CATCH_UP_MS = 50;
 /** Lanes take turns after this much of the line's time, in segments of at least a packet. */
 const SEGMENT_MS = 0.5;
 const LEAST_SEGMENT_BYTES = 1448;
-/** In addition to what is in transit within AHEAD_MS and the latency. */
+/** Bytes to hold in addition to what is in transit within AHEAD_MS and the latency. */
 const HOLD_BYTES = 256 * 2 ** 10;
 /** The most that is written ahead; links that fast are not emulated at their speed anyway. */
 const MOST_AHEAD_BYTES = 64 * 2 ** 20;
@@ -61,7 +61,7 @@ export class EmulatedCard implements LaneCard {
   readonly #in: LineIn;
   readonly #timer: CardTimer;
   readonly #lanes: Lane[] = [];
-  /** Where to start looking for the next lane. */
+  /** Index of the lane at which the search for the next one begins. */
   #turn = 0;
   /** The moment from which the line may carry new data. */
   #start = 0;
@@ -158,7 +158,7 @@ export class EmulatedCard implements LaneCard {
     }
   }
 
-  /** Its first segment has arrived; while others pass the line it waits. */
+  /** Serves a lane whose first segment has arrived; while others pass the line it waits. */
   #serve(lane: Lane): void {
     const { leftAt, bytes } = lane.first!;
     this.#serving = { lane, until: this.#in.pass(leftAt + this.#latencyMs, bytes) };

@@ -13,7 +13,7 @@ import { machineClock } from './segment.ts';
 
 const NEAR_MS = 2;
 const NAP_MS = 0.25;
-/** With libc: how late a nap may end. */
+/** Time by which a nap may end late, with libc. */
 const LATE_MS = 0.05;
 
 interface Appointment {
@@ -39,7 +39,9 @@ export class EventLoopTimer {
     this.#pause = pause;
   }
 
-  /** For one card, which gets a turn whenever any card does, and checks what is due. */
+  /**
+   * Makes a timer for one card, which gets a turn whenever any card does, and checks what is due.
+   */
   appointment(turn: () => void): CardTimer {
     const appointment: Appointment = { turn, due: Infinity, refill: Infinity };
     this.#appointments.push(appointment);

@@ -33,7 +33,7 @@ export interface LaneCard {
   readonly memory: SegmentMemory;
   /** A lane with more bytes than this not due stops reading. */
   readonly holdBytes: number;
-  /** By this machine's clock, ms. */
+  /** Reads this machine's clock, ms. */
   now(): number;
   /** When the last of these bytes will have left. */
   transmit(bytes: number): number;
@@ -187,8 +187,8 @@ export class Lane {
   }
 
   /**
-   * By this machine's clock; kept ascending, like the segments, even if the estimate of the
-   * other clock changes.
+   * Converts a segment's departure to this machine's clock; kept ascending, like the segments, even
+   * if the estimate of the other clock changes.
    */
   #leftAtOf({ leftAt, putAt }: SegmentHeader): number {
     if (this.#clock === undefined) return leftAt;

@@ -13,7 +13,7 @@ interface Gap {
 
 export class LineIn {
   readonly #line: SerialLine;
-  /** How far back a segment may begin, the longest's duration. */
+  /** Duration of the longest segment: gaps are kept this far back. */
   readonly #longest: number;
   /** Idle periods of the line, as far back as needed. */
   #gaps: readonly Gap[] = [];

@@ -44,7 +44,7 @@ export class SegmentReader {
     this.#leftAtOf = leftAtOf;
   }
 
-  /** Where the next bytes may be read to directly, instead of being pushed. */
+  /** Memory into which the next bytes may be read directly, instead of being pushed. */
   room(): Uint8Array | undefined {
     return this.#block?.subarray(this.#filled, this.#bytes);
   }

@@ -18,7 +18,7 @@ export class SerialLine {
     return this.#free;
   }
 
-  /** How long these bytes of a stream occupy the line, headers of packets included. */
+  /** Time for which these bytes of a stream occupy the line, headers of packets included. */
   duration(bytes: number): number {
     return cableBytes(bytes) * this.#msPerByte;
   }
