@@ -74,7 +74,7 @@ interface World {
   readonly places: readonly number[] | undefined;
 }
 
-/** What the functions say of a world of this size, before anything is measured. */
+/** Checks what the functions say of a world of this size, before anything is measured. */
 function settingFor(
   ranks: number,
   { networkOf, placesOf }: Pick<SpecForecastOptions, 'networkOf' | 'placesOf'>,

@@ -33,9 +33,9 @@ export interface LayerRate {
   readonly elements: number;
   /** Multiply-adds with it, of one sample's forward pass. */
   readonly multiplyAdds: number;
-  /** Those per element of its gradient. */
+  /** Multiply-adds per element of its gradient. */
   readonly perElement: number;
-  /** How many times fewer entries are sent; undefined: all are sent. */
+  /** Factor by which fewer entries are sent; undefined: all are sent. */
   readonly rate: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface LayerRates {
   readonly layers: readonly LayerRate[];
   /** Multiply-adds that belong to no tensor: products of activations. */
   readonly otherMultiplyAdds: number;
-  /** How many times fewer entries are sent over all tensors. */
+  /** Factor by which fewer entries are sent over all tensors. */
   readonly overall: number;
   /** `exchange` with these rates; keeps the spec's other keys. */
   readonly exchange: JsonObject;

@@ -1,4 +1,4 @@
-/** What the ranks of a spec need in memory, for some numbers of ranks. */
+/** Forecasts the memory that the ranks of a spec need, for some numbers of ranks. */
 import { z } from 'zod';
 import { checkedOptions } from '../../shared/checked-options.ts';
 import {
@@ -30,7 +30,8 @@ export interface RankMemory {
 }
 
 /**
- * Of each rank; without a pipeline, which cannot be forecast, all need as much.
+ * Forecasts the memory of each rank; without a pipeline, which cannot be forecast, all need as
+ * much.
  * @throws GradwireError `OPTION_INVALID`; if the spec is invalid; `MEMORY_TOO_SMALL`
  */
 export function specMemory(

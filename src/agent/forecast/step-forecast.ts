@@ -53,7 +53,7 @@ export interface StepForecast {
   readonly exchange: number;
   readonly decompress: number;
   readonly step: number;
-  /** Of one rank. */
+  /** Bytes of the payloads of one rank. */
   readonly payloadBytes: number;
   /** Bytes that the busiest rank sends, framing excluded. */
   readonly wireBytes: number;
