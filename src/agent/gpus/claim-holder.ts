@@ -1,4 +1,4 @@
-/** Who has claimed a GPU, in words, as far as the system tells this user. */
+/** Names the holder of a claim on a GPU, as far as the system tells this user. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -22,7 +22,7 @@ export function describeHolder({ pid, uid }: ClaimHolder): string {
   return `process ${pid}${of}${command === '' ? '' : `, ${command}`}`;
 }
 
-/** As the system knows it, wherever its users are listed. */
+/** Name of a user as the system knows it, wherever its users are listed. */
 function userName(uid: number): string {
   try {
     const name = execFileSync('id', ['-nu', String(uid)], {

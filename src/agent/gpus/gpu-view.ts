@@ -68,7 +68,7 @@ export class GpuView {
   readonly #restore: () => void;
   #gpus: readonly MachineGpu[] = [];
   #chosen: MachineGpu | undefined;
-  /** By the GPU's id. */
+  /** Holders by the GPU's id. */
   readonly #holders = new Map<string, ClaimHolder>();
   #failure: string | undefined;
 
@@ -127,12 +127,12 @@ export class GpuView {
     });
   }
 
-  /** Why the devices could not be read, in which case Dawn sees none. */
+  /** Reason that the devices could not be read, in which case Dawn sees none. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** As vkEnumeratePhysicalDevices. */
+  /** Lists the devices that the rank may see, as vkEnumeratePhysicalDevices does. */
   readonly enumerate: Enumerate = (instance, count, devices) => {
     const { addressOf, copy } = this.#native;
     try {

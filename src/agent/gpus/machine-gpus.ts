@@ -1,9 +1,9 @@
 /**
- * Which of the devices that Vulkan reports are this machine's GPUs, and which of them a
+ * Finds the devices that are this machine's GPUs among those that Vulkan reports, and those that a
  * rank uses. Pure: `vulkan-devices.ts` reads the devices.
  */
 
-/** As VkPhysicalDeviceType has them. */
+/** Kinds of devices, in the order of VkPhysicalDeviceType. */
 export type DeviceKind = 'other' | 'integrated' | 'discrete' | 'virtual' | 'software';
 
 export interface VulkanDevice {
@@ -12,7 +12,7 @@ export interface VulkanDevice {
   readonly name: string;
   readonly kind: DeviceKind;
   /**
-   * As nvidia-smi prints it: `00000000:3B:00.0`; undefined if the driver does not report
+   * PCI bus id as nvidia-smi prints it: `00000000:3B:00.0`; undefined if the driver does not report
    * it.
    */
   readonly bus: string | undefined;

@@ -1,14 +1,13 @@
 /**
- * This process's memory, through the file that Linux provides for it: a wrong address is
- * an error (EIO) instead of a crash, and nothing is written to pages that are not
- * writable.
+ * Memory of this process, through the file that Linux provides for it: a wrong address is an error
+ * (EIO) instead of a crash, and nothing is written to pages that are not writable.
  */
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 
 const MEMORY = '/proc/self/mem';
 const MAPS = '/proc/self/maps';
 
-/** Where a library's file is mapped. */
+/** Addresses at which a library's file is mapped. */
 export interface MappedLibrary {
   readonly file: string;
   readonly from: number;
