@@ -1,4 +1,4 @@
-/** What the ranks of a spec need in memory: of a pipeline, by its stages. */
+/** Memory that the ranks of a spec need: of a pipeline, by its stages. */
 import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { asynchronousOf, localStepsOf, pipelineOf } from '../../shared/parallelism.ts';
@@ -9,7 +9,7 @@ import { memoryParts, requireArena, type MemoryPart } from './memory-estimate.ts
 
 export interface LaunchMemoryOptions {
   readonly spec: ExperimentSpec;
-  /** Of the whole model. */
+  /** Facts of the whole model. */
   readonly facts: MemoryFacts;
   readonly layers: readonly LayerFacts[] | undefined;
   /** All that will be in force. */
@@ -18,7 +18,7 @@ export interface LaunchMemoryOptions {
 
 export class LaunchMemory {
   readonly #options: LaunchMemoryOptions;
-  /** By stage; one where every rank has the whole model. */
+  /** Facts by stage; one where every rank has the whole model. */
   readonly #facts: readonly MemoryFacts[];
 
   constructor(options: LaunchMemoryOptions) {

@@ -1,5 +1,5 @@
 /**
- * How much memory a rank needs, part by part, before anything is started. Some parts are certain
+ * The memory that a rank needs, part by part, before anything is started. Some parts are certain
  * and lie in its arena: a run that does not fit by these cannot run. The others are estimates, for
  * warnings and `gradwire plan`. Left out is what depends on more than sizes: intermediate results
  * of the model, and on a GPU whatever is there.
@@ -18,7 +18,7 @@ export interface MemoryPart {
   readonly isInArena: boolean;
 }
 
-/** What of a spec takes memory, beside its workload and its plans. */
+/** Numbers of a spec that decide on memory, beside its workload and its plans. */
 export interface MemorySetting {
   /** Ranks that share the samples and exchange gradients. */
   readonly ranks: number;
@@ -101,9 +101,9 @@ const keptLength = (buckets: readonly Bucket[]): number =>
   );
 
 /**
- * Of all buckets: what a rank sends, and what it receives before it is added up. Gathered payloads
- * are those of all others; sparse streams may be as long together, but no longer than the vector.
- * Dense sums are made in place.
+ * Bytes that a rank sends in all buckets, and that it receives before they are added up. Gathered
+ * payloads are those of all others; sparse streams may be as long together, but no longer than the
+ * vector. Dense sums are made in place.
  */
 const payloadBytes = (buckets: readonly Bucket[], world: number): number =>
   buckets.reduce((sum, { length, policy, tensors }) => {

@@ -46,7 +46,7 @@ const SERVERS: MomentumOwner = {
   next: 'Use another method, or parallelism.kind: synchronous.',
 };
 
-/** Why a residual cannot be kept in units of updates, if it cannot. */
+/** Explains why a residual cannot be kept in units of updates, if it cannot. */
 function noUpdates(
   spec: Pick<ExperimentSpec, 'optimizer' | 'parallelism'>,
   movesOtherwise: string | undefined,
@@ -75,11 +75,11 @@ function noUpdates(
 export interface Launch {
   readonly spec: ExperimentSpec;
   readonly plan: ExchangePlan;
-  /** In the order in which they take effect; epochs 1, 2, … */
+  /** Switches in the order in which they take effect; epochs 1, 2, … */
   readonly switches: readonly PlanSwitch[];
   /** The context for resolving later switches. */
   readonly setting: PlanSetting;
-  /** What ranks need in memory. */
+  /** Memory that the ranks need. */
   readonly memory: LaunchMemory;
   /** A notice about the data, if any. */
   readonly notice?: string | undefined;
