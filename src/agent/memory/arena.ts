@@ -16,7 +16,7 @@ const BASE = PAGE;
 const INITIAL_PAGES = 2;
 /** 4 GiB, the limit of a 32-bit WebAssembly memory. */
 const MAXIMUM_PAGES = 65_536;
-/** What an arena can hold in all. */
+/** Bytes that an arena can hold in all. */
 export const ARENA_BYTES = MAXIMUM_PAGES * PAGE - BASE;
 
 /** A contiguous range of bytes in the arena. */

@@ -12,11 +12,11 @@ const LIMITS = [
 ] as const;
 const MIB = 1 << 20;
 
-/** How V8, C++ and the loader of libraries end a process that gets no memory. */
+/** Last words of a process that V8, C++ or the loader of libraries ends for lack of memory. */
 const LAST_WORDS =
   /Fatal process out of memory: .*|FATAL ERROR: .*(?:out of memory|Allocation failed).*|std::bad_alloc|failed to map segment.*|[Cc]annot allocate memory/;
 
-/** What a process said as it ended for lack of memory; undefined if it ended otherwise. */
+/** Finds what a process said as it ended for lack of memory; undefined if it ended otherwise. */
 export const memoryWords = (stderr: string): string | undefined =>
   LAST_WORDS.exec(stderr)?.[0];
 

@@ -28,9 +28,9 @@ export type Payload =
   | { readonly kind: 'quantized'; readonly length: number; readonly data: Region };
 
 /**
- * What a collective made of the payloads of all ranks: their elementwise sum (dense or
- * sparse, sums of scalars are dense), or all of them in rank order. A sparse sum may lie in
- * several streams: to copy them together would cost as much as to send them.
+ * The result that a collective made of the payloads of all ranks: their elementwise sum (dense or
+ * sparse, sums of scalars are dense), or all of them in rank order. A sparse sum may lie in several
+ * streams: to copy them together would cost as much as to send them.
  */
 export type Combined =
   | {
@@ -51,7 +51,7 @@ export type Combined =
     }
   | {
       readonly form: 'streams';
-      /** Of all streams together. */
+      /** Entries of all streams together. */
       readonly count: number;
       /** Each of a range of indices behind the one before. */
       readonly streams: readonly SparseStream[];
