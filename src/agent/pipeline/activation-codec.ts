@@ -1,6 +1,6 @@
 /**
- * How a matrix of activations passes a boundary between two stages, and its gradient comes
- * back. Each of the two ranks has its own codec, which remembers what a micro-batch's
+ * Interface of the codecs that pass a matrix of activations over a boundary between two stages, and
+ * its gradient back. Each of the two ranks has its own codec, which remembers what a micro-batch's
  * backward pass needs. A new method is one file with this interface and one line in
  * activation-codecs.ts.
  */

@@ -61,7 +61,7 @@ export class Boundary implements Disposable {
     this.#codec = openCodec(plan, options);
   }
 
-  /** What is kept from iteration to iteration. */
+  /** State that is kept from iteration to iteration. */
   get kept(): readonly Vector[] {
     return this.#codec.kept;
   }

@@ -1,6 +1,6 @@
 /**
- * What a stage of a pipeline exchanges with the other stages: activations with its neighbours,
- * and shared tensors with the stage that owns them.
+ * Exchanges of a pipeline's stage with the other stages: activations with its neighbours, and
+ * shared tensors with the stage that owns them.
  */
 import type { ActivationPlan } from '../../shared/activation-plan.ts';
 import type {
@@ -40,7 +40,7 @@ export interface StageVectors {
 
 export interface SharedCall {
   readonly passage: SharedPassage;
-  /** Its place among the shared tensors. */
+  /** Index of the tensor among the shared ones. */
   readonly tensor: number;
   /** The other stage. */
   readonly peer: number;
@@ -82,7 +82,7 @@ export class StageExchange implements Disposable {
     };
   }
 
-  /** What is kept from iteration to iteration. */
+  /** State that is kept from iteration to iteration. */
   get kept(): readonly Vector[] {
     return [this.#before, this.#after].flatMap((boundary) => boundary?.kept ?? []);
   }
