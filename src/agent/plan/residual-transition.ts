@@ -1,5 +1,5 @@
 /**
- * What happens to the residual and the weights when one plan follows another, by tensor,
+ * Decides what happens to the residual and the weights when one plan follows another, by tensor,
  * since a plan may have several methods.
  *
  *   old residual   new method keeps one   residual
@@ -31,7 +31,7 @@ export interface FlatRange {
 
 type Side = Pick<MethodDefinition, 'residual' | 'replicas'>;
 
-/** For tensors with one method before and one after. */
+/** Decides for tensors with one method before and one after. */
 export function planTransition(
   from: Side,
   to: Side,
@@ -43,7 +43,7 @@ export function planTransition(
   return { residual: policy === 'flush' ? 'flushed' : 'dropped', resynchronize };
 }
 
-/** For all tensors, from one plan to the next. */
+/** Decides for all tensors, from one plan to the next. */
 export function transitionOf(
   from: ExchangePlan,
   to: ExchangePlan,

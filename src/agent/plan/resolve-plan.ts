@@ -43,7 +43,7 @@ export interface MomentumOwner {
   readonly next: string;
 }
 
-/** Why something cannot be, and what to do about it. */
+/** Reason that something cannot be, and what to do about it. */
 export interface Refusal {
   readonly message: string;
   readonly next: string;
@@ -53,7 +53,7 @@ export interface Refusal {
 export interface PlanSetting {
   /** Names of the model's tensors; a pattern must match one of them. */
   readonly tensors?: readonly string[] | undefined;
-  /** For `warmupEpochs` and similar parameters. */
+  /** Iterations of a pass over the data, for `warmupEpochs` and similar parameters. */
   readonly iterationsPerPass?: number | undefined;
   /** The optimiser's momentum, for methods that apply it themselves. */
   readonly momentum?: number | undefined;
@@ -65,7 +65,7 @@ export interface PlanSetting {
    * Weight decay λ of the optimiser after the exchange, for methods that move few weights.
    */
   readonly weightDecay?: number | undefined;
-  /** Why no residual can be kept in units of updates, if none can. */
+  /** Reason that no residual can be kept in units of updates, if none can. */
   readonly noUpdates?: Refusal | undefined;
   /** P: servers are some of the ranks. */
   readonly ranks?: number | undefined;
@@ -287,7 +287,10 @@ function withServers(
   return plan;
 }
 
-/** What the plan before left out of activations continues, whatever the method is. */
+/**
+ * Adds the plan of activations. What the plan before left out of them continues, whatever the
+ * method is.
+ */
 function withActivations(
   { activations: asked, ...plan }: ExchangePlan,
   change: Readonly<Record<string, unknown>>,
@@ -330,7 +333,7 @@ function withResidualUnits(
   });
 }
 
-/** Why the methods of a plan keep no updates. */
+/** Explains why the methods of a plan keep no updates. */
 function withoutUpdates({ layers = [], method }: ExchangePlan): Refusal | undefined {
   const methods = [method, ...layers.map((layer) => layer.method)].map(findMethod);
   const other = methods.find(({ residual }) => residual === 'velocity');

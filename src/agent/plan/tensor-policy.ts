@@ -20,7 +20,7 @@ export interface TensorPolicy {
   readonly parameters: JsonObject;
 }
 
-/** For a tensor that travels uncompressed. */
+/** Policy of a tensor that travels uncompressed. */
 const DENSE: TensorPolicy = { method: uncompressed, parameters: {} };
 
 /** Whether any gradient is sent as anything but its own f32 values. */
@@ -92,7 +92,7 @@ export function withMomentumReplaced(
   return new Set(replaced.map(({ name }) => name));
 }
 
-/** What a plan with drifting replicas requires of the training loop. */
+/** Requirements of a plan with drifting replicas on the training loop. */
 export interface Drift extends DriftSchedule {
   readonly drifts: boolean;
 }
@@ -100,7 +100,7 @@ export interface Drift extends DriftSchedule {
 /** Replicas stay identical. */
 export const STILL: Drift = { drifts: false, measureEvery: 0, resyncEvery: 0 };
 
-/** For a method that does not mention it. */
+/** Schedule of a method that does not mention it. */
 const USUAL_SCHEDULE: DriftSchedule = { measureEvery: 50, resyncEvery: 0 };
 
 /** Replicas drift if any tensor's do; the shortest interval counts. */
