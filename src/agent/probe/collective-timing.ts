@@ -43,7 +43,7 @@ const DENSE_BYTES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 20, 2 ** 22, 2 ** 24, 2 ** 
 const SPARSE_BYTES = [2 ** 15, 2 ** 19, 2 ** 23, 2 ** 25];
 const DENSITIES = [0.0005, 0.005, 0.05];
 /**
- * For vectors of at most this many bytes: exchanges in a row whose mean is one repetition, and
+ * Effort for vectors of at most `bytes`: exchanges in a row whose mean is one repetition, and
  * repetitions of each collective.
  */
 const EFFORTS = [
@@ -95,7 +95,7 @@ const BUDGETS: Readonly<Record<ProbeEffort, Budget>> = {
 /** A collective that would take longer on the next shape, by its bytes, is not timed on it. */
 const LONGEST_SECONDS = 0.4;
 const MEETING_STREAM = 1_000_000;
-/** Its own stream for each collective. */
+/** Numbers the stream of a collective, which has one of its own. */
 const streamOf = ({ code }: CollectiveDefinition): number => MEETING_STREAM + code;
 
 /** @throws GradwireError of the transport */
@@ -135,7 +135,7 @@ export async function timeCollectives(
 }
 
 /**
- * Those that do not take long on the next shape either, each by its own time.
+ * Picks those that do not take long on the next shape either, each by its own time.
  * @param seconds the longest repetition of each
  * @param growth the next shape's bytes by this one's
  */

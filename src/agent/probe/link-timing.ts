@@ -21,7 +21,7 @@ interface Size {
   readonly batch: number;
 }
 
-/** From one cache line to a full pipe. */
+/** Sizes of messages, from one cache line to a full pipe. */
 const SMALL_SIZES: readonly Size[] = [
   { bytes: 8, repetitions: 24, batch: 16 },
   { bytes: 4096, repetitions: 24, batch: 16 },

@@ -27,11 +27,11 @@ import type { RankTimings } from './probe-order.ts';
 import { fromRankSchema, type FromRank, type ToRank } from './rank-protocol.ts';
 
 const RANK = { bundle: 'probe-rank.js', source: 'rank-main.ts' };
-/** How long a process may take to start. */
+/** Time for a process to start. */
 const START_LIMIT_MS = 600_000;
 
 export interface NetworkOptions {
-  /** At least 2. */
+  /** Number of ranks, at least 2. */
   readonly ranks: number;
   /** Default: `auto`. */
   readonly transport?: TransportKind | 'auto' | undefined;
@@ -149,9 +149,7 @@ function timedCollectives(
   });
 }
 
-/**
- * For each repetition the slowest rank, because a collective ends with its last rank.
- */
+/** Times of the slowest rank in each repetition, because a collective ends with its last rank. */
 const slowestRank = (ranks: readonly (readonly number[])[]): number[] =>
   ranks[0]!.map((_, repetition) =>
     Math.max(...ranks.map((seconds) => seconds[repetition]!)),

@@ -12,7 +12,8 @@ import { timeLinks } from './link-timing.ts';
 import type { Probe, ProbeOrder } from './probe-order.ts';
 
 /**
- * How long a live peer may stay silent: enough for a slow link's largest messages and their repetitions.
+ * Time for which a live peer may stay silent: enough for a slow link's largest messages and their
+ * repetitions.
  */
 const TIMEOUT_MS = 120_000;
 
