@@ -136,9 +136,8 @@ export class PhaseClock implements TransportObserver {
   }
 
   /**
-   * From now on idle time belongs to the phase, with precedence over what the transport
-   * waits for, until the returned function is called. If several phases are expected,
-   * the first one gets it.
+   * Gives idle time from now on to the phase, with precedence over what the transport waits for,
+   * until the returned function is called. If several phases are expected, the first one gets it.
    */
   expect(phase: Phase): () => void {
     const entry = { phase };
