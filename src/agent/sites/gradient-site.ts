@@ -1,7 +1,7 @@
 /**
- * Where the flat gradient is stored and processed during an exchange: the arena, with
- * the CPU's kernels, or the GPU that the trainer computes on. An exchange plan opens its
- * buckets at a site and handles only payloads, which are always in the arena.
+ * The site where the flat gradient is stored and processed during an exchange: the arena, with the
+ * CPU's kernels, or the GPU that the trainer computes on. An exchange plan opens its buckets at a
+ * site and handles only payloads, which are always in the arena.
  */
 import type { JsonObject } from '../../shared/json.ts';
 import type { Notice } from '../../shared/records/notice.ts';

@@ -1,8 +1,8 @@
 /**
- * For a method that a GPU cannot run and a gradient on the GPU: the gradient is read back
- * and compressed in the arena by the CPU's kernels, and overwritten by the average. The
- * residual stays on the GPU: it is read once and written back with every average, so that
- * the next method finds it there.
+ * Runs a method that a GPU cannot run on a gradient that is on the GPU: the gradient is read back
+ * and compressed in the arena by the CPU's kernels, and overwritten by the average. The residual
+ * stays on the GPU: it is read once and written back with every average, so that the next method
+ * finds it there.
  *
  * Cost in addition to the method's: the bucket is transferred both ways, the residual one
  * way.

@@ -17,11 +17,11 @@ export interface VectorMemory<V> {
   add(out: V, x: V): void;
   /** x ← x · factor */
   scale(x: V, factor: number): void;
-  /** In the ranges: out ← out + x, where there is an out, and x ← 0. */
+  /** Moves elements in the ranges: out ← out + x, where there is an out, and x ← 0. */
   move(out: V | undefined, x: V, ranges: readonly FlatRange[]): void;
   /** ‖x‖², of the elements in the ranges if given. */
   squaredNorm(x: V, ranges?: readonly FlatRange[]): number | Promise<number>;
-  /** Its values, valid until it changes. */
+  /** Returns the vector's values, valid until it changes. */
   values(vector: V): Float32Array | Promise<Float32Array>;
   /** vector ← values */
   set(vector: V, values: Float32Array): void;
@@ -46,7 +46,7 @@ export class ResidualMemory<V> implements Disposable {
     this.#memory = memory;
   }
 
-  /** For a method with a residual: the existing one, or zeros. */
+  /** Keeps a residual for a method that has one: the existing one, or zeros. */
   keep(): V {
     this.#vector ??= this.#memory.allocate();
     return this.#vector;
