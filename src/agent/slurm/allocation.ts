@@ -37,16 +37,14 @@ const COMPLETING_MS = 45_000;
 const COMPLETING_LOOK_MS = 500;
 /** Long enough for loading modules on busy nodes and files over a network. */
 const START_MS = 300_000;
-/**
- * How long before the end of its allocation a run ends: this, or a tenth of the time.
- */
+/** Time before the end of its allocation at which a run ends: this, or a tenth of the time. */
 const LONGEST_LEAD_MS = 60_000;
 const LEAD_SHARE = 0.1;
 /** Node's timers are limited to 31 bits. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** How long a supervisor may be silent before its job ends. */
+/** Time for which a supervisor may be silent before its job ends. */
 const PATIENCE_SECONDS = 120;
-/** How long a job is kept that runs, but whose nodes Slurm or DNS do not tell. */
+/** Time for which a job is kept that runs, but whose nodes Slurm or DNS do not tell. */
 const NODES_PATIENCE_MS = 600_000;
 /** Answers that may be others a moment later: the job was perhaps awaited for hours. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -63,7 +61,7 @@ export interface AllocationOptions {
   readonly folder: string;
   /** The login node's name in records. */
   readonly node: string;
-  /** How long a job's nodes may be unknown while it runs; default: ten minutes. */
+  /** Time for which a job's nodes may be unknown while it runs; default: ten minutes. */
   readonly nodesPatienceMs?: number;
 }
 
@@ -227,7 +225,7 @@ class Job {
     }
   }
 
-  /** How the job ended; undefined while it continues, as far as Slurm reports. */
+  /** Finds how the job ended; undefined while it continues, as far as Slurm reports. */
   async findEnd(): Promise<ErrorData | undefined> {
     const deadline = performance.now() + COMPLETING_MS;
     for (;;) {

@@ -8,13 +8,13 @@ const LOOPBACK = '127.0.0.1';
 
 export interface AllottedNodes {
   readonly nodes: readonly ComputeNode[];
-  /** Where the ranks of each listen. */
+  /** Address of each node, at which its ranks listen. */
   readonly addresses: readonly string[];
   readonly coresPerNode: number;
 }
 
 /**
- * Of more nodes than ranks, the first.
+ * Finds the nodes of a job; of more nodes than ranks, the first.
  * @throws GradwireError `SLURM_SILENT`, `SLURM_MISSING`, `COMPUTE_NODE_UNKNOWN`
  */
 export async function allottedNodes(

@@ -9,9 +9,11 @@ import { shellQuoted } from '../../shared/shell-word.ts';
 const LOOK_SECONDS = 5;
 
 export interface HolderOptions {
-  /** In the home that login node and compute nodes share. */
+  /**
+   * Path of the supervisor's heartbeat, a number, in the home that login and compute nodes share.
+   */
   readonly heartbeat: string;
-  /** How long the number may stay the same. NFS may delay it by a minute. */
+  /** Time for which the number may stay the same. NFS may delay it by a minute. */
   readonly patienceSeconds: number;
 }
 

@@ -30,7 +30,7 @@ export function cancelJob(mark: JobMark, file: string): void {
   child.unref();
 }
 
-/** For a shell: cancels by number and name together, so that no other job is meant. */
+/** Script for a shell that cancels by number and name together, so that no other job is meant. */
 export function cancellationScript(mark: JobMark, file: string): string {
   const { name, token, id = '', clusters = '' } = mark;
   const named = shellQuoted(`--name=${name}`);

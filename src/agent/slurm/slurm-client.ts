@@ -8,7 +8,7 @@ import { onCluster, type JobMark, type SlurmJob } from './slurm-job.ts';
 
 /** A controller with thousands of jobs to place may let sbatch wait for minutes. */
 const SUBMIT_MS = 120_000;
-/** How long a job whose sbatch has said nothing is looked for. */
+/** Time for which a job whose sbatch has said nothing is looked for. */
 const LOOK_FOR_MS = 60_000;
 const FIRST_LOOK_MS = 1_000;
 /** squeue prints these for missing values. */
@@ -21,7 +21,9 @@ const NOTHING: ReadonlySet<string> = new Set([
   'n/a',
 ]);
 
-/** It cannot be reached, or this machine does not know where it is. */
+/**
+ * Messages that the controller cannot be reached, or that this machine does not know where it is.
+ */
 const SILENT =
   /unable to contact|timed out|connection refused|configuration (file|source)/i;
 
@@ -49,7 +51,7 @@ export interface JobStatus {
   readonly end?: number | undefined;
   /** Cores of all of its nodes. */
   readonly cores: number;
-  /** Its nodes as Slurm abbreviates them: `n[0-3]`. */
+  /** Names of the job's nodes as Slurm abbreviates them: `n[0-3]`. */
   readonly nodeList: string;
 }
 
@@ -234,7 +236,7 @@ export async function findNodes(
   );
 }
 
-/** In the login node's time zone, as Slurm prints it. */
+/** Reads a time in the login node's time zone, as Slurm prints it. */
 function timeOf(text: string): number | undefined {
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : time;

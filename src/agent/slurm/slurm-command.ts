@@ -12,7 +12,7 @@ export interface Called {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** It was killed because it did not answer. */
+  /** Whether it was killed because it did not answer. */
   readonly late: boolean;
 }
 

@@ -15,9 +15,9 @@ const markSchema = z.strictObject({
   token: z.string().min(1),
   /** Set if the user's own name for jobs leaves no place for the token. */
   comment: z.string().optional(),
-  /** Where the job is, or may be: one cluster or several. Default: this cluster. */
+  /** Clusters where the job is, or may be: one or several. Default: this cluster. */
   clusters: z.string().optional(),
-  /** Its number, as soon as it is known. */
+  /** Number of the job, as soon as it is known. */
   id: z.string().optional(),
 });
 export type JobMark = z.infer<typeof markSchema>;
