@@ -6,7 +6,7 @@
 import type { Vector } from '../memory/arena.ts';
 import type { Answer } from './steps.ts';
 
-/** In elements. */
+/** Room for the factors of a bucket, in elements. */
 export interface FactorRoom {
   /** Tensors that travel whole, and left factors. */
   readonly lefts: number;

@@ -55,7 +55,7 @@ export interface HostCoding {
 export type ReceivedSection =
   | { readonly kind: 'dense'; readonly values: Vector }
   | CodedSection
-  /** For a host's coding instead: the non-zero elements. */
+  /** Non-zero elements, for a host that codes them instead. */
   | { readonly kind: 'entries'; readonly stream: SparseStream };
 
 /** Scales and packed codes, even if Elias codes were received; or means and signs. */

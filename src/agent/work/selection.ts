@@ -37,21 +37,21 @@ export interface EntryRoom<V> {
   named(count: number): Entries<V>;
 }
 
-/** What happens to selected entries in x: `clear` sets them to 0. */
+/** Fate of selected entries in x: `clear` sets them to 0. */
 export type Leave = 'clear' | 'keep';
 
 export interface Selector<V> extends EntryRoom<V> {
   /** Exactly min(k, n) entries with the largest |x|, ties by lower index. x must be finite. */
   topK(x: V, k: number, leave: Leave): Entries<V>;
   /**
-   * Of each run of `run` consecutive elements exactly min(k, run) with the largest |x|, and
+   * Selects of each run of `run` consecutive elements exactly min(k, run) with the largest |x|, and
    * min(tailK, rest) of the shorter last run; ties by lower index. x must be finite.
    */
   topKPerRun(x: V, run: number, k: number, tailK: number, leave: Leave): Entries<V>;
   /** The entries with |x| ≥ threshold (≥ 0), at most as many as fit. */
   reaching(x: V, threshold: number, leave: Leave): Answer<Entries<V>>;
   /**
-   * For threshold searches: counts, and selects by the last count.
+   * Opens a threshold search, which counts, and selects by the last count.
    * @param candidates most entries for repeated passes
    */
   search(x: V, candidates: number): ThresholdSearch<V>;
@@ -60,7 +60,7 @@ export interface Selector<V> extends EntryRoom<V> {
 /** One search in one vector, which must not change until it has ended. */
 export interface ThresholdSearch<V> {
   /**
-   * How many entries reach the threshold.
+   * Counts the entries that reach the threshold.
    * @param limit counts above this need not be distinguished
    * @param among `all` entries, or the `candidates` that reached the last threshold for all
    */
@@ -99,9 +99,8 @@ export interface StretchSelector<V> {
   /** Begins a selection from x, which must not change until it is taken. */
   begin(x: V): void;
   /**
-   * How many entries of each of these stretches reach its threshold (≥ 0); counts above
-   * `most` need not be distinguished. The last threshold of a stretch decides what is
-   * taken.
+   * Counts the entries of each of these stretches that reach its threshold (≥ 0); counts above
+   * `most` need not be distinguished. The last threshold of a stretch decides what is taken.
    */
   count(questions: readonly Threshold[]): Answer<readonly number[]>;
   /** The k-th largest magnitude of each of these stretches, 1 ≤ k ≤ its length. */

@@ -7,7 +7,7 @@
  * Cost: some tens of nanoseconds for each generator.
  */
 
-/** At once, or later. */
+/** A result at once, or later. */
 export type Answer<T> = T | Promise<T>;
 
 /** Yields promises and receives their results. */
@@ -29,8 +29,8 @@ export function isSteps<T extends object>(work: T | Steps<unknown>): work is Ste
 }
 
 /**
- * What follows an answer: its result at once if the answer is there, otherwise as steps. Saves
- * a generator where nothing waits.
+ * Continues after an answer: at once if the answer is there, otherwise as steps. Saves a generator
+ * where nothing waits.
  */
 export function follow<T extends object, R extends object>(
   answer: Answer<T> | Steps<T>,

@@ -1,9 +1,8 @@
 /**
- * What a compression method does to vectors at one site: in the arena with the CPU's
- * kernels, or on a GPU. A method is written once against this interface. On a CPU
- * everything is done when a call returns. On a GPU it is enqueued, in the order of the
- * calls; results for the host are an `Answer`, whose read begins when it is requested, so
- * that work enqueued later overlaps with it.
+ * Operations of a compression method on vectors at one site: in the arena with the CPU's kernels,
+ * or on a GPU. A method is written once against this interface. On a CPU everything is done when a
+ * call returns. On a GPU it is enqueued, in the order of the calls; results for the host are an
+ * `Answer`, whose read begins when it is requested, so that work enqueued later overlaps with it.
  *
  * Both produce the same bytes. Lengths are in elements. All memory that a work allocates
  * ends with it: a method takes what it needs when it is created, and frees nothing.
@@ -71,7 +70,7 @@ export interface Work<V> extends Disposable {
   values(x: V): Answer<Float32Array>;
   /** x ← values */
   write(x: V, values: Float32Array): void;
-  /** For vectors of up to `length` elements whose values the host needs. */
+  /** Allocates a mirror for vectors of up to `length` elements whose values the host needs. */
   mirror(length: number): Mirror<V>;
 
   /** Room for up to `capacity` entries whose indices the host makes. */

@@ -22,9 +22,9 @@ export class ArenaStretches implements StretchSelector<Vector> {
   readonly #kernels: Kernels;
   readonly #stretches: readonly Stretch[];
   readonly #room: StreamRoom;
-  /** By stretch: the last requested threshold, or NaN. */
+  /** The last requested threshold of each stretch, or NaN. */
   readonly #thresholds: Float64Array;
-  /** By stretch: number of entries up to its end. */
+  /** Number of entries up to the end of each stretch. */
   readonly #ends: Float64Array;
   /** Number of leading stretches whose entries are collected. */
   #collected = 0;

@@ -32,7 +32,7 @@ export class GpuEntries implements Entries<GpuVector> {
     this.count = stream.count;
   }
 
-  /** On the device. */
+  /** Entries on the device. */
   get onDevice(): GpuStream {
     return this.#stream;
   }

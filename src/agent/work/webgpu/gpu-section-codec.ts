@@ -6,10 +6,10 @@ import type { CodedSection } from '../sections.ts';
 /** One section's elements, and the destination of its bytes. */
 export interface SectionTask {
   readonly x: GpuVector;
-  /** Which section. */
+  /** Number of the section. */
   readonly index: number;
   readonly noise: RandomStream;
-  /** As of `Section`. */
+  /** Columns, as of `Section`. */
   readonly columns?: number | undefined;
   readonly payload: GPUBuffer;
   /** First byte in the payload; zeros from here on, up to the section's capacity. */

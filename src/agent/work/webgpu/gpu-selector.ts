@@ -13,7 +13,7 @@ export class GpuSelector
   implements Selector<GpuVector>, Disposable
 {
   readonly #selection: DeviceSelection;
-  /** By entries of a run. */
+  /** Selections by entries of a run. */
   readonly #runs = new Map<number, DeviceRuns>();
 
   /** Takes over `selection`. */

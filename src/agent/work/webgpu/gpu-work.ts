@@ -48,7 +48,7 @@ export class GpuWork implements Work<GpuVector>, GpuTools {
     this.#upload = new StreamUpload(this.#device, arena);
   }
 
-  /** For work outside a method. */
+  /** Kernels for work outside a method. */
   get device(): DeviceKernels {
     return this.#device;
   }
@@ -245,7 +245,7 @@ export class GpuWork implements Work<GpuVector>, GpuTools {
     return buffer;
   }
 
-  /** For entries whose indices or values a kernel binds at once. */
+  /** Allocates room for entries whose indices or values a kernel binds at once. */
   #placeFor(capacity: number): EntryPlace {
     this.requireBindable(capacity);
     const region = this.region(sparseBytes(capacity));
