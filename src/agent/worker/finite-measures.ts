@@ -40,9 +40,9 @@ export function requireFiniteStep(
 }
 
 export interface MeasureNotices {
-  /** For measures of this rank. */
+  /** Takes notices about measures of this rank. */
   own(notice: Notice): void;
-  /** For measures of all ranks together, which are reported once. */
+  /** Takes notices about measures of all ranks together, which are reported once. */
   ofAll(notice: Notice): void;
 }
 

@@ -1,4 +1,4 @@
-/** Where an error that ends a rank happened: the rank that it blames, and that rank's machine. */
+/** Locates an error that ends a rank: the rank that it blames, and that rank's machine. */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 

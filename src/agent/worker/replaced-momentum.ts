@@ -1,4 +1,4 @@
-/** What a run says of the optimiser's momentum where the compression has one of its own. */
+/** The notice about the optimiser's momentum where the compression has one of its own. */
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import { decayHasVelocity } from '../training/create-trainer.ts';

@@ -33,7 +33,7 @@ export interface StagePosition {
 type Measures = Partial<Readonly<Record<keyof StepResult, number>>>;
 
 export interface Evaluation extends Measures {
-  /** Those of the average of drifting replicas. */
+  /** Measures of the average of drifting replicas. */
   readonly averaged: Measures | undefined;
 }
 

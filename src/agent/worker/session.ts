@@ -86,7 +86,7 @@ export class WorkerSession {
    * it.
    */
   #gpuGradient: GpuGradient | undefined;
-  /** Of all ranks, once they are known. */
+  /** Addresses of all ranks, once they are known. */
   #addresses: readonly RankAddress[] | undefined;
   #connected = false;
   /** Orders that came before the engine was connected. */

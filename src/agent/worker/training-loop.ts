@@ -36,7 +36,7 @@ export interface LoopOptions {
   readonly trainer: Trainer;
   readonly engine: EngineClient;
   readonly arena: Arena;
-  /** How ranks share the work. */
+  /** Opens the steps, which decide how ranks share the work. */
   readonly openSteps: (options: StepsOptions) => Steps;
   /** The fences before iteration 0, and their notices. */
   readonly fences: readonly Fence[];
@@ -52,7 +52,7 @@ export interface LoopOptions {
   readonly begun?: (() => void) | undefined;
 }
 
-/** For iterations without exchange. */
+/** Agreement of iterations without exchange. */
 const NOTHING_AGREED = { fences: [], notices: [] };
 
 export class TrainingLoop {

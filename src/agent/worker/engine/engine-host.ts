@@ -36,7 +36,7 @@ const RESIDUAL_DROPPED: Notice = {
     'the switch drops the residual of topk-backward, which holds gradients of activations',
 };
 
-/** How long the others may build their models; the supervisor notices dead ranks. */
+/** Time for the others to build their models; the supervisor notices dead ranks. */
 const CONNECT_MS = 30_000;
 /** Kernels are bound by memory, which a few cores saturate. */
 const MOST_KERNEL_THREADS = 8;

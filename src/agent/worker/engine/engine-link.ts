@@ -1,11 +1,11 @@
 /**
- * Where the engine runs. On its own thread, communication continues while the trainer
- * computes. On the trainer's thread, nothing has to be handed over: if a node has fewer
- * than two cores per rank, a woken thread waits for a time slice behind some rank's
- * computing, several milliseconds in an iteration of ten
- * (docs/decisions/004-one-thread-on-crowded-nodes.md). A GPU's queue belongs to one
- * thread, so an engine that works on the trainer's GPU runs on the trainer's thread as
- * well (docs/decisions/013-gradients-stay-on-the-gpu.md).
+ * Links the trainer to the engine, which runs on its own thread or on the trainer's. On its own
+ * thread, communication continues while the trainer computes. On the trainer's thread, nothing has
+ * to be handed over: if a node has fewer than two cores per rank, a woken thread waits for a time
+ * slice behind some rank's computing, several milliseconds in an iteration of ten
+ * (docs/decisions/004-one-thread-on-crowded-nodes.md). A GPU's queue belongs to one thread, so an
+ * engine that works on the trainer's GPU runs on the trainer's thread as well
+ * (docs/decisions/013-gradients-stay-on-the-gpu.md).
  */
 import { Worker } from 'node:worker_threads';
 import { failure, GradwireError } from '../../../shared/errors.ts';
@@ -37,7 +37,7 @@ export function threadLink(file: string | URL): OpenEngineLink {
 }
 
 /**
- * For an engine on the trainer's thread: the gradient on its GPU, requested when the
+ * Links to an engine on the trainer's thread. `gradient`: the one on its GPU, requested when the
  * engine connects; undefined leaves it in the arena.
  */
 export function gpuLink(gradient: () => GpuGradient | undefined): OpenEngineLink {

@@ -1,10 +1,9 @@
 /**
- * Where a rank's engine runs. The spec's choice comes first. An exchange that continues
- * while the trainer computes needs its own thread. Otherwise an engine whose trainer
- * computes on a GPU shares its thread, so that gradients stay on the device. Any other
- * engine has its own thread if the node has the cores, and so has one that exchanges the
- * moves of local steps, which are on the host. If the backend is `auto` and there may be a
- * GPU, only the trainer knows.
+ * Chooses the thread on which a rank's engine runs. The spec's choice comes first. An exchange that
+ * continues while the trainer computes needs its own thread. Otherwise an engine whose trainer
+ * computes on a GPU shares its thread, so that gradients stay on the device. Any other engine has
+ * its own thread if the node has the cores, and so has one that exchanges the moves of local steps,
+ * which are on the host. If the backend is `auto` and there may be a GPU, only the trainer knows.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
 import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';

@@ -42,7 +42,7 @@ export interface EngineCalls {
     request: {
       host: string;
       ports?: PortRange | undefined;
-      /** For the arena, made by `arenaMemory`; default: its own. */
+      /** Memory of the arena, made by `arenaMemory`; default: its own. */
       memory?: WebAssembly.Memory | undefined;
     };
     reply: { memory: WebAssembly.Memory; address: RankAddress };
@@ -58,9 +58,9 @@ export interface EngineCalls {
       seed: number;
       addresses: readonly RankAddress[];
       secret: Uint8Array;
-      /** How long to wait for a message from a live rank. */
+      /** Time to wait for a message from a live rank. */
       timeoutMs: number;
-      /** How long a rank may give no sign of life; default: 3 s. */
+      /** Time for which a rank may give no sign of life; default: 3 s. */
       silenceMs?: number | undefined;
       transport: ExperimentSpec['transport'];
       encrypt?: boolean | undefined;
@@ -125,7 +125,7 @@ export interface EngineCalls {
       notices: readonly Notice[];
     };
   };
-  /** To be called between two exchanges; valid until the next one. */
+  /** Saves the state between two exchanges; valid until the next one. */
   save: {
     request: Record<string, never>;
     reply: { state: EngineState; passages: readonly Float32Array[] };
@@ -150,7 +150,7 @@ export interface EngineCalls {
    * counted half.
    */
   countPairs: { request: RankScores; reply: { pairs: number } };
-  /** For a stage in a pipeline, once. */
+  /** Opens a stage of a pipeline, once. */
   openStage: {
     /** `passages`: saved state of this rank's stage. */
     request: StageSetting & { passages?: readonly Float32Array[] | undefined };
@@ -181,7 +181,7 @@ export interface EngineCalls {
 
 export type EngineCall = keyof EngineCalls;
 
-/** What the engine is told and does not answer. */
+/** Messages to the engine that it does not answer. */
 export type EngineOrder =
   | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
   /** All elements of this iteration's gradient from this one on are ready. */

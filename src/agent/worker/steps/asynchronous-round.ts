@@ -32,7 +32,7 @@ export interface PushedIteration {
   /** When its thread began and finished it, ms. */
   readonly began: number;
   readonly ended: number;
-  /** What the thread waited for besides its push. */
+  /** Profiles of the thread's waits besides its push. */
   readonly waits: readonly ExchangeProfile[];
 }
 

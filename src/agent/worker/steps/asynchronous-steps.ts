@@ -27,7 +27,7 @@ import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts
 export interface AsynchronousStepsOptions extends StepsOptions {
   readonly served: StalenessSettings;
   readonly arena: Arena;
-  /** Where the engine expects gradients. */
+  /** Memory in which the engine expects gradients. */
   readonly gradient: Float32Array;
   /** Trainer threads beside this one, which then computes no gradients; default: none. */
   readonly threads?: readonly TrainerThread[] | undefined;

@@ -51,7 +51,7 @@ export class GradientComparison {
   }
 }
 
-/** Of x − y squared, x·y, x², y². */
+/** Sums of (x − y)², x·y, x² and y² over the elements. */
 function sumsOf(x: Float32Array, y: Float32Array): readonly number[] {
   let apart = 0;
   let product = 0;

@@ -48,7 +48,7 @@ export class IterationOrder {
     return next;
   }
 
-  /** It has been pushed, or will be before any later request. */
+  /** Notes an iteration that has been pushed, or will be before any later request. */
   pushed(iteration: number): void {
     this.#beyond.add(iteration);
     while (this.#beyond.delete(this.#oldest)) this.#oldest++;

@@ -20,7 +20,7 @@ import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts
 
 export interface LocalStepsOptions extends StepsOptions {
   readonly settings: LocalStepsSettings;
-  /** Where the trainer writes its gradients. */
+  /** Memory to which the trainer writes its gradients. */
   readonly gradient: GradientMemory;
   /** The engine's input vector; may be the same memory. */
   readonly moved: Float32Array;

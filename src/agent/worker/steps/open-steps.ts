@@ -13,7 +13,7 @@ import { VarianceReducedSteps } from './variance-reduced-steps.ts';
 /** The possible memories of a rank's gradients. */
 export interface GradientPlaces {
   readonly arena: Arena;
-  /** On the GPU that computes them, if there is one and gradients are not read back. */
+  /** Gradient on the GPU that computes it, if there is one and gradients are not read back. */
   readonly onDevice: GpuGradient | undefined;
   /** The engine's input vector; undefined if that is on the GPU. */
   readonly inArena: Float32Array | undefined;

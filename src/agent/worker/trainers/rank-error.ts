@@ -3,7 +3,7 @@ import { failure, toErrorData, type ErrorData } from '../../../shared/errors.ts'
 import { memoryLimit, refusedMemory } from '../../memory/memory-limit.ts';
 import { thrownByModelFile } from '../../training/create-trainer.ts';
 
-/** How V8 and jax-js report a lack of memory: as a RangeError. */
+/** Messages of V8 and jax-js about a lack of memory, which they throw as a RangeError. */
 const NO_MEMORY =
   /memory32 limit|WebAssembly\.Memory\.grow|Array buffer allocation failed|could not allocate memory/;
 

@@ -3,19 +3,19 @@ import type { ErrorData } from '../../../shared/errors.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { ThreadGradient } from './trainer-thread.ts';
 
-/** In the arena. */
+/** Vectors of a trainer thread, in the arena. */
 export interface ThreadVectors {
   readonly weights: Vector;
   readonly gradient: Vector;
 }
 
 export type ToThread =
-  /** Its memory; sent before it computes anything. */
+  /** Gives the thread its memory; sent before it computes anything. */
   | ({ readonly type: 'attach'; readonly memory: WebAssembly.Memory } & ThreadVectors)
   | { readonly type: 'compute'; readonly iteration: number };
 
 export type FromThread =
-  /** Its data are loaded. */
+  /** Says that the thread's data are loaded. */
   | { readonly type: 'ready' }
   | { readonly type: 'computed'; readonly gradient: ThreadGradient }
   | { readonly type: 'failed'; readonly error: ErrorData };

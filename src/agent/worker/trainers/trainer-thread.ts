@@ -11,7 +11,7 @@ export interface ThreadGradient extends ComputedGradient {
 export interface TrainerThread {
   /** The flat weights for its next gradient. */
   readonly weights: Vector;
-  /** Its gradients' vector in the arena; default: the exchanged vector. */
+  /** Vector of the thread's gradients in the arena; default: the exchanged vector. */
   readonly gradient: Vector | undefined;
   /** Computes the gradient of a batch, valid until the next one. */
   compute(iteration: number): Promise<ThreadGradient>;
@@ -19,7 +19,7 @@ export interface TrainerThread {
 
 export interface GradientVectors {
   readonly weights: Vector;
-  /** To be written. */
+  /** Vector to be written. */
   readonly gradient: Float32Array;
 }
 
