@@ -9,7 +9,7 @@ export const rankFailedSchema = z.object({
   type: z.literal('failed'),
   error: sentErrorSchema,
 });
-/** Why a rank gave up, as its last report. */
+/** The last report of a rank that gave up: why it did. */
 export type RankFailed = Readonly<z.infer<typeof rankFailedSchema>>;
 
 /**

@@ -1,4 +1,4 @@
-/** Where and how to start ranks that do not run on their supervisor's machine. */
+/** Tells where and how to start ranks that do not run on their supervisor's machine. */
 import type { ErrorData } from '../../shared/errors.ts';
 import type { ProcessExit, RankCommand } from './rank-process.ts';
 
@@ -7,7 +7,7 @@ export interface RankPlacement {
   readonly places: readonly number[];
   /** Cores per rank; less than 1 if they share one. */
   readonly coresPerRank: number;
-  /** How long all of them may take until they listen. */
+  /** Time within which all of them must listen. */
   readonly startMs: number;
   /** The machine's name in records. */
   readonly nodeOf: (rank: number) => string;

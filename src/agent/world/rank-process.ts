@@ -21,8 +21,8 @@ export interface RankCommand {
   /** A prefix of the command, for instance to start it in a network namespace. */
   readonly prefix?: readonly string[];
   /**
-   * Where reports arrive. `stdout`: by line, because the prefix starts the process on another
-   * machine and brings its descriptor 3 to our end as stdout. Default: descriptor 3.
+   * Channel on which reports arrive. `stdout`: by line, because the prefix starts the process on
+   * another machine and brings its descriptor 3 to our end as stdout. Default: descriptor 3.
    */
   readonly reports?: 'stdout' | undefined;
 }
@@ -49,7 +49,7 @@ export interface ProcessBroken {
 }
 
 const STDERR_TAIL = 4096;
-/** How long a process on another machine may take to be ended. */
+/** Time within which a process on another machine must have ended once it is killed. */
 const FAR_KILL_MS = 10_000;
 
 /**

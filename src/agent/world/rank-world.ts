@@ -20,7 +20,7 @@ import {
   type FailureReport,
 } from '../../shared/root-cause.ts';
 
-/** How long the others may take to say why, once a rank has lost a peer. */
+/** Time for the others to say why, once a rank has lost a peer. */
 const EXPLANATION_MS = 1000;
 
 interface Typed {
