@@ -29,7 +29,7 @@ export class ClusterState {
     ];
   }
 
-  /** This computer first; undefined until they are known. */
+  /** All machines, this computer first; undefined until they are known. */
   get nodes(): readonly NodeStatus[] | undefined {
     return this.#nodes;
   }

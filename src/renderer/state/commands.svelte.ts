@@ -19,7 +19,7 @@ export class CommandRegistry {
   }
 
   /**
-   * For use in effects, which then depend on the commands, not on the registry.
+   * Registers commands. Effects that use it depend on the commands, not on the registry.
    * @returns a function that removes them
    */
   register(...added: readonly Command[]): () => void {

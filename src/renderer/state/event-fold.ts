@@ -7,7 +7,7 @@ import { eventKindOf, type RunEvent } from '../../shared/records/record-kinds.ts
 
 export interface FoldedEvent {
   readonly event: RunEvent;
-  /** Its position among all events, stable while the run continues. */
+  /** The event's position among all events, stable while the run continues. */
   readonly index: number;
   /** Number of earlier events of the same type that it represents. */
   readonly folded: number;

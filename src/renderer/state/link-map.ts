@@ -29,8 +29,8 @@ export type LinkCell =
       readonly bandwidth: string;
       readonly latency: string;
       /**
-       * From 0 to 1: 1 for the most bandwidth; 0 for the least, or for a tenth of the most if that
-       * is less.
+       * Bandwidth from 0 to 1: 1 for the most; 0 for the least, or for a tenth of the most if
+       * that is less.
        */
       readonly strength: number;
       readonly title: string;
@@ -119,7 +119,7 @@ export function progressText({ done, pairs, nodes }: LinkCheckProgress): string 
   return `Measuring ${nodes.map(machineTitle).join(' – ')}, ${done + 1} of ${pairs}`;
 }
 
-/** Why pairs were skipped: the runs in progress there. Each reason once, with its pairs. */
+/** Says why pairs were skipped: the runs in progress there. Each reason once, with its pairs. */
 export function passedOverTexts(outcomes: readonly PairOutcome[]): readonly string[] {
   const pairsBy = new Map<string, string[]>();
   for (const { nodes, runs } of outcomes) {

@@ -104,7 +104,7 @@ export function gpuText({ name, memoryMiB, bus, othersProcesses }: GpuReport): s
 }
 
 /**
- * What matters of a machine when machines are chosen for a run: `32 cores, 2 × NVIDIA H200,
+ * Sums up what matters when machines are chosen for a run: `32 cores, 2 × NVIDIA H200,
  * ready`. A login node's own hardware does not: no rank runs there.
  * @param cores of this computer, which has some without a check
  */
@@ -185,7 +185,10 @@ export function connectionText(node: NodeStatus): {
   }
 }
 
-/** It is measured again and again, so digits behind the point would only flicker. */
+/**
+ * Writes a round trip in whole ms: it is measured again and again, so digits behind the point
+ * would only flicker.
+ */
 const wholeMs = (milliseconds: number): string =>
   milliseconds < 1 ? '< 1 ms' : `${Math.round(milliseconds)} ms`;
 
@@ -193,7 +196,7 @@ const wholeMs = (milliseconds: number): string =>
 const isReady = (node: NodeStatus): boolean =>
   isThere(node) && node.preflight?.findings.length === 0;
 
-/** What a card says of a machine that can take ranks; undefined of others. */
+/** A card's words about a machine that can take ranks; undefined of others. */
 export function readyText(node: NodeStatus): string | undefined {
   if (isReady(node)) return 'Ready for runs.';
   const findings = node.preflight?.findings;

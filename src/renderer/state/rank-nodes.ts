@@ -4,7 +4,8 @@ import { rankProcesses } from '../../shared/records/rank-places.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
 
 /**
- * By rank; empty if it is obvious: one machine has all ranks, and no cluster chose it.
+ * Returns machines by rank; empty if it is obvious: one machine has all ranks, and no cluster
+ * chose it.
  * @param machines of the run, as its spec names them
  */
 export function rankNodes(
@@ -27,11 +28,11 @@ export function rankTitle(rank: number, nodes: ReadonlyMap<number, string>): str
 /** A rank's GPU. */
 export interface RankGpu {
   readonly device: string;
-  /** Its PCI bus id, as nvidia-smi prints it. */
+  /** The GPU's PCI bus id, as nvidia-smi prints it. */
   readonly bus: string;
 }
 
-/** By rank; without ranks on a CPU, and GPUs whose drivers state no bus id. */
+/** Returns GPUs by rank; without ranks on a CPU, and GPUs whose drivers state no bus id. */
 export function rankGpus(events: readonly RunEvent[]): ReadonlyMap<number, RankGpu> {
   return new Map(
     rankProcesses(events).flatMap(({ rank, device, bus }) =>

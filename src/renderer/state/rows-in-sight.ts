@@ -1,4 +1,4 @@
-/** Which rows of a long list are drawn: the visible ones, and some on either side. */
+/** Rows of a long list that are drawn: the visible ones, and some on either side. */
 
 const MARGIN = 10;
 

@@ -49,8 +49,9 @@ export function changeToCollective(
 }
 
 /**
- * What happens to the residual at the fence; undefined when there is none. Only the agent knows
- * which tensors match a layer or are small: where that could matter, the user is asked.
+ * Tells what happens to the residual at the fence; undefined when there is none. Only the
+ * agent knows which tensors match a layer or are small: where that could matter, the user is
+ * asked.
  */
 export function residualQuestion(
   { methods }: Pick<Catalogue, 'methods'>,
@@ -76,7 +77,7 @@ export function residualQuestion(
 interface Share {
   readonly match: JsonValue | undefined;
   readonly keeps: boolean;
-  /** What the residual is a sum of. */
+  /** The things that the residual is a sum of. */
   readonly of: string | undefined;
   /** Tensors with fewer elements are sent dense. */
   readonly least: number;

@@ -44,9 +44,12 @@ const EFFECTS = 12;
 
 export class RunFeed {
   readonly run: string;
-  /** At most 5 Hz: bars and headline numbers. At 10 Hz the page takes a third more time. */
+  /**
+   * Clock of bars and headline numbers, at most 5 Hz. At 10 Hz the page takes a third more
+   * time.
+   */
   readonly fast = new RedrawClock(200);
-  /** At most 2.5 Hz: curves, tables, sentences. */
+  /** Clock of curves, tables and sentences, at most 2.5 Hz. */
   readonly slow = new RedrawClock(400);
 
   readonly #api: AppApi;

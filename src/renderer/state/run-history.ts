@@ -45,7 +45,7 @@ export class RunHistory {
   readonly #want: (query: BinsQuery) => void;
   /** Pieces that were read into the whole, by the iteration after their last one. */
   #pieces: readonly { readonly to: number; readonly sequence: number }[] = [];
-  /** From here on all stored records of iterations were added one by one. */
+  /** The first iteration from which on all stored records of iterations were added one by one. */
   #fullFrom = 0;
 
   /** @param want called for bins that a chart needs and that are not here, until they are put */
@@ -85,7 +85,7 @@ export class RunHistory {
     this.#pieces = [...this.#pieces, { to: end, sequence: piece.lastSequence }];
   }
 
-  /** From this iteration on, stored records are added one by one. */
+  /** Notes that stored records are added one by one from this iteration on. */
   readsFrom(iteration: number): void {
     this.#fullFrom = iteration;
   }

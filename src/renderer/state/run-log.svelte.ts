@@ -38,7 +38,7 @@ export class RunLog {
     void this.#read();
   }
 
-  /** By time, then in the order of arrival. */
+  /** Lines by time, then in the order of arrival. */
   get lines(): readonly LogLine[] {
     return this.#lines;
   }

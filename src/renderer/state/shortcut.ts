@@ -34,7 +34,7 @@ export function matchesShortcut(
   return stroke.key.toLowerCase() === key;
 }
 
-/** As key caps: `['Ctrl', 'Shift', 'P']`, `['⌘', '⇧', 'P']`. */
+/** Returns a shortcut as key caps: `['Ctrl', 'Shift', 'P']`, `['⌘', '⇧', 'P']`. */
 export function shortcutKeys(shortcut: string, mac: boolean): readonly string[] {
   return shortcut.split('+').map((part) => {
     if (part === 'mod') return mac ? '⌘' : 'Ctrl';

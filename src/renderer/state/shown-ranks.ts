@@ -1,4 +1,4 @@
-/** Which ranks a page shows one by one until the user asks for all. */
+/** Ranks that a page shows one by one until the user asks for all. */
 
 const FIRST = 8;
 

@@ -142,7 +142,7 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** What another method does not take over. */
+/** Keys of a spec whose values another method does not take over. */
 const BY_METHOD: ReadonlySet<string> = new Set([
   'method',
   'layers',

@@ -1,7 +1,7 @@
 /**
- * What a switch changed: medians over up to 50 iterations on each side of its fence; with local
- * steps, medians of the mean iteration from one exchange to the next. The exchange right after
- * the fence is left out, since it pays for the change (a flush, a new arena).
+ * The effect of a switch: medians over up to 50 iterations on each side of its fence; with
+ * local steps, medians of the mean iteration from one exchange to the next. The exchange
+ * right after the fence is left out, since it pays for the change (a flush, a new arena).
  */
 import { median } from '../../shared/statistics/quantile.ts';
 import { formatBytes, formatDuration } from '../../shared/units.ts';

@@ -27,7 +27,7 @@ export interface TerminalScreen {
 
 export class TerminalSession {
   readonly node: string;
-  /** Its number among the page's terminals on that machine, from 1. */
+  /** The terminal's number among the page's terminals on that machine, from 1. */
   readonly number: number;
   readonly #api: AppApi;
   readonly #nextId: () => number;

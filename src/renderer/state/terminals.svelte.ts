@@ -21,7 +21,7 @@ export class Terminals {
     ];
   }
 
-  /** In the order in which they were opened. */
+  /** Terminals in the order in which they were opened. */
   get tabs(): readonly TerminalSession[] {
     return this.#tabs;
   }

@@ -21,7 +21,7 @@ export interface Statement {
   readonly evidence: Evidence;
 }
 
-/** With fewer iterations there is no verdict. */
+/** Fewest iterations for a verdict. */
 const VERDICT_MINIMUM = 5;
 /** Communication below this part of the step is not worth a sentence about its causes. */
 const NOTEWORTHY = 0.05;
