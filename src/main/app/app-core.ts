@@ -31,9 +31,12 @@ import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
 
-/** How often to check whether another process has written to the database. */
+/** Interval of checks whether another process has written to the database. */
 const DISCOVERY_MS = 1000;
-/** How often to measure the round trips to connected machines, and ask what they run. */
+/**
+ * Interval of looks at connected machines: round trips are measured, and what they run is
+ * asked.
+ */
 const LOOK_MS = 5000;
 const LOG_LINES = 200;
 
@@ -43,10 +46,7 @@ export interface AppCore {
   terminals(events: TerminalEvents): PageTerminals;
   /** Adds a listener; returns a function that removes it. */
   onEvent(listener: AppListener): () => void;
-  /**
-   * Where the host can be reached, for the error that a second host shows. Without a
-   * token.
-   */
+  /** Tells the host's URL, without its token, for the error that a second host shows. */
   announce(url: string): void;
   /** Shows an error that no call of a page ended with. */
   report(error: unknown): void;

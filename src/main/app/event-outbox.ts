@@ -140,7 +140,7 @@ export class EventOutbox {
   }
 
   /**
-   * They come from the database, which may fail; pages are notified, and the app
+   * Lists the machines from the database, which may fail; pages are notified, and the app
    * continues.
    */
   #listNodes(): void {

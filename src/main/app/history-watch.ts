@@ -22,7 +22,7 @@ export class HistoryWatch {
     this.#purged = store.space.purgedRuns();
   }
 
-  /** What has changed since the last look. Costs a query of the deleted runs. */
+  /** Returns what has changed since the last look. Costs a query of the deleted runs. */
   look(): HistoryNews {
     const { space } = this.#store;
     const before = { deleted: this.#deleted, purged: this.#purged };

@@ -20,7 +20,7 @@ import {
 export interface LinkDeskOptions {
   readonly store: RunStore;
   readonly inventory: Inventory;
-  /** This computer's profile, if it was measured. */
+  /** Returns this computer's profile, if it was measured. */
   readonly own: () => NetworkProfile | undefined;
   /** The link to a machine, which runs share. */
   readonly node: (name: string) => NodeLink;
@@ -104,7 +104,7 @@ export class LinkDesk {
     }
   }
 
-  /** What commands may have changed. */
+  /** Returns as a text those measures that commands may have changed. */
   #text(): string {
     const { links, within } = this.status();
     return JSON.stringify([links, within]);

@@ -72,7 +72,10 @@ export class NodeDesk {
     this.#options = options;
   }
 
-  /** This computer first, then the others in the order in which they were added. */
+  /**
+   * Lists the machines: this computer first, then the others in the order in which they were
+   * added.
+   */
   list(): readonly NodeStatus[] {
     const { store, connection } = this.#options;
     const unended = store.unended();
@@ -294,7 +297,8 @@ export class NodeDesk {
 }
 
 /**
- * What cannot be cancelled itself goes on, and nobody waits for it.
+ * Waits for work until it is cancelled. Work that cannot be cancelled itself goes on, and
+ * nobody waits for it.
  * @throws GradwireError `ABORTED`
  */
 async function unlessCancelled(
