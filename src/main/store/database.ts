@@ -42,7 +42,7 @@ import { eventIndicesMigration } from './migrations/013-event-indices.ts';
 import { levelsMigration } from './migrations/014-levels.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
-/** In order; a database at `user_version` n has the first n. Never edit, only add. */
+/** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
 const migrations: readonly string[] = [
   runsMigration,
   journalsMigration,

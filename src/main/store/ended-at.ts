@@ -3,10 +3,10 @@
  * have the clock of their machine, which may be hours off: a duration from both would be, too.
  */
 export interface RunTimes {
-  /** By this computer's clock. */
+  /** Time of the launch by this computer's clock. */
   readonly createdAt: number;
   readonly now: number;
-  /** By the clock of the run's machines: its first record, and its last. */
+  /** Time of the first record by the clock of the run's machines; `lastAt`: of the last one. */
   readonly firstAt: number;
   readonly lastAt: number;
   /** Whether all ranks are on this computer, so that there is one clock. */

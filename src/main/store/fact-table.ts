@@ -1,6 +1,6 @@
 /**
- * What was last found out about machines. Kept so that the app shows it after a restart,
- * and what a command has found as well.
+ * Facts that were last found out about machines. Kept so that the app shows them after a
+ * restart, and those that a command has found as well.
  */
 import type Database from 'better-sqlite3';
 import {
@@ -60,7 +60,10 @@ export class FactTable {
     });
   }
 
-  /** What was measured between ranks there; undefined if nothing was, or not on this machine. */
+  /**
+   * Returns what was measured between ranks there; undefined if nothing was, or not on this
+   * machine.
+   */
   network(node: KnownNode): NetworkProfile | undefined {
     const row = this.#guard(() => this.#statements.one.get(node.name));
     if (row === undefined || row.network === null) return undefined;

@@ -18,7 +18,7 @@ import type { RunRow } from './run-row.ts';
 /** Rows deleted in one step, and pages that a step gives back. */
 const STEP_ROWS = 128;
 const STEP_PAGES = 64;
-/** What a step may write to the log. */
+/** Most bytes that a step writes to the log. */
 const STEP_BYTES = 2 ** 20;
 /** After this time without a record nobody is storing a run any more. */
 const QUIET_MS = 30_000;
@@ -173,7 +173,7 @@ export class HistorySpace {
     return undefined;
   }
 
-  /** How many runs have ever been purged. */
+  /** Number of runs that have ever been purged. */
   purgedRuns(): number {
     return this.#guard(() => this.#statements.purgedRuns.get()!.count);
   }
@@ -326,7 +326,7 @@ function prepare(database: Database.Database) {
     purgedRuns: database.prepare<[], { count: number }>(`
       SELECT (SELECT count(*) FROM purged_runs) +
         (SELECT count(*) FROM runs WHERE deleted = 2) AS count`),
-    /** What is left belongs to it: a row for each node and rank. */
+    /** Deletes a run with what is left of it: a row for each node and rank. */
     removeRun: database.prepare<[number]>('DELETE FROM runs WHERE number = ?'),
     isPurged: database.prepare<[{ id: string }], { found: 1 }>(`
       SELECT 1 AS found FROM purged_runs WHERE id = @id

@@ -24,7 +24,7 @@ const KEPT_ITERATIONS = 4;
 /** Decoded blocks that are kept: a few hundred kilobytes each. */
 const KEPT_BLOCKS = 32;
 
-/** What is known of a block without its content. */
+/** Facts of a block that are known without its content. */
 export interface BlockPlace {
   readonly id: number;
   readonly first_sequence: number;
@@ -52,7 +52,7 @@ const keptRows = (ranks: number): number =>
 export class IterationArchive {
   readonly levels: RunLevels;
   readonly #statements: ReturnType<typeof prepare>;
-  /** By id, which no later block gets; the one used last is the last. */
+  /** Decoded blocks by id, which no later block gets; the one used last is the last. */
   readonly #kept = new Map<number, RecordBlock>();
 
   constructor(database: Database.Database) {

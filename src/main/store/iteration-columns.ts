@@ -53,7 +53,7 @@ export function iterationColumns({ emulated, ranks }: RunSummary): readonly Colu
   ];
 }
 
-/** Without what the row or the run says already. */
+/** Fields of an evaluation, without those that the row or the run has already. */
 const EVALUATED = pathsOf(evaluationRecordSchema).filter(
   (path) => !/^(type|iteration|at|metricKind)\b/.test(path),
 );

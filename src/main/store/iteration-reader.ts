@@ -21,9 +21,9 @@ export interface IterationRange extends IterationPlace {
 
 /** Some records of a range. */
 export interface IterationPiece {
-  /** By iteration and rank. */
+  /** Entries by iteration and rank. */
   readonly entries: readonly IterationEntry[];
-  /** Where to go on, perhaps within an iteration; undefined: there is no more. */
+  /** The place to go on from, perhaps within an iteration; undefined: there is no more. */
   readonly next: IterationPlace | undefined;
 }
 

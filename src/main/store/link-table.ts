@@ -83,7 +83,7 @@ function prepare(database: Database.Database) {
   };
 }
 
-/** What another version wrote in another form counts as not measured. */
+/** Reads a row. What another version wrote in another form counts as not measured. */
 const statusOf = (row: Row): LinkStatus => ({
   from: row.from_node,
   to: row.to_node,

@@ -40,7 +40,7 @@ export interface Written {
   readonly refusal: ErrorData | undefined;
 }
 
-/** What a writer writes to, and what of it it has to read. */
+/** Tables that a writer writes to, and what of them it has to read. */
 export interface RecordTables {
   readonly statements: Statements;
   readonly archive: IterationArchive;
@@ -142,7 +142,7 @@ function endOf(
   return endingOf(journals);
 }
 
-/** If a node failed, the failure that explains the others; otherwise the result. */
+/** Returns the failure that explains the others if a node failed; otherwise the result. */
 export function endingOf(
   journals: readonly { readonly ending: string | null }[],
 ): DoneRecord | FailedRecord | undefined {
@@ -266,7 +266,7 @@ function endOfRun(statements: Statements, run: RunRow, lastAt: number): number {
   });
 }
 
-/** How many iterations to look back for one that all ranks have recorded. */
+/** Iterations to look back over for one that all ranks have recorded. */
 const LOOK_BACK = 1024;
 
 /**

@@ -65,7 +65,7 @@ export interface LeveledRun {
 export class RunLevels {
   readonly #archive: IterationArchive;
   readonly #statements: ReturnType<typeof prepare>;
-  /** By the run's number, in this process. */
+  /** Open stretches by the run's number, in this process. */
   readonly #open = new Map<number, OpenStretch>();
   readonly #row = new Float64Array(FIELD_COUNT);
 

@@ -21,7 +21,7 @@ export interface RunRow {
   readonly state: RunState;
   readonly created_at: number;
   readonly ended_at: number | null;
-  /** Why it failed or, before its end, why it will: ErrorData as JSON. */
+  /** The reason why it failed or, before its end, why it will: ErrorData as JSON. */
   readonly error: string | null;
   readonly deleted: number;
   readonly last_sequence: number;
@@ -36,28 +36,25 @@ export interface RunRow {
   readonly metric: number | null;
   /** A `MetricKind` as JSON; null: accuracy. */
   readonly metric_kind: string | null;
-  /**
-   * For a run that has not ended: what its ranks are waiting for or doing now, a record
-   * as JSON.
-   */
+  /** The record of what the ranks of a run that has not ended wait for or do now, as JSON. */
   readonly queue: string | null;
   /** Bytes of its records; null: not counted yet. */
   readonly bytes: number | null;
   /** When records of it last arrived. */
   readonly stored_at: number | null;
-  /** Of an ended run: the nodes whose journals are missing, string[] as JSON. */
+  /** Nodes whose journals are missing of an ended run, string[] as JSON. */
   readonly missing: string | null;
 }
 
-/** How far the journal of one of the run's nodes is stored. */
+/** The stored part of the journal of one of the run's nodes. */
 export interface JournalRow {
   readonly node: string;
   readonly last_sequence: number;
-  /** Its last record as JSON, once it has arrived. */
+  /** The journal's last record as JSON, once it has arrived. */
   readonly ending: string | null;
   /** One more than its newest recorded iteration. */
   readonly iterations: number;
-  /** Its omitted records that no record of the run describes yet. */
+  /** Number of omitted records that no record of the run describes yet. */
   readonly left_out: number;
   /** The iteration from which they were omitted. */
   readonly left_out_from: number;

@@ -72,7 +72,7 @@ export interface RunQuery {
   readonly deleted?: boolean | undefined;
 }
 
-/** Where entries come from, and how much of their run the caller has seen. */
+/** The source of entries, and how much of their run the caller has seen. */
 export interface AppendFrom {
   /** The journal's node; default: the run's first node. */
   readonly node?: string | undefined;
@@ -91,7 +91,7 @@ export interface StoredBatch {
    * and those that another process has stored.
    */
   readonly entries: readonly JournalEntry[];
-  /** Why one of them could not be stored; then the run ends as failed. */
+  /** The reason why one of them could not be stored; then the run ends as failed. */
   readonly refusal: ErrorData | undefined;
 }
 
@@ -124,7 +124,7 @@ const SHOWN_EVENTS = 2000;
 /** Bytes of either: events of many ranks are large. */
 const SHOWN_BYTES = 1.5 * 2 ** 20;
 
-/** How long a reader makes levels before it answers. */
+/** Time for which a reader makes levels before it answers. */
 const RAISE_MS = 40;
 
 /** Blocks that one append fills at most; older versions left more, which are moved later. */
@@ -135,7 +135,7 @@ export class RunStore {
   readonly nodes: NodeTable;
   /** The measured links between them. */
   readonly links: LinkTable;
-  /** What was last found out about them. */
+  /** Facts that were last found out about them. */
   readonly facts: FactTable;
   /** The space that all of it takes. */
   readonly space: HistorySpace;
@@ -246,7 +246,7 @@ export class RunStore {
     return this.#guard(() => this.#database.transaction(end).immediate());
   }
 
-  /** Which journals of the run have ended, how, and which have not. */
+  /** Returns which journals of the run have ended, how, and which have not. */
   openJournals(id: string): OpenJournals {
     return this.#guard(() => {
       const run = this.#row(id).number;
@@ -318,7 +318,7 @@ export class RunStore {
     return this.#guard(() => this.#row(id).last_sequence);
   }
 
-  /** How far a node's journal is stored. */
+  /** Returns the last sequence that is stored of a node's journal. */
   journalPosition(id: string, node: string): number {
     return this.#guard(() => this.#journal(this.#row(id), node).last_sequence);
   }

@@ -9,13 +9,13 @@ export const PAGE = 1000;
 /** While a run waits, only its job's status is recorded. */
 const NEWEST_EVENTS = 8;
 
-/** Of a journal of an ended run: the run ended without it. */
+/** The condition that a journal of an ended run is missing: the run ended without it. */
 const IS_MISSING = `ending IS NULL AND (state <> 'failed' OR journals.last_sequence > 0)
     AND (SELECT count(*) FROM journals AS others WHERE others.run = journals.run) > 1`;
 
 /**
- * For a run that has not ended, this includes its place in the cluster's queue. A long run
- * may have thousands of events, and this query runs with every batch of records.
+ * Columns of a run. They include the place in the cluster's queue of one that has not ended.
+ * A long run may have thousands of events, and this query runs with every batch of records.
  */
 const RUN = `runs.*, spec -> '$.network' AS network, CASE WHEN state IN ('starting', 'running') THEN (
     SELECT record FROM (

@@ -7,7 +7,7 @@
  * that follows removes them.
  */
 
-/** How a column's bytes are read. */
+/** The code by which a column's bytes are read. */
 export type NumberCode =
   | {
       readonly as: 'integers';
@@ -133,7 +133,7 @@ function bytesFor(most: number): number {
   return bytes;
 }
 
-/** From value after value to bytes of the same significance together. */
+/** Reorders bytes: from value after value to those of the same significance together. */
 function gathered(bytes: Uint8Array, width: number): Uint8Array {
   const count = bytes.length / width;
   const planes = new Uint8Array(bytes.length);

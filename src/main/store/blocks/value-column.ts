@@ -23,7 +23,7 @@ export type ColumnShape =
   | { readonly is: 'object'; readonly fields: readonly FieldShape[] }
   | {
       readonly is: 'map';
-      /** Its entries: how many a row has. */
+      /** Number of the map's entries in each row. */
       readonly counts: NumberCode;
       readonly total: number;
       readonly keys: NumberCode;

@@ -58,7 +58,7 @@ export class BinRows {
     }
   }
 
-  /** By rank and iteration: a rank's values resemble each other. */
+  /** Returns the bins by rank and iteration: a rank's values resemble each other. */
   sorted(): readonly BinPlace[] {
     return [...this.#places]
       .map(([key, at]) => ({
@@ -69,7 +69,7 @@ export class BinRows {
       .sort((a, b) => a.rank - b.rank || a.start - b.start);
   }
 
-  /** As a page gets them; what is not finite is null. */
+  /** Returns the bins as a page gets them; what is not finite is null. */
   plain(): Pick<BinsPiece, 'starts' | 'cells'> {
     const starts: number[] = [];
     const cells: (number | null)[] = [];

@@ -86,7 +86,7 @@ export function encodeChunk(rows: BinRows): Uint8Array {
   return packColumns(head, parts);
 }
 
-/** Which bins of a chunk are wanted. */
+/** The bins of a chunk that are wanted. */
 export interface WantedBins {
   /** First iterations with from ≤ start < to. */
   readonly from: number;
