@@ -20,7 +20,7 @@ export function roundUp(value: number): number {
   return 10 * power;
 }
 
-/** From 0 to a round number with at least 4 % of room above the largest value. */
+/** Returns the range from 0 to a round number with at least 4 % of room above the largest value. */
 export function rangeFromZero(values: Iterable<number>): AxisRange {
   let max = 0;
   for (const value of values) if (value > max) max = value;

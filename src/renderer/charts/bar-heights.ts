@@ -1,8 +1,8 @@
 /**
- * How high bars of merged iterations are drawn. A bar is the mean of its iterations, and a line
- * shows their shortest and longest, so that a single slow step stays visible. A bar that is
- * taller than the axis is drawn as high as the axis, its phases in proportion: cut off at the
- * axis, it would show its lowest phases alone.
+ * Heights of bars of merged iterations. A bar is the mean of its iterations, and a line shows
+ * their shortest and longest, so that a single slow step stays visible. A bar that is taller
+ * than the axis is drawn as high as the axis, its phases in proportion: cut off at the axis,
+ * it would show its lowest phases alone.
  */
 import { robustRange, rangeFromZero, type AxisRange } from './axis-range.ts';
 

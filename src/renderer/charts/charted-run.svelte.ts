@@ -15,7 +15,7 @@ export interface ChartedRun {
   readonly palette: Palette;
 }
 
-/** To be called during a component's set-up; follows changes of the arguments. */
+/** Follows a run for a chart, and changes of the arguments. Called during a component's set-up. */
 export function useChartedRun(feed: () => RunFeed, span: () => Span): ChartedRun {
   const { preferences } = useApp();
   const palette = $derived(readPalette(preferences.scheme, preferences.patterns));

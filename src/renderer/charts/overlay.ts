@@ -13,17 +13,17 @@ export interface Marker {
 
 /** The spread of a bar's iterations. */
 export interface Spread {
-  /** Where the bar stands. */
+  /** The bar's position. */
   readonly x: number;
   readonly least: number;
   readonly most: number;
-  /** Where the bar ends. */
+  /** The bar's top. */
   readonly bar: number;
 }
 
 /** A bar, or its spread, that reaches beyond the axis. */
 export interface CutBar {
-  /** Where it stands. */
+  /** The bar's position. */
   readonly x: number;
   readonly label: string;
 }

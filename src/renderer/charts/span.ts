@@ -1,4 +1,4 @@
-/** How much of a run a chart shows: its last iterations, all of it, or a part. */
+/** The part of a run that a chart shows: its last iterations, all of it, or a part. */
 export const SPANS = [
   { value: 80, title: 'last 80' },
   { value: 480, title: '480' },
@@ -15,7 +15,7 @@ export type Span = (typeof SPANS)[number]['value'] | Part;
 
 /** The least part that zooming leads to. */
 const LEAST = 40;
-/** How much zooming in or out changes. */
+/** The factor by which zooming in or out changes the part. */
 const ZOOM = 4;
 
 /** The iterations that a span covers in a run of this length. */
