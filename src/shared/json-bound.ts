@@ -51,7 +51,7 @@ export function fitting<T>(
 const ENTRY_BYTES = 100;
 
 /** An upper bound for a record with its place. */
-export const entryBound = ({ record }: { readonly record: unknown }): number =>
+const entryBound = ({ record }: { readonly record: unknown }): number =>
   ENTRY_BYTES + jsonBound(record);
 
 /** Parts of a list that fit into a message each, in order. */

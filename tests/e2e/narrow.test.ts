@@ -1,4 +1,5 @@
 /** The app on a screen of 420 pixels: nothing is cut off, and no page scrolls sideways. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -222,3 +223,22 @@ test('tabs of terminals scroll in their place, the current one in sight', async 
 declare const location: { hash: string };
 declare const document: { readonly documentElement: { readonly scrollWidth: number } };
 declare const window: { readonly innerWidth: number };
+
+test('a run is drawn closer and moved, and saved as a file', async () => {
+  const drawn = page.locator('[data-testid=phase-chart]:not([aria-valuemax="0"])');
+  await go('run/run', drawn);
+  await drawn.focus();
+  await page.keyboard.press('-');
+  const chart = page.locator('#chart-phase');
+  await expect.poll(() => chart.getByTestId('span-out').isDisabled()).toBe(true);
+  await part('export').click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    part('export-jsonl').click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('gradwire-run.jsonl');
+  const saved = readFileSync(await download.path(), 'utf8');
+  const { stdout } = await app.home.run(['runs', 'export', 'run', '--format', 'jsonl']);
+  expect(saved).toBe(stdout);
+  expect(await part('toast').count()).toBe(0);
+});

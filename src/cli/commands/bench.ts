@@ -62,6 +62,16 @@ export function addBenchCommand(program: Command): void {
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('compress', options));
   bench
+    .command('history')
+    .description('measure the page and the export of a large stored run, made for it')
+    .option('--iterations <count>', 'of the run; default: 100000')
+    .option('--ranks <count>', 'of the run; default: 8')
+    .option('--database <file>', 'where the run is kept; one that is there is used')
+    .option('--generate', 'only make the run')
+    .option('--seconds <count>', 'most seconds of an export; default: 40')
+    .option('--json', JSON_LINES)
+    .action((options) => runBenchmark('history', options));
+  bench
     .command('training')
     .description(
       'measure an iteration of each model, compared with PyTorch if installed',

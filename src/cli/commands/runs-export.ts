@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { exportRun } from '../../main/store/run-export.ts';
 import { failure } from '../../shared/errors.ts';
-import type { ExportFormat } from '../../shared/rpc/rpc.ts';
+import { EXPORT_FORMAT_IDS, type ExportFormat } from '../../shared/export-format.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -19,12 +19,12 @@ export function addRunsExportCommand(runs: Command): void {
   runs
     .command('export')
     .description(
-      'write a run as JSON (everything) or CSV (a row per iteration and rank)',
+      'write a run as JSON or JSON Lines (everything) or CSV (a row per iteration and rank)',
     )
     .argument('<run>', 'its id or the start of it, or last')
     .addOption(
       new Option('--format <format>', 'output format')
-        .choices(['json', 'csv'])
+        .choices(EXPORT_FORMAT_IDS)
         .default('json'),
     )
     .option('--output <file>', 'output file; default: stdout')

@@ -15,6 +15,7 @@ import { AppLock } from '../../main/home/app-lock.ts';
 import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
 import { Inventory, type InventoryOptions } from '../../main/cluster/inventory.ts';
 import { RunStore } from '../../main/store/run-store.ts';
+import { keepHeapSmall } from '../../main/store/small-heap.ts';
 import { Upkeep } from '../../main/store/upkeep.ts';
 import { Deployments } from './deployments.ts';
 
@@ -51,6 +52,7 @@ export async function withWorkspace<T>(
   work: (workspace: Workspace) => Promise<T>,
   { mayAsk, ...options }: WorkspaceOptions = {},
 ): Promise<T> {
+  keepHeapSmall();
   const home = await openHome();
   const store = openPrivately(home);
   if (store.readOnly !== undefined) {

@@ -20,6 +20,7 @@ import { loadPresets } from '../spec/presets.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { exportPiece } from '../store/run-export.ts';
 import { RunStore } from '../store/run-store.ts';
+import { keepHeapSmall } from '../store/small-heap.ts';
 import { Upkeep } from '../store/upkeep.ts';
 import { AppTerminals } from '../terminal/app-terminals.ts';
 import type { PageTerminals } from '../terminal/page-terminals.ts';
@@ -64,6 +65,7 @@ export interface AppCoreOptions {
  * database throws
  */
 export async function createAppCore({ home, host }: AppCoreOptions): Promise<AppCore> {
+  keepHeapSmall();
   await openHome(home);
   const lock = AppLock.acquire(home, host);
   let store: RunStore;

@@ -21,8 +21,8 @@ export const BLOCK_RECORDS = 1024;
  */
 const KEPT_ROWS = 1024;
 const KEPT_ITERATIONS = 4;
-/** Decoded blocks that are kept: a few hundred kilobytes each. */
-const KEPT_BLOCKS = 32;
+/** Decoded blocks that are kept: up to a megabyte each. */
+const KEPT_BLOCKS = 8;
 
 /** Facts of a block that are known without its content. */
 export interface BlockPlace {

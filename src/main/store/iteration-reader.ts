@@ -4,7 +4,8 @@
  * (`run-levels.ts`).
  */
 import type Database from 'better-sqlite3';
-import { entryBound, fitting } from '../../shared/json-bound.ts';
+import { fitting } from '../../shared/json-bound.ts';
+import { iterationBound } from '../../shared/records/iteration-bound.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { IterationPlace } from '../../shared/rpc/rpc.ts';
 import type { IterationEntry } from './blocks/record-block.ts';
@@ -139,7 +140,7 @@ function cut(
   most: number,
   next: IterationPlace | undefined,
 ): IterationPiece {
-  const end = fitting(entries.slice(0, most), entryBound);
+  const end = fitting(entries.slice(0, most), ({ record }) => iterationBound(record));
   if (end === entries.length) return { entries, next };
   const { iteration, rank } = entries[end]!.record;
   return {

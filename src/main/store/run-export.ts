@@ -1,19 +1,21 @@
 /**
  * A run as a file, in pieces of bounded size: JSON (one object: run, spec, events, log,
- * iterations) or CSV (one row per iteration and rank). Both contain exactly the stored data; in
- * CSV an empty cell is a quantity that was not observed.
+ * iterations), JSON Lines (run and spec, then a record in each line, in the same order) or CSV
+ * (one row per iteration and rank). All contain exactly the stored data; in CSV an empty cell is
+ * a quantity that was not observed.
  *
  * A piece says where the next one begins, so that a reader needs no place in memory between
  * two of them.
  */
+import type { ExportFormat } from '../../shared/export-format.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type {
-  ExportFormat,
   ExportPiece,
   ExportPlace,
   IterationPlace,
+  RunSummary,
 } from '../../shared/rpc/rpc.ts';
 import { iterationColumns, type Cell, type Row } from './iteration-columns.ts';
 import type { RunStore } from './run-store.ts';
@@ -42,28 +44,68 @@ export function exportPiece(
   format: ExportFormat,
   place?: ExportPlace,
 ): ExportPiece {
-  return format === 'json' ? jsonPiece(store, run, place) : csvPiece(store, run, place);
+  const { next, text } =
+    format === 'csv'
+      ? csvPiece(store, run, place)
+      : jsonPiece(store, run, place, format === 'json' ? OBJECT : LINES);
+  if (next === undefined) return { text, done: 1 };
+  return { text, next, done: partBefore(store.summary(run), next) };
 }
+
+type Piece = Omit<ExportPiece, 'done'>;
+
+/** Iterations are nearly all of a file. */
+function partBefore({ iterations }: RunSummary, { from, part }: ExportPlace): number {
+  return part === 'iterations' ? Math.min(1, from / Math.max(1, iterations)) : 0;
+}
+
+/** The text around records. */
+interface Frame {
+  readonly head: (run: string, spec: string) => string;
+  readonly beforeLog: string;
+  readonly beforeIterations: string;
+  readonly end: string;
+  /** Before a record, and before the first one of a part. */
+  readonly before: string;
+  readonly beforeFirst: string;
+}
+
+const OBJECT: Frame = {
+  head: (run, spec) => `{"run":${run},\n"spec":${spec},\n"events":[`,
+  beforeLog: '\n],\n"log":[',
+  beforeIterations: '\n],\n"iterations":[',
+  end: '\n]}\n',
+  before: ',\n',
+  beforeFirst: '\n',
+};
+
+const LINES: Frame = {
+  head: (run, spec) => `{"type":"run","run":${run},"spec":${spec}}`,
+  beforeLog: '',
+  beforeIterations: '',
+  end: '\n',
+  before: '\n',
+  beforeFirst: '\n',
+};
 
 function jsonPiece(
   store: RunStore,
   run: string,
   place: ExportPlace | undefined,
-): ExportPiece {
+  frame: Frame,
+): Piece {
   if (place === undefined) {
-    const [summary, spec] = [store.summary(run), store.spec(run)].map((part) =>
-      JSON.stringify(part),
-    );
-    const next = { part: 'events', from: 0, isFirst: true } as const;
-    return { text: `{"run":${summary!},\n"spec":${spec!},\n"events":[`, next };
+    const summary = JSON.stringify(store.summary(run));
+    const text = frame.head(summary, JSON.stringify(store.spec(run)));
+    return { text, next: { part: 'events', from: 0, isFirst: true } };
   }
   const { part, from, fromRank, isFirst } = place;
   if (part === 'iterations') {
     const range = { from, fromRank, to: Infinity };
     const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
-    const text = listed(entries, isFirst);
+    const text = listed(entries, isFirst, frame);
     return next === undefined
-      ? { text: `${text}\n]}\n` }
+      ? { text: text + frame.end }
       : { text, next: { part, ...next, isFirst: isFirst && text === '' } };
   }
   const page =
@@ -71,12 +113,12 @@ function jsonPiece(
   const last = page.at(-1);
   if (last !== undefined) {
     const next = { part, from: last.sequence, isFirst: false };
-    return { text: listed(page, isFirst), next };
+    return { text: listed(page, isFirst, frame), next };
   }
   return part === 'events'
-    ? { text: '\n],\n"log":[', next: { part: 'log', from: 0, isFirst: true } }
+    ? { text: frame.beforeLog, next: { part: 'log', from: 0, isFirst: true } }
     : {
-        text: '\n],\n"iterations":[',
+        text: frame.beforeIterations,
         next: { part: 'iterations', from: 0, isFirst: true },
       };
 }
@@ -84,17 +126,18 @@ function jsonPiece(
 function listed(
   entries: readonly Pick<JournalEntry, 'record'>[],
   isFirst: boolean,
+  { before, beforeFirst }: Frame,
 ): string {
   const items = entries.map(({ record }) => JSON.stringify(record));
   if (items.length === 0) return '';
-  return `${isFirst ? '' : ','}\n${items.join(',\n')}`;
+  return `${isFirst ? beforeFirst : before}${items.join(before)}`;
 }
 
 function csvPiece(
   store: RunStore,
   run: string,
   place: IterationPlace | undefined,
-): ExportPiece {
+): Piece {
   const table = iterationColumns(store.summary(run));
   const line = (row: Row): string =>
     `${table.map(({ cell }) => quote(cell(row))).join(',')}\n`;
@@ -136,6 +179,7 @@ function rowsOf(
 
 function quote(cell: Cell): string {
   if (cell === undefined) return '';
-  const text = String(cell);
+  if (typeof cell === 'number') return String(cell);
+  const text = cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

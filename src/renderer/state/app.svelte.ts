@@ -6,15 +6,8 @@ import { createContext } from 'svelte';
 import type { Catalogue } from '../../shared/catalogue.ts';
 import { describeCatchUp, type CatchUp } from '../../shared/catch-up.ts';
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import type {
-  AppApi,
-  AppInfo,
-  ExportFormat,
-  ExportPiece,
-  ExportPlace,
-  Preset,
-  RunSummary,
-} from '../../shared/rpc/rpc.ts';
+import type { ExportFormat } from '../../shared/export-format.ts';
+import type { AppApi, AppInfo, Preset, RunSummary } from '../../shared/rpc/rpc.ts';
 import { ClusterState } from './cluster.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
 import type { Connection, ConnectionStatus } from './connection.ts';
@@ -22,6 +15,7 @@ import { DataSets } from './data-sets.svelte.ts';
 import { Preferences } from './preferences.svelte.ts';
 import { Router } from './router.svelte.ts';
 import { isLive } from './run-state.ts';
+import { readRunFile } from './run-file.ts';
 import { saveFile } from './save-file.ts';
 import { Terminals } from './terminals.svelte.ts';
 import { Toasts } from './toasts.svelte.ts';
@@ -173,20 +167,29 @@ export class AppState {
     }
   }
 
-  /** Saves the run's records as a file. */
+  /** Saves the run's records as a file, and says how far it is; it may be cancelled. */
   async exportRun(run: string, format: ExportFormat): Promise<void> {
+    const name = `gradwire-${run}.${format}`;
+    const cancelled = new AbortController();
+    const message = this.toasts.lasting(`Exporting ${name}`, {
+      title: 'Cancel',
+      run: () => cancelled.abort(),
+    });
+    let told = 0;
+    const progress = (part: number): void => {
+      const percent = Math.floor(part * 20) * 5;
+      if (percent === told) return;
+      told = percent;
+      message.update(`Exporting ${name}: ${percent} %`);
+    };
     try {
-      const parts: string[] = [];
-      let place: ExportPlace | undefined;
-      do {
-        const piece: ExportPiece = await this.api.exportRun(run, format, place);
-        parts.push(piece.text);
-        place = piece.next;
-      } while (place !== undefined);
-      const type = format === 'json' ? 'application/json' : 'text/csv';
-      saveFile(`gradwire-${run}.${format}`, type, parts);
+      const { signal } = cancelled;
+      const file = await readRunFile(this.api, run, format, { progress, signal });
+      if (file !== undefined) saveFile(name, file);
     } catch (error) {
       this.toasts.error(error);
+    } finally {
+      message.close();
     }
   }
 

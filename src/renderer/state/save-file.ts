@@ -1,6 +1,6 @@
-/** Saves pieces of text as one file through the browser's download. */
-export function saveFile(name: string, type: string, parts: string[]): void {
-  const address = URL.createObjectURL(new Blob(parts, { type }));
+/** Saves a file through the browser's download. */
+export function saveFile(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = address;
   link.download = name;

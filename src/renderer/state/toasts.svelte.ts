@@ -1,6 +1,6 @@
 /**
- * Short messages at the edge of the window: errors that belong to no view, and actions
- * with an Undo. At most five; an error stays until it is closed.
+ * Short messages at the edge of the window: errors that belong to no view, actions with an Undo,
+ * and work that goes on. At most five; an error stays until it is closed.
  */
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
 
@@ -10,6 +10,12 @@ export interface Toast {
   readonly text: string;
   readonly error?: ErrorData | undefined;
   readonly action?: { readonly title: string; readonly run: () => void } | undefined;
+}
+
+export interface LastingToast {
+  /** Changes its text. */
+  update(text: string): void;
+  close(): void;
 }
 
 const LIMIT = 5;
@@ -29,6 +35,19 @@ export class Toasts {
     this.#timers = {
       ...this.#timers,
       [id]: setTimeout(() => this.dismiss(id), LIFETIME_MS),
+    };
+  }
+
+  /** A message that stays until its owner closes it, as long as something goes on. */
+  lasting(text: string, action: Toast['action']): LastingToast {
+    const id = this.#add({ tone: 'info', text, action });
+    return {
+      update: (next) => {
+        this.#toasts = this.#toasts.map((toast) =>
+          toast.id === id ? { ...toast, text: next } : toast,
+        );
+      },
+      close: () => this.dismiss(id),
     };
   }
 

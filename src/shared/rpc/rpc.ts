@@ -11,6 +11,7 @@ import type { DataSetStatus } from '../data-set-status.ts';
 import type { ErrorData } from '../errors.ts';
 import { RESIDUAL_POLICIES, type PlanSwitch } from '../exchange-plan.ts';
 import type { ExperimentSpec } from '../experiment-spec.ts';
+import { EXPORT_FORMAT_IDS, type ExportFormat } from '../export-format.ts';
 import type { NetworkStatus } from '../link-status.ts';
 import type { MetricKind } from '../metric.ts';
 import type { NodeEdit, NodeStatus, SupervisorLog } from '../node-status.ts';
@@ -107,8 +108,6 @@ export interface PurgeResult {
   readonly refused: readonly ErrorData[];
 }
 
-export type ExportFormat = 'json' | 'csv';
-
 /** The place where a piece of iteration records begins. */
 export interface IterationPlace {
   /** An iteration. */
@@ -126,6 +125,8 @@ export interface ExportPlace extends IterationPlace {
 
 export interface ExportPiece {
   readonly text: string;
+  /** The part of the file that ends with it, 0…1, about. */
+  readonly done: number;
   /** Undefined after the last piece. */
   readonly next?: ExportPlace | undefined;
 }
@@ -341,7 +342,7 @@ export const rpcArguments = {
   purge: z.tuple([]),
   exportRun: z.tuple([
     runIdSchema,
-    z.enum(['json', 'csv']),
+    z.enum(EXPORT_FORMAT_IDS),
     z
       .strictObject({
         part: z.enum(['events', 'log', 'iterations']),

@@ -5,12 +5,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IterationPiece } from '../../../src/main/store/iteration-reader.ts';
 import { exportPiece } from '../../../src/main/store/run-export.ts';
+import {
+  EXPORT_FORMAT_IDS,
+  type ExportFormat,
+} from '../../../src/shared/export-format.ts';
 import { MOST_MESSAGE_BYTES } from '../../../src/shared/json-bound.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {
   MOST_ITERATION_RECORDS,
-  type ExportFormat,
   type ExportPiece,
   type ExportPlace,
   type IterationPlace,
@@ -107,14 +110,17 @@ test('a run is shown with as many of its newest events as fit', () => {
   expect(events.slice(-2)[0]).toEqual(notices.at(-1));
 });
 
-test.each(['json', 'csv'] as const)('%s is exported in pieces', (format) => {
+test.each(EXPORT_FORMAT_IDS)('%s is exported in pieces', (format) => {
   const text: string[] = [];
+  let done = 0;
   let place: ExportPlace | undefined;
   do {
     const piece: ExportPiece = answered(exportPiece(store, 'r', format, place));
     text.push(piece.text);
-    place = piece.next;
+    expect(piece.done).toBeGreaterThanOrEqual(done);
+    ({ done, next: place } = piece);
   } while (place !== undefined);
+  expect(done).toBe(1);
   requireWhole(format, text.join(''));
 });
 
@@ -123,6 +129,13 @@ function requireWhole(format: ExportFormat, text: string): void {
     const read = JSON.parse(text) as Record<string, readonly unknown[]>;
     expect(read['iterations']).toEqual(iterations);
     expect(read['log']).toEqual(lines);
+    return;
+  }
+  if (format === 'jsonl') {
+    const [head, ...records] = text.trimEnd().split('\n');
+    expect(JSON.parse(head!)).toMatchObject({ type: 'run', run: { id: 'r' } });
+    const all = [started, evaluation, ...notices, done, ...lines, ...iterations];
+    expect(records.map((line) => JSON.parse(line) as unknown)).toEqual(all);
     return;
   }
   const [header, ...rows] = text.trimEnd().split('\n');

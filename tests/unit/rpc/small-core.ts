@@ -116,6 +116,7 @@ export class SmallCore implements ServedCore {
         [run, format, ...(place === undefined ? [] : [place])],
         {
           text: 'a,b\n',
+          done: 1,
         },
       ),
     watch: (run) => this.#answer('watch', [run], RUN),

@@ -107,8 +107,11 @@ export function decodeColumn(
     decodeNumbers({ code, bytes: take(bytesPerValue(code) * length) }, length);
   switch (shape.is) {
     case 'numbers': {
-      const values = numbers(shape.code, count);
-      return (row) => values[row];
+      const { code } = shape;
+      const bytes = take(bytesPerValue(code) * count);
+      // Few readers want all columns.
+      let values: Float64Array | undefined;
+      return (row) => (values ??= decodeNumbers({ code, bytes }, count))[row];
     }
     case 'texts': {
       const places = numbers(shape.code, count);

@@ -1,0 +1,78 @@
+/**
+ * `gradwire bench history`: what the page and the export of a large stored run cost. Makes the
+ * run first, through the store, or uses the one that is there already:
+ *
+ *   node bench/history.ts --iterations 1000000 --ranks 8 --database /tmp/long.db
+ */
+import { cpSync, existsSync } from 'node:fs';
+import os from 'node:os';
+import { parseArgs } from 'node:util';
+import { openHome, resolveHome } from '../src/main/home/home.ts';
+import { RunStore } from '../src/main/store/run-store.ts';
+import { launchChromium } from '../tests/harness/browser.ts';
+import { GradwireHome } from '../tests/harness/gradwire.ts';
+import { openServer } from '../tests/harness/server.ts';
+import { measureExport } from './history/export.ts';
+import { generateRun } from './history/generated-run.ts';
+import { measurePage } from './history/run-page.ts';
+import { printMeasurements, type Measurement } from './report.ts';
+import './parent.ts';
+
+const { values } = parseArgs({
+  options: {
+    iterations: { type: 'string', default: '100000' },
+    ranks: { type: 'string', default: '8' },
+    database: { type: 'string' },
+    generate: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '40' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const size = { iterations: Number(values.iterations), ranks: Number(values.ranks) };
+const name = `${size.iterations} iterations of ${size.ranks} ranks`;
+const RUN = 'large';
+
+await using home = new GradwireHome();
+const { database } = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
+const measured: Measurement[] = [];
+const kept = values.database;
+const file = kept !== undefined && existsSync(kept) ? undefined : (kept ?? database);
+if (file !== undefined) {
+  const store = RunStore.open(file);
+  const { microsecondsPerRecord, records } = generateRun(store, RUN, size);
+  while (store.space.compact()) continue;
+  measured.push(
+    {
+      name: `${name}: to store a record`,
+      value: microsecondsPerRecord,
+      unit: 'µs',
+      note: `processor time of main, ${records} records in batches of 500, levels included`,
+    },
+    {
+      name: `${name}: on the disk`,
+      value: store.space.bytes / records,
+      unit: 'B',
+      note: 'a record, levels and pages included',
+    },
+  );
+  store.close();
+}
+if (!values.generate) {
+  if (kept !== undefined) cpSync(kept, database);
+  await using server = await openServer(home);
+  const browser = await launchChromium();
+  try {
+    measured.push(...(await measurePage(browser, server.url, RUN, name)));
+  } finally {
+    await browser.close();
+  }
+  for (const format of ['csv', 'json'] as const) {
+    const seconds = Number(values.seconds);
+    measured.push(...(await measureExport(server, RUN, name, { format, seconds })));
+  }
+}
+const load = os.loadavg()[0]!.toFixed(1);
+printMeasurements(
+  measured.map((each) => ({ ...each, note: `${each.note}; load ${load}` })),
+  values.json,
+);
