@@ -6,12 +6,13 @@
  */
 import type Database from 'better-sqlite3';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import {
   encodeBlock,
   RecordBlock,
   type IterationEntry,
 } from './blocks/record-block.ts';
-import { RunLevels } from './run-levels.ts';
+import { RunLevels, type LeveledRun } from './run-levels.ts';
 
 /** Records of a block. */
 export const BLOCK_RECORDS = 1024;
@@ -52,6 +53,8 @@ const keptRows = (ranks: number): number =>
 export class IterationArchive {
   readonly levels: RunLevels;
   readonly #statements: ReturnType<typeof prepare>;
+  /** Records of the tail that this process has stored, by run and sequence. */
+  readonly #fresh = new Map<number, Map<number, IterationRecord>>();
   /** Decoded blocks by id, which no later block gets; the one used last is the last. */
   readonly #kept = new Map<number, RecordBlock>();
 
@@ -122,16 +125,39 @@ export class IterationArchive {
   seal({ number: run, ranks, hasEnded }: SealedRun): number | undefined {
     if (!this.isSealable({ number: run, ranks, hasEnded })) return undefined;
     const rows = this.#statements.oldest.all(run, BLOCK_RECORDS);
-    const entries = rows.map(entryOf);
+    const entries = rows.map(({ sequence }) => this.#tailEntry(run, sequence));
     const range = { first: rows[0]!.sequence, last: rows.at(-1)!.sequence };
     let bytes = this.#put(run, range, entries);
     this.#statements.forget.run(run, range.last);
     this.levels.sealed({ number: run, ranks }, range, entries);
     const isWhole = hasEnded && !this.isLong(run, 1);
+    if (isWhole) this.#fresh.delete(run);
     if (this.levels.isDue(run, isWhole)) {
       bytes += this.levels.raise({ number: run, ranks });
     }
-    return rows.reduce((sum, { record }) => sum + record.length, 0) - bytes;
+    return rows.reduce((sum, row) => sum + row.bytes, 0) - bytes;
+  }
+
+  /**
+   * Entries have been committed to the tail. They need not be read again when they are sealed.
+   */
+  committed({ number, ranks }: LeveledRun, entries: readonly JournalEntry[]): void {
+    const fresh = this.#fresh.get(number) ?? new Map<number, IterationRecord>();
+    this.#fresh.set(number, fresh);
+    for (const { record, sequence } of entries) {
+      if (record.type === 'iteration') fresh.set(sequence, record);
+    }
+    // Others seal what this process stores, or the run has come to its end.
+    if (fresh.size > 2 * (BLOCK_RECORDS + keptRows(ranks))) this.#fresh.delete(number);
+  }
+
+  #tailEntry(run: number, sequence: number): IterationEntry {
+    const fresh = this.#fresh.get(run);
+    const record = fresh?.get(sequence);
+    if (record === undefined)
+      return entryOf(this.#statements.tailRow.get(run, sequence)!);
+    fresh!.delete(sequence);
+    return { sequence, record };
   }
 
   /** Whether the tail has enough records for a block. */
@@ -248,9 +274,12 @@ function prepare(database: Database.Database) {
       INSERT INTO iteration_blocks (run, level, first_sequence, last_sequence,
         min_iteration, max_iteration, records, bytes, content)
       VALUES (@run, 0, @first, @last, @least, @most, @records, @bytes, @content)`),
-    oldest: database.prepare<[number, number], TailRow>(`
-      SELECT sequence, record FROM iterations
+    oldest: database.prepare<[number, number], { sequence: number; bytes: number }>(`
+      SELECT sequence, length(record) AS bytes FROM iterations
       WHERE run = ? ORDER BY sequence LIMIT ?`),
+    tailRow: database.prepare<[number, number], TailRow>(
+      'SELECT sequence, record FROM iterations WHERE run = ? AND sequence = ?',
+    ),
     forget: database.prepare<[number, number]>(
       'DELETE FROM iterations WHERE run = ? AND sequence <= ?',
     ),

@@ -95,6 +95,12 @@ export interface StoredBatch {
   readonly refusal: ErrorData | undefined;
 }
 
+/** Entries of a run in progress as they were stored. */
+interface Stored {
+  readonly run: RunRow;
+  readonly entries: readonly JournalEntry[];
+}
+
 /** A run that has not ended, as far as the store knows. */
 export interface OpenJournals {
   readonly someEnded: boolean;
@@ -211,13 +217,18 @@ export class RunStore {
     entries: readonly JournalEntry[],
     { node, seen }: AppendFrom = {},
   ): StoredBatch {
-    const append = (): StoredBatch => {
+    const append = (): StoredBatch & { readonly stored: Stored | undefined } => {
       const row = this.#row(id);
       const journal = this.#journal(row, node);
       const fresh = entries.filter((entry) => entry.sequence > journal.last_sequence);
       const missed = this.#after(row, seen ?? row.last_sequence);
       if (fresh.length === 0) {
-        return { summary: summaryOf(row), entries: missed, refusal: undefined };
+        return {
+          summary: summaryOf(row),
+          entries: missed,
+          refusal: undefined,
+          stored: undefined,
+        };
       }
       const written = writeRecords(this.#tables, row, journal, fresh);
       const summary = this.summary(id);
@@ -226,9 +237,16 @@ export class RunStore {
         summary,
         entries: [...missed, ...written.entries],
         refusal: written.refusal,
+        stored: hasEnded(summary.state)
+          ? undefined
+          : { run: row, entries: written.entries },
       };
     };
-    return this.#guard(() => this.#database.transaction(append).immediate());
+    const { stored, ...batch } = this.#guard(() =>
+      this.#database.transaction(append).immediate(),
+    );
+    if (stored !== undefined) this.#archive.committed(stored.run, stored.entries);
+    return batch;
   }
 
   /**
