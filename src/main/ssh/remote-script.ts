@@ -26,8 +26,8 @@ export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
 
 /**
  * The script's stdin is empty; its exit code is not an error.
- * @throws GradwireError `SSH_SCRIPT_BROKEN` or `SSH_PASSWORD_EXPIRED` if the host did not run
- * it to its end, and those of `RemoteConnection.run`
+ * @throws GradwireError `SSH_SCRIPT_BROKEN`, `SSH_CHANNEL_CLOSED` or `SSH_PASSWORD_EXPIRED` if the
+ * host did not run it to its end, and those of `RemoteConnection.run`
  */
 export async function runScript(
   connection: RemoteConnection,
@@ -72,8 +72,9 @@ async function whyBroken(
   connection: RemoteConnection,
   name: string,
   mark: string,
-  { code, stdout, stderr }: CommandResult,
+  result: CommandResult,
 ): Promise<GradwireError> {
+  const { code, stdout, stderr } = result;
   const place = placeOf(connection.target);
   const said = printable(stderr || stdout).slice(-200);
   if (
@@ -91,7 +92,19 @@ async function whyBroken(
   const what = `the remote shell did not finish ${name}`;
   const broken = (why: string, next: string): GradwireError =>
     failure('SSH_SCRIPT_BROKEN', `${what}: ${why}`, { place, next });
-  if (stdout.includes(`\n${mark}-cut\n`) || (await runsCommands(connection, mark))) {
+  const wasCut = stdout.includes(`\n${mark}-cut\n`);
+  const hasBegun = stdout.includes(`\n${mark}\n`);
+  const probe = wasCut || hasBegun ? undefined : await runsCommands(connection, mark);
+  // Most servers say how a command ended, if they wait for its end.
+  const mayBeClosed = hasBegun || (probe !== undefined && hasEnded(probe));
+  if (!wasCut && !hasEnded(result) && mayBeClosed) {
+    return failure(
+      'SSH_CHANNEL_CLOSED',
+      `the server closed the channel of ${name} before it had ended`,
+      { place, next: CHANNEL_TIMEOUT },
+    );
+  }
+  if (wasCut || probe !== undefined) {
     return broken(
       'a start file of that account reads the shell’s input',
       'Let .bashrc, .profile or .cshrc there read input in interactive shells only, or from /dev/null.',
@@ -104,18 +117,25 @@ async function whyBroken(
   );
 }
 
-/** Whether the login shell runs a command that needs no input. */
+const CHANNEL_TIMEOUT =
+  'It may close channels over which nothing is sent for a while: if its sshd_config has a ' +
+  'ChannelTimeout, ask its administrator for a longer one, such as ChannelTimeout session:*=10m.';
+
+const hasEnded = ({ code, signal }: CommandResult): boolean =>
+  code !== null || signal !== null;
+
+/** A command that needs no input, if the login shell runs it. */
 async function runsCommands(
   connection: RemoteConnection,
   mark: string,
-): Promise<boolean> {
+): Promise<CommandResult | undefined> {
   try {
     // In two parts, which only a shell joins: a forced command may repeat what it is given.
     const [first, second] = [mark.slice(0, 12), mark.slice(12)];
     const command = `printf '%s%s' ${first} ${second}`;
-    const { stdout } = await connection.run(command, { deadlineMs: PROBE_MS });
-    return stdout.includes(mark);
+    const result = await connection.run(command, { deadlineMs: PROBE_MS });
+    return result.stdout.includes(mark) ? result : undefined;
   } catch {
-    return false; // The script's own failure says more.
+    return undefined; // The script's own failure says more.
   }
 }

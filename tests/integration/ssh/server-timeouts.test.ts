@@ -1,7 +1,9 @@
 /** Servers that close what nothing was sent over for a while (OpenSSH 9.2 and later). */
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
+import { runScript } from '../../../src/main/ssh/remote-script.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
@@ -30,6 +32,30 @@ test(
     }
   },
 );
+
+test('a channel that the server closes because its script is silent is named', async () => {
+  await using server = await SshServer.start({
+    config: ['ChannelTimeout *=1 session:*=1'],
+  });
+  await using connection = await SshConnection.open(server.target());
+  await expect(runScript(connection, 'sleep 3')).rejects.toMatchObject({
+    code: 'SSH_CHANNEL_CLOSED',
+    message: 'the server closed the channel of the script before it had ended',
+    next: expect.stringContaining('ChannelTimeout') as string,
+  });
+  expect((await runScript(connection, 'echo in time')).stdout).toBe('in time\n');
+});
+
+test('one that it closes while start files are slow is named, too', async () => {
+  await using server = await SshServer.start({
+    shellStart: '[ -e "$HOME/slow" ] || { : > "$HOME/slow"; sleep 3; }\n',
+    config: ['ChannelTimeout *=1 session:*=1'],
+  });
+  await using connection = await SshConnection.open(server.target());
+  await expect(runScript(connection, 'echo in')).rejects.toMatchObject({
+    code: 'SSH_CHANNEL_CLOSED',
+  });
+});
 
 test(
   'a run goes on whose channel the server closes because nothing is recorded',
