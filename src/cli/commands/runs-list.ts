@@ -6,6 +6,7 @@ import { describeMetric } from '../../shared/metric.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { describeQueued, queueAdvice } from '../../shared/records/queue-text.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import { reportError } from '../text/report-error.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { date, loss } from '../text/quantities.ts';
@@ -53,6 +54,7 @@ async function list(options: ListOptions): Promise<void> {
       );
     }
     const runs = store.list(options);
+    for (const error of store.takeDamage()) reportError(error);
     if (options.json) {
       for (const run of runs) process.stdout.write(`${JSON.stringify(run)}\n`);
     } else if (runs.length === 0) {

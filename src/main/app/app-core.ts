@@ -260,13 +260,18 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         ...(residual === undefined ? {} : { residual }),
       }),
     // Calls that only read are async so that errors reject instead of throwing.
-    runs: async (query) => store.list(query),
+    runs: async (query) => {
+      const runs = store.list(query);
+      for (const error of store.takeDamage()) outbox.notice(error.toData());
+      return runs;
+    },
     run: async (id) => store.shown(id),
     iterations: async (run, { most, ...range }) => store.iterations(run, range, most),
     bins: async (run, query) => store.bins(run, query),
     runLog: async (run, after) => store.logAfter(run, after),
     setDeleted: async (run, deleted) => {
-      outbox.changed(store.setDeleted(run, deleted));
+      store.setDeleted(run, deleted);
+      outbox.changed(store.summary(run));
     },
     history: async () => historyDesk.status(),
     purge: async () => {

@@ -1,14 +1,21 @@
 /**
  * SQLite's errors as coded errors. Only external causes are translated (damage, a full
- * disk, a lock); a failed constraint or invalid SQL is our own defect and is passed on
+ * disk, a lock, rows that no version wrote so); a failed constraint or invalid SQL is our own defect and is passed on
  * unchanged.
  */
 import Database from 'better-sqlite3';
+import { z } from 'zod';
 import { failure } from '../../shared/errors.ts';
+import { plainIssue } from '../../shared/plain-issue.ts';
+import { invalidRow } from './stored-json.ts';
 
 /** The error to throw instead of a database call's error. */
 export function databaseError(thrown: unknown, file: string): unknown {
+  // Rows are read as JSON, and by schemas.
+  if (thrown instanceof SyntaxError) return damaged(file, thrown.message);
+  if (thrown instanceof z.ZodError) return damaged(file, plainIssue(thrown.issues[0]!));
   if (!(thrown instanceof Database.SqliteError)) return thrown;
+  if (thrown.message === 'malformed JSON') return damaged(file, 'it is not JSON');
   const primary = thrown.code.split('_').slice(0, 2).join('_');
   const detail = `${file}: ${thrown.message} (${thrown.code})`;
   switch (primary) {
@@ -40,3 +47,6 @@ export function databaseError(thrown: unknown, file: string): unknown {
       return thrown;
   }
 }
+
+const damaged = (file: string, why: string): Error =>
+  invalidRow(`${file}: ${why}`, 'Restore the file from a copy, or move it away.');

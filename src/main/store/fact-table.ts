@@ -11,6 +11,7 @@ import type { NodeFacts } from '../../shared/node-status.ts';
 import { readPreflight } from '../../shared/preflight.ts';
 import { databaseError } from './database-error.ts';
 import type { KnownNode } from './link-table.ts';
+import { jsonOrNothing } from './stored-json.ts';
 
 interface Row {
   readonly name: string;
@@ -71,7 +72,7 @@ export class FactTable {
     const known = this.#networks.get(row.network);
     if (known !== undefined) return known;
     // One that another version wrote in another form counts as none.
-    const profile = networkProfileSchema.safeParse(JSON.parse(row.network)).data;
+    const profile = networkProfileSchema.safeParse(jsonOrNothing(row.network)).data;
     if (profile !== undefined) this.#networks.set(row.network, profile);
     return profile;
   }
@@ -114,7 +115,7 @@ function prepare(database: Database.Database) {
 
 /** A report that another version wrote in another form counts as none. */
 function factsOf({ preflight, checked_at: at, agent }: Row): NodeFacts {
-  const seen = preflight === null ? undefined : readPreflight(JSON.parse(preflight));
+  const seen = readPreflight(jsonOrNothing(preflight));
   return {
     ...(seen === undefined || at === null ? {} : { preflight: seen, checkedAt: at }),
     ...(agent === null ? {} : { agent }),

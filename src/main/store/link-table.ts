@@ -6,6 +6,7 @@ import {
   type LinkStatus,
 } from '../../shared/link-status.ts';
 import { databaseError } from './database-error.ts';
+import { jsonOrNothing } from './stored-json.ts';
 
 /** A machine's name, and what distinguishes it from another machine of that name. */
 export interface KnownNode {
@@ -87,6 +88,6 @@ function prepare(database: Database.Database) {
 const statusOf = (row: Row): LinkStatus => ({
   from: row.from_node,
   to: row.to_node,
-  measure: linkMeasureSchema.safeParse(JSON.parse(row.measure ?? 'null')).data,
-  failure: linkFailureSchema.safeParse(JSON.parse(row.failure ?? 'null')).data,
+  measure: linkMeasureSchema.safeParse(jsonOrNothing(row.measure)).data,
+  failure: linkFailureSchema.safeParse(jsonOrNothing(row.failure)).data,
 });

@@ -2,13 +2,23 @@
 import type Database from 'better-sqlite3';
 import { inputError } from '../../shared/errors.ts';
 import { nodeEntrySchema, type NodeEntry } from '../../shared/node-entry.ts';
+import { plainIssue } from '../../shared/plain-issue.ts';
 import { unknownNode } from '../../shared/unknown-node.ts';
 import { databaseError } from './database-error.ts';
+import { LegibleRows } from './legible-rows.ts';
+import { invalidRow, jsonOrNothing } from './stored-json.ts';
+
+interface Row {
+  readonly name: string;
+  /** A `NodeEntry` as JSON. */
+  readonly entry: string;
+}
 
 export class NodeTable {
   readonly #database: Database.Database;
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #legible = new LegibleRows();
 
   constructor(database: Database.Database, file: string) {
     this.#database = database;
@@ -17,7 +27,9 @@ export class NodeTable {
   }
 
   list(): readonly NodeEntry[] {
-    return this.#guard(() => this.#statements.all.all().map(entryOf));
+    return this.#guard(() =>
+      this.#legible.read(this.#statements.all.all(), ({ name }) => name, entryOf),
+    );
   }
 
   get(name: string): NodeEntry | undefined {
@@ -90,7 +102,8 @@ export class NodeTable {
   /** @throws GradwireError `NODE_UNKNOWN` */
   remove(name: string): void {
     const remove = (): void => {
-      this.named(name);
+      // One that is damaged can be removed.
+      if (this.#statements.one.get(name) === undefined) this.named(name);
       this.#statements.remove.run(name);
       this.#statements.forgetRenamed.run(name);
       this.#statements.forgetFacts.run(name);
@@ -111,11 +124,11 @@ export class NodeTable {
 
 function prepare(database: Database.Database) {
   return {
-    all: database.prepare<[], { entry: string }>(
-      'SELECT entry FROM nodes ORDER BY added_at, name',
+    all: database.prepare<[], Row>(
+      'SELECT name, entry FROM nodes ORDER BY added_at, name',
     ),
-    one: database.prepare<[string], { entry: string }>(
-      'SELECT entry FROM nodes WHERE name = ?',
+    one: database.prepare<[string], Row>(
+      'SELECT name, entry FROM nodes WHERE name = ?',
     ),
     add: database.prepare<[string, string, number]>(
       'INSERT INTO nodes (name, entry, added_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
@@ -156,5 +169,12 @@ const exists = (name: string): Error =>
     next: `Choose another name, or remove it: gradwire nodes remove ${name}.`,
   });
 
-const entryOf = ({ entry }: { readonly entry: string }): NodeEntry =>
-  nodeEntrySchema.parse(JSON.parse(entry));
+/** @throws GradwireError `HISTORY_ROW_INVALID` */
+function entryOf({ entry, name }: Row): NodeEntry {
+  const parsed = nodeEntrySchema.safeParse(jsonOrNothing(entry));
+  if (parsed.success) return parsed.data;
+  throw invalidRow(
+    `machine ${name}: ${plainIssue(parsed.error.issues[0]!)}`,
+    `Remove that machine: gradwire nodes remove ${name}.`,
+  );
+}

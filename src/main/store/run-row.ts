@@ -1,10 +1,13 @@
 /** A run's row in the database, and its summary. */
+import { z } from 'zod';
 import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
 import type { ErrorData } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { MetricKind } from '../../shared/metric.ts';
+import { metricKindSchema } from '../../shared/metric.ts';
+import { errorDataSchema } from '../../shared/records/fields.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunState, RunSummary } from '../../shared/rpc/rpc.ts';
+import { invalidColumn, storedJson, storedSpec } from './stored-json.ts';
 
 export interface RunRow {
   readonly number: number;
@@ -12,8 +15,6 @@ export interface RunRow {
   readonly name: string;
   /** ExperimentSpec as JSON. */
   readonly spec: string;
-  /** The network that it asks to emulate, as JSON; null: the real one. */
-  readonly network: string | null;
   /** The switches requested at launch, SwitchRequest[] as JSON. */
   readonly switches: string;
   /** The process that launched it, while the run is starting. */
@@ -67,28 +68,31 @@ export interface MissingJournal {
 }
 
 export function summaryOf(row: RunRow): RunSummary {
+  const { id } = row;
+  const spec = storedSpec(row);
+  const error = row.error === null ? undefined : storedError(row.error, id);
   return {
-    id: row.id,
+    id,
     name: row.name,
-    state: stateOf(row),
+    state: stateOf(row, error),
     createdAt: row.created_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
     iterations: row.iterations,
     iterationsPlanned: row.iterations_planned,
     ranks: row.ranks,
-    nodes: nodesOf(JSON.parse(row.spec) as ExperimentSpec),
+    nodes: nodesOf(spec),
     model: row.model,
     dataset: row.dataset,
-    ...emulatedOf(row),
-    methods: JSON.parse(row.methods) as string[],
+    ...emulatedOf(spec, id),
+    methods: storedJson(row.methods, namesSchema, id, 'methods'),
     ...(row.loss === null ? {} : { loss: row.loss }),
     ...(row.metric === null ? {} : { metric: row.metric }),
     ...(row.metric_kind === null
       ? {}
-      : { metricKind: JSON.parse(row.metric_kind) as MetricKind }),
-    ...(row.error === null || row.state !== 'failed'
-      ? {}
-      : { error: JSON.parse(row.error) as ErrorData }),
+      : {
+          metricKind: storedJson(row.metric_kind, metricKindSchema, id, 'metric_kind'),
+        }),
+    ...(error === undefined || row.state !== 'failed' ? {} : { error }),
     ...queueOf(row),
     ...missingOf(row),
     ...(row.bytes === null ? {} : { bytes: row.bytes }),
@@ -96,27 +100,38 @@ export function summaryOf(row: RunRow): RunSummary {
   };
 }
 
+const namesSchema = z.array(z.string());
+/** Later versions may say more of an error. */
+const errorSchema = errorDataSchema.loose();
+const recordSchema = z.looseObject({ type: z.string() });
+
+const storedError = (text: string, run: string): ErrorData =>
+  storedJson(text, errorSchema, run, 'error');
+
 /** A run that was stopped before it could record so has failed in the database. */
-function stateOf({ state, error }: RunRow): RunSummary['state'] {
-  if (state !== 'failed' || error === null) return state;
-  return (JSON.parse(error) as ErrorData).code === 'RUN_STOPPED' ? 'stopped' : state;
+function stateOf({ state }: RunRow, error: ErrorData | undefined): RunSummary['state'] {
+  return state === 'failed' && error?.code === 'RUN_STOPPED' ? 'stopped' : state;
 }
 
-function emulatedOf({ network }: RunRow): Pick<RunSummary, 'emulated'> {
-  if (network === null) return {};
-  const asked = JSON.parse(network) as ExperimentSpec['network'];
-  return asked === undefined
-    ? {}
-    : { emulated: describeEmulated(emulatedNetwork(asked)) };
+function emulatedOf(
+  { network }: ExperimentSpec,
+  run: string,
+): Pick<RunSummary, 'emulated'> {
+  if (network === undefined) return {};
+  try {
+    return { emulated: describeEmulated(emulatedNetwork(network)) };
+  } catch {
+    throw invalidColumn(run, 'spec', 'its network is none');
+  }
 }
 
-function missingOf({ missing }: RunRow): Pick<RunSummary, 'missing'> {
-  const nodes = missing === null ? [] : (JSON.parse(missing) as string[]);
+function missingOf({ id, missing }: RunRow): Pick<RunSummary, 'missing'> {
+  const nodes = missing === null ? [] : storedJson(missing, namesSchema, id, 'missing');
   return nodes.length === 0 ? {} : { missing: nodes };
 }
 
-function queueOf({ queue }: RunRow): Pick<RunSummary, 'queue'> {
+function queueOf({ id, queue }: RunRow): Pick<RunSummary, 'queue'> {
   if (queue === null) return {};
-  const record = JSON.parse(queue) as RunRecord;
+  const record = storedJson(queue, recordSchema, id, 'queue') as unknown as RunRecord;
   return record.type === 'queued' ? { queue: record } : {};
 }

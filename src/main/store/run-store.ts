@@ -38,6 +38,7 @@ import {
   type IterationPiece,
   type IterationRange,
 } from './iteration-reader.ts';
+import { LegibleRows } from './legible-rows.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
 import {
@@ -53,6 +54,7 @@ import {
   type RunRow,
 } from './run-row.ts';
 import { PAGE, prepareStatements, type Statements } from './statements.ts';
+import { storedSpec } from './stored-json.ts';
 import { entriesOf, entryOf, fittingRows } from './stored-rows.ts';
 
 export interface NewRun {
@@ -152,6 +154,7 @@ export class RunStore {
   readonly #statements: Statements;
   readonly #archive: IterationArchive;
   readonly #reader: IterationReader;
+  readonly #legible = new LegibleRows();
   #dataVersion: number | undefined;
 
   private constructor(file: string, { database, readOnly }: OpenedDatabase) {
@@ -342,7 +345,7 @@ export class RunStore {
   }
 
   spec(id: string): ExperimentSpec {
-    return this.#guard(() => JSON.parse(this.#row(id).spec) as ExperimentSpec);
+    return this.#guard(() => storedSpec(this.#row(id)));
   }
 
   /** The switches requested when the run was launched. */
@@ -357,7 +360,7 @@ export class RunStore {
         const row = this.#row(id);
         return {
           ...summaryOf(row),
-          spec: JSON.parse(row.spec) as ExperimentSpec,
+          spec: storedSpec(row),
           events: this.#statements.events
             .all(row.number)
             .map(({ record }) => JSON.parse(record) as RunEvent),
@@ -389,7 +392,7 @@ export class RunStore {
         before === 0 ? 0 : this.#statements.countEvents.get(run)!.count - shown.length;
       return {
         ...summaryOf(row),
-        spec: JSON.parse(row.spec) as ExperimentSpec,
+        spec: storedSpec(row),
         events: shown.map(({ record }) => JSON.parse(record) as RunEvent),
         ...(omitted === 0 ? {} : { omittedEvents: omitted }),
         lastSequence: row.last_sequence,
@@ -401,23 +404,30 @@ export class RunStore {
   list(query: RunQuery = {}): readonly RunSummary[] {
     const words = (query.search ?? '').replace(/[\\%_]/g, '\\$&');
     return this.#guard(() =>
-      this.#statements.listRuns
-        .all({
+      this.#legible.read(
+        this.#statements.listRuns.all({
           deleted: query.deleted === true ? 1 : 0,
           search: `%${words}%`,
           limit: query.limit ?? 100,
           offset: query.offset ?? 0,
-        })
-        .map(summaryOf),
+        }),
+        idOf,
+        summaryOf,
+      ),
     );
+  }
+
+  /** Why runs are left out of lists: their rows are damaged. Each is told once. */
+  takeDamage(): readonly GradwireError[] {
+    return this.#legible.takeDamage();
   }
 
   unended(): readonly UnendedRun[] {
     return this.#guard(() =>
-      this.#statements.unendedRuns.all().map((row) => ({
+      this.#legible.read(this.#statements.unendedRuns.all(), idOf, (row) => ({
         id: row.id,
         name: row.name,
-        nodes: nodesOf(JSON.parse(row.spec) as ExperimentSpec),
+        nodes: nodesOf(storedSpec(row)),
         starting: row.state === 'starting',
         launcher: row.launcher ?? undefined,
       })),
@@ -532,8 +542,8 @@ export class RunStore {
     }
   }
 
-  setDeleted(id: string, deleted: boolean): RunSummary {
-    return this.space.freeing(() => {
+  setDeleted(id: string, deleted: boolean): void {
+    this.space.freeing(() => {
       const row = this.#row(id);
       if (deleted && !hasEnded(row.state)) {
         throw inputError('RUN_NOT_ENDED', `run ${id} is still in progress`, {
@@ -541,7 +551,6 @@ export class RunStore {
         });
       }
       this.#statements.setDeleted.run(deleted ? 1 : 0, row.number);
-      return this.summary(id);
     });
   }
 
@@ -567,10 +576,7 @@ export class RunStore {
     return entries;
   }
 
-  #journal(
-    row: RunRow,
-    node = nodesOf(JSON.parse(row.spec) as ExperimentSpec)[0]!,
-  ): JournalRow {
+  #journal(row: RunRow, node = nodesOf(storedSpec(row))[0]!): JournalRow {
     const journal = this.#statements.journal.get(row.number, node);
     if (journal !== undefined) return journal;
     throw failure(
@@ -661,6 +667,8 @@ export class RunStore {
     }
   }
 }
+
+const idOf = ({ id }: RunRow): string => id;
 
 const purgedRun = (id: string): Error =>
   inputError('RUN_PURGED', `run ${id} was deleted for good`, {

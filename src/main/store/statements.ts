@@ -17,7 +17,7 @@ const IS_MISSING = `ending IS NULL AND (state <> 'failed' OR journals.last_seque
  * Columns of a run. They include the place in the cluster's queue of one that has not ended.
  * A long run may have thousands of events, and this query runs with every batch of records.
  */
-const RUN = `runs.*, spec -> '$.network' AS network, CASE WHEN state IN ('starting', 'running') THEN (
+const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
     SELECT record FROM (
       SELECT record, sequence FROM events
       WHERE run = runs.number ORDER BY sequence DESC LIMIT ${NEWEST_EVENTS})
