@@ -2,6 +2,7 @@ import js from '@eslint/js';
 import svelte from 'eslint-plugin-svelte';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
+import { docSubjectRule } from './eslint-doc-comments.js';
 import { roomRule } from './eslint-rooms.js';
 
 /** Functions of Math whose results the standard leaves to the engine. */
@@ -36,8 +37,10 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    plugins: { gradwire: { rules: { rooms: roomRule } } },
-    rules: { 'gradwire/rooms': 'error' },
+    plugins: {
+      gradwire: { rules: { rooms: roomRule, 'doc-subject': docSubjectRule } },
+    },
+    rules: { 'gradwire/rooms': 'error', 'gradwire/doc-subject': 'error' },
   },
   {
     // What ranks compute has to have the same bits on every machine.
