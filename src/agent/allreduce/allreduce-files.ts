@@ -106,7 +106,7 @@ export interface AllreduceReport {
   readonly algorithm: string;
   readonly op: ReduceOperation;
   readonly dtype: ValueType;
-  /** Absent if nothing was quantised. */
+  /** Quantization of the messages; absent if nothing was quantised. */
   readonly quantize?: Quantization | undefined;
   /** Number of servers, for an algorithm that has them. */
   readonly servers?: number | undefined;
@@ -115,7 +115,7 @@ export interface AllreduceReport {
   /** The transport that carried the messages, also for `auto`. */
   readonly transport: TransportKind;
   readonly encrypted: boolean;
-  /** Absent for plain loopback. */
+  /** The emulated network; absent for plain loopback. */
   readonly emulated?: EmulatedNetwork | undefined;
   /** Time of the collective alone, on the slowest rank. */
   readonly ms: number;
@@ -249,7 +249,7 @@ function cheapest(
   return placedSeconds(bestSparse, sparse, cost) < seconds ? bestSparse : best;
 }
 
-/** Only f32 sums can be quantised, by collectives that support it. */
+/** Refuses quantization of sums that are not f32, and by collectives that do not support it. */
 function requireQuantizable(task: AllreduceTask): void {
   const { algorithm, operation, values = 'f32' } = task;
   if (algorithm !== 'auto') assertQuantizes(findCollective(algorithm));

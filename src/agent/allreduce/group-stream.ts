@@ -51,7 +51,7 @@ const reduceScatterSchema = z.strictObject({ quantization: quantizationSchema })
 const allreduceSchema = z.strictObject({
   algorithm: z.string().optional(),
   quantization: quantizationSchema.optional(),
-  /** Checked against the ranks. */
+  /** Number of servers, which is checked against the ranks. */
   servers: z.number().optional(),
 });
 

@@ -77,7 +77,7 @@ const joinSchema = z
     encrypt: z.boolean().optional(),
     timeoutMs: limit.optional(),
     silenceMs: limit.optional(),
-    /** Checked against the ranks. */
+    /** Places, which are checked against the ranks. */
     places: z.array(z.unknown()).readonly().optional(),
     kernels: z
       .custom<JoinOptions['kernels']>(
