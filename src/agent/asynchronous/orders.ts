@@ -20,7 +20,7 @@ export type Order =
       readonly form: Form;
       /** Bytes that follow; for a sparse push, of the indices and of the values alike. */
       readonly bytes: number;
-      /** η. */
+      /** Learning rate η. */
       readonly lr: number;
     }
   /** The residual of an ended method follows, for the server's whole range. */
@@ -34,7 +34,7 @@ export type Order =
       readonly iteration: number;
       /** Whether all ranks should meet, because there is something to agree on. */
       readonly wantsMeeting: boolean;
-      /** Default: no request. */
+      /** The iteration to begin next; default: no request. */
       readonly asks?: number | undefined;
     }
   /** May this iteration begin, and with which weights? */

@@ -17,7 +17,7 @@ import { ServerClient, type PullRequest, type PushEnd } from './server-client.ts
 import { WeightServer, type ServerSettings } from './weight-server.ts';
 
 export interface AsynchronousSettings extends ServerSettings {
-  /** S. */
+  /** S, the number of servers. */
   readonly servers: number;
   /** Iterations between two drains of a rank's residual, on average; default: none. */
   readonly drainEvery?: number | undefined;

@@ -39,7 +39,7 @@ export interface ServerClientOptions {
   readonly arena: Arena;
   readonly tensors: readonly FlatTensor[];
   readonly plan: ExchangePlan;
-  /** The first decides on meetings. */
+  /** Links to the servers, of which the first decides on meetings. */
   readonly serverLinks: readonly ServerLink[];
   /** The server on this rank, if there is one. */
   readonly own: WeightServer | undefined;
@@ -99,7 +99,7 @@ export class ServerClient {
     await Promise.all(sends);
   }
 
-  /** More of this iteration's gradient: flat, in the arena. */
+  /** Pushes more of this iteration's gradient: flat, in the arena. */
   async pushLeftover(leftover: Vector, lr: number): Promise<void> {
     const { arena, own, rank, serverLinks } = this.#options;
     const sends = serverLinks.flatMap(({ line, range }) => {
@@ -129,8 +129,8 @@ export class ServerClient {
   }
 
   /**
-   * Like `pushed`, then `ask`, in one message. Later messages follow it; the answer may still
-   * be on its way.
+   * Does what `pushed` and then `ask` do, in one message. Later messages follow it; the answer may
+   * still be on its way.
    */
   pushedAndAsk(end: PushEnd, ask: PullRequest): Promise<Reply> {
     return this.#askAll(ask, end);

@@ -34,7 +34,7 @@ import { StalenessBound } from './staleness-bound.ts';
 import { WeightShard, type ShardSettings } from './weight-shard.ts';
 
 export interface ServerSettings extends Omit<ShardSettings, 'workers'> {
-  /** s. */
+  /** Staleness bound s. */
   readonly staleness: number;
   /** Iterations that each worker begins at once after a meeting. */
   readonly trainerThreads: number;
@@ -327,7 +327,7 @@ export class WeightServer implements Disposable {
     for (const { reader } of this.#buckets) reader?.[Symbol.dispose]();
   }
 
-  /** Kept at the largest size requested so far. */
+  /** Returns memory, which is kept at the largest size requested so far. */
   #room(key: string, bytes: number): Region {
     const kept = this.#scratch.get(key);
     if (kept !== undefined && kept.bytes >= bytes) return kept;

@@ -21,12 +21,12 @@
 import type { BucketShare, SharePiece } from './bucket-share.ts';
 
 export interface ShardSettings {
-  /** P. */
+  /** P, the number of workers. */
   readonly workers: number;
-  /** μ. */
+  /** Momentum μ. */
   readonly momentum: number;
   readonly nesterov: boolean;
-  /** λ. */
+  /** Weight decay λ. */
   readonly weightDecay: number;
 }
 
@@ -70,7 +70,7 @@ export class WeightShard {
   }
 
   /**
-   * Like `push`, for a gradient that is 0 elsewhere. Without momentum it costs only its
+   * Pushes as `push` does a gradient that is 0 elsewhere. Without momentum it costs only its
    * entries.
    */
   pushEntries(
