@@ -113,7 +113,7 @@ async function takeBase(): Promise<void> {
   }
 }
 
-/** The last used agents are kept and found first. */
+/** Marks this agent as used: the last used ones are kept and found first. */
 function markUsed(): void {
   try {
     utimesSync(import.meta.dirname, new Date(), new Date());
@@ -151,8 +151,8 @@ function enterHome(): boolean {
 }
 
 /**
- * Undefined if nothing listens. A supervisor greets at once; one that closes first is
- * shutting down.
+ * Connects to the supervisor; undefined if nothing listens. A supervisor greets at once; one that
+ * closes first is shutting down.
  */
 async function dial(): Promise<Socket | undefined> {
   if (!enterHome()) return undefined;
@@ -178,7 +178,10 @@ async function dial(): Promise<Socket | undefined> {
   });
 }
 
-/** One by one: Node's recursive mkdir calls a read-only file system a missing directory. */
+/**
+ * Makes directories one by one: Node's recursive mkdir calls a read-only file system a missing
+ * directory.
+ */
 function makeHome(): void {
   for (const directory of [path.dirname(home), home]) {
     try {
