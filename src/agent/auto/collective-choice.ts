@@ -93,7 +93,7 @@ export class BucketCarrier {
     }
   }
 
-  /** Undefined if the payloads are gathered rather than summed. */
+  /** The collective in use; undefined if the payloads are gathered rather than summed. */
   get collective(): CollectiveDefinition | undefined {
     return this.#collective;
   }

@@ -27,7 +27,7 @@ export interface Observation {
   readonly seconds: number;
   /** Seconds of compression and decompression. */
   readonly overhead: number;
-  /** Predicted for all messages, by the uncorrected constants. */
+  /** Costs predicted for all messages, by the uncorrected constants. */
   readonly terms: CostTerms;
   /** Sums by watched bucket; undefined if nothing was summed. */
   readonly sums: readonly (Sums | undefined)[];

@@ -129,7 +129,7 @@ export class ExchangeReview {
     return [...this.#advise(), ...this.#judge(seen)];
   }
 
-  /** Once per plan: what its buckets would move to by measured times. */
+  /** Tells once per plan what its buckets would move to by measured times. */
   #advise(): readonly Notice[] {
     const { carriers, heedsTimes, knowledge } = this.#options;
     if (heedsTimes || this.#advised) return [];
