@@ -15,7 +15,7 @@ const VERSION = 1;
 export interface RankCheckpoint {
   /** The next iteration. */
   readonly iteration: number;
-  /** Flat, in the order of the trainer's tensors. */
+  /** Weights, flat, in the order of the trainer's tensors. */
   readonly weights: Float32Array;
   /** The optimiser's state. */
   readonly state: Float32Array;
