@@ -31,7 +31,7 @@ import { kindOf } from './typed-array.ts';
 
 export interface LoneRankOptions {
   readonly method: string;
-  /** Missing ones have their defaults. */
+  /** Parameters of the method; missing ones have their defaults. */
   readonly parameters?: JsonObject | undefined;
   /** The shape of the vectors' tensor; its product is n. */
   readonly shape: readonly number[];

@@ -17,9 +17,7 @@ const word = z.int().min(0).max(0xffffffff);
 
 const provenanceSchema = z.strictObject({
   method: z.string().min(1).max(100),
-  /**
-   * All of them, including defaults, because another version may have other defaults.
-   */
+  /** Parameters, including defaults, because another version may have other defaults. */
   parameters: z.record(z.string(), z.json()),
   /** Elements of the vector. */
   n: z.int().min(0).max(MAXIMUM_LENGTH),
@@ -41,7 +39,7 @@ const vectorSchema = z.strictObject({
   shape: z.array(z.int().min(0)).min(1).max(MOST_SIDES),
   seed: word.optional(),
   rank: word.optional(),
-  /** Looked up when it is opened. */
+  /** Name of the backend, which is looked up when it is opened. */
   backend: z.unknown().optional(),
   n: z.unknown().optional(),
   iteration: z.unknown().optional(),

@@ -11,7 +11,7 @@ import { bytesSchema, floatsSchema } from './typed-array.ts';
 
 /** A rank's state between two iterations. */
 export interface RankState {
-  /** Empty if the method keeps none. */
+  /** Residual; empty if the method keeps none. */
   readonly residual: Float32Array;
   /** State as the method saved it. */
   readonly method: Uint8Array;
