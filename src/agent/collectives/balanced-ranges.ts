@@ -24,7 +24,7 @@ const BINS = 64;
 const WORDS = BINS + 2;
 export const HISTOGRAM_BYTES = 4 * WORDS;
 
-/** The same on all ranks; equal parts if no rank has an entry. */
+/** Agrees on ranges, the same on all ranks; equal parts if no rank has an entry. */
 export async function balancedRanges(
   communicator: Communicator,
   stream: SparseStream,
@@ -85,7 +85,7 @@ function rangesOf(
   }));
 }
 
-/** About how many of a rank's entries are below an index: within a bin, evenly spread. */
+/** Estimates how many of a rank's entries are below an index: within a bin, evenly spread. */
 function entriesBelow(histogram: Uint32Array, index: number): number {
   const count = histogram[0]!;
   let low = 0;

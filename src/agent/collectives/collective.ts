@@ -47,9 +47,9 @@ export interface Communicator {
    */
   noise(purpose: number): RandomStream;
   send(to: number, region: Region): Promise<void>;
-  /** Exactly `into.bytes` bytes. */
+  /** Receives exactly `into.bytes` bytes. */
   receive(from: number, into: Region): Promise<void>;
-  /** A message of at most `maximum` bytes, into memory that `place` chooses. */
+  /** Receives a message of at most `maximum` bytes, into memory that `place` chooses. */
   receiveSized(
     from: number,
     maximum: number,
@@ -100,7 +100,7 @@ export interface ExchangeShape extends CollectiveSettings {
   readonly nnz?: number | undefined;
   /** E[K], entries of the reduced result, where known or estimated. */
   readonly nnzReduced?: number | undefined;
-  /** Default: of f32. */
+  /** Bytes of a value; default: those of an f32. */
   readonly valueBytes?: ValueBytes | undefined;
 }
 
@@ -108,7 +108,7 @@ export type { NetworkCost };
 
 export interface CollectiveDefinition {
   readonly id: string;
-  /** Sent in every header; never reused, never renumbered. */
+  /** Code that every header carries; never reused, never renumbered. */
   readonly code: number;
   readonly title: string;
   readonly summary: string;
@@ -143,8 +143,8 @@ export interface CollectiveDefinition {
    */
   crossing?(shape: ExchangeShape, places: readonly number[]): number;
   /**
-   * May overwrite the payload's memory, unless the sum is partial. The result's memory is
-   * the communicator's scratch or the payload's own.
+   * Runs an exchange. May overwrite the payload's memory, unless the sum is partial. The result's
+   * memory is the communicator's scratch or the payload's own.
    */
   run(communicator: Communicator, payload: Payload): Promise<Combined>;
 }

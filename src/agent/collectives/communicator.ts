@@ -21,7 +21,7 @@ const FIRST_PURPOSE = 1 << 15;
 /** Operation codes from here on are not collectives, but a gather or a broadcast. */
 const FIRST_PRIMITIVE = 1000;
 
-/** Called with every message's bytes, framing excluded. */
+/** Counts the bytes of every message, framing excluded. */
 export interface MessageLedger {
   handed(bytes: number): void;
   consumed(bytes: number): void;
@@ -32,7 +32,7 @@ export interface CommunicatorOptions {
   readonly kernels: Kernels;
   readonly transport: Transport;
   readonly stream: number;
-  /** Default: sums. */
+  /** Operation that combines entries; default: sum. */
   readonly operation?: ReduceOperation | undefined;
   /** Type of the values in all payloads; default: f32. */
   readonly values?: ValueType | undefined;
@@ -102,7 +102,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     return this.#sequence;
   }
 
-  /** Before the first exchange, the same on all ranks. */
+  /** Sets the sequence before the first exchange, the same on all ranks. */
   goOnFrom(sequence: number): void {
     this.#sequence = sequence;
   }
@@ -137,7 +137,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     };
   }
 
-  /** Handed to and taken from the transport since `begin`, framing excluded. */
+  /** Bytes handed to and taken from the transport since `begin`, framing excluded. */
   get sentBytes(): number {
     return this.#sentBytes;
   }

@@ -29,7 +29,7 @@ const OPERATIONS = new Array<'sum'>(DIGITS + 1).fill('sum');
 export const LEAST = ofBits(1);
 
 /**
- * The same on all ranks; `LEAST` if at most k entries are not 0.
+ * Agrees on a threshold, the same on all ranks; `LEAST` if at most k entries are not 0.
  * @param values of this rank's part
  * @param sent entries that this rank sent
  */

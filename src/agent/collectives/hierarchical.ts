@@ -262,7 +262,7 @@ class HierarchicalAllreduce {
     });
   }
 
-  /** Does nothing if the peer is this rank. */
+  /** Sends part of the vector to a peer; does nothing if the peer is this rank. */
   #send(peer: number, vector: Vector): void {
     const { rank, valueBytes } = this.#communicator;
     if (peer === rank) return;

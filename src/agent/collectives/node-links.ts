@@ -61,7 +61,7 @@ function evenlySpread(bytes: number, places: readonly number[]): number {
   return bytes * Math.max(...leaving);
 }
 
-/** The same if every rank sends only to the next one. */
+/** Bytes that leave the busiest node if every rank sends this many to the next one alone. */
 export const crossingRing = (bytes: number, places: readonly number[]): number =>
   busiest(places, (rank) => [{ to: (rank + 1) % places.length, bytes }]);
 
@@ -72,8 +72,8 @@ interface Swap {
 }
 
 /**
- * The same for swaps at powers of two, plus the folding of pairs if P is not a power of
- * two.
+ * Bytes that leave the busiest node in swaps at powers of two, plus the folding of pairs if P is
+ * not a power of two.
  */
 export function crossingSwaps(
   swaps: readonly Swap[],

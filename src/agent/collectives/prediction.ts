@@ -57,7 +57,7 @@ export function predictAll(
   return predictSums(kind, [shape], network);
 }
 
-/** The same for several consecutive sums, all by one collective. */
+/** Predicts, as `predictAll`, several consecutive sums, all by one collective. */
 export function predictSums(
   kind: PayloadKind,
   shapes: readonly ExchangeShape[],

@@ -104,7 +104,7 @@ export function combineInOrder(
   }
 }
 
-/** The same sum, of decoded contributions. */
+/** Combines decoded contributions in the same order. */
 function combineQuantized(
   communicator: Communicator,
   own: Vector,

@@ -76,7 +76,7 @@ export function ringBytesSent(rank: number, shape: ExchangeShape): number {
 /** A chunk to receive: where it belongs, and what becomes of it. */
 interface Chunk {
   readonly vector: Vector;
-  /** Still a partial sum, to be added to this rank's elements. */
+  /** Whether it is still a partial sum, to be added to this rank's elements. */
   readonly partial: boolean;
   /** Whether that completes the sum. */
   readonly completes: boolean;

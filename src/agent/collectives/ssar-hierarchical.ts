@@ -163,7 +163,7 @@ interface Steps {
   readonly contributed: number;
   /** Ranks united in the streams that are swapped, by round. */
   readonly unions: readonly number[];
-  /** The same for folding before the rounds and unfolding after them. */
+  /** Ranks united in the streams that are folded before the rounds and unfolded after them. */
   readonly folds: readonly number[];
 }
 

@@ -30,7 +30,7 @@ const WIDTH = 1.5;
 /** Makes a slope 0 if no two shapes determine it. */
 const RIDGE = 1e-6;
 
-/** Expected by the model's seconds; at least 1 of what the wire takes. */
+/** Returns expected seconds divided by the model's, at least the part that the wire takes. */
 export function timedFactor(
   collective: CollectiveDefinition,
   shape: ExchangeShape,
