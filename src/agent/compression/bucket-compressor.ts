@@ -33,9 +33,9 @@ export interface Moves extends Partial<Disposable> {
    * @param seen whether there is none, or `encode` looks for it
    */
   begin?(seen: boolean): Answer<NotFiniteElement | undefined>;
-  /** Before `encode` and `exchange`: loads the gradient. */
+  /** Loads the gradient, before `encode` and `exchange`. */
   load?(): Answer<void>;
-  /** After `decode` and `exchange`: stores the average. */
+  /** Stores the average, after `decode` and `exchange`. */
   store?(): Answer<void>;
   /** The state, residual included, is no longer the one that the last `store` left. */
   restored?(): void;

@@ -46,7 +46,7 @@ import { VectorSample } from './vector-sample.ts';
 const LEAST_EVIDENCE = 8;
 /** Entries that reach a threshold, in multiples of k: where the search has room for them. */
 const MOST_REACHING = 12;
-/** The same, aimed at: fluctuations of a sample leave it above 3k/4. */
+/** Multiples of k to aim at: fluctuations of a sample leave it above 3k/4. */
 const REACHING = 3;
 
 const parameters = z.strictObject({

@@ -161,11 +161,11 @@ export interface ExpectedMessage {
 /** Kind of payload that travels, and whether a collective may sum it. */
 export type Carriage = Pick<MethodDefinition, 'payload' | 'reducible'>;
 
-/** Both in iterations; 0: never. */
+/** Intervals of replicas that drift, in iterations; 0: never. */
 export interface DriftSchedule {
-  /** Between two records of how far the replicas are apart. */
+  /** Iterations between two records of how far the replicas are apart. */
   readonly measureEvery: number;
-  /** Between two averages of their weights. */
+  /** Iterations between two averages of their weights. */
   readonly resyncEvery: number;
 }
 
@@ -176,7 +176,7 @@ export interface DriftSchedule {
 export interface LayerGuidance {
   /** The parameter for the share of the elements that is sent. */
   readonly share: string;
-  /** Ascending by their upper bounds of multiply-adds per element; the last is infinite. */
+  /** Rates, ascending by their upper bounds of multiply-adds per element; the last is infinite. */
   readonly rates: readonly { readonly upTo: number; readonly rate: number }[];
   /**
    * A rank's work per step for which the rates apply unchanged: samples, or predictions for

@@ -167,7 +167,7 @@ function requireLength(data: Region, bytes: number): void {
   throw payloadInvalid(qgd.id, `it ends ${bytes - data.bytes} bytes early`);
 }
 
-/** Summed in order in f64, so that every backend decides alike. */
+/** Computes ‖v‖₂, summed in order in f64, so that every backend decides alike. */
 function normOf(values: Float32Array): number {
   let squares = 0;
   for (let i = 0; i < values.length; i++) squares += values[i]! * values[i]!;

@@ -47,7 +47,7 @@ export const bucketBesideBits = {
 export const valuesLabel = ({ quantize }: ValueParameters): string =>
   quantize.bits === 0 ? '' : ` in ${quantize.bits} bits`;
 
-/** Exact values can be summed on their way, quantised ones only gathered. */
+/** Carriage of values: exact ones can be summed on their way, quantised ones only gathered. */
 export function carriageOfValues({ quantize }: ValueParameters): Carriage {
   return quantize.bits === 0
     ? { payload: 'sparse', reducible: true }
@@ -78,7 +78,7 @@ export function feedbackOf<V>(
     : new QuantizedFeedback(method, context, selection, quantizer);
 }
 
-/** Undefined if values are exact. */
+/** Returns the quantizer of values; undefined if they are exact. */
 function valueQuantizer({ quantize }: ValueParameters): Quantizer | undefined {
   const { bits, bucket } = quantize;
   return bits === 0 ? undefined : { levels: 2 ** (bits - 1) - 1, runLength: bucket };

@@ -135,7 +135,7 @@ export class SectionedCompressor<V> implements Compressor<V> {
     return { kind: 'quantized', length: this.#context.length, data };
   }
 
-  /** Dense sections leave no residual. */
+  /** Clears the residual of dense sections, which leave none. */
   #clearDense(residual: V): void {
     const { work } = this.#context;
     for (const { start, length, dense } of this.#sections) {

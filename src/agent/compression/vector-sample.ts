@@ -20,7 +20,7 @@ const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
 export class VectorSample<V> {
   readonly #work: Work<V>;
-  /** Undefined if vectors are summed whole. */
+  /** Entries of the sample; undefined if vectors are summed whole. */
   readonly #entries: Entries<V> | undefined;
   /** Room in which those that reach a threshold are collected to be counted. */
   readonly #room: StreamRoom | undefined;
@@ -68,7 +68,7 @@ export class VectorSample<V> {
   }
 }
 
-/** Ascending, one of each stretch of length / SAMPLED elements. */
+/** Indices of a sample, ascending, one of each stretch of length / SAMPLED elements. */
 export function sampledIndices(length: number): Uint32Array {
   return Uint32Array.from({ length: SAMPLED }, (_, i) => {
     const within = (i * GOLDEN_RATIO) % 1;
