@@ -37,7 +37,7 @@ const LEAST_SEGMENT_BYTES = 1448;
 const HOLD_BYTES = 256 * 2 ** 10;
 /** The most that is written ahead; links that fast are not emulated at their speed anyway. */
 const MOST_AHEAD_BYTES = 64 * 2 ** 20;
-/** Delivered at once; then the event loop gets a turn. */
+/** Bytes delivered at once; then the event loop gets a turn. */
 const TURN_BYTES = 256 * 2 ** 10;
 
 export interface CardTimer {

@@ -12,7 +12,7 @@ import {
   type SegmentHeader,
 } from './segment.ts';
 
-/** Delivered in pieces small enough for the receive queue to copy. */
+/** Bytes of a delivered piece, few enough for the receive queue to copy. */
 const PIECE_BYTES = 8 * 2 ** 10;
 
 /** The connection, as its lane needs it. */
@@ -100,7 +100,7 @@ export class Lane {
     return this.#held[0];
   }
 
-  /** Called when more may be sent, after `put` has returned false. */
+  /** Sets the function to call when more may be sent, after `put` has returned false. */
   onRefill(refill: () => void): void {
     this.#refill = refill;
   }
@@ -168,7 +168,7 @@ export class Lane {
     this.#settle();
   }
 
-  /** Forget what has come. */
+  /** Forgets what has come. */
   clear(): void {
     this.#held.length = 0;
     this.#heldBytes = 0;

@@ -25,7 +25,7 @@ export class SegmentReader {
   readonly #head = Buffer.alloc(SEGMENT_HEADER_BYTES);
   #headBytes = 0;
   #leftAt = 0;
-  /** Undefined between segments. */
+  /** Block of the segment being read; undefined between segments. */
   #block: Buffer | undefined;
   #bytes = 0;
   #filled = 0;
