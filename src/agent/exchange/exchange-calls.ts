@@ -22,7 +22,7 @@ export interface ExchangeResult {
   readonly collective: string;
   /** All ranks agreed to stop after this iteration. */
   readonly stop: boolean;
-  /** Like `stop`, but the run will resume later from a checkpoint. */
+  /** All ranks agreed to stop after this iteration; the run will resume later from a checkpoint. */
   readonly pause: boolean;
   /** Notices of `auto`, the same on all ranks. */
   readonly notices: readonly Notice[];
@@ -38,7 +38,7 @@ export interface ExchangeRequest {
   readonly inspects?: boolean | undefined;
   /** The iteration's number in errors; default: the engine's count. */
   readonly reportedIteration?: number | undefined;
-  /** η by which the average will be applied; where plans may keep updates. */
+  /** Learning rate η by which the average will be applied; where plans may keep updates. */
   readonly lr?: number | undefined;
   /** Whether the gradient is known to be finite; otherwise it is checked. */
   readonly isFinite?: boolean | undefined;
@@ -48,12 +48,12 @@ export interface ServeRequest {
   /** The iteration that all ranks begin. */
   readonly iteration: number;
   readonly settings: AsynchronousSettings;
-  /** Flat, the same on all ranks. */
+  /** Weights, flat, the same on all ranks. */
   readonly weights: Vector;
 }
 
 export interface PushRequest {
-  /** η, of this iteration. */
+  /** Learning rate η of this iteration. */
   readonly lr: number;
   /** Vector of the gradient in the arena; default: the exchanged gradient's. */
   readonly gradient?: Vector | undefined;
@@ -72,12 +72,12 @@ export type Asked =
 export interface PushResult extends ExchangeResult {
   /** Whether the rank's whole residual was sent along; `payload` includes it. */
   readonly drained: boolean;
-  /** Undefined if nothing was requested. */
+  /** The answer to the request; undefined if nothing was requested. */
   readonly asked: Asked | undefined;
 }
 
 export interface MeetResult extends Pick<ExchangeResult, 'profile' | 'stop' | 'pause'> {
-  /** Sent and received since the last push. */
+  /** Bytes sent and received since the last push. */
   readonly bytes: LedgerLine;
 }
 

@@ -90,7 +90,7 @@ export class ExchangeEngine implements Disposable {
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   #request = GO_ON;
-  /** η of the last exchange, where its plan keeps updates. */
+  /** Learning rate η of the last exchange, where its plan keeps updates. */
   #keptAt: number | undefined;
   /** The exchange in progress, if something else runs beside it. */
   #beside: { iteration: number; readiness: Readiness; isExposed: boolean } | undefined;
@@ -169,7 +169,7 @@ export class ExchangeEngine implements Disposable {
     this.#request = Math.max(this.#request, STOP);
   }
 
-  /** Like `requestStop`; takes precedence if ranks request both. */
+  /** Requests a pause, as `requestStop` does a stop; takes precedence if ranks request both. */
   requestPause(): void {
     this.#request = PAUSE;
   }
@@ -390,7 +390,7 @@ export class ExchangeEngine implements Disposable {
     );
   }
 
-  /** Over all ranks, as a measure of the run (`CollectiveGroup.countPairs`). */
+  /** Counts pairs over all ranks, as a measure of the run (`CollectiveGroup.countPairs`). */
   countPairs(scores: RankScores): Promise<number> {
     return this.#aside(() => this.#world.countPairs(SUMMARY_STREAM, scores));
   }
@@ -417,7 +417,7 @@ export class ExchangeEngine implements Disposable {
     };
   }
 
-  /** Called for all messages, including those of others. */
+  /** Ledger of all messages, including those of others. */
   get ledger(): ByteLedger {
     return this.#ledger;
   }

@@ -75,7 +75,7 @@ export interface BucketObservation {
   readonly tensors: readonly string[];
   readonly method: string;
   readonly length: number;
-  /** Bytes. */
+  /** Bytes of the payload. */
   readonly payload: number;
   readonly nnzLocal?: number | undefined;
   readonly nnzReduced?: number | undefined;
