@@ -176,7 +176,7 @@ function exchangeOf(
   };
 }
 
-/** Rounded to six digits. */
+/** Ratio of entries that are sent, rounded to six digits. */
 const ratioOf = (rate: number): number => Number((1 / rate).toPrecision(6));
 
 function uncounted(why: string): Error {

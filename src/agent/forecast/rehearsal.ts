@@ -29,7 +29,7 @@ export interface Rehearsal {
   readonly decompress: number;
 }
 
-/** Later than any warm-up or ramp that parameters allow. */
+/** An iteration later than any warm-up or ramp that parameters allow. */
 const STEADY = 2_000_000_000;
 const WARM_UP = 1;
 const MEASURED = 3;
@@ -71,7 +71,7 @@ export async function rehearse(buckets: readonly Bucket[]): Promise<Rehearsal> {
   }
 }
 
-/** Like `PlanExecution`, but without peers. */
+/** Exchanges as `PlanExecution` does, but without peers. */
 async function exchangeAlone(
   part: GradientBucket,
   { policy }: Bucket,
@@ -111,7 +111,7 @@ function fillNoise(arena: Arena, gradient: Vector, round: number): void {
   }
 }
 
-/** Cached (at most 1 MiB), because drawing takes longer than most methods. */
+/** Drawn values, cached (at most 1 MiB), because drawing takes longer than most methods. */
 let drawn = new Float32Array(0);
 
 /** Gaussian values by Box and Muller's transform, two from two uniform numbers. */

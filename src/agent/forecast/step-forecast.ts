@@ -47,7 +47,7 @@ export interface StepForecast {
   readonly collective: string;
   /** Number of servers, if its collective has any. */
   readonly servers?: number | undefined;
-  /** Seconds. */
+  /** Seconds to compute; the next four are seconds as well. */
   readonly compute: number;
   readonly compress: number;
   readonly exchange: number;
