@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 export interface ClaimHolder {
-  /** Undefined if it is not known, or the process is outside this container. */
+  /** Process id; undefined if it is not known, or the process is outside this container. */
   readonly pid?: number | undefined;
   readonly uid?: number | undefined;
 }
@@ -35,7 +35,7 @@ function userName(uid: number): string {
   }
 }
 
-/** Empty if it has ended, or is hidden from this user. */
+/** Reads a process's command; empty if it has ended, or is hidden from this user. */
 function commandOf(pid: number): string {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');

@@ -77,7 +77,7 @@ export function gpuClaims(
   };
 }
 
-/** Empty if the holder does not listen, as other programs and older versions do not. */
+/** Finds the holder; empty if it does not listen, as other programs and older versions do not. */
 function holderOf(
   sockets: Sockets,
   name: Buffer,

@@ -33,7 +33,7 @@ export interface RankOnMachine {
   readonly share: boolean;
 }
 
-/** Also Dawn's order, if high performance is requested. */
+/** Kinds of GPUs, best first; this is also Dawn's order, if high performance is requested. */
 const BEST_FIRST: readonly DeviceKind[] = [
   'discrete',
   'integrated',

@@ -32,7 +32,7 @@ const PCI_EXTENSION = 'VK_EXT_pci_bus_info';
 const ADDRESS = 'uintptr_t';
 
 export interface VulkanDevices {
-  /** All of an instance, in the loader's order. @throws Error with VkResult */
+  /** Lists all devices of an instance, in the loader's order. @throws Error with VkResult */
   of(instance: number): readonly VulkanDevice[];
 }
 
