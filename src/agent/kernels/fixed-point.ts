@@ -18,9 +18,9 @@ export interface FixedSums {
   readonly count: number;
   /** e */
   readonly exponent: number;
-  /** Units. */
+  /** Sum of the elements, in units. */
   readonly sum: bigint;
-  /** Units squared. */
+  /** Sum of their squares, in units squared. */
   readonly squares: bigint;
 }
 

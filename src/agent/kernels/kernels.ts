@@ -24,7 +24,7 @@ export interface TwoMeans {
 
 export interface Moments {
   readonly mean: number;
-  /** Divided by n, not n − 1. */
+  /** Variance, divided by n, not n − 1. */
   readonly variance: number;
 }
 
@@ -34,7 +34,7 @@ export interface Kernels {
   /** out ← out + x, elementwise. */
   add(out: Vector, x: Vector): void;
   /**
-   * The same in one pass with `firstNonFinite(x)`, whose result it returns; `out` is
+   * out ← out + x, in one pass with `firstNonFinite(x)`, whose result it returns; `out` is
    * undefined unless that is −1.
    */
   addFinite(out: Vector, x: Vector): number;
@@ -77,6 +77,6 @@ export interface Kernels {
   readonly optimization: OptimizationKernels;
   readonly quantization: QuantizationKernels;
   readonly reduction: ReductionKernels;
-  /** The same of f64 values. */
+  /** Reductions of f64 values. */
   readonly reduction64: ReductionKernels;
 }

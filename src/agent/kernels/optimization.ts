@@ -7,16 +7,16 @@
 import type { Vector } from '../memory/arena.ts';
 
 export interface DescentStep {
-  /** η. */
+  /** Learning rate η. */
   readonly rate: number;
-  /** λ: g ← factor·gradient + λ·w; with 0 nothing is added. */
+  /** Weight decay λ: g ← factor·gradient + λ·w; with 0 nothing is added. */
   readonly weightDecay: number;
   /** The factor by which the gradient is scaled first; 1 changes nothing. */
   readonly factor: number;
 }
 
 export interface MomentumStep extends DescentStep {
-  /** μ. */
+  /** Momentum μ. */
   readonly momentum: number;
   readonly nesterov: boolean;
 }

@@ -146,7 +146,7 @@ export interface LevelUnit {
   readonly factor: number;
 }
 
-/** Below this, a scale is lifted before it is divided by the levels. */
+/** The least scale that is not lifted before it is divided by the levels. */
 const LIFTED_BELOW = 2 ** -64;
 
 export function levelUnit(scale: number, levels: number): LevelUnit {

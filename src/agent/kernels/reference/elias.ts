@@ -58,7 +58,7 @@ function sparseBits(codes: readonly Code[]): number[] {
   return bits;
 }
 
-/** Thrown if the bits end or a code is impossible; caught within this file. */
+/** Error if the bits end or a code is impossible; caught within this file. */
 class NoSuchCode extends Error {}
 
 class BitReader {

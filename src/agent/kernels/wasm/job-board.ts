@@ -25,7 +25,7 @@ import { TASKS, type KernelExports, type Task } from './kernel-exports.ts';
  */
 export const SLICE = 65_536;
 
-/** Enough for one vector that fills the arena. */
+/** Slices of one vector that fills the arena. */
 const MOST_SLICES = 2 ** 30 / SLICE;
 
 type AnyKernel = (...values: readonly number[]) => number | undefined;
@@ -60,7 +60,10 @@ const RESULTS_OFFSET = JOB_OFFSET + 8 * NUMBERS;
 const JOB_MASK = 0x3fff_ffff;
 const ENDED = -1;
 
-/** About 10 µs: steps of one kernel follow each other in less, wake-ups take longer. */
+/**
+ * Spins of a waiting thread, about 10 µs: steps of one kernel follow each other in less, wake-ups
+ * take longer.
+ */
 const SPINS = 1500;
 
 export class JobBoard {

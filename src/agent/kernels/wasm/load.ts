@@ -31,7 +31,7 @@ export interface WasmKernelOptions {
   readonly longest?: number;
 }
 
-/** More than any machine has cores. */
+/** The most threads to accept, more than any machine has cores. */
 const MOST_THREADS = 1024;
 
 const optionsSchema = z.strictObject({

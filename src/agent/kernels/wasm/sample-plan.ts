@@ -3,7 +3,7 @@
  * see `assembly/selection.ts`. The selection is exact for any sample.
  */
 
-/** Below this length, or above this share of it, sampling does not pay. */
+/** The least length, and the largest share of it, for which sampling pays. */
 const SAMPLED_LENGTH = 65_536;
 const SAMPLED_SHARE = 1 / 32;
 /**

@@ -29,7 +29,7 @@ export class Scratch {
     return this.#f64;
   }
 
-  /** The same, of i64. */
+  /** Returns at least `length` i64 to write and read, at its `byteOffset`. */
   i64(length: number): BigInt64Array {
     if (this.#i64 === undefined || this.#i64.length < length) {
       const offset = this.reserve(8 * length);

@@ -77,14 +77,14 @@ export class CommandStream {
     pass.dispatchWorkgroups(workgroups);
   }
 
-  /** Between different buffers; offsets and bytes are multiples of 4. */
+  /** Copies between different buffers; offsets and bytes are multiples of 4. */
   copy(from: BufferRange, to: GPUBuffer, toOffset: number): void {
     if (from.length === 0) return;
     const { buffer, offset, length } = from;
     this.#openEncoder().copyBufferToBuffer(buffer, offset, to, toOffset, 4 * length);
   }
 
-  /** Zeros. */
+  /** Writes zeros. */
   clear({ buffer, offset, length }: BufferRange): void {
     if (length > 0) this.#openEncoder().clearBuffer(buffer, offset, 4 * length);
   }
@@ -137,7 +137,7 @@ export class CommandStream {
     return this.#pass;
   }
 
-  /** Outside of any pass. */
+  /** Returns the encoder, and ends the pass in progress, if any. */
   #openEncoder(): GPUCommandEncoder {
     this.#pass?.end();
     this.#pass = undefined;

@@ -21,7 +21,7 @@ const BEST: GPURequestAdapterOptions = { powerPreference: 'high-performance' };
  */
 const SOFTWARE_OPTIONS = ['enable-dawn-features=disable_workgroup_init'];
 
-/** Another backend would offer GPUs that the rank must not use. */
+/** The only backend to use: another would offer GPUs that the rank must not use. */
 const VULKAN = ['backend=vulkan'];
 
 export interface FoundAdapter {

@@ -26,7 +26,7 @@ import {
   type GpuVector,
 } from './gpu-vector.ts';
 
-/** Longer than any vector. */
+/** Length of a run that is longer than any vector. */
 const WHOLE = 2 ** 30;
 /** Runs of a piece. */
 const PIECE_RUNS = 2 ** 20;

@@ -27,7 +27,7 @@ const DIGITS = [
   { shift: 10, width: 10 },
   { shift: 0, width: 10 },
 ];
-/** Enough to fill a GPU; each adds its own histogram to the common one once. */
+/** Workgroups that fill a GPU; each adds its own histogram to the common one once. */
 const HISTOGRAM_GROUPS = 1024;
 const NO_TIE = 0xffff_ffff;
 /** The most stretches whose last tile is not full, beyond those of a whole vector. */

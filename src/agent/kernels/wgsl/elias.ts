@@ -229,7 +229,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 `,
 };
 
-/** Every block writes its codes to `out`, words that begin as zeros. `count`: blocks. */
+/** Writes the codes of each block to `out`, words that begin as zeros. `count`: blocks. */
 export const eliasWrite: KernelSource<
   'length' | 'bits' | 'count',
   'codes' | 'blocks' | 'streams' | 'out'

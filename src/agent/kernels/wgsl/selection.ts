@@ -215,10 +215,9 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 };
 
 /**
- * Every tile writes its entries to their places, `first` being the window's first element,
- * `limit` of them in all; and zeros in their stead to x, if `clear` is 1. Entries are
- * marked in bits, so that places come from counting bits, whatever the order in which they
- * were found.
+ * Writes the entries of each tile to their places, `first` being the window's first element,
+ * `limit` of them in all; and zeros in their stead to x, if `clear` is 1. Entries are marked in
+ * bits, so that places come from counting bits, whatever the order in which they were found.
  */
 export const compact: KernelSource<
   'length' | 'first' | 'tile' | 'clear' | 'limit',

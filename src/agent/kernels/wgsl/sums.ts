@@ -52,8 +52,8 @@ export const tileSums: KernelSource<'length' | 'tile', 'x' | 'sums'> = {
 };
 
 /**
- * The same of squared deviations, all of one class: of (x · lift · factor − mean)², where
- * lift is 2⁶⁴ or 1 or 2⁻⁶⁴ (`lift` 1, 0, 2) and the product is at most 1.
+ * The sums of squared deviations of a window's tiles, all of one class: of (x · lift · factor −
+ * mean)², where lift is 2⁶⁴ or 1 or 2⁻⁶⁴ (`lift` 1, 0, 2) and the product is at most 1.
  */
 export const tileSquares: KernelSource<
   'length' | 'tile' | 'lift' | 'factor' | 'mean',

@@ -197,7 +197,7 @@ function putSparse(
   return cursor + 4;
 }
 
-/** Behind the tiles: for the next 8 bits, k and the length of ω(k) if they hold it all. */
+/** Table behind the tiles: for the next 8 bits, k and the length of ω(k) if they hold it all. */
 const PREFIX_TABLE: usize = 2 * TILE_BYTES;
 
 function buildPrefixTable(scratch: usize): void {
@@ -272,7 +272,7 @@ export function eliasDecode(
   return used > bytes ? -1 : <i32>used;
 }
 
-/** Behind the first: for the next 8 bits, an element and its length, if they hold it. */
+/** Table behind the first: for the next 8 bits, an element and its length, if they hold it. */
 const ELEMENT_TABLE: usize = PREFIX_TABLE + 2 * TABLE;
 
 /** Entries are code << 8 | length. */

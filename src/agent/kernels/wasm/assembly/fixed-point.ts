@@ -17,7 +17,9 @@ function exponentOf(largest: f32): u32 {
   return max(reinterpret<u32>(largest) >>> 23, 1);
 }
 
-/** Units are counted by two factors, as their product can be beyond f32. */
+/**
+ * Returns one of the two factors by which units are counted, as their product can be beyond f32.
+ */
 function liftOf(exponent: u32): f32 {
   return exponent < 64 ? TWO_64 : 1;
 }

@@ -4,7 +4,10 @@
  * long, a scan for large elements up to twice.
  */
 
-/** Always 0. As the host could change an exported global, no compiler takes it for a constant. */
+/**
+ * A zero for ever. As the host could change an exported global, no compiler takes it for a
+ * constant.
+ */
 export let zero: u32 = 0;
 
 /** `value` in all four lanes. Call it before the loop that uses it. */

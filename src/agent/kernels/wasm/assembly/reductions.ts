@@ -342,10 +342,14 @@ function signSums(x: usize, n: u32): void {
   }
 }
 
-/** Below this share of Σ|x| a sign's sum would lose more than four bits. */
+/**
+ * The least share of Σ
+ * x
+ *  at which a sign's sum does not lose more than four bits.
+ */
 const LEAST_SHARE: f64 = 1.0 / 16;
 
-/** The same with a sum for each sign, in `plusSum` and `minusSum`. */
+/** Adds up the elements of each sign by themselves, in `plusSum` and `minusSum`. */
 function addEachSign(x: usize, n: u32): void {
   const zero = f64x2.splat(0);
   let plusLow = zero;

@@ -8,7 +8,7 @@ import { held } from './held';
 import { compact, kthLargest, ties } from './selection';
 
 const MAGNITUDE: u32 = 0x7fffffff;
-/** Up to here insertion costs less than clearing the histograms. */
+/** The largest k for which insertion costs less than clearing the histograms. */
 const INSERTED: u32 = 32;
 
 /** |x| ≥ threshold, at most `limit` entries, as `compact`. Returns how many. */
