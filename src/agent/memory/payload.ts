@@ -53,7 +53,7 @@ export type Combined =
       readonly form: 'streams';
       /** Entries of all streams together. */
       readonly count: number;
-      /** Each of a range of indices behind the one before. */
+      /** Streams, each of a range of indices behind the one before. */
       readonly streams: readonly SparseStream[];
     }
   | { readonly form: 'gathered'; readonly payloads: readonly Payload[] };
