@@ -15,7 +15,7 @@ export interface CodecOptions {
   readonly microBatches: number;
   /** Fraction of the values to leave out, 0 … 1. */
   readonly sparsity: number;
-  /** The same on both ranks. */
+  /** Seed, the same on both ranks. */
   readonly seed: number;
 }
 

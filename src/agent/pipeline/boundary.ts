@@ -67,7 +67,7 @@ export class Boundary implements Disposable {
   }
 
   /**
-   * Between two iterations.
+   * Follows the plan, between two iterations.
    * @returns whether this loses a residual
    */
   use(plan: ActivationPlan | undefined): boolean {

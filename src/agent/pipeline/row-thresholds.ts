@@ -7,7 +7,7 @@ import { MEASURED_SPARSITIES, valuesSent } from '../../shared/activation-plan.ts
 import type { MeanThreshold } from '../../shared/stage-setting.ts';
 
 /**
- * Always for the same sparsities, so that runs can be compared.
+ * Computes mean thresholds, always for the same sparsities, so that runs can be compared.
  * @param values rows of `width`, row-major, finite; at least one row
  */
 export function meanThresholds(

@@ -19,7 +19,7 @@ import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import { Boundary, type PassageCall } from './boundary.ts';
 
-/** Shared by all exchanges of a stage. */
+/** Parts that all exchanges of a stage share. */
 export interface PipelineEngine {
   readonly arena: Arena;
   readonly kernels: Kernels;
@@ -87,7 +87,7 @@ export class StageExchange implements Disposable {
     return [this.#before, this.#after].flatMap((boundary) => boundary?.kept ?? []);
   }
 
-  /** Between two iterations. @returns whether this loses a residual */
+  /** Follows the plan, between two iterations. @returns whether this loses a residual */
   use(plan: ActivationPlan | undefined): boolean {
     const dropped = [this.#before?.use(plan), this.#after?.use(plan)];
     return dropped.includes(true);
@@ -162,7 +162,7 @@ export class StageExchange implements Disposable {
     return { offset, bytes: 4 * length };
   }
 
-  /** Per pair of ranks and tensor, messages are in order. */
+  /** Begins a message. Per pair of ranks and tensor, messages are in order. */
   #begin({ passage, peer, tensor }: SharedCall): TransportCommunicator {
     const key = `${passage} ${tensor} ${peer}`;
     const { operation, stream } = SHARED_PASSAGES[passage];
