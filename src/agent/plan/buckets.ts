@@ -30,9 +30,9 @@ export interface Bucket {
   readonly index: number;
   readonly length: number;
   readonly policy: TensorPolicy;
-  /** Ascending and as few as possible: one if the bucket is contiguous. */
+  /** Runs, ascending and as few as possible: one if the bucket is contiguous. */
   readonly runs: readonly BucketRun[];
-  /** Ascending by start, positions from the start of the bucket. */
+  /** Tensors, ascending by start, positions from the start of the bucket. */
   readonly tensors: readonly TensorSlice[];
 }
 

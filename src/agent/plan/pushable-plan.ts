@@ -7,7 +7,7 @@ import type { ExchangePlan } from '../../shared/exchange-plan.ts';
 import { findMethod } from '../compression/registry.ts';
 
 /**
- * Checked as written, because suggesting another collective would not help.
+ * Refuses a collective as written, because suggesting another one would not help.
  * @throws GradwireError `COLLECTIVE_MISFIT`
  */
 export function refuseCollective({

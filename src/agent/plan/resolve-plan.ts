@@ -67,7 +67,7 @@ export interface PlanSetting {
   readonly weightDecay?: number | undefined;
   /** Reason that no residual can be kept in units of updates, if none can. */
   readonly noUpdates?: Refusal | undefined;
-  /** P: servers are some of the ranks. */
+  /** P, the number of ranks: servers are some of them. */
   readonly ranks?: number | undefined;
   /** Whether each rank pushes to servers by itself, and no collective carries anything. */
   readonly pushes?: boolean | undefined;
