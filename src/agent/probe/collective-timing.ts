@@ -276,7 +276,7 @@ class Payloads implements Disposable {
     this.#indices = randomIndices(length, nnz ?? 0, world.transport.rank);
   }
 
-  /** Zeros, which sums do not change, so any number of exchanges stays in f32's range. */
+  /** Writes zeros, which sums do not change, so any number of exchanges stays in f32's range. */
   write(copies: number): readonly Payload[] {
     const { arena } = this.#world;
     const { length, nnz } = this.#shape;

@@ -24,7 +24,7 @@ export interface TimedLink {
  * Both ends listen already, so an end that does not connect in time cannot be reached.
  */
 const CONNECT_MS = 8000;
-/** Long enough for the slowest streams. */
+/** Time for a message, long enough for the slowest streams. */
 const MESSAGE_MS = 20_000;
 
 /** @throws GradwireError of the transport */

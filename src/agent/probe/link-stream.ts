@@ -32,7 +32,7 @@ const PING_SECONDS = 0.15;
 const FEWEST_PINGS = 5;
 const MOST_PINGS = 2000;
 
-/** Called on both ranks; rank 0 gets the result. */
+/** Times a link; called on both ranks, rank 0 gets the result. */
 export async function timeLink(
   transport: Transport,
   arena: Arena,

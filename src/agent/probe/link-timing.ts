@@ -32,7 +32,7 @@ const PAIR_SIZES: readonly Size[] = [
   ...SMALL_SIZES,
   { bytes: 2 ** 21, repetitions: 5, batch: 4 },
 ];
-/** Up to sizes beyond any cache: the largest messages of a collective. */
+/** Sizes under load, up to some beyond any cache: the largest messages of a collective. */
 const LOADED_SIZES: readonly Size[] = [
   ...SMALL_SIZES,
   { bytes: 2 ** 21, repetitions: 7, batch: 4 },

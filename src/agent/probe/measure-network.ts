@@ -33,9 +33,9 @@ const START_LIMIT_MS = 600_000;
 export interface NetworkOptions {
   /** Number of ranks, at least 2. */
   readonly ranks: number;
-  /** Default: `auto`. */
+  /** Transport to measure; default: `auto`. */
   readonly transport?: TransportKind | 'auto' | undefined;
-  /** Default: `full`. */
+  /** Effort to measure with; default: `full`. */
   readonly effort?: ProbeEffort | undefined;
   /** Ends the processes, and so the measurement. */
   readonly signal?: AbortSignal | undefined;

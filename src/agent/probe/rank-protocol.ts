@@ -31,7 +31,10 @@ export const toRankSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('listen'),
     rank: count,
-    /** Default: ranks of one command are processes of one machine. */
+    /**
+     * Host to listen at; default: loopback, because ranks of one command are processes of one
+     * machine.
+     */
     host: hostSchema.optional(),
     ports: portsSchema.optional(),
   }),
@@ -57,7 +60,7 @@ const probeSchema = z.object({
         z.object({
           ranks: z.int().min(2),
           messages,
-          /** Empty if there is only one other rank. */
+          /** Bursts, by size; empty if there is only one other rank. */
           bursts: z.array(z.object({ bytes: count, seconds: times })).readonly(),
         }),
       )
