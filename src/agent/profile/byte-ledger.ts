@@ -23,7 +23,7 @@ export class ByteLedger {
   #handedTotal = 0;
   #handed = 0;
   #consumedTotal = 0;
-  /** Since the last line. */
+  /** Bytes set aside since the last line. */
   #aside = { sent: 0, framingSent: 0, consumed: 0 };
   readonly #first: WireCounters;
 
@@ -76,7 +76,7 @@ export class ByteLedger {
     return line;
   }
 
-  /** Over the whole run, once nothing is in flight: sent and received imbalance. */
+  /** Imbalance of sent and received bytes over the whole run, once nothing is in flight. */
   totals(counters: WireCounters): { sent: number; received: number } {
     const first = this.#first;
     const sent = counters.sent - first.sent - counters.framingSent + first.framingSent;

@@ -126,8 +126,8 @@ export class PhaseClock implements TransportObserver {
   }
 
   /**
-   * Like `measure`; if the work returns a promise, idle time until it settles belongs to
-   * the phase, too.
+   * Measures as `measure` does; if the work returns a promise, idle time until it settles belongs
+   * to the phase, too.
    */
   follow<T>(phase: Phase, work: () => T): T {
     const result = this.measure(phase, work);
