@@ -14,7 +14,7 @@ import type { Residual } from './residual-memory.ts';
 export interface BucketSetup {
   readonly bucket: Bucket;
   readonly method: MethodDefinition;
-  /** Validated by the method's schema. */
+  /** Parameters that the method's schema has validated. */
   readonly parameters: JsonObject;
   readonly seed: number;
   readonly rank: number;
@@ -24,7 +24,7 @@ export interface BucketSetup {
 export interface GradientSite extends Disposable {
   /** The residual of this run's methods. */
   readonly residual: Residual;
-  /** Created for the life of a plan; the residual is kept for the next one. */
+  /** Opens a bucket for the life of a plan; the residual is kept for the next one. */
   open(setup: BucketSetup): GradientBucket;
   /** Replaces the gradient by a vector in the arena. */
   take(gradient: Vector): void;

@@ -27,7 +27,7 @@ export interface ReadbackOptions {
   readonly method: MethodDefinition;
   readonly context: Omit<CompressorContext<JsonObject>, 'work' | 'residual'>;
   readonly gradient: GpuVector;
-  /** Given if the method keeps one. */
+  /** Residual, given if the method keeps one. */
   readonly residual: GpuVector | undefined;
 }
 

@@ -10,7 +10,7 @@ import type { FlatRange, Transition } from '../plan/residual-transition.ts';
 export interface VectorMemory<V> {
   /** All elements. */
   readonly whole: readonly FlatRange[];
-  /** Zeros. */
+  /** Allocates a vector of zeros. */
   allocate(): V;
   release(vector: V): void;
   /** out ← out + x */

@@ -18,7 +18,7 @@ export async function timedExchange(
   let stretch: Stretch | undefined;
   let messages = 0;
   let talking = false;
-  /** Until a device answers. */
+  /** Ends the idle time until a device answers, which belongs to `compress`. */
   let idle = clock.expect('compress');
   const resume: Resume = (work) => {
     idle();
