@@ -35,7 +35,7 @@ const LONGEST_LOOK_MS = 10_000;
 /** Slurm kills the rest of a job about 30 s after asking it to end. */
 const COMPLETING_MS = 45_000;
 const COMPLETING_LOOK_MS = 500;
-/** Long enough for loading modules on busy nodes and files over a network. */
+/** Time for the ranks to start, which may load modules on busy nodes and files over a network. */
 const START_MS = 300_000;
 /** Time before the end of its allocation at which a run ends: this, or a tenth of the time. */
 const LONGEST_LEAD_MS = 60_000;
@@ -167,9 +167,9 @@ class Job {
   #look: NodeJS.Timeout | undefined;
   #ending: NodeJS.Timeout | undefined;
   #end: number | undefined;
-  /** Since when its nodes cannot be told though it runs. */
+  /** When its nodes could no longer be told, though it runs. */
   #unknownSince: number | undefined;
-  /** Set by tests: how long before its end the allocation is left. */
+  /** Seconds before its end at which the allocation is left; set by tests. */
   #leadSeconds: number | undefined;
 
   constructor(options: AllocationOptions, listener: AllocationListener) {

@@ -3,7 +3,7 @@ import { failure, type GradwireError } from '../../shared/errors.ts';
 import type { JobStatus } from './slurm-client.ts';
 import { jobText, onCluster, type SlurmJob } from './slurm-job.ts';
 
-/** Not restartable if the job was ended on purpose. */
+/** The error of a job that has ended; not restartable if the job was ended on purpose. */
 export function endOf(
   job: SlurmJob,
   { state }: JobStatus,

@@ -18,7 +18,7 @@ export interface RankStep {
   readonly entry: string;
 }
 
-/** Printed before the name of a file that a compute node does not have. */
+/** Text before the name of a file that a compute node does not have. */
 const NO_FILE = 'gradwire: a compute node has no file';
 
 /** The prefix of the Node command; `$1` is Node. */

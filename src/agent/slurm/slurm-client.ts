@@ -170,7 +170,7 @@ interface Listed {
   readonly stderr: string;
 }
 
-/** Undefined without squeue: its directory may be away for now, and with it no job. */
+/** Asks squeue; undefined without one: its directory may be away for now, and with it no job. */
 async function askSqueue(
   mark: JobMark,
   options: readonly string[],

@@ -13,7 +13,7 @@ const markSchema = z.strictObject({
   name: z.string(),
   /** A text that no other job has in its name or comment. */
   token: z.string().min(1),
-  /** Set if the user's own name for jobs leaves no place for the token. */
+  /** Comment that has the token, if the user's own name for jobs leaves no place for it. */
   comment: z.string().optional(),
   /** Clusters where the job is, or may be: one or several. Default: this cluster. */
   clusters: z.string().optional(),
