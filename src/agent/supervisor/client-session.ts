@@ -103,7 +103,7 @@ export class ClientSession {
     }
   }
 
-  /** Never throws: whatever a client sends concerns its own connection alone. */
+  /** Handles a message. Never throws: whatever a client sends concerns its own connection alone. */
   #handle(message: unknown): void {
     const id = requestId(message);
     if (id === undefined) {
@@ -293,9 +293,9 @@ export class ClientSession {
   }
 
   /**
-   * Sent at the end of the turn, after everything that has arrived was read: a client may have
-   * left a request, such as a stop, and gone while this process was suspended. A write to it
-   * fails and discards what was not read.
+   * Sends at the end of the turn, after everything that has arrived was read: a client may have
+   * left a request, such as a stop, and gone while this process was suspended. A write to it fails
+   * and discards what was not read.
    */
   #send(message: FromSupervisor): void {
     const socket = this.#socket;

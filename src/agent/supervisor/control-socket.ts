@@ -67,7 +67,7 @@ export class ControlSocket {
     return this.#server.listening && identityOf(this.#path) === this.#identity;
   }
 
-  /** Only if it is this process's. */
+  /** Removes the socket, only if it is this process's. */
   remove(): void {
     if (this.isReachable) rmSync(this.#path, { force: true });
   }

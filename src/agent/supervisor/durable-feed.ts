@@ -6,7 +6,7 @@
  */
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 
-/** Between the beginnings of two requests to the disk. */
+/** Time between the beginnings of two requests to the disk. */
 const PAUSE_MS = 100;
 
 export interface DurableFeedOptions {

@@ -105,7 +105,10 @@ interface Claim {
   readonly token: string;
 }
 
-/** Undefined if the lock is now this process's. `unknown`: perhaps the next moment. */
+/**
+ * Tries to take the lock; undefined if it is now this process's. `unknown`: perhaps the next
+ * moment.
+ */
 function tryToTake(directory: string, claim: Claim): HeldLock | undefined {
   const first = path.join(directory, LOCK_FILE);
   const end = endOf(directory);
@@ -172,7 +175,7 @@ function appear({ draft, text, token }: Claim, file: string): boolean {
   }
 }
 
-/** Nobody else can change the chain now: its end is alive. */
+/** Begins a chain of locks, which nobody else can change now: its end is alive. */
 function beginChain(directory: string, { draft, text }: Claim): void {
   if (!existsSync(draft)) writeWhole(draft, text);
   renameSync(draft, path.join(directory, LOCK_FILE));

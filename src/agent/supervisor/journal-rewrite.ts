@@ -37,7 +37,7 @@ const PIECE_BYTES = 1 << 18;
 export interface JournalBound {
   readonly bytes: number;
   readonly ranks: readonly number[];
-  /** Called with the reason if it could not be written; it is retried. */
+  /** Reports why it could not be written; it is retried. */
   readonly warn: (message: string) => void;
 }
 

@@ -23,7 +23,7 @@ type SeenRecord = SeenEntry['record'];
 const OLDER_PART = 1 / 4;
 /** Share of that for printed lines, and again for measures and notices. */
 const MINOR_PART = 1 / 4;
-/** Larger than any number of iterations. */
+/** Number of strides, which are powers of two: the last is larger than any number of iterations. */
 const STRIDES = 31;
 
 /** Bytes by the largest power of two that divides their number. */

@@ -147,7 +147,7 @@ export class Journal {
     return this.#lastSequence;
   }
 
-  /** The last one that a power cut cannot take; all are, if the disk refuses one. */
+  /** Sequence of the last entry safe from a power cut; what the disk refuses counts as safe. */
   get durableSequence(): number {
     return this.#durableSequence;
   }
@@ -312,7 +312,7 @@ export class Journal {
     }
   }
 
-  /** Nothing is appended in between. */
+  /** Takes over the new file; nothing is appended in between. */
   #takeOver(rewrite: JournalRewrite, bound: JournalBound): void {
     const { descriptor, draft } = rewrite.finish(this.#bytes);
     try {

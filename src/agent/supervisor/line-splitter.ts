@@ -54,7 +54,7 @@ export class LineSplitter {
     this.#cut += Math.max(0, part.length - room);
   }
 
-  /** Empty lines say nothing. */
+  /** Finishes a line. Empty lines say nothing. */
   #finish(part: string): readonly PrintedLine[] {
     this.#grow(part);
     // The last version of a line that overwrites itself, such as a progress bar.

@@ -10,7 +10,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 
 const holderSchema = z.object({
-  /** Random; names this holding of the lock. */
+  /** Random token that names this holding of the lock. */
   token: z.string().regex(/^[0-9a-f]{32}$/),
   host: z.string().min(1),
   /** Id of the installation: two machines may have one host name. */
@@ -32,7 +32,9 @@ export type LockHolder = z.infer<typeof holderSchema>;
  */
 export type HolderFate = 'alive' | 'dead' | 'elsewhere' | 'hidden';
 
-/** Undefined if the text is not one, for instance because it is not complete yet. */
+/**
+ * Reads a holder; undefined if the text is not one, for instance because it is not complete yet.
+ */
 export function parseHolder(text: string): LockHolder | undefined {
   try {
     return holderSchema.safeParse(JSON.parse(text)).data;

@@ -5,7 +5,7 @@ const ERROR =
   /^\s*(?:\S+: )?(?:uncaught |\[?(?:fatal|error|critical)\b|\w*(?:Error|Exception)\b[:[ ])/i;
 const WARNING = /^\s*(?:\(node:\d+\) (?:\[\w+\] )?|\S+: )?\[?(?:\w*warning|warn)\b/i;
 
-/** Undefined if it states none. */
+/** Finds the level that a line states; undefined if it states none. */
 export function levelOf(text: string): LogRecord['level'] {
   if (WARNING.test(text)) return 'warning';
   return ERROR.test(text) ? 'error' : undefined;

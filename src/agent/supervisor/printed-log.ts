@@ -13,7 +13,7 @@ import { levelOf } from './log-level.ts';
 const BURST = 100_000;
 const PER_SECOND = 20_000;
 const AT_FULL_RATE = 4_000_000;
-/** …and after each of these it halves again. A day of floods is about 15 MB. */
+/** Characters after each of which it halves again. A day of floods is about 15 MB. */
 const HALVES_WITH = 1_000_000;
 /** The minimum cost of a line. */
 const LEAST_COST = 100;
@@ -27,7 +27,7 @@ type Waiting = Omit<LogRecord, 'dropped'>;
 export interface PrintedLogOptions {
   /** The rank's current iteration, if known. */
   readonly iteration: () => number | undefined;
-  /** Some records, in order. */
+  /** Takes some records, in order. */
   readonly write: (records: readonly LogRecord[]) => void;
   /** Milliseconds since 1970. */
   readonly now?: () => number;

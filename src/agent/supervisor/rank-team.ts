@@ -68,11 +68,11 @@ export interface TeamListener {
    * Lines that a rank has printed, even while the team fails: they may give the reason.
    */
   printed(lines: readonly LogRecord[]): void;
-  /** Something about the processes that is worth knowing and not an error. */
+  /** A notice about the processes: worth knowing and not an error. */
   notice(notice: RunRecord): void;
   /** A rank's current iteration, if known. */
   underWay(rank: number): number | undefined;
-  /** Called when all processes are gone, with the error, if any. */
+  /** All processes are gone, with the error, if any. */
   ended(error: ErrorData | undefined): void;
 }
 

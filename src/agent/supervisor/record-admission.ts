@@ -28,7 +28,7 @@ export class RecordAdmission {
   #repeatsUpTo: ReadonlyMap<number, number> = new Map();
   /** The iteration of the last record, for each kind that has one record per iteration. */
   readonly #told = new Map<RunRecord['type'], number>();
-  /** The same, when the current ranks started. */
+  /** The iterations of last records when the current ranks started. */
   #toldBefore: ReadonlyMap<RunRecord['type'], number> = new Map();
   /** Records that are recognised by name. */
   readonly #names = new Set<string>();

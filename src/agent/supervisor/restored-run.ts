@@ -14,7 +14,7 @@ import type { Journal } from './journal.ts';
 /** The run's ranks here, and its name for this machine; older versions did not store them. */
 export interface RestoredRanks {
   readonly ranks: readonly number[];
-  /** Default: this is the user's own computer, whose host name records have. */
+  /** Name of this machine; default: the user's own computer, whose host name records have. */
   readonly node?: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export class RestoredRun {
     return Promise.resolve();
   }
 
-  /** Nothing will be added. */
+  /** Follows the journal, to which nothing will be added. */
   follow(): () => void {
     return () => undefined;
   }

@@ -40,7 +40,10 @@ function isOurs(meta: string): boolean {
   }
 }
 
-/** Whatever is left if this is cut short is half made, or a run with everything it needs. */
+/**
+ * Removes a run. Whatever is left if this is cut short is half made, or a run with everything it
+ * needs.
+ */
 export function removeRun(folder: string): void {
   const remove = (name: string): void => {
     rmSync(path.join(folder, name), { recursive: true, force: true });

@@ -18,7 +18,7 @@ const LAUNCH = {
 } as const;
 
 const metaSchema = z.object({
-  /** Parsed by who restores the run. */
+  /** Spec, which is parsed by who restores the run. */
   spec: z.custom<ExperimentSpec>(
     (value) => typeof value === 'object' && value !== null,
     'expected a section with keys',

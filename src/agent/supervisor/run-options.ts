@@ -31,7 +31,7 @@ export interface RunOptions extends RankSetting {
   readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
-  /** Called at the start of the run. */
+  /** Notice to record at the start of the run. */
   readonly notice?: string | undefined;
   /** Warning that this machine's memory is probably too small, if it is. */
   readonly memoryWarning?: string | undefined;
@@ -48,7 +48,7 @@ export interface RunOptions extends RankSetting {
   readonly node: string;
   /** Progress of a run whose supervisor died. Default: the run begins. */
   readonly restored?: RestoredProgress | undefined;
-  /** Called when a switch was planned or adopted, so that a later supervisor knows it. */
+  /** Tells that a switch was planned or adopted, so that a later supervisor knows it. */
   readonly switched?: ((later: readonly PlanSwitch[]) => void) | undefined;
 }
 

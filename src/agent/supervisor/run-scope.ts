@@ -11,7 +11,7 @@ export function forRun<T>(run: string, work: () => T): T {
   return scope.run(run, work);
 }
 
-/** Undefined outside of any run. */
+/** Returns the run of the current call; undefined outside of any. */
 export function currentRun(): string | undefined {
   return scope.getStore();
 }

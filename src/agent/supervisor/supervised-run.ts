@@ -59,7 +59,7 @@ export class SupervisedRun {
   readonly #ended = Promise.withResolvers<ErrorData | undefined>();
   readonly #switches: PlannedSwitches;
   readonly #restarts: Restarts;
-  /** Set if Slurm allocates the nodes. */
+  /** The nodes, if Slurm allocates them. */
   readonly #allocation: SlurmAllocation | undefined;
   /** Reason that the ranks were asked to end. */
   #ending: ErrorData | undefined;
@@ -350,7 +350,7 @@ export class SupervisedRun {
     }
   }
 
-  /** Also while the run is failing: a rank's report may give the reason. */
+  /** Journals printed lines, also while the run is failing: a rank's report may give the reason. */
   #journalLog(lines: readonly RunRecord[]): void {
     if (this.#phase === 'ended') return;
     try {

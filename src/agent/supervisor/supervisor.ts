@@ -187,7 +187,7 @@ function fault(error: unknown): void {
   }
 }
 
-/** Somebody may remove the lock or the socket, or put another file there. */
+/** Keeps lock and socket: somebody may remove them, or put another file there. */
 async function keepHome(): Promise<void> {
   const state = watch.look();
   if (state === 'away') return;
@@ -216,7 +216,7 @@ function say(what: string): void {
   );
 }
 
-/** The same trouble comes again every second. */
+/** Logs a trouble once that comes again every second. */
 function sayOnce(what: string): void {
   if (what !== lastSaid) say(what);
   lastSaid = what;
