@@ -193,7 +193,7 @@ export class ArenaParameters implements ParameterMemory {
     return this.#parts.jax.numpy.array(values, { shape });
   }
 
-  /** Like `clip-gradients.ts`, with the norm in f64. */
+  /** Computes the factor of clipping, as `clip-gradients.ts`, with the norm in f64. */
   #clippingFactor(): number {
     const { memory, settings } = this.#parts;
     if (settings.clipNorm === undefined) return 1;

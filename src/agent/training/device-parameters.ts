@@ -23,7 +23,7 @@ export class DeviceParameters implements ParameterMemory {
   readonly #parts: DeviceParametersOptions;
   readonly #jax: Jax;
   #weights: JaxArray[];
-  /** Once per state vector of the optimiser. */
+  /** State by vector of the optimiser, then by tensor. */
   #state: JaxArray[][];
   #plain: readonly boolean[];
   #update: CompiledUpdate;

@@ -76,7 +76,7 @@ export class LookupTables {
     this.scatterAdd(gradients, batch, gradient);
   }
 
-  /** The same, added to what is there. */
+  /** Adds the tables' slices of the flat gradient to what is there. */
   scatterAdd(
     gradients: readonly Float32Array[],
     batch: BatchValues,

@@ -18,7 +18,7 @@ import type { ParameterTensor, TrainerOptions } from './trainer.ts';
 export interface ModelParametersOptions {
   readonly runtime: JaxRuntime;
   readonly tensors: readonly ModelTensor[];
-  /** Initial values, flat. */
+  /** Initial values of the tensors, flat. */
   readonly first: Float32Array;
   readonly optimizer: Optimizer;
   readonly options: Pick<TrainerOptions, 'iterations' | 'optimizer' | 'world'>;
@@ -179,7 +179,7 @@ export class ModelParameters {
     return !finite.includes(false);
   }
 
-  /** One of them. */
+  /** Downloads one of them. */
   downloadOne(array: JaxArray, whole: number, out: Float32Array): Promise<boolean> {
     return this.#memory.download(array, sliceOf(out, this.whole[whole]!));
   }

@@ -1,4 +1,4 @@
-/** Shared by trainers on jax-js: parameters on the device, and measures. */
+/** Base of trainers on jax-js: parameters on the device, and measures. */
 import type { MetricKind } from '../../shared/metric.ts';
 import type { ClassScores } from '../../shared/ordered-pairs.ts';
 import type { ParameterArena } from './arena-parameters.ts';

@@ -24,7 +24,7 @@ export interface StageInputs {
   readonly values: JaxArray[];
 }
 
-/** Every function consumes its arguments. */
+/** Functions of a stage, each of which consumes its arguments. */
 export interface StageFunctions {
   /** [samples · rows, width] */
   forward(inputs: StageInputs, batch: JaxBatch): JaxArray;

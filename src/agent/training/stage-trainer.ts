@@ -103,7 +103,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     };
   }
 
-  /** Before anything is computed. */
+  /** Sets the links to other stages, before anything is computed. */
   joinPipeline(links: StageLinks): void {
     this.#links = links;
   }
@@ -162,7 +162,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     await this.weights.step(gradient as Float32Array, iteration);
   }
 
-  /** The last stage has the sums, all others 0. */
+  /** Evaluates the share of the test set; the last stage has the sums, all others 0. */
   async evaluate(): Promise<EvaluationSums> {
     const { model, stage } = this.#parts;
     const test = this.#test;
@@ -304,5 +304,5 @@ function read(loader: BatchLoader, counted: number): void {
   if (Object.keys(loader.fields).length > 0) loader.read(counted);
 }
 
-/** The last stage measures. */
+/** Result of all stages but the last, which measures. */
 const NOTHING_MEASURED: StepResult = { loss: undefined, metric: undefined };

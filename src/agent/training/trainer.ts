@@ -25,7 +25,7 @@ export interface ParameterTensor {
 }
 
 export interface StepResult {
-  /** Undefined if nothing is trained. */
+  /** Mean loss; undefined if nothing is trained. */
   readonly loss: number | undefined;
   /** The model's metric over the samples; undefined if it has no meaning for them. */
   readonly metric: number | undefined;
@@ -113,8 +113,8 @@ export interface Trainer {
   /** One optimiser step with the averaged gradient, done when this resolves. */
   applyGradient(gradient: GradientMemory, iteration: number): Promise<void>;
   /**
-   * Applied gradients of these tensors, by name, already include momentum, so they take
-   * plain steps; their decay may have a velocity all the same. One restarts at 0 if this changes.
+   * Makes tensors, by name, take plain steps, because their gradients already include momentum.
+   * Their decay may have a velocity all the same. One restarts at 0 if this changes.
    */
   takePlainSteps(tensors: ReadonlySet<string>): void;
   /** The learning rate at an iteration. */
@@ -129,7 +129,7 @@ export interface Trainer {
   /** Copy weights out and in, flat, in the order of `tensors`. */
   readWeights(out: Float32Array): Promise<void>;
   writeWeights(weights: Float32Array): Promise<void>;
-  /** Likewise the optimiser's state (velocities). */
+  /** Copy the optimiser's state (velocities) out and in, likewise. */
   readState(out: Float32Array): Promise<void>;
   writeState(state: Float32Array): Promise<void>;
 

@@ -300,7 +300,7 @@ export type DataQuestion = Pick<
 >;
 
 /**
- * Only reads; does not check whether the spec fits together.
+ * Reads the facts, and does not check whether the spec fits together.
  * @throws GradwireError `MODEL_UNKNOWN`, `MODEL_DATASET_MISMATCH`, `DATA_*`
  */
 export function factsOfData({
@@ -349,7 +349,7 @@ export interface CheckedWorkload extends DataFacts {
   readonly movesOtherwise?: string | undefined;
   /** The model's layers, in order, if it can be split after them. */
   readonly layers?: readonly LayerFacts[] | undefined;
-  /** λ; default: 0. */
+  /** Weight decay λ; default: 0. */
   readonly weightDecay?: number | undefined;
   /**
    * Iterations in which every rank sees its whole shard once; generally not a whole
@@ -415,7 +415,7 @@ function noticeOf({ notice, test, train }: DatasetSize): string {
   return notice === undefined ? `${read}.` : `${read}. ${notice}`;
 }
 
-/** There are no samples to pass over, so a pass is one iteration. */
+/** Checks a synthetic workload. There are no samples to pass over, so a pass is one iteration. */
 function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
   const { layers } = syntheticWorkload(workload);
   const tensors = layers.flatMap((layer) => layer.tensors);

@@ -48,7 +48,10 @@ export function* csvRecords(file: string): Generator<CsvRecord> {
     open = undefined;
     return records;
   };
-  /** Empty lines that came before this one matter within quotes only, and to later numbers. */
+  /**
+   * Takes in the empty lines before this one, which matter within quotes only, and to later
+   * numbers.
+   */
   const skip = function* (number: number): Generator<CsvRecord> {
     const empty = number - first - lines.length;
     const kept = Math.min(empty, MOST_LINES - (open ?? 0));

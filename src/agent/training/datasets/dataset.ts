@@ -19,7 +19,7 @@ export interface Samples {
 export interface RankShard<S extends Samples = Samples> {
   /** Equal in size on all ranks, disjoint. */
   readonly train: S;
-  /** Disjoint, together the whole test part; sizes differ by one at most. */
+  /** Test shards, disjoint, together the whole test part; sizes differ by one at most. */
   readonly test: S;
   /** The longest value in this shard of each field whose length varies. */
   readonly lengths?: Readonly<Record<string, number>> | undefined;

@@ -5,7 +5,7 @@ import { requireSame } from './data-file.ts';
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
-/** Every tenth sample is for testing. */
+/** Samples per test sample: every tenth is for testing. */
 const TEST_EVERY = 10;
 
 export interface SplitSizes {

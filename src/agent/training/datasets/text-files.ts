@@ -12,7 +12,7 @@ import { isGzip } from './gzip-reader.ts';
 export interface TextFiles {
   /** Files to train on, or those with all of the text. */
   readonly train: readonly string[];
-  /** Undefined where the text has to be cut. */
+  /** Files to test on; undefined where the text has to be cut. */
   readonly test?: readonly string[] | undefined;
   /** Notice of the files used for each part, if their names decided. */
   readonly notice?: string | undefined;

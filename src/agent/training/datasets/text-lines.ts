@@ -10,7 +10,10 @@ const NEWLINE = 10;
 const RETURN = 13;
 /** A file with longer lines is not a file of lines. */
 const MOST_LINE_BYTES = 1 << 26;
-/** More of them in a row are no mistake of a person's, but a gzipped file may have them by the billion. */
+/**
+ * The most empty lines in a row: more are no mistake of a person's, but a gzipped file may have
+ * them by the billion.
+ */
 const MOST_EMPTY_LINES = 1 << 26;
 /** UTF-8's byte order mark. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -11,7 +11,7 @@ import {
 } from './token-windows.ts';
 
 const BYTES = 256;
-/** Every rank reads all of it. */
+/** The longest text, as every rank reads all of it. */
 const MOST_BYTES = 1_000_000_000;
 
 export const text: Dataset = {

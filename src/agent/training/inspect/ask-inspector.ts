@@ -18,7 +18,7 @@ interface AskOptions {
 
 const INSPECTOR = { bundle: 'inspector.js', source: 'inspector.ts' };
 const STDERR_TAIL = 10_000;
-/** Only a program of the user's own can be the reason. */
+/** Reason that there is no answer: only a program of the user's own can be it. */
 const NO_ANSWER = `it writes to descriptor ${REPLIES}, which Gradwire uses itself`;
 
 /** @throws what the inspector found; `died` */

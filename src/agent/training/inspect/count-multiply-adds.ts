@@ -11,7 +11,7 @@ import type { JaxBatch } from '../models/mean-loss.ts';
 import type { Model } from '../models/model.ts';
 import { openJaxRuntime, type JaxArray } from '../runtime/jax-runtime.ts';
 
-/** More than one, or a product might be traced as another operation. */
+/** Rows of the traced batch: more than one, or a product might be traced as another operation. */
 const ROWS = 2;
 
 /** The parts of a jax-js trace that are read. */
@@ -35,7 +35,7 @@ interface Trace {
   dispose(): void;
 }
 
-/** After these a value still is the tensor's own, entry by entry. */
+/** Operations after which a value still is the tensor's own, entry by entry. */
 const MOVES = new Set([
   ...['transpose', 'reshape', 'broadcast', 'flip', 'shrink', 'pad', 'split'],
   ...['neg', 'cast', 'stop_gradient'],

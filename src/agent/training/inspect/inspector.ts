@@ -54,7 +54,10 @@ async function factsOfModel(source: ModelSource): Promise<ModelFacts> {
   };
 }
 
-/** Also waits for a promise that the file's code rejects and nothing handles. */
+/**
+ * Does work on a model's file. Also waits for a promise that the file's code rejects and nothing
+ * handles.
+ */
 async function ofModelFile<T>(
   { name }: ModelSource,
   work: () => Promise<T>,

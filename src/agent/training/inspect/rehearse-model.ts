@@ -14,7 +14,7 @@ import {
 import { tensorLength, type Model } from '../models/model.ts';
 import { openJaxRuntime, type JaxArray } from '../runtime/jax-runtime.ts';
 
-/** More than one, so that errors with rows show. */
+/** Rows of the batch: more than one, so that errors with rows show. */
 const ROWS = 2;
 
 /** @throws errors of the model's functions */

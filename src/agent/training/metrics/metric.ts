@@ -5,7 +5,7 @@
 import type { MetricKind } from '../../../shared/metric.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
-/** Over some samples. */
+/** Totals over some samples. */
 export interface Totals {
   /** The mean loss of a prediction. */
   readonly loss: number;
@@ -32,9 +32,9 @@ export interface Tally {
 export interface Metric extends MetricKind {
   /** Number of sums that a model must return. */
   readonly sums: number;
-  /** Left out: they are summed up as they are. */
+  /** Tally of the sums. Left out: they are summed up as they are. */
   readonly tally?: Tally | undefined;
-  /** Undefined if it has no meaning for these samples; it is then absent. */
+  /** Computes the metric; undefined if it has no meaning for these samples, and then absent. */
   value(totals: Totals): number | undefined;
 }
 

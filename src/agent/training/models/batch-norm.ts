@@ -7,7 +7,7 @@
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import type { ModelStatistic, ModelTensor } from './model.ts';
 
-/** Added to the variance, as PyTorch does. */
+/** Number added to the variance, as PyTorch does. */
 const EPSILON = 1e-5;
 
 /** Scale and shift, which are trained. */

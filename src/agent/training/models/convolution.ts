@@ -12,7 +12,7 @@
  */
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
-/** Along one side. */
+/** Elements of the kernel along one side. */
 const KERNEL = 3;
 export const OFFSETS = KERNEL * KERNEL;
 

@@ -38,7 +38,7 @@ import { layeredClassifier, layeredModel } from './own-layers.ts';
 /** One of our metrics may be given by name. */
 export type WholeModelDefinition = Omit<Model, 'metric' | 'predictions'> & {
   readonly metric: string | Metric;
-  /** Default: 1. */
+  /** Predictions per sample; default: 1. */
   readonly predictions?: number;
 };
 export type ModelDefinition =

@@ -14,7 +14,7 @@ export interface LayerOutput {
 
 export interface LayerCall {
   readonly jax: Jax;
-  /** Samples. */
+  /** Number of samples. */
   readonly samples: number;
   /** The layer's parameters, in the order of its `tensors`; the layer owns them. */
   readonly parameters: readonly JaxArray[];

@@ -72,7 +72,7 @@ export interface LayeredModelDefinition extends Pick<
   'id' | 'title' | 'summary' | 'inputs'
 > {
   readonly metric: string | Model['metric'];
-  /** Default: 1. */
+  /** Predictions per sample; default: 1. */
   readonly predictions?: number | undefined;
   readonly layers: readonly FieldLayer[];
   /** The last step, from the last layer's values to losses. */

@@ -21,7 +21,7 @@ import {
   type TransformerShape,
 } from './transformer.ts';
 
-/** Behind the end of a sequence. */
+/** The token behind the end of a sequence. */
 const PADDING = 0;
 
 export interface TranslatorShape extends TransformerShape {

@@ -28,10 +28,10 @@ export interface TransformerShape {
 
 type Width = Pick<TransformerShape, 'width'>;
 
-/** Added to the scores of masked positions: their softmax is 0 in f32. */
+/** Number added to the scores of masked positions: their softmax is 0 in f32. */
 const MASKED = -1e9;
 
-/** Added to the variance in a layer norm, as PyTorch does. */
+/** Number added to the variance in a layer norm, as PyTorch does. */
 const EPSILON = 1e-5;
 
 /** One vector per token. `embed` multiplies them by √width. */

@@ -46,7 +46,7 @@ export type StepKernels = Pick<Kernels, 'blend' | 'optimization'>;
 
 /** A tensor's part of a step in the arena. */
 export interface ArenaStep {
-  /** Moved in place, as is the state. */
+  /** Weights, which are moved in place, as is the state. */
   readonly weights: Vector;
   readonly state: readonly Vector[];
   readonly gradient: Vector;
@@ -81,7 +81,7 @@ export interface Optimizer {
    * Default: no.
    */
   readonly movesByRate?: boolean | undefined;
-  /** λ where the spec gives none; default: 0. */
+  /** Weight decay λ where the spec gives none; default: 0. */
   readonly defaultWeightDecay?: number | undefined;
   /**
    * Whether steps that leave momentum to the compression keep a velocity all the same: that of
@@ -98,14 +98,14 @@ export interface Optimizer {
   /** One step of one tensor; takes ownership of the step's arrays. */
   update(jax: Jax, settings: OptimizerSettings, step: TensorStep): TensorUpdate;
   /**
-   * The same step by the CPU's kernels, with the same bits as `update` on WebAssembly. Left out:
-   * jax-js takes all steps.
+   * One step of one tensor by the CPU's kernels, with the same bits as `update` on WebAssembly.
+   * Left out: jax-js takes all steps.
    */
   stepInArena?(
     kernels: StepKernels,
     settings: OptimizerSettings,
     step: ArenaStep,
   ): void;
-  /** The same rule for a table (`rowsOf`). Left out: it cannot train one. */
+  /** The rule of a step for a table (`rowsOf`). Left out: it cannot train one. */
   tableRule?(settings: OptimizerSettings, learningRate: number): TableRule;
 }

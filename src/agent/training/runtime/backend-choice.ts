@@ -64,7 +64,8 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
 }
 
 /**
- * Undefined if the rank has its GPU to itself, or if it is software, which all may use.
+ * Finds the conflict; undefined if the rank has its GPU to itself, or if it is software, which all
+ * may use.
  */
 function conflictOf(
   found: FoundGpu | TakenGpus,

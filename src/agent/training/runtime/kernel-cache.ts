@@ -30,7 +30,7 @@ export interface KernelCode {
 
 /** Files are of some 2 kB, a model has about 70: enough for many models and batches. */
 const MOST_KERNELS = 4096;
-/** Before the properties: a checksum of what follows, and their length. */
+/** Bytes before the properties: a checksum of what follows, and their length. */
 const HEAD = 8;
 
 export class KernelCache {

@@ -61,7 +61,7 @@ function linear(
   return { name, tensors, products: inputs * outputs * positions };
 }
 
-/** Looked up, not multiplied. */
+/** Layer of a table, whose rows are looked up, not multiplied. */
 const table = (name: string, rows: number, width: number): ProfileLayer => ({
   name,
   tensors: [{ name: `${name}.weight`, shape: [rows, width] }],
