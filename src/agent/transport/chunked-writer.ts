@@ -98,7 +98,7 @@ export class ChunkedWriter {
     else this.#ended = ended;
   }
 
-  /** Forget what has not been sent: the connection is gone. */
+  /** Forgets what has not been sent: the connection is gone. */
   clear(): void {
     this.#queue.length = 0;
     this.#ended = undefined;

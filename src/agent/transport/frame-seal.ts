@@ -37,7 +37,7 @@ class NonceCount {
   readonly #nonce = Buffer.alloc(NONCE_BYTES);
   #count = 0;
 
-  /** Valid until the next call. No connection lasts for 2⁵³ records. */
+  /** Returns the next nonce, valid until the next call. No connection lasts for 2⁵³ records. */
   next(): Buffer {
     this.#nonce.writeUInt32LE(this.#count >>> 0, 4);
     this.#nonce.writeUInt32LE(Math.floor(this.#count / 2 ** 32), 8);

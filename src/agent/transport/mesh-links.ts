@@ -33,7 +33,7 @@ export interface MeshLink {
   readonly peer: number;
   readonly socket: Socket;
   readonly role: 'dialer' | 'acceptor';
-  /** Default: the data after the handshake is not encrypted. */
+  /** Keys of the data after the handshake; default: it is not encrypted. */
   readonly keys: ConnectionKeys | undefined;
   /** Whether it goes through a tunnel over SSH. */
   readonly tunnelled?: boolean | undefined;
@@ -54,9 +54,7 @@ export interface MeshLinkOptions {
   /** Whether ranks of this machine are dialled on their Unix sockets. */
   readonly local?: boolean | undefined;
   readonly handshakeLimitMs?: number | undefined;
-  /**
-   * Called for a peer reached at another address than its `host`, or through `TUNNEL`.
-   */
+  /** Reports a peer reached at another address than its `host`, or through `TUNNEL`. */
   readonly routed?: ((peer: number, host: string) => void) | undefined;
 }
 
@@ -108,8 +106,8 @@ export async function linkMesh(options: MeshLinkOptions): Promise<MeshLink[]> {
     }
   };
   /**
-   * Owned before it connects, because an attempt to reach an absent peer may take minutes
-   * to fail.
+   * Opens a connection and owns it before it connects, because an attempt to reach an absent peer
+   * may take minutes to fail.
    */
   const reach = (where: NetConnectOpts): Socket => {
     const socket = connectSocket(where);

@@ -18,7 +18,7 @@ const ALL_IPV4 = '0.0.0.0';
 const NO_IPV6 = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
 
 export interface SeatOptions {
-  /** Default: the system chooses. */
+  /** Ports to listen at; default: the system chooses. */
   readonly ports?: PortRange | undefined;
   /**
    * Listen at the machine's own addresses if the host is not one of them (a jump host's

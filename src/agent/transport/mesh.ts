@@ -26,7 +26,7 @@ import type { TransportObserver } from './transport.ts';
 
 export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'> {
   /**
-   * Owned by the call, and closed once the mesh is connected. Not needed in a world of
+   * Listener, which the call owns, and closes once the mesh is connected. Not needed in a world of
    * one.
    */
   readonly listener?: TcpListener | undefined;
@@ -59,9 +59,7 @@ export interface MeshOptions extends Omit<MeshLinkOptions, 'listener' | 'local'>
 }
 
 const SILENCE_MS = 3000;
-/**
- * About the time that a sleeping thread and its peer take to wake, one after the other.
- */
+/** Time that a sleeping thread and its peer take to wake, one after the other, ms. */
 const SPIN_MS = 0.1;
 
 /**

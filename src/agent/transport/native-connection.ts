@@ -52,9 +52,9 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #libc: Libc;
   /** Takes what the socket reads. */
   readonly #reader: ByteReader;
-  /** Undefined if messages go to the socket whole. */
+  /** Writes messages in chunks; undefined if messages go to the socket whole. */
   readonly #writer: ChunkedWriter | undefined;
-  /** Undefined for the real network. */
+  /** Lane of the emulated network; undefined for the real one. */
   readonly #lane: Lane | undefined;
   readonly #taken: TakenSocket | undefined;
   readonly #socket: Socket | undefined;
@@ -293,7 +293,7 @@ export class NativeConnection implements PeerConnection, Progressing {
     );
   }
 
-  /** The same for a segment; calls `taken` when its memory is no longer needed. */
+  /** Sends a segment, as `#put` does pieces; calls `taken` when its memory is no longer needed. */
   #putSegment(segment: Buffer, taken: () => void): boolean {
     const wrote = this.#writeOne(segment);
     if (wrote < segment.length) return this.#writeRest(segment.subarray(wrote), taken);

@@ -11,7 +11,7 @@ export const COPY_BYTES = 4096;
 /** Bytes in a connection's queue from which on copied messages also wait for the peer. */
 export const QUEUE_BYTES = 2 ** 20;
 
-/** Beyond this many bytes of unrequested messages, the socket is not read. */
+/** Limits of unrequested messages. Beyond `pauseBytes`, the socket is not read. */
 export interface BacklogLimits {
   readonly pauseBytes: number;
   /** Reading continues while a receive waits, up to here: then the run fails. */
@@ -53,9 +53,7 @@ export interface PeerConnection {
   expect(): void;
   /** Stops reading the socket, so that the peer must wait; or continues. */
   setPaused(paused: boolean): void;
-  /**
-   * After a failure: whatever still arrives is read and discarded, so that peers can end.
-   */
+  /** Reads and discards whatever still arrives after a failure, so that peers can end. */
   ignore(): void;
   /** Flush, then say that no more will come. */
   end(): void;

@@ -41,7 +41,7 @@ export class PulseWatch {
     return this.#silent.delete(rank) ? { rank, state: 'heard' } : undefined;
   }
 
-  /** Another tick has passed. Returns the peers that became silent. */
+  /** Counts another tick. Returns the peers that became silent. */
   tick(): readonly PulseChange[] {
     this.#tick++;
     const changes: PulseChange[] = [];

@@ -77,7 +77,7 @@ export class ReceiveQueue implements FrameSink {
     return this.#keptBytes;
   }
 
-  /** Approximate memory for keeping them. */
+  /** Approximate memory of kept messages, in bytes. */
   get keptMemory(): number {
     return this.#keptBytes + KEPT_MESSAGE_BYTES * this.#keptMessages;
   }
@@ -186,7 +186,7 @@ export class ReceiveQueue implements FrameSink {
     }
   }
 
-  /** Forget everything posted and kept: the run has failed or ended. */
+  /** Forgets everything posted and kept: the run has failed or ended. */
   clear(): void {
     this.#streams.clear();
     this.#target = NOWHERE;

@@ -8,7 +8,7 @@ import { WORTH_KEEPING } from './receive-queue.ts';
 export const STAGING_BYTES = WORTH_KEEPING / 2;
 const MOST_VECTORS = 2;
 
-/** Used only within a call. */
+/** Memory for socket calls, used only within one. */
 export class SocketScratch {
   readonly libc: Libc;
   readonly staging = Buffer.alloc(STAGING_BYTES);

@@ -13,13 +13,13 @@ export interface TakenSocket {
   readonly descriptor: number;
   /** Bytes that Node had read beyond the handshake. */
   readonly read: Buffer;
-  /** Counted by Node until now. */
+  /** Bytes that Node has counted until now. */
   readonly bytesWritten: number;
   readonly bytesRead: number;
 }
 
 /**
- * Undefined if the socket has closed in the meantime, because the peer has left.
+ * Takes over a socket; undefined if it has closed in the meantime, because the peer has left.
  * @throws GradwireError `NATIVE_UNAVAILABLE`
  */
 export function takeOver(socket: Socket, libc: Libc): TakenSocket | undefined {

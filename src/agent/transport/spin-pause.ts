@@ -1,9 +1,9 @@
 /**
- * Between two polls of its sockets a thread yields its core, because the waiting thread
- * may be the rank it is waiting for. Ranks that share one core while others are idle (the
- * scheduler tends to wake a thread where its waker runs) would keep alternating on it, at
- * three times the latency. So a thread that is displaced before most of its messages
- * occasionally moves to the core of its place, and is then left to the scheduler again.
+ * A pause between two polls of a thread's sockets: the thread yields its core, because the waiting
+ * thread may be the rank it is waiting for. Ranks that share one core while others are idle (the
+ * scheduler tends to wake a thread where its waker runs) would keep alternating on it, at three
+ * times the latency. So a thread that is displaced before most of its messages occasionally moves
+ * to the core of its place, and is then left to the scheduler again.
  */
 import type { Libc } from './libc.ts';
 
@@ -38,7 +38,7 @@ export class SpinPause {
     this.#now = now;
   }
 
-  /** Nothing has come, so another thread may have the core. */
+  /** Yields the core to another thread, because nothing has come. */
   pause(now: number): void {
     this.#libc.yield();
     const displaced = this.#now() - now > DISPLACED_MS;

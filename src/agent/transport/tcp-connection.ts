@@ -27,9 +27,9 @@ export class TcpConnection implements PeerConnection {
   readonly closed: Promise<void>;
   trouble: string | undefined;
   readonly #socket: Socket;
-  /** Undefined: messages go to the socket whole. */
+  /** Writes messages in chunks; undefined: they go to the socket whole. */
   readonly #writer: ChunkedWriter | undefined;
-  /** Undefined: the network is the real one. */
+  /** Lane of the emulated network; undefined: the network is the real one. */
   readonly #lane: Lane | undefined;
   #gone = false;
   #deaf = false;

@@ -64,7 +64,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Called by the transport, so that an iteration's time can be attributed. */
+/** Observes the transport, so that an iteration's time can be attributed. */
 export interface TransportObserver {
   /** Synchronous work on sockets begins; returns the end. */
   working(kind: 'send' | 'receive'): () => void;
