@@ -1,6 +1,4 @@
-/**
- * Thrown if a device cannot hold the requested memory; the work is then done elsewhere.
- */
+/** Error of work whose memory a device cannot hold; the work is then done elsewhere. */
 export class BeyondDevice extends Error {
   constructor(what: string) {
     super(`internal: the device cannot hold ${what}`);

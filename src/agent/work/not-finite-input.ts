@@ -1,6 +1,6 @@
 /**
- * Thrown by a method that finds a NaN or an infinity in a pass that it makes anyway. The
- * residual is then invalid, which does not matter because the run ends.
+ * Error of a method that finds a NaN or an infinity in a pass that it makes anyway. The residual is
+ * then invalid, which does not matter because the run ends.
  */
 export class NotFiniteInput extends Error {
   /** The first element that is NaN or infinite. */

@@ -15,7 +15,7 @@ import type { FactoredShape, FactorRoom, Factors } from '../factors.ts';
 export interface FactorPlace {
   readonly gpu: GpuDevice;
   readonly arena: Arena;
-  /** Zeros, in the arena. */
+  /** Memory in the arena, zeros. */
   readonly memory: Vector;
 }
 

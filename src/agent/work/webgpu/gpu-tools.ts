@@ -1,5 +1,6 @@
 /**
- * Shared by the parts of a GPU's work. All memory that it allocates lasts as long as it does.
+ * Tools that the parts of a GPU's work share. All memory that it allocates lasts as long as it
+ * does.
  */
 import type { Kernels } from '../../kernels/kernels.ts';
 import type { DeviceKernels } from '../../kernels/webgpu/device-kernels.ts';

@@ -26,7 +26,7 @@ import { gpuSections } from './gpu-sections.ts';
 import { GpuSelector } from './gpu-selector.ts';
 import { StreamUpload } from './stream-upload.ts';
 
-/** More than the relative errors of the sums on the device and on a CPU together. */
+/** A relative error beyond those of the sums on the device and on a CPU together. */
 const UNSURE = 2 ** -35;
 
 export class GpuWork implements Work<GpuVector>, GpuTools {
