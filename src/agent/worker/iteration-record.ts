@@ -44,7 +44,7 @@ export interface IterationFacts {
   readonly lr: number;
   readonly marks: TrainerMarks;
   readonly step: ComputedStep;
-  /** Undefined if the ranks did not exchange. */
+  /** Result of the exchange; undefined if the ranks did not exchange. */
   readonly exchange: ExchangeResult | undefined;
   readonly inForce: PlanInForce | undefined;
   /** Iterations by which the gradient is older than the weights that it moved. */

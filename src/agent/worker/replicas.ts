@@ -19,7 +19,7 @@ export interface ReplicasOptions {
   readonly arena: Arena;
   readonly finite: FiniteMeasures;
   readonly report: (record: RunRecord) => void;
-  /** Set if the model is split. */
+  /** Position of the stage, if the model is split. */
   readonly position?: StagePosition | undefined;
 }
 

@@ -66,7 +66,7 @@ export interface SessionOptions {
   /** File of the script of trainer threads beside the worker's own. */
   readonly gradientThread: string;
   readonly reports: Pick<ReportChannel<FromWorker>, 'send' | 'room'>;
-  /** Called once, at the end. */
+  /** Ends the process; called once. */
   readonly exit: (code: number) => void;
 }
 
@@ -76,7 +76,7 @@ export class WorkerSession {
   #engine: EngineClient | undefined;
   #configuration: Configuration | undefined;
   #trainer: Promise<Trainer> | undefined;
-  /** Set if the rank has several trainer threads. */
+  /** Threads beside this one, if the rank has several trainer threads. */
   #beside: ThreadsBeside | undefined;
   /** The arena's, where a trainer on the CPU computes as well. */
   readonly #memory = arenaMemory();

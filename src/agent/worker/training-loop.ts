@@ -42,13 +42,13 @@ export interface LoopOptions {
   readonly fences: readonly Fence[];
   readonly notices: readonly Notice[];
   readonly report: (report: Report) => void;
-  /** Undefined while there is room for reports; otherwise resolves when there is. */
+  /** Waits for room for reports; undefined while there is some. */
   readonly room: () => Promise<void> | undefined;
   /** Keeps checkpoints; undefined if none are kept. */
   readonly checkpoints?: CheckpointKeeper | undefined;
   /** The checkpoint to resume from; default: none. */
   readonly resume?: RankCheckpoint | undefined;
-  /** Called after the first iteration, which has compiled the model's functions. */
+  /** Tells that the first iteration is done, which has compiled the model's functions. */
   readonly begun?: (() => void) | undefined;
 }
 

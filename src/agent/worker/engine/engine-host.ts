@@ -272,7 +272,7 @@ export class EngineHost {
     return { site: new ArenaSite({ ...shared, gradient }), gradient };
   }
 
-  /** After a fence stages pass activations by the new plan. */
+  /** Makes stages pass activations by the new plan, after a fence. */
   #followPlan(): readonly Notice[] {
     const drops = this.#stage?.use(this.#connected().plan.activations) === true;
     // Only the first stage with a residual in the first pipeline reports it.

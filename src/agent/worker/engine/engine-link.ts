@@ -25,7 +25,7 @@ export interface EngineLink {
     request: EngineCalls[C]['request'],
   ): Promise<EngineCalls[C]['reply']>;
   order(order: EngineOrder): void;
-  /** Called when the engine has closed its sockets: ends its thread. */
+  /** Ends the engine's thread, once the engine has closed its sockets. */
   end(): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export interface PlaceQuestion {
   readonly mayHaveGpu: () => boolean;
 }
 
-/** Undefined if it depends on the trainer: ask `besideGpu` once that exists. */
+/** Chooses the thread; undefined if it depends on the trainer: ask `besideGpu` once that exists. */
 export function enginePlace(question: PlaceQuestion): EnginePlace | undefined {
   const { byCores, mayHaveGpu, spec } = question;
   if (spec.engine !== 'auto') return spec.engine;

@@ -1,7 +1,7 @@
 /**
- * Between the trainer thread (the worker's main thread) and the engine thread: calls
- * with an id, answered once and in any order, and orders without an answer. Bulk data
- * never travels here: it is in the shared arena.
+ * The protocol between the trainer thread (the worker's main thread) and the engine thread: calls
+ * with an id, answered once and in any order, and orders without an answer. Bulk data never travels
+ * here: it is in the shared arena.
  */
 import type { NetworkCost } from '../../../shared/cost-model/network-cost.ts';
 import type { EmulatedNetwork } from '../../../shared/emulated-network.ts';
@@ -168,10 +168,7 @@ export interface EngineCalls {
   settle: { request: Record<string, never>; reply: Record<string, never> };
   /** Whether later messages only measure the run. */
   measuring: { request: { begins: boolean }; reply: Record<string, never> };
-  /**
-   * Called when everything is sent and received; returns by how many bytes the ledger
-   * is off.
-   */
+  /** Returns by how many bytes the ledger is off, once everything is sent and received. */
   balance: {
     request: Record<string, never>;
     reply: { sent: number; received: number };

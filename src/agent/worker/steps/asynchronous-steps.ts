@@ -42,7 +42,7 @@ export class AsynchronousSteps implements Steps {
   /** Pushed gradients are not averages. */
   readonly exchanged = undefined;
   #threads: readonly TrainerThread[] | undefined;
-  /** Undefined if all ranks have met and have the same weights. */
+  /** The current round; undefined if all ranks have met and have the same weights. */
   #round: AsynchronousRound | undefined;
 
   constructor(options: AsynchronousStepsOptions) {
@@ -131,7 +131,7 @@ export class AsynchronousSteps implements Steps {
     await trainer.writeWeights(arena.f32(this.#threads![0]!.weights));
   }
 
-  /** The same on all ranks. */
+  /** Whether all ranks meet before an iteration; the same on all ranks. */
   #meetsBefore(iteration: number): boolean {
     const { checkpoints, spec } = this.#options;
     if (iteration === spec.iterations || checkpoints?.isDue(iteration) === true) {

@@ -9,7 +9,7 @@ import type { EngineClient } from '../engine/engine-client.ts';
 export interface GradientDifference {
   /** ‖applied − uncompressed‖ / ‖uncompressed‖, squares averaged over ranks. */
   readonly error?: number;
-  /** Between the two, over all ranks; −1…1. */
+  /** Cosine between the two, over all ranks; −1…1. */
   readonly cosine?: number;
 }
 
@@ -32,7 +32,7 @@ export class GradientComparison {
   }
 
   /**
-   * Called on all ranks together; the result is the same on each.
+   * Compares on all ranks together; the result is the same on each.
    * @param applied the exchange's result for the kept gradient
    */
   async difference(applied: Float32Array): Promise<GradientDifference> {
@@ -68,6 +68,6 @@ function sumsOf(x: Float32Array, y: Float32Array): readonly number[] {
   return [apart, product, squares, reference];
 }
 
-/** Left out if the gradient to compare with is 0. */
+/** Returns the value under its key, or nothing if the gradient to compare with is 0. */
 const finite = <K extends string>(key: K, value: number): Partial<Record<K, number>> =>
   Number.isFinite(value) ? ({ [key]: value } as Record<K, number>) : {};

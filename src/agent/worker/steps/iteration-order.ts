@@ -7,7 +7,7 @@
 export interface IterationOrderOptions {
   /** The iteration that all ranks begin. */
   readonly first: number;
-  /** s. */
+  /** Staleness bound s. */
   readonly staleness: number;
   /** Whether a meeting before this iteration is planned. */
   readonly meetsBefore: (iteration: number) => boolean;

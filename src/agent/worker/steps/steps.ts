@@ -25,7 +25,7 @@ export interface StepsOptions {
 export interface TakenStep extends ComputedGradient {
   /** Time to update the weights, ms. */
   readonly apply: number;
-  /** Undefined if the ranks did not exchange. */
+  /** Result of the exchange; undefined if the ranks did not exchange. */
   readonly exchange: EngineCalls['exchange']['reply'] | undefined;
   /** Profiles of other averages in this iteration; default: none. */
   readonly averages?: readonly ExchangeProfile[] | undefined;

@@ -102,7 +102,7 @@ export class SynchronousSteps implements Steps {
     return checkpoints?.isDue(iteration) !== true;
   }
 
-  /** When this returns, the gradient computed ahead is in the engine's input vector. */
+  /** Takes the gradient computed ahead into the engine's input vector. */
   #takeAhead(): ComputedGradient | undefined {
     const ahead = this.#ahead;
     if (ahead === undefined) return undefined;

@@ -11,7 +11,7 @@ export interface ComputedGradient {
 }
 
 interface ComputeOptions {
-  /** Called with the first element that is ready, as the backward pass continues. */
+  /** Tells the first element that is ready, as the backward pass continues. */
   readonly ready?: ((from: number) => void) | undefined;
   /** Loads the trainer's batches; default: the trainer itself. */
   readonly batches?: Pick<Trainer, 'loadBatch'> | undefined;
