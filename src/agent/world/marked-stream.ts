@@ -3,7 +3,7 @@
  * scripts. Reading starts after the marker.
  */
 
-/** Printed on its own line before the first report. */
+/** Line before the first report. */
 export const MARKER = 'gradwire-reports-begin\n';
 
 export class MarkedStream {

@@ -22,7 +22,7 @@ export function serveOrders<Order, Report>(
   obey: (order: Order) => Promise<Report>,
 ): void {
   let failed = false;
-  /** The first reason counts: later failures follow from it. */
+  /** Reports the first failure: later ones follow from it. */
   const fail = (error: unknown): void => {
     if (failed) return;
     failed = true;

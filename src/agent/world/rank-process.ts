@@ -64,7 +64,7 @@ export class RankProcess<Order, Report> {
   readonly rank: number;
   /** Resolves when the process is gone and its last report has been read. */
   readonly closed: Promise<void>;
-  /** Undefined if the system refused to start it. */
+  /** The process; undefined if the system refused to start it. */
   readonly #child: ChildProcess | undefined;
   #stderr = '';
   #exited = false;
@@ -150,7 +150,7 @@ export class RankProcess<Order, Report> {
     return this.#child?.pid ?? 0;
   }
 
-  /** Undefined if the process is on another machine, or has ended. */
+  /** Process id; undefined if the process is on another machine, or has ended. */
   get pidHere(): number | undefined {
     return this.#isElsewhere || this.#exited ? undefined : this.#child?.pid;
   }

@@ -178,7 +178,7 @@ export class RankWorld<
   }
 }
 
-/** Told apart first, so that the error of either is its own. */
+/** Parses a report, telling failures apart first, so that the error of either is its own. */
 function parseAny<Report>(
   reports: z.ZodType<Report>,
   rank: number,

@@ -5,7 +5,7 @@
 import type { Writable } from 'node:stream';
 import { encodeFrame } from '../../shared/protocol/frame.ts';
 
-/** About ten thousand records, much more than a supervisor's usual lag. */
+/** Bytes of about ten thousand records, much more than a supervisor's usual lag. */
 const FULL_BYTES = 8 * 2 ** 20;
 
 /**
@@ -25,7 +25,7 @@ export class ReportChannel<Report> {
     this.#flush = byLine ? encodeFrame(FLUSH) : new Uint8Array();
   }
 
-  /** Never refuses: callers that report a lot await `room` in between. */
+  /** Sends a report. Never refuses: callers that report a lot await `room` in between. */
   send(report: Report): void {
     const frame = encodeFrame(report);
     this.#stream.write(
@@ -33,7 +33,10 @@ export class ReportChannel<Report> {
     );
   }
 
-  /** Undefined while there is room; otherwise resolves when everything has been read. */
+  /**
+   * Waits for room; undefined while there is some, otherwise resolves when everything has been
+   * read.
+   */
   room(): Promise<void> | undefined {
     if (this.#stream.writableLength < FULL_BYTES) return undefined;
     return new Promise((resolve) => {
