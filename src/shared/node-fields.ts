@@ -44,7 +44,7 @@ export interface NodeField {
   readonly hint?: string;
   /** The value that counts where nothing is given. */
   readonly placeholder?: string;
-  /** Between the parts of a list in the form. */
+  /** The separator of a list's parts in the form. */
   readonly separator?: ',' | '\n';
 }
 

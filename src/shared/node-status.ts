@@ -62,7 +62,7 @@ export interface NodeConnection {
   readonly roundTripMs?: number | undefined;
   /** The current attempt to reconnect, and the last one if no run waits for it. */
   readonly attempt?: { readonly number: number; readonly last?: number } | undefined;
-  /** While it reconnects, and when it has given up. */
+  /** The loss of the connection, while it reconnects, and when it has given up. */
   readonly loss?: NodeLoss | undefined;
   /** A connected machine gives no sign of life; what is followed there goes on. */
   readonly silence?: NodeLoss | undefined;

@@ -13,12 +13,12 @@ import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
 import { loss, milliseconds } from './quantities.ts';
 
 export interface RunPrinter {
-  /** Once, before any record. */
+  /** Called once, before any record. */
   begin(summary: RunSummary): void;
   records(entries: readonly JournalEntry[], summary: RunSummary): void;
-  /** Before somebody else writes to the terminal: a live line makes way. */
+  /** Called before somebody else writes to the terminal: a live line makes way. */
   makeWay(): void;
-  /** Once, after the last record, or where the run ended without one. */
+  /** Called once, after the last record, or where the run ended without one. */
   end(summary: RunSummary): void;
 }
 

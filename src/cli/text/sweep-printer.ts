@@ -11,7 +11,7 @@ export interface SweepLine {
   readonly label: string;
   readonly seed: number;
   readonly values: Readonly<Record<string, number>>;
-  /** Among the figure's runs, from 1. */
+  /** The run's number among the figure's runs, from 1. */
   readonly index: number;
   readonly of: number;
   readonly milliseconds: number;

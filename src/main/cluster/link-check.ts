@@ -37,7 +37,7 @@ const CLOSE_MS = 5_000;
 const SECRET_BYTES = 32;
 
 export interface LinkCheckOptions {
-  /** Also measure beside runs in progress; default: such pairs are skipped. */
+  /** Whether to measure beside runs in progress, too; default: such pairs are skipped. */
   readonly whileRunning?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Ports for machines without their own setting: this computer. */
@@ -100,7 +100,7 @@ async function* checkPairs(
   }
 }
 
-/** Between two names of one machine there is no link. */
+/** Returns the error of a pair that is one machine under two names: there is no link. */
 const oneMachine = (a: NodeLink, b: NodeLink): ErrorData | undefined =>
   sameMachine(
     [a, b],

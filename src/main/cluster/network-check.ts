@@ -17,7 +17,7 @@ const MEASURE_MS = 1_800_000;
 
 export interface NetworkCheckOptions {
   readonly request: SupervisorRequests['measureNetwork']['request'];
-  /** Also measure beside runs in progress; default: refuse. */
+  /** Whether to measure beside runs in progress, too; otherwise it is refused. */
   readonly whileRunning: boolean;
 }
 

@@ -296,7 +296,7 @@ export class NodeLink {
     return this.#connecting;
   }
 
-  /** Like `connect`, but starts no supervisor. */
+  /** Connects as `connect` does, but starts no supervisor. */
   async find(options?: ConnectOptions): Promise<ControlConnection | undefined> {
     if (this.#connection !== undefined) return this.#connection;
     if (this.#connecting !== undefined) return this.#connecting;

@@ -259,7 +259,7 @@ async function sizeOf(file: string): Promise<number> {
   }
 }
 
-/** Only network errors count against the mirror. */
+/** Makes a network error the mirror's fault; other errors stay as they are. */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof TypeError)) return error;
   // fetch says only "fetch failed"; the reason is in its cause.

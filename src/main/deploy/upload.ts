@@ -84,7 +84,10 @@ fi
 mv -T "$beside" "$directory" 2>/dev/null || [ -d "$directory" ] || mv "$beside" "$directory" || exit 1
 ${DELETE_COPIED}`;
 
-/** After a cancellation: what was sent stays, once, even if it came while remains were being copied. */
+/**
+ * Keeps what was sent when an upload is cancelled: once, even if it came while remains were
+ * being copied.
+ */
 const KEEP_SENT = `
 cd "$HOME" || exit 1
 rm -rf "$beside" "$beside.old"

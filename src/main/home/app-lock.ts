@@ -65,7 +65,7 @@ export class AppLock {
     }
   }
 
-  /** Not even the holder before this one is named then. */
+  /** Deletes the holder's file, so that not even the holder before this one is named. */
   #forget(): void {
     try {
       rmSync(this.#home.lockHolder, { force: true });

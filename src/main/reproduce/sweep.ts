@@ -20,7 +20,7 @@ export class Sweep {
     return values.every((value) => value !== undefined) ? values : undefined;
   }
 
-  /** Like `observed`, for values that every run of the figure has. */
+  /** Returns values that every run of the figure has. */
   values(caseId: string, name: string): readonly number[] {
     const values = this.observed(caseId, name);
     if (values === undefined) throw new Error(`internal: ${caseId} has no ${name}`);

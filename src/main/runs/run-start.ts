@@ -127,7 +127,7 @@ function requireAddresses(
   );
 }
 
-/** Like the promise, but rejects once the signal aborts, however long the promise takes. */
+/** Awaits the promise, but rejects once the signal aborts, however long the promise takes. */
 async function unlessAborted(
   promise: Promise<unknown>,
   signal: AbortSignal | undefined,
@@ -149,8 +149,8 @@ const herePorts = ({ world }: ExperimentSpec): PortRange | undefined =>
   world.ports === undefined ? undefined : portRange(world.ports);
 
 /**
- * After a failed start: waits a moment for the last records of the run's journals, if
- * any, and ends ranks that still run, for the reason why the start failed.
+ * Settles a failed start: waits a moment for the last records of the run's journals, if any,
+ * and ends ranks that still run, for the reason why the start failed.
  * @param ended resolves once the run's last record is stored
  */
 export async function settleFailedStart(

@@ -184,7 +184,7 @@ export class SshPool implements AsyncDisposable {
     return { connection, controller, interactive: questions !== undefined, waiting: 0 };
   }
 
-  /** Over the connection to the last jump host, which is held as long as this one. */
+  /** Connects over the connection to the last jump host, which is held as long as this one. */
   async #reach(target: SshTarget, given: AcquireOptions): Promise<RemoteConnection> {
     const { questions, signal, jump } = given;
     const options = { ...this.#options, secrets: this.#secrets, signal, jump };

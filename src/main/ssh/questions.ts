@@ -35,7 +35,7 @@ export function oneAtATime(questions: SshQuestions): Required<SshQuestions> {
   };
 }
 
-/** Like the promise, but rejects with the signal's reason if that comes first. */
+/** Awaits the promise, but rejects with the signal's reason if that comes first. */
 export async function untilAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,

@@ -20,7 +20,7 @@ const STEP_ROWS = 128;
 const STEP_PAGES = 64;
 /** Most bytes that a step writes to the log. */
 const STEP_BYTES = 2 ** 20;
-/** After this time without a record nobody is storing a run any more. */
+/** Time without a record after which nobody is storing a run any more. */
 const QUIET_MS = 30_000;
 /** Pages in use up to which a database is rewritten unasked: half a second. */
 export const REWRITE_PAGES = 16_384;

@@ -65,7 +65,7 @@ interface Frame {
   readonly beforeLog: string;
   readonly beforeIterations: string;
   readonly end: string;
-  /** Before a record, and before the first one of a part. */
+  /** Text before a record; `beforeFirst`: before the first one of a part. */
   readonly before: string;
   readonly beforeFirst: string;
 }

@@ -6,7 +6,7 @@ import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 /** Records of a page, unless a reader says how many. */
 export const PAGE = 1000;
 
-/** While a run waits, only its job's status is recorded. */
+/** Newest events that have the state of a waiting run's job: nothing else is recorded meanwhile. */
 const NEWEST_EVENTS = 8;
 
 /** The condition that a journal of an ended run is missing: the run ended without it. */

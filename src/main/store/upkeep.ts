@@ -8,7 +8,10 @@ import type { HistorySpace } from './history-space.ts';
 
 const SHARE = 5;
 const LEAST_PAUSE_MS = 20;
-/** Until looking again when nothing is to be done, and when the disk is full or locked. */
+/**
+ * Time until the next look when nothing is to be done; `TROUBLE_MS`: when the disk is full or
+ * locked.
+ */
 const IDLE_MS = 10_000;
 const TROUBLE_MS = 60_000;
 

@@ -28,9 +28,9 @@ export function rangeFromZero(values: Iterable<number>): AxisRange {
 }
 
 /**
- * Like rangeFromZero, but a few outliers do not flatten everything else: if the largest
- * value is more than twice the ninth decile, the range ends at 1.6 times that decile, and
- * the chart says which values exceed it.
+ * Returns the range of `rangeFromZero`, but a few outliers do not flatten everything else: if
+ * the largest value is more than twice the ninth decile, the range ends at 1.6 times that
+ * decile, and the chart says which values exceed it.
  */
 export function robustRange(values: readonly number[]): AxisRange {
   const decile = quantile(values, 0.9) ?? 0;

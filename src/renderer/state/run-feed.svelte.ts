@@ -35,7 +35,7 @@ import {
 } from './switch-effect.ts';
 import { summarizeWindow, type WindowSummary } from './window-summary.ts';
 
-/** Until bins are read again that a run in progress adds to. */
+/** Pause before bins are read again that a run in progress adds to. */
 const WINDOW_PAUSE_MS = 1000;
 /** Iterations that the verdict and the tiles look back on. */
 const LOOK_BACK = 200;

@@ -31,11 +31,11 @@ export interface WindowSummary {
   readonly residualNorm: number | undefined;
   /** Iterations per second by the clock, from the records' times. */
   readonly rate: number | undefined;
-  /** Per rank: milliseconds per iteration that another rank waits for it, on average. */
+  /** Milliseconds per iteration that others wait for each rank, on average. */
   readonly awaited: readonly number[];
-  /** Per rank: its own mean wall time and wait, in milliseconds. */
+  /** Mean wall time and wait of each rank itself, in milliseconds. */
   readonly perRank: readonly { readonly wall: number; readonly wait: number }[];
-  /** Per rank that reported: what it moved, and for how long. */
+  /** Bytes and times of each rank that reported them. */
   readonly traffic: readonly RankTraffic[];
   /** The rank that the others wait for much longer than for any other. */
   readonly straggler: number | undefined;

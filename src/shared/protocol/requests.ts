@@ -108,7 +108,7 @@ export const requestSchemas = {
     link,
     /** 0 leads and gets the result. */
     end: linkEnd,
-    /** Both as in `prepare`. */
+    /** The interfaces and ports to listen on, as in `prepare`. */
     listen: hostSchema,
     ports: portsSchema.optional(),
   }),

@@ -3,7 +3,10 @@ import type { z } from 'zod';
 import type { ErrorData } from '../errors.ts';
 import { errorDataSchema } from '../records/fields.ts';
 
-/** Only its code and its words must be there: it says what went wrong, which must not be lost. */
+/**
+ * An error of the other side. Its code and its words alone must be there: it says what went
+ * wrong, which must not be lost.
+ */
 export const sentErrorSchema = errorDataSchema
   .extend({
     kind: errorDataSchema.shape.kind.catch('failure'),

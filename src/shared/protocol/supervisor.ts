@@ -64,7 +64,10 @@ const envelopeSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run'), run: runStatusSchema }),
 ]);
 
-/** Not copied: a run's records are most of what is sent. */
+/**
+ * Whether a value is an entry. Entries are not copied: a run's records are most of what is
+ * sent.
+ */
 function isEntry(value: unknown): value is JournalEntry {
   if (typeof value !== 'object' || value === null) return false;
   const { sequence, follows, thinned, record } = value as Partial<JournalEntry>;

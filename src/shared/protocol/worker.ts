@@ -1,6 +1,6 @@
 /**
- * Between a supervisor and one worker: length-prefixed MessagePack, towards the worker
- * on its stdin, from the worker on file descriptor 3. The end of stdin means that the
+ * Messages between a supervisor and one worker: length-prefixed MessagePack, towards the
+ * worker on its stdin, from the worker on file descriptor 3. The end of stdin means that the
  * supervisor is gone: the worker exits. Both ends check what they get: a worker may run a
  * model of the user's own, which can write to any descriptor.
  */

@@ -24,7 +24,7 @@ export const doneRecordSchema = z.strictObject({
   consistent: z.boolean(),
   /** Hex digest of the weights of rank 0. */
   weights: z.string(),
-  /** Under a method whose replicas drift: the drift before the final average. */
+  /** The drift before the final average, under a method whose replicas drift. */
   divergence: z.number().optional(),
 });
 export type DoneRecord = z.infer<typeof doneRecordSchema>;

@@ -11,7 +11,7 @@ export const logRecordSchema = z.strictObject({
   at: z.number(),
   rank: count,
   stream: z.enum(['stdout', 'stderr']),
-  /** Only if the line states it. */
+  /** The line's level, if it states one. */
   level: z.enum(['warning', 'error']).optional(),
   /** The rank's current iteration, as far as the supervisor knew. */
   iteration: count.optional(),

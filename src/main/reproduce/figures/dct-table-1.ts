@@ -75,7 +75,7 @@ function control(method: string, category: string, at: string, theirs: number): 
   };
 }
 
-/** There is one pipeline, so its samples are all the samples of an iteration. */
+/** Samples of a batch: as there is one pipeline, all the samples of an iteration. */
 const BATCH = PAPER_CLICK_BATCH;
 
 function casesOf(scale: ClickScale): readonly Case[] {

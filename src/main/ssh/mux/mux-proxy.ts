@@ -231,7 +231,7 @@ export class MuxProxy {
     }
   }
 
-  /** Only connections to ports that we requested; agents and displays are not forwarded. */
+  /** Accepts connections to ports that we requested; agents and displays are not forwarded. */
   #receiveOpening(message: WireReader): void {
     const type = message.string().toString('latin1');
     const [peer, room, packet] = [message.uint32(), message.uint32(), message.uint32()];
