@@ -35,7 +35,7 @@ class SparseSamples implements Samples {
   /** Features of the sample that has most, at least 1. */
   longest = 1;
   readonly #labels: number[] = [];
-  /** Offset at which each sample begins, and at the end that of all entries. */
+  /** Offset of each sample's first entry; last, the number of all entries. */
   readonly #starts: number[] = [0];
   #features = new Int32Array(1024);
   #values = new Float32Array(1024);
