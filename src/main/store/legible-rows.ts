@@ -3,7 +3,7 @@ import type { GradwireError } from '../../shared/errors.ts';
 import { isInvalidRow } from './stored-json.ts';
 
 export class LegibleRows {
-  /** By the key of the row. */
+  /** Errors of damaged rows, by the row's key. */
   readonly #damage = new Map<string, GradwireError>();
   readonly #told = new Set<string>();
 
@@ -23,7 +23,7 @@ export class LegibleRows {
     });
   }
 
-  /** Why rows were left out. Each is told once. */
+  /** Returns the errors of rows that were left out. Each is told once. */
   takeDamage(): readonly GradwireError[] {
     const fresh = [...this.#damage].filter(([key]) => !this.#told.has(key));
     for (const [key] of fresh) this.#told.add(key);

@@ -417,7 +417,7 @@ export class RunStore {
     );
   }
 
-  /** Why runs are left out of lists: their rows are damaged. Each is told once. */
+  /** Returns the errors of damaged rows, whose runs are left out of lists. Each is told once. */
   takeDamage(): readonly GradwireError[] {
     return this.#legible.takeDamage();
   }

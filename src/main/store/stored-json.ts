@@ -25,7 +25,10 @@ export function storedJson<T>(
   throw invalidColumn(run, column, plainIssue(parsed.error.issues[0]!));
 }
 
-/** For rows that count as absent where another version, or damage, gave them another form. */
+/**
+ * Parses JSON of rows that count as absent where another version, or damage, gave them
+ * another form.
+ */
 export function jsonOrNothing(text: string | null): unknown {
   if (text === null) return undefined;
   try {
@@ -35,7 +38,10 @@ export function jsonOrNothing(text: string | null): unknown {
   }
 }
 
-/** What is read of every stored spec. Older versions had other keys, so the rest is not checked. */
+/**
+ * The part of every stored spec that is read. Older versions had other keys, so the rest is
+ * not checked.
+ */
 const specSchema = z.looseObject({
   world: z.looseObject({ nodes: z.array(z.string()).min(1), ranks: z.int().min(1) }),
 });
