@@ -8,6 +8,8 @@ export const withoutSubject = [
   ...['What', 'Which', 'Who', 'Whose', 'Where', 'Why', 'How'],
   ...['It', 'Its', 'They', 'Their', 'This', 'That', 'These', 'Those', 'Such'],
   ...['Of', 'As', 'In', 'On', 'At', 'By', 'To', 'With', 'Without', 'From', 'For', 'If'],
+  ...['Before', 'After', 'Until', 'While', 'During', 'Since', 'Once', 'Also', 'Per'],
+  ...['Between', 'Among', 'Within', 'Under', 'Over', 'Behind', 'Beside', 'Through'],
 ];
 
 /** The beginning of a comment's text. A compound such as "At-most-once" is a word of its own. */

@@ -139,7 +139,7 @@ export class SynchronousSteps implements Steps {
     return computeGradient(trainer, iteration, into, { ready, batches: this.#batches });
   }
 
-  /** While this rank waits for the others. */
+  /** Loads the next batch while this rank waits for the others. */
   #loadNext(iteration: number): void {
     const next = iteration + 1;
     if (next < this.#options.spec.iterations) this.#batches.loadSoon(next);
