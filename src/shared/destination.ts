@@ -8,7 +8,7 @@ export interface DestinationParts {
   readonly port?: string;
 }
 
-/** Splits a destination, or an ssh:// address. Brackets tell an IPv6 address from its port. */
+/** Splits a destination or an ssh:// address. Brackets tell an IPv6 address from its port. */
 export function splitDestination(text: string): DestinationParts {
   const plain = text.replace(/^ssh:\/\//, '').replace(/\/$/, '');
   // A user name may contain an @: the last one counts.

@@ -31,7 +31,7 @@ export interface LinkStatus {
   readonly to: string;
   /** The last successful measurement. */
   readonly measure?: LinkMeasure | undefined;
-  /** The failure of the last attempt, if it did fail. */
+  /** The error of the last attempt, if it failed. */
   readonly failure?: LinkFailure | undefined;
 }
 

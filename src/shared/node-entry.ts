@@ -57,7 +57,7 @@ export type NodeEntry = z.infer<typeof nodeEntrySchema>;
 export const wayTo = (entry: NodeEntry): string =>
   JSON.stringify([sshWayTo(entry), entry.address]);
 
-/** Identifies the way by which SSH reaches it. */
+/** Identifies the way by which SSH reaches a machine. */
 export const sshWayTo = ({
   destination,
   identities,
@@ -70,7 +70,7 @@ export const sshWayTo = ({
     ...{ destination, identities, identitiesOnly, jump, configFile, transport },
   });
 
-/** A fault of one of its values. */
+/** A fault of one of an entry's values. */
 export interface EntryProblem {
   /** Dotted, as in `slurm.partition`; without the index in a list. */
   readonly path: string;

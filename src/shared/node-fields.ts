@@ -33,10 +33,10 @@ export type SlurmKey =
 
 export interface NodeField {
   readonly key: NodeKey;
-  /** The place of its value in the entry, as errors name it. */
+  /** The place of the field's value in the entry, as errors name it. */
   readonly path: string;
   readonly kind: 'text' | 'count' | 'list';
-  /** Flags of its option, as commander takes them. */
+  /** Flags of the field's option, as commander takes them. */
   readonly flags: string;
   readonly description: string;
   readonly choices?: readonly string[];
@@ -205,7 +205,7 @@ export const NODE_FIELDS: readonly NodeField[] = [
  */
 export interface NodeValues {
   readonly fields: Readonly<Partial<Record<NodeKey, NodeValue>>>;
-  /** Whether it is the login node of a Slurm cluster; settings of Slurm count only then. */
+  /** Whether the machine is a Slurm cluster's login node; settings of Slurm count only then. */
   readonly slurm: boolean;
 }
 export type NodeValue = string | number | readonly string[];

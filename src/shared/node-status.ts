@@ -58,7 +58,7 @@ export interface NodeLoss {
 export interface NodeConnection {
   readonly connection:
     'idle' | 'connected' | 'reconnecting' | 'unreachable' | 'refused';
-  /** Time to its supervisor and back, in ms, as last measured; of a live connection. */
+  /** Time to the supervisor there and back, in ms, as last measured; of a live connection. */
   readonly roundTripMs?: number | undefined;
   /** The current attempt to reconnect, and the last one if no run waits for it. */
   readonly attempt?: { readonly number: number; readonly last?: number } | undefined;
@@ -70,7 +70,7 @@ export interface NodeConnection {
   readonly otherVersion?: string | undefined;
 }
 
-/** The user's assurances with a change of a machine's entry. */
+/** Facts that come with a change of a machine's entry. */
 export interface NodeEdit {
   /** The entry that the user saw; default: whatever it is now. */
   readonly shown?: unknown;
@@ -94,7 +94,7 @@ export interface NodeStatus extends NodeConnection, NodeFacts {
   /** Undefined for this computer. */
   readonly entry?: NodeEntry | undefined;
   readonly activity?: NodeActivity | undefined;
-  /** The reason why the last action there failed, or why it gives no sign of life. */
+  /** The error of the last action there, or the reason why the machine gives no sign of life. */
   readonly error?: ErrorData | undefined;
   /** Runs that have ranks there and have not ended. */
   readonly runs: readonly { readonly id: string; readonly name: string }[];

@@ -1,6 +1,6 @@
 /**
- * Facts of a spec's key about itself, beside its schema and its description: `.meta({ title
- * })` gives it a field in the page's form. A key without a title has none.
+ * Facts of a spec's key about itself, beside its schema and its description. A title, as in
+ * `.meta({title})`, gives it a field in the page's form; a key without one has none.
  */
 import 'zod';
 

@@ -297,8 +297,8 @@ export class NodeDesk {
 }
 
 /**
- * Waits for work until it is cancelled. Work that cannot be cancelled itself goes on, and
- * nobody waits for it.
+ * Waits for work unless the wait is cancelled. Work that cannot be cancelled itself goes on,
+ * and nobody waits for it.
  * @throws GradwireError `ABORTED`
  */
 async function unlessCancelled(

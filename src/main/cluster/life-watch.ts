@@ -19,7 +19,7 @@ export interface LifeEvents {
   ask(): void;
   /** Called when the node falls silent, with the reason, and without one when it answers again. */
   silent(error: GradwireError | undefined): void;
-  /** Most time for it to be silent; after that `gaveUp` is called, once. */
+  /** Most time for the node to be silent; after that `gaveUp` is called, once. */
   patienceMs(): number;
   gaveUp(error: GradwireError): void;
 }

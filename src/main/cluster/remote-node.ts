@@ -97,7 +97,7 @@ export class RemoteNode implements NodeAccess {
   readonly entry: NodeEntry;
   readonly #options: RemoteNodeOptions;
   #addresses: NodeAddresses | undefined;
-  /** The reason why the built-in client cannot reach it, though its configuration would let it. */
+  /** The reason why the built-in client cannot reach the node, though its settings would let it. */
   #notBuiltin: string | undefined;
 
   constructor(entry: NodeEntry, options: RemoteNodeOptions) {

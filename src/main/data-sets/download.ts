@@ -19,7 +19,7 @@ export interface DownloadOptions {
    * @param received bytes just received
    */
   readonly arrived: (there: number, received: number) => void;
-  /** Most time for a server to stay silent. */
+  /** Most time that a server may stay silent. */
   readonly silenceMs: number;
 }
 

@@ -24,7 +24,7 @@ export interface FetchOptions {
   readonly progress: (progress: FetchProgress) => void;
   /** The source to fetch from instead of the set's mirrors. */
   readonly from?: string | undefined;
-  /** Most time for a server to stay silent; default: 30 s. */
+  /** Most time that a server may stay silent; default: 30 s. */
   readonly silenceMs?: number | undefined;
 }
 

@@ -15,7 +15,7 @@ import { INSPECTION } from './preflight-script.ts';
 
 /** Every tool has its own limit; all of them together have this. */
 const DEADLINE_MS = 120_000;
-/** Most time for the login shell before the first of them. */
+/** Most time for the login shell before the first tool. */
 const SHELL_MS = 20_000;
 
 export interface PreflightOptions {
@@ -24,7 +24,7 @@ export interface PreflightOptions {
   readonly slurm?: boolean | undefined;
   /** Most seconds for each tool there; default: 10 s. */
   readonly toolSeconds?: number | undefined;
-  /** Most time for its login shell to run a command; default: 20 s. */
+  /** Most time for the machine's login shell to run a command; default: 20 s. */
   readonly shellMs?: number | undefined;
 }
 

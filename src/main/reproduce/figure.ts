@@ -31,7 +31,7 @@ export interface Quoted {
 export interface Case {
   /** Unique within the figure. */
   readonly id: string;
-  /** The name in the progress and in the runs' names: `4 ranks, 1 %`. */
+  /** The case's name in the progress and in the runs' names: `4 ranks, 1 %`. */
   readonly label: string;
   /** A spec without name and seed, as a user could write it. */
   readonly spec: Readonly<Record<string, unknown>>;

@@ -23,7 +23,7 @@ export interface FullScale {
 export interface BroughtData {
   /** `CIFAR-10` */
   readonly name: string;
-  /** The way to get them: a sentence; the directory is added after it. */
+  /** The way to get the data: a sentence; the directory is added after it. */
   readonly from: string;
 }
 

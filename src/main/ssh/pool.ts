@@ -50,7 +50,7 @@ interface Entry {
   opening: Opening | undefined;
   leases: number;
   idle: NodeJS.Timeout | undefined;
-  /** Whether it must not be handed out any more. */
+  /** Whether the connection must not be handed out any more. */
   retired: boolean;
 }
 

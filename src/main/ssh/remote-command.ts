@@ -12,7 +12,7 @@ export interface CommandOptions {
   readonly title?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly deadlineMs?: number | undefined;
-  /** The mark that it prints when it begins, and by when: a login shell may hang before. */
+  /** The mark that the command prints first, and by when: a login shell may hang before. */
   readonly begins?: { readonly mark: string; readonly withinMs: number } | undefined;
   /** Limit for stdout in bytes; more is an error. */
   readonly maxBytes?: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * Facts that were last found out about machines. Kept so that the app shows them after a
- * restart, and those that a command has found as well.
+ * Facts that were last found out about machines, kept so that the app shows them after a
+ * restart; those that a command has found as well.
  */
 import type Database from 'better-sqlite3';
 import {

@@ -22,7 +22,7 @@ export interface RunRow {
   readonly state: RunState;
   readonly created_at: number;
   readonly ended_at: number | null;
-  /** The reason why it failed or, before its end, why it will: ErrorData as JSON. */
+  /** The reason why the run failed or, before its end, why it will: ErrorData as JSON. */
   readonly error: string | null;
   readonly deleted: number;
   readonly last_sequence: number;

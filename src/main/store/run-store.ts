@@ -93,7 +93,7 @@ export interface StoredBatch {
    * and those that another process has stored.
    */
   readonly entries: readonly JournalEntry[];
-  /** The reason why one of them could not be stored; then the run ends as failed. */
+  /** The reason why an entry could not be stored; then the run ends as failed. */
   readonly refusal: ErrorData | undefined;
 }
 
@@ -143,7 +143,7 @@ export class RunStore {
   readonly nodes: NodeTable;
   /** The measured links between them. */
   readonly links: LinkTable;
-  /** Facts that were last found out about them. */
+  /** Facts that were last found out about the machines. */
   readonly facts: FactTable;
   /** The space that all of it takes. */
   readonly space: HistorySpace;

@@ -1,4 +1,4 @@
-/** The part of a run that a chart shows: its last iterations, all of it, or a part. */
+/** The span of a run that a chart shows: its last iterations, all of it, or a part. */
 export const SPANS = [
   { value: 80, title: 'last 80' },
   { value: 480, title: '480' },

@@ -1,4 +1,4 @@
-/** Timed messages of one link, and what they show about it: the data plane between two machines. */
+/** Timings of one link, from timed messages: the data plane between two machines. */
 
 export interface LinkTiming {
   /** s per message, one way: half a round trip of 8 bytes. */

@@ -1,4 +1,4 @@
-/** Addresses at which the peers of a rank find it. */
+/** Addresses of a rank, by which its peers find it. */
 import { z } from 'zod';
 
 /** A host's name or address, or `::` for all addresses. */
