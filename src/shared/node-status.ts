@@ -44,8 +44,8 @@ export interface NodeLoss {
   /** ms since 1970 */
   readonly since: number;
   /**
-   * The reason for its silence, or for the last failed attempt to make it again: undefined
-   * before one.
+   * The reason for the silence, or for the last failed attempt to make the connection again:
+   * undefined before one.
    */
   readonly error?: ErrorData | undefined;
 }

@@ -47,8 +47,8 @@ export async function preflight(
 }
 
 /**
- * Returns the seconds by which its clock is ahead. A script of its own reads it, because
- * tools of the inspection may be slow, and its clock is read at some moment of the script.
+ * Returns the seconds by which the machine's clock is ahead. A script of its own reads the
+ * clock, at some moment of the script, because tools of the inspection may be slow.
  */
 async function clockOffset(
   connection: RemoteConnection,
