@@ -48,7 +48,8 @@ export async function preflight(
 
 /**
  * Returns the seconds by which the machine's clock is ahead. A script of its own reads the
- * clock, at some moment of the script, because tools of the inspection may be slow.
+ * clock: within the inspection, whose tools may be slow, the moment of reading would be
+ * uncertain.
  */
 async function clockOffset(
   connection: RemoteConnection,
