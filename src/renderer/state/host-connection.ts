@@ -8,8 +8,11 @@
  * rejects with `CONNECTION_LOST`; it may or may not have taken effect.
  */
 import { createBirpc, type BirpcReturn } from 'birpc';
+import type { z } from 'zod';
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { plainIssue } from '../../shared/plain-issue.ts';
 import type { HostBridge } from '../../shared/rpc/host-bridge.ts';
+import { rpcResults } from '../../shared/rpc/rpc-results.ts';
 import {
   encodeRpcMessage,
   onDecodedMessage,
@@ -45,6 +48,7 @@ const RETRY_LONGEST_MS = 2_000;
 const CONNECTION_LOST = 'CONNECTION_LOST';
 
 type Peer = BirpcReturn<AppApi, SessionEvents, false>;
+type ResultSchemas = Partial<Record<keyof AppApi, z.ZodType>>;
 type AnyListener = (...args: never[]) => void;
 
 export class HostConnection implements Connection {
@@ -179,11 +183,14 @@ export class HostConnection implements Connection {
     // In JSON it would be null, which is a value.
     const last = args.findLastIndex((value) => value !== undefined);
     const given = args.slice(0, last + 1);
+    let result: unknown;
     try {
-      return (await this.#line.peer.$callRaw({ method, args: given })) as unknown;
+      result = await this.#line.peer.$callRaw({ method, args: given });
     } catch (error) {
       throw isErrorData(error) ? error : toErrorData(error);
     }
+    requireResult(method, result);
+    return result;
   }
 
   #setStatus(status: ConnectionStatus): void {
@@ -215,6 +222,19 @@ export class HostConnection implements Connection {
       (listener as (...given: Parameters<ConnectionEvents[E]>) => unknown)(...args),
     );
   }
+}
+
+function requireResult(method: keyof AppApi, result: unknown): void {
+  const schema: z.ZodType | undefined = (rpcResults as ResultSchemas)[method];
+  const parsed = schema?.safeParse(result);
+  if (parsed?.error === undefined) return;
+  const error: ErrorData = {
+    code: 'RPC_RESULT_INVALID',
+    kind: 'failure',
+    message: `Gradwire answers ${method} as this page does not expect: ${plainIssue(parsed.error.issues[0]!)}`,
+    next: 'Reload the page so that its version matches Gradwire’s.',
+  };
+  throw error;
 }
 
 function connectionLost(): ErrorData {

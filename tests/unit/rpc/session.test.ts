@@ -133,6 +133,26 @@ describe('a call', () => {
     await expect(connection.api.run('run-1')).resolves.toEqual(RUN);
   });
 
+  it('whose answer this page does not expect rejects, and the line stays up', async () => {
+    const core = new SmallCore();
+    const answer = (value: unknown) => async () => Promise.resolve(value as never);
+    core.api.runs = answer([{ ...RUN, methods: 'none' }]);
+    core.api.history = answer(undefined);
+    // What a later version says besides does no harm.
+    core.api.run = answer({ ...RUN, later: 1 });
+    const { connection } = await open(core);
+    await expect(connection.api.runs({})).rejects.toMatchObject({
+      code: 'RPC_RESULT_INVALID',
+      message: expect.stringContaining('answers runs as this page') as string,
+      next: expect.stringContaining('Reload the page') as string,
+    });
+    await expect(connection.api.history()).rejects.toMatchObject({
+      code: 'RPC_RESULT_INVALID',
+    });
+    expect(await connection.api.run('run-1')).toEqual({ ...RUN, later: 1 });
+    expect(connection.status).toBe('connected');
+  });
+
   it('with arguments that do not fit is refused before the core hears of it', async () => {
     const core = new SmallCore();
     const { connection } = await open(core);

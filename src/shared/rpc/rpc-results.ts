@@ -1,0 +1,52 @@
+/**
+ * The results of calls, as far as a page cannot do without them: a page that stayed open while
+ * Gradwire was updated may ask a main of another version. Keys that are not named here, and what
+ * is in lists of records, are not checked: a check costs less than drawing.
+ */
+import { z } from 'zod';
+import type { AppApi } from './rpc.ts';
+
+const list = z.custom<readonly unknown[]>(Array.isArray, 'expected a list');
+const names = z.array(z.string());
+
+const summary = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  state: z.string(),
+  createdAt: z.number(),
+  iterations: z.number(),
+  iterationsPlanned: z.number(),
+  ranks: z.number(),
+  nodes: names,
+  methods: names,
+});
+const detail = summary.extend({
+  spec: z.looseObject({ workload: z.looseObject({}), world: z.looseObject({}) }),
+  events: list,
+  lastSequence: z.number(),
+});
+const space = z.looseObject({ bytes: z.number() });
+
+export const rpcResults = {
+  info: z.looseObject({ version: z.string(), host: z.string(), hostname: z.string() }),
+  presets: z.array(z.looseObject({ id: z.string(), title: z.string() })),
+  checkSpec: z.looseObject({ ok: z.boolean() }),
+  specToYaml: z.string(),
+  launch: summary,
+  relaunch: summary,
+  runs: z.array(summary),
+  run: detail,
+  watch: detail,
+  iterations: z.looseObject({ entries: list }),
+  bins: z.looseObject({ starts: list, cells: list, lastSequence: z.number() }),
+  runLog: list,
+  history: space.extend({ deleted: space }),
+  purge: z.looseObject({ before: z.number(), after: z.number(), refused: list }),
+  exportRun: z.looseObject({ text: z.string() }),
+  catchUps: list,
+  notices: list,
+  nodes: z.array(z.looseObject({ name: z.string() })),
+  importableHosts: names,
+  dataSets: z.array(z.looseObject({ id: z.string() })),
+  questions: list,
+} as const satisfies Partial<Record<keyof AppApi, z.ZodType>>;
