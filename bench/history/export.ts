@@ -1,4 +1,4 @@
-/** What an export takes of main: `gradwire serve` sends pieces as fast as they are asked for. */
+/** The cost of an export for main: `gradwire serve` sends pieces as fast as they are asked for. */
 import { readFileSync } from 'node:fs';
 import type { ExportFormat } from '../../src/shared/export-format.ts';
 import type { ExportPiece, ExportPlace } from '../../src/shared/rpc/rpc.ts';

@@ -88,7 +88,11 @@ function recordOf(
   }
   const wire = 40_000 + Math.floor(random() * 1000);
   return {
-    ...{ type: 'iteration', rank, iteration, wall, phases },
+    type: 'iteration',
+    rank,
+    iteration,
+    wall,
+    phases,
     at: START + iteration * 6 + random(),
     ...(ranks > 1 ? { waitedFor } : {}),
     overlapped: time(0.2),
@@ -100,12 +104,16 @@ function recordOf(
       framingSent: 100,
       framingReceived: 100,
     },
-    ...{ nnzLocal: 1000, nnzReduced: 4000 + Math.floor(random() * 100), density: 0.01 },
+    nnzLocal: 1000,
+    nnzReduced: 4000 + Math.floor(random() * 100),
+    density: 0.01,
     residualNorm: 1 + random(),
     loss: 2.3 * Math.exp(-iteration / 50_000) + 0.1 * random(),
     metric: Math.min(1, 0.1 + iteration / 1e6 + 0.05 * random()),
-    ...{ lr: 0.05, epoch: Math.floor(iteration / 100) },
-    ...{ method: 'topk', collective: 'sparse-allgather' },
+    lr: 0.05,
+    epoch: Math.floor(iteration / 100),
+    method: 'topk',
+    collective: 'sparse-allgather',
   };
 }
 

@@ -35,6 +35,13 @@ export interface BlockPlace {
   readonly records: number;
 }
 
+/** A record that has not been made. */
+export interface RecordPlace {
+  readonly iteration: number;
+  readonly rank: number;
+  readonly entry: () => IterationEntry;
+}
+
 interface TailRow {
   readonly sequence: number;
   readonly record: string;
@@ -97,6 +104,15 @@ export class IterationArchive {
   /** Records of the tail with from ≤ iteration < to. */
   tail(run: number, from: number, to: number): readonly IterationEntry[] {
     return this.#statements.tail.all({ run, from, to }).map(entryOf);
+  }
+
+  /** The same records, each made when it is asked for. */
+  tailPlaces(run: number, from: number, to: number): readonly RecordPlace[] {
+    return this.#statements.tail.all({ run, from, to }).map((row) => ({
+      iteration: row.iteration,
+      rank: row.rank,
+      entry: () => entryOf(row),
+    }));
   }
 
   block({ id }: Pick<BlockPlace, 'id'>): RecordBlock {
@@ -212,8 +228,14 @@ export class IterationArchive {
     }
     const content = encodeBlock(entries);
     this.#statements.put.run({
-      ...{ run, first, last, least, most },
-      ...{ records: entries.length, bytes: content.length, content },
+      run,
+      first,
+      last,
+      least,
+      most,
+      records: entries.length,
+      bytes: content.length,
+      content,
     });
     return content.length;
   }
@@ -260,8 +282,11 @@ function prepare(database: Database.Database) {
     >(`
       SELECT iteration FROM iterations WHERE run = @run AND iteration >= @from
       ORDER BY iteration LIMIT 1`),
-    tail: database.prepare<[{ run: number; from: number; to: number }], TailRow>(`
-      SELECT sequence, record FROM iterations
+    tail: database.prepare<
+      [{ run: number; from: number; to: number }],
+      TailRow & { readonly iteration: number; readonly rank: number }
+    >(`
+      SELECT iteration, rank, sequence, record FROM iterations
       WHERE run = @run AND iteration >= @from AND iteration < @to`),
     around: database.prepare<[{ run: number; iteration: number }], BlockPlace>(`
       SELECT ${place} FROM iteration_blocks

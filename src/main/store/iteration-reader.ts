@@ -4,16 +4,20 @@
  * (`run-levels.ts`).
  */
 import type Database from 'better-sqlite3';
-import { fitting } from '../../shared/json-bound.ts';
+import { MOST_PAGE_BYTES } from '../../shared/json-bound.ts';
 import { iterationBound } from '../../shared/records/iteration-bound.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { IterationPlace } from '../../shared/rpc/rpc.ts';
 import type { IterationEntry } from './blocks/record-block.ts';
-import type { IterationArchive } from './iteration-archive.ts';
+import type { IterationArchive, RecordPlace } from './iteration-archive.ts';
 
 /** Records that are gathered and sorted at once. */
 const WINDOW_RECORDS = 4096;
 const FEW_BLOCKS = 4;
+/** Heap of a piece, of a record without ranks that it waited for, and for each rank. */
+const HEAP_BYTES = 8e6;
+const RECORD_BYTES = 3000;
+const RANK_BYTES = 12;
 
 export interface IterationRange extends IterationPlace {
   /** The first iteration that is not asked for. */
@@ -49,22 +53,23 @@ export class IterationReader {
   piece(
     run: { readonly number: number; readonly ranks: number },
     range: IterationRange,
-    most: number,
+    asked: number,
   ): IterationPiece {
     const { fromRank = 0, to } = range;
+    const most = Math.min(asked, mostAtOnce(run.ranks));
     const window = Math.min(most, WINDOW_RECORDS);
     const span = Math.max(1, Math.floor(window / run.ranks));
-    const entries: IterationEntry[] = [];
+    const places: RecordPlace[] = [];
     let from = range.from;
     for (;;) {
       const first = this.#firstAt(run.number, from);
       from = first ?? from;
       const next = first === undefined || from >= to ? undefined : { from };
-      if (next === undefined || entries.length >= most) return cut(entries, most, next);
+      if (next === undefined || places.length >= most) return made(places, most, next);
       const end = Math.min(to, from + span);
-      for (const entry of this.#window(run.number, from, end)) {
-        const { iteration, rank } = entry.record;
-        if (iteration > range.from || rank >= fromRank) entries.push(entry);
+      for (const place of this.#window(run.number, from, end)) {
+        const { iteration, rank } = place;
+        if (iteration > range.from || rank >= fromRank) places.push(place);
       }
       from = end;
     }
@@ -98,7 +103,9 @@ export class IterationReader {
     to: number,
   ): number | undefined {
     const span = Math.max(1, Math.floor(WINDOW_RECORDS / ranks));
-    const entries = this.#window(number, Math.max(0, to - span), to);
+    const entries = this.#window(number, Math.max(0, to - span), to).map((place) =>
+      place.entry(),
+    );
     const byIteration = Map.groupBy(entries, ({ record }) => record.iteration);
     const whole = [...byIteration].filter(([, all]) => all.length === ranks);
     const newest = whole.at(-1)?.[1].flatMap(({ record }) => record.loss ?? []) ?? [];
@@ -122,37 +129,47 @@ export class IterationReader {
   }
 
   /** Records with from ≤ iteration < to. */
-  #window(run: number, from: number, to: number): readonly IterationEntry[] {
-    const entries = [...this.#archive.tail(run, from, to)];
-    for (const place of this.#archive.placesIn(run, { after: 0, from, to })) {
-      const block = this.#archive.block(place);
+  #window(run: number, from: number, to: number): readonly RecordPlace[] {
+    const places = [...this.#archive.tailPlaces(run, from, to)];
+    for (const each of this.#archive.placesIn(run, { after: 0, from, to })) {
+      const block = this.#archive.block(each);
       for (const [row, iteration] of block.iterations.entries()) {
-        if (iteration >= from && iteration < to) entries.push(block.entry(row));
+        if (iteration < from || iteration >= to) continue;
+        const rank = block.ranks[row]!;
+        places.push({ iteration, rank, entry: () => block.entry(row) });
       }
     }
-    return entries.sort(byIterationAndRank);
+    return places.sort((a, b) => a.iteration - b.iteration || a.rank - b.rank);
   }
 }
 
-/** Leaves out records at the end until they are few and small enough. */
-function cut(
-  entries: readonly IterationEntry[],
+/**
+ * Records of a run that fit into some megabytes of the heap. V8 gives an object with numbers as
+ * names, such as the times that a rank waited for others, room for all of them up to the largest.
+ */
+const mostAtOnce = (ranks: number): number =>
+  Math.max(1, Math.floor(HEAP_BYTES / (RECORD_BYTES + RANK_BYTES * ranks)));
+
+/** Makes the first records, as many as are asked for and fit into a message. */
+function made(
+  places: readonly RecordPlace[],
   most: number,
   next: IterationPlace | undefined,
 ): IterationPiece {
-  const end = fitting(entries.slice(0, most), ({ record }) => iterationBound(record));
-  if (end === entries.length) return { entries, next };
-  const { iteration, rank } = entries[end]!.record;
-  return {
-    entries: entries.slice(0, end),
-    next: { from: iteration, fromRank: rank },
-  };
+  const entries: IterationEntry[] = [];
+  let bytes = 0;
+  for (const { entry, iteration, rank } of places) {
+    const isFull = entries.length === most || bytes > MOST_PAGE_BYTES;
+    if (isFull) return { entries, next: { from: iteration, fromRank: rank } };
+    const one = entry();
+    bytes += iterationBound(one.record);
+    if (bytes > MOST_PAGE_BYTES && entries.length > 0) {
+      return { entries, next: { from: iteration, fromRank: rank } };
+    }
+    entries.push(one);
+  }
+  return { entries, next };
 }
-
-const byIterationAndRank = (
-  { record: a }: IterationEntry,
-  { record: b }: IterationEntry,
-): number => a.iteration - b.iteration || a.rank - b.rank;
 
 const entryOf = ({ sequence, record }: Row): IterationEntry => ({
   sequence,

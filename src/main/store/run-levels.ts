@@ -151,7 +151,11 @@ export class RunLevels {
       const rank = part === ALL_RANKS ? undefined : query.rank;
       for (const { id } of this.#statements.chunks.iterate({
         run: number,
-        ...{ part, level, after, from: wanted.from, to: wanted.to },
+        part,
+        level,
+        after,
+        from: wanted.from,
+        to: wanted.to,
       })) {
         const content = this.#statements.content.get(id)!;
         addChunk(bins, content, own, { ...wanted, rank });
@@ -286,8 +290,15 @@ export class RunLevels {
     }
     const content = encodeChunk(bins);
     this.#statements.put.run({
-      ...{ run, level, part, first, last, least, most },
-      ...{ bytes: content.length, content },
+      run,
+      level,
+      part,
+      first,
+      last,
+      least,
+      most,
+      bytes: content.length,
+      content,
     });
     return content.length;
   }

@@ -43,7 +43,11 @@ export function binOf(
     means[column] = count === 0 ? NaN : cells[at + column]! / count;
   }
   return {
-    ...{ from, to, records, means, count: Math.ceil(records / ranks) },
+    from,
+    to,
+    records,
+    means,
+    count: Math.ceil(records / ranks),
     minima: Array.from(cells.subarray(at + MINIMA, at + MINIMA + BANDS)),
     maxima: Array.from(cells.subarray(at + MAXIMA, at + MAXIMA + BANDS)),
   };

@@ -24,15 +24,23 @@ export class RedrawClock {
   touch(): void {
     if (this.#closed || this.#timer !== undefined || this.#frame !== undefined) return;
     const pause = Math.max(0, this.#last + this.#interval - performance.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      // Hidden pages get no frames; the next one comes when the page is visible again.
-      this.#frame = requestAnimationFrame((now) => {
-        this.#frame = undefined;
-        this.#last = now;
-        this.#tick += 1;
-      });
-    }, pause);
+    this.#timer = setTimeout(() => this.#draw(), pause);
+  }
+
+  /** Ticks with the next frame, whenever the last tick was: somebody waits for this drawing. */
+  soon(): void {
+    if (!this.#closed && this.#frame === undefined) this.#draw();
+  }
+
+  #draw(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // Hidden pages get no frames; the next one comes when the page is visible again.
+    this.#frame = requestAnimationFrame((now) => {
+      this.#frame = undefined;
+      this.#last = now;
+      this.#tick += 1;
+    });
   }
 
   close(): void {

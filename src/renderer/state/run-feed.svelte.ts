@@ -253,7 +253,8 @@ export class RunFeed {
       const window = await this.#stored.window(query, ranks, completeLength);
       if (this.#closed) return;
       history.put(window);
-      this.#draw();
+      this.fast.soon();
+      this.slow.soon();
     } catch (error) {
       const data = isErrorData(error) ? error : toErrorData(error);
       if (data.code !== 'CONNECTION_LOST') this.#error = data;

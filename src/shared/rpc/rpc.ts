@@ -143,7 +143,7 @@ export interface IterationsPiece {
   readonly next?: IterationPlace | undefined;
 }
 
-/** Asks for the bins of a chart. */
+/** A request for the bins of a chart. */
 export const binsQuerySchema = z.strictObject({
   from: z.int().min(0),
   /** Exclusive. */

@@ -45,16 +45,27 @@ const iterations = Array.from({ length: ITERATIONS * RANKS }, (_, n) => ({
   waitedFor,
 }));
 const lines = Array.from({ length: LINES }, (_, n): RunRecord => ({
-  ...({ type: 'log', at: n, rank: 0, stream: 'stdout' } as const),
+  type: 'log',
+  at: n,
+  rank: 0,
+  stream: 'stdout',
   text: `${n}`.padEnd(4000, '·'),
 }));
 const notices = Array.from({ length: NOTICES }, (_, n): RunRecord => ({
-  ...({ type: 'notice', at: n, level: 'info', code: 'COLLECTIVE_CHOSEN' } as const),
+  type: 'notice',
+  at: n,
+  level: 'info',
+  code: 'COLLECTIVE_CHOSEN',
   message: `${n}`.padEnd(3000, '.'),
 }));
 const evaluation: RunRecord = {
-  ...({ type: 'evaluation', iteration: 1, at: 1, loss: 1 } as const),
-  ...{ metric: 0.5, samples: 10, wall: 1 },
+  type: 'evaluation',
+  iteration: 1,
+  at: 1,
+  loss: 1,
+  metric: 0.5,
+  samples: 10,
+  wall: 1,
 };
 
 beforeAll(() => {

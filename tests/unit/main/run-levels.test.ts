@@ -1,5 +1,5 @@
 /**
- * What charts show of a run is what its records say, at every width, of all ranks and of one:
+ * Charts show of a run what its records say, at every width, of all ranks and of one:
  * while it goes on, after its end, after records that came late, and in a database that had no
  * levels. The oracle goes over the records themselves.
  */

@@ -31,7 +31,7 @@ function fill(history: RunHistory, length: number): void {
   }
 }
 
-/** What the store has of such a run. */
+/** The bins that the store has of such a run. */
 function piece(ranks: number, length: number, query: BinsQuery): BinsPiece {
   const cells = new Map<number, Float64Array>();
   const row = new Float64Array(FIELD_COUNT);
