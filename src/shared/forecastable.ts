@@ -9,10 +9,11 @@ export function assertForecastable(spec: {
   if (pipelineOf(spec) !== undefined) {
     throw inputError(
       'PLAN_PIPELINE',
-      'plan cannot predict pipelines: each stage exchanges its own part of the gradient',
+      'plan cannot predict pipelines: it measures what the whole model computes, but not each ' +
+        'stage, and stages wait for one another',
       {
         place: 'parallelism.pipeline',
-        next: 'Remove the pipeline from the spec, or run the spec and read the phases of its stages.',
+        next: 'Predict the whole model with --set parallelism=null (and --set exchange.activations=null), or run the spec and read the phases of its stages.',
       },
     );
   }
