@@ -21,6 +21,7 @@ import type { SwitchRecord } from '../../shared/records/switch.ts';
 import type { AppApi, BinsQuery, RunDetail, RunSummary } from '../../shared/rpc/rpc.ts';
 import type { Connection } from './connection.ts';
 import { RedrawClock } from './redraw-clock.svelte.ts';
+import { keptEvents, newest } from './kept-events.ts';
 import type { RunHistory } from './run-history.ts';
 import { isLive } from './run-state.ts';
 import { FULL_RECORDS, StoredRun } from './stored-run.ts';
@@ -69,6 +70,8 @@ export class RunFeed {
   /** Events pushed since the events were last read whole. */
   #pushed: JournalEntry[] = [];
   #lastSequence = 0;
+  /** Events left out since the events were last read. */
+  #dropped = $state(0);
   #opening = false;
   #reading: Promise<void> | undefined;
   #readAgain = false;
@@ -129,7 +132,7 @@ export class RunFeed {
 
   /** Events that are not among them, because there are very many. */
   get omittedEvents(): number {
-    return this.#detail?.omittedEvents ?? 0;
+    return (this.#detail?.omittedEvents ?? 0) + this.#dropped;
   }
 
   readonly switches: readonly SwitchRecord[] = $derived(
@@ -280,7 +283,12 @@ export class RunFeed {
       }
       if (entry.sequence > this.#lastSequence) this.#lastSequence = entry.sequence;
     }
-    if (events !== undefined) this.#events = events;
+    if (events !== undefined) {
+      const kept = keptEvents(events);
+      this.#events = kept.events;
+      this.#dropped += kept.dropped;
+      this.#pushed = newest(this.#pushed);
+    }
     this.#touch();
   }
 
@@ -332,6 +340,7 @@ export class RunFeed {
 
   #setDetail(detail: RunDetail): void {
     this.#detail = detail;
+    this.#dropped = 0;
     this.#summary = detail;
     this.#pushed = this.#pushed.filter((entry) => entry.sequence > detail.lastSequence);
     this.#events = [

@@ -1,6 +1,7 @@
 /**
  * Short messages at the edge of the window: errors that belong to no view, actions with an Undo,
- * and work that goes on. At most five; an error stays until it is closed.
+ * and work that goes on. At most five are shown; an error stays until it is closed, and those
+ * that have no room are shown as others go.
  */
 import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
 
@@ -19,6 +20,8 @@ export interface LastingToast {
 }
 
 const LIMIT = 5;
+/** Messages kept, shown or not. */
+const KEPT = 50;
 const LIFETIME_MS = 8_000;
 
 export class Toasts {
@@ -27,7 +30,7 @@ export class Toasts {
   #last = 0;
 
   get toasts(): readonly Toast[] {
-    return this.#toasts;
+    return this.#toasts.slice(-LIMIT);
   }
 
   info(text: string, action?: Toast['action']): void {
@@ -72,7 +75,7 @@ export class Toasts {
 
   #add(toast: Omit<Toast, 'id'>): number {
     const id = ++this.#last;
-    this.#toasts = [...this.#toasts, { id, ...toast }].slice(-LIMIT);
+    this.#toasts = [...this.#toasts, { id, ...toast }].slice(-KEPT);
     return id;
   }
 }
