@@ -4,26 +4,20 @@
  */
 import { Command } from 'commander';
 import { appVersion } from '../main/home/installation.ts';
-import { addAllreduceCommand } from './commands/allreduce.ts';
-import { addBenchCommand } from './commands/bench.ts';
-import { addCompressCommand } from './commands/compress.ts';
-import { addDataCommand } from './commands/data.ts';
-import { addDecompressCommand } from './commands/decompress.ts';
-import { addNodesCommand } from './commands/nodes.ts';
-import { addPlanCommand } from './commands/plan.ts';
-import { addPresetsCommand } from './commands/presets.ts';
-import { addReproduceCommand } from './commands/reproduce.ts';
-import { addRunCommand } from './commands/run.ts';
-import { addRunsCommand } from './commands/runs.ts';
-import { addServeCommand } from './commands/serve.ts';
-import { addSpecCommand } from './commands/spec.ts';
-import { addStartCommand } from './commands/start.ts';
+import { commands } from './commands/registry.ts';
 import { optionDescription } from './text/option-help.ts';
 import { refuseSecondValues } from './text/option-repetition.ts';
 import { outputFailed } from './text/output-failed.ts';
 import { reportError } from './text/report-error.ts';
 
-function makeProgram(): Command {
+/** Arguments for which no command is needed. */
+const VERSION = ['-V', '--version'];
+
+/**
+ * The program with the command that the first argument names, or with all where it names none: for
+ * help, and to suggest one. To load all takes longer than most of them run.
+ */
+async function makeProgram(name: string | undefined): Promise<Command> {
   const program = new Command('gradwire')
     .description(
       'See where a distributed training step spends its time, and switch its compression during the run.',
@@ -34,20 +28,12 @@ function makeProgram(): Command {
     .configureHelp({ optionDescription })
     // Commander's own messages are several lines; they are reported as one.
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined });
-  addRunCommand(program);
-  addRunsCommand(program);
-  addNodesCommand(program);
-  addDataCommand(program);
-  addPresetsCommand(program);
-  addSpecCommand(program);
-  addCompressCommand(program);
-  addDecompressCommand(program);
-  addPlanCommand(program);
-  addAllreduceCommand(program);
-  addBenchCommand(program);
-  addReproduceCommand(program);
-  addServeCommand(program);
-  addStartCommand(program);
+  const named = commands.get(name ?? '');
+  const others = VERSION.includes(name ?? '') ? [] : commands.values();
+  for (const load of named === undefined ? others : [named]) {
+    const add = await load();
+    add(program);
+  }
   refuseSecondValues(program);
   return program;
 }
@@ -68,7 +54,7 @@ export async function runCommandLine(): Promise<void> {
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   try {
-    const program = makeProgram();
+    const program = await makeProgram(process.argv[2]);
     if (process.argv.length <= 2) process.stdout.write(program.helpInformation());
     else await program.parseAsync();
   } catch (error) {

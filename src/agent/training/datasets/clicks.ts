@@ -17,6 +17,7 @@ import {
 import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
 import { exp, power } from '../../../shared/portable-math.ts';
+import { formatCount } from '../../../shared/units.ts';
 
 const SAMPLES = 20_000;
 const FEATURES = 2 ** 14;
@@ -32,7 +33,7 @@ const OFFSET = -1;
 export const clicks: Dataset = {
   id: 'clicks',
   title: 'Click log (embedded)',
-  summary: `${SAMPLES.toLocaleString('en')} samples of ${DENSE_COLUMNS} numbers and ${CATEGORY_COLUMNS} categories, clicked or not, generated on the fly`,
+  summary: `${formatCount(SAMPLES)} samples of ${DENSE_COLUMNS} numbers and ${CATEGORY_COLUMNS} categories, clicked or not, generated on the fly`,
   needsData: false,
   fields: clickFields,
   sampleBytes: CLICK_BYTES,

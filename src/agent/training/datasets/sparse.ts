@@ -9,6 +9,7 @@ import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields, sparseSampleBytes } from './sparse-samples.ts';
 import { power } from '../../../shared/portable-math.ts';
+import { formatCount } from '../../../shared/units.ts';
 
 const SAMPLES = 10_000;
 const PER_SAMPLE = 40;
@@ -18,7 +19,7 @@ const WRONG_LABELS = 0.1;
 export const sparse: Dataset = {
   id: 'sparse',
   title: 'Sparse samples (embedded)',
-  summary: `${SAMPLES.toLocaleString('en')} samples of ${PER_SAMPLE} features in two classes, generated on the fly`,
+  summary: `${formatCount(SAMPLES)} samples of ${PER_SAMPLE} features in two classes, generated on the fly`,
   needsData: false,
   fields: sparseFields,
   features: () => FEATURES,

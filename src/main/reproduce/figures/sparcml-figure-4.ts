@@ -2,7 +2,7 @@
  * Training with k of each 512 entries, in 4 bits or exact, compared with dense SGD: a classifier
  * and an LSTM. Source: SparCML, section 8.3.
  */
-import { formatPercent, formatQuantity } from '../../../shared/units.ts';
+import { formatCount, formatPercent, formatQuantity } from '../../../shared/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
@@ -35,7 +35,7 @@ const dense: Variant = { id: DENSE, name: 'dense', exchange: { method: 'none' } 
 /** k entries of each run. */
 const largest = (k: number, of: number, quantize?: object): Readonly<Variant> => ({
   id: `k${k}`,
-  name: `${k} of ${of.toLocaleString('en')}${quantize === undefined ? '' : ' in 4 bits'}`,
+  name: `${k} of ${formatCount(of)}${quantize === undefined ? '' : ' in 4 bits'}`,
   exchange: { method: 'topk', k, bucket: of, ...(quantize && { quantize }) },
 });
 const FOUR_BITS = { bits: 4, bucket: 512 };

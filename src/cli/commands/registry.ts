@@ -1,0 +1,22 @@
+/** All commands by name, in the order of the help. Each is loaded when it is needed. */
+import type { Command } from 'commander';
+
+/** Adds a command, with its subcommands, to the program. */
+type AddCommand = (program: Command) => void;
+
+export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ['run', async () => (await import('./run.ts')).addRunCommand],
+  ['runs', async () => (await import('./runs.ts')).addRunsCommand],
+  ['nodes', async () => (await import('./nodes.ts')).addNodesCommand],
+  ['data', async () => (await import('./data.ts')).addDataCommand],
+  ['presets', async () => (await import('./presets.ts')).addPresetsCommand],
+  ['spec', async () => (await import('./spec.ts')).addSpecCommand],
+  ['compress', async () => (await import('./compress.ts')).addCompressCommand],
+  ['decompress', async () => (await import('./decompress.ts')).addDecompressCommand],
+  ['plan', async () => (await import('./plan.ts')).addPlanCommand],
+  ['allreduce', async () => (await import('./allreduce.ts')).addAllreduceCommand],
+  ['bench', async () => (await import('./bench.ts')).addBenchCommand],
+  ['reproduce', async () => (await import('./reproduce.ts')).addReproduceCommand],
+  ['serve', async () => (await import('./serve.ts')).addServeCommand],
+  ['start', async () => (await import('./start.ts')).addStartCommand],
+]);
