@@ -16,7 +16,7 @@ export const common: Test = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 240_000, interval: 20 } },
-  setupFiles: ['tests/harness/property-runs.ts'],
+  setupFiles: ['tests/harness/property-runs.ts', 'tests/harness/equal-arrays.ts'],
   tags: [{ name: SOAK, description: 'takes long: run by `npm run test:soak` alone' }],
 };
 

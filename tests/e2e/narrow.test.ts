@@ -138,13 +138,17 @@ test('deleted runs are deleted for good only when that has been confirmed', asyn
   expect(await part('runs-table').innerText()).toMatch(/sample/);
 });
 
-test('the events of a long run say how many the list lacks', async () => {
-  await go('run/long', part('lacking-events'));
-  expect(await part('lacking-events').innerText()).toMatch(
-    /Only in the export: .*50\d measurements and notices of a long run\./,
-  );
-  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
-});
+test(
+  'the events of a long run say how many the list lacks',
+  { tags: 'soak' },
+  async () => {
+    await go('run/long', part('lacking-events'));
+    expect(await part('lacking-events').innerText()).toMatch(
+      /Only in the export: .*50\d measurements and notices of a long run\./,
+    );
+    expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+  },
+);
 
 test('the log has its texts, and keeps its place when the screen turns', async () => {
   await go('run/run', part('log-line'));

@@ -114,23 +114,27 @@ test('the log of a machine’s supervisor is on its card, read again when asked'
   await part('node-this-computer').getByTestId('node-log-empty').waitFor();
 });
 
-test('the map says when machines are out of sight, and lengthens no document', async () => {
-  const overflow = () =>
-    page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
-  expect(await overflow()).toBeLessThanOrEqual(0);
-  const region = part('link-scroll');
-  expect(await part('scroll-hint').count()).toBe(0);
-  await page.setViewportSize({ width: 480, height: 700 });
-  await part('scroll-hint').waitFor();
-  await region.focus();
-  await region.evaluate((element) => element.scrollTo({ left: 10_000 }));
-  await part('scroll-hint').waitFor({ state: 'detached' });
-  expect(await app.obstacles()).toEqual([]);
-  await page.setViewportSize({ width: 900, height: 700 });
-  expect(await part('scroll-hint').count()).toBe(0);
-  expect(await overflow()).toBeLessThanOrEqual(0);
-  await page.setViewportSize({ width: 1440, height: 900 });
-});
+test(
+  'the map says when machines are out of sight, and lengthens no document',
+  { tags: 'soak' },
+  async () => {
+    const overflow = () =>
+      page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    const region = part('link-scroll');
+    expect(await part('scroll-hint').count()).toBe(0);
+    await page.setViewportSize({ width: 480, height: 700 });
+    await part('scroll-hint').waitFor();
+    await region.focus();
+    await region.evaluate((element) => element.scrollTo({ left: 10_000 }));
+    await part('scroll-hint').waitFor({ state: 'detached' });
+    expect(await app.obstacles()).toEqual([]);
+    await page.setViewportSize({ width: 900, height: 700 });
+    expect(await part('scroll-hint').count()).toBe(0);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1440, height: 900 });
+  },
+);
 
 test('a measurement can be cancelled; what was known stays', async () => {
   await part('measure-network').click();

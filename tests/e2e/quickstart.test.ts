@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import { AppPage } from '../harness/app-page.ts';
 import type { GradwireHome } from '../harness/gradwire.ts';
+import { LASTING } from '../harness/lasting-runs.ts';
 import { untilAsync } from '../harness/processes.ts';
 
 let app: AppPage;
@@ -207,7 +208,7 @@ describe('a run that the command line started, as it goes on', () => {
   let id: string;
   beforeAll(async () => {
     const settings = [
-      ...[`world.ranks=${RANKS}`, 'iterations=1000000', 'evaluateEvery=10'],
+      ...[`world.ranks=${RANKS}`, ...LASTING, 'evaluateEvery=10'],
       // It is paused in between.
       'timeoutSeconds=3600',
     ];
@@ -313,22 +314,26 @@ describe('a run that the command line started, as it goes on', () => {
     await untilShown('current-plan', /none/);
   });
 
-  it('switches to servers, whose number it asks for, and away', async () => {
-    const collective = page.getByTestId('switch-collective');
-    const servers = page.getByTestId('switch-servers');
-    expect(await servers.count()).toBe(0);
-    await collective.selectOption('parameter-server');
-    await servers.fill('3');
-    await page.getByTestId('switch-apply').click();
-    await untilShown('switch-error', /servers is 3, but only 2 ranks exchange/);
-    await servers.fill('2');
-    await page.getByTestId('switch-apply').click();
-    await untilShown('current-plan', /^none over parameter-server with 2 servers$/);
-    await collective.selectOption('ring');
-    expect(await servers.count()).toBe(0);
-    await page.getByTestId('switch-apply').click();
-    await untilShown('current-plan', /^none over ring$/);
-  });
+  it(
+    'switches to servers, whose number it asks for, and away',
+    { tags: 'soak' },
+    async () => {
+      const collective = page.getByTestId('switch-collective');
+      const servers = page.getByTestId('switch-servers');
+      expect(await servers.count()).toBe(0);
+      await collective.selectOption('parameter-server');
+      await servers.fill('3');
+      await page.getByTestId('switch-apply').click();
+      await untilShown('switch-error', /servers is 3, but only 2 ranks exchange/);
+      await servers.fill('2');
+      await page.getByTestId('switch-apply').click();
+      await untilShown('current-plan', /^none over parameter-server with 2 servers$/);
+      await collective.selectOption('ring');
+      expect(await servers.count()).toBe(0);
+      await page.getByTestId('switch-apply').click();
+      await untilShown('current-plan', /^none over ring$/);
+    },
+  );
 });
 
 it('never had an error in the page', () => {

@@ -8,6 +8,7 @@ import { RunStore } from '../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { AppPage } from '../harness/app-page.ts';
 import { succeeded, type GradwireHome } from '../harness/gradwire.ts';
+import { LASTING } from '../harness/lasting-runs.ts';
 import {
   done,
   entries,
@@ -116,7 +117,7 @@ test('is filtered by rank and text; a line leads the charts to its iteration', a
 });
 
 test('what ranks print comes in while they train, and the newest stays in sight', async () => {
-  const command = home.startQuickstart(['world.ranks=2', 'iterations=1000000']);
+  const command = home.startQuickstart(['world.ranks=2', ...LASTING]);
   await part('live-runs').getByRole('link').click();
   // The log of the run before may still be there.
   await line('lines left out').first().waitFor();

@@ -116,28 +116,32 @@ test('copies and pastes by keys, and is left by one', async () => {
   expect(await page.locator(':focus').getAttribute('data-testid')).toBe('terminal-tab');
 });
 
-test('has tabs; its shell’s end is told, and another opened in its place', async () => {
-  await part('terminal-new').click();
-  await shows('box>');
-  expect(await part('terminal-tab').count()).toBe(2);
-  await enter('exit 3');
-  await part('terminal-state').filter({ hasText: 'ended with status 3' }).waitFor();
-  expect(await app.obstacles()).toEqual([]);
-  await part('terminal-again').click();
-  await page
-    .locator('[data-testid=terminal-pane][data-state=open]:not([hidden])')
-    .waitFor();
-  await machine.cutSessions();
-  await page
-    .locator('[data-testid=terminal-pane]:not([hidden])')
-    .getByTestId('terminal-state')
-    .filter({ hasText: 'SSH_CONNECTION_LOST' })
-    .waitFor();
-  await part('terminal-close').click();
-  await part('terminal-close').click();
-  await part('terminals').waitFor({ state: 'detached' });
-  expect(app.errors).toEqual([]);
-});
+test(
+  'has tabs; its shell’s end is told, and another opened in its place',
+  { tags: 'soak' },
+  async () => {
+    await part('terminal-new').click();
+    await shows('box>');
+    expect(await part('terminal-tab').count()).toBe(2);
+    await enter('exit 3');
+    await part('terminal-state').filter({ hasText: 'ended with status 3' }).waitFor();
+    expect(await app.obstacles()).toEqual([]);
+    await part('terminal-again').click();
+    await page
+      .locator('[data-testid=terminal-pane][data-state=open]:not([hidden])')
+      .waitFor();
+    await machine.cutSessions();
+    await page
+      .locator('[data-testid=terminal-pane]:not([hidden])')
+      .getByTestId('terminal-state')
+      .filter({ hasText: 'SSH_CONNECTION_LOST' })
+      .waitFor();
+    await part('terminal-close').click();
+    await part('terminal-close').click();
+    await part('terminals').waitFor({ state: 'detached' });
+    expect(app.errors).toEqual([]);
+  },
+);
 
 /** Of the page, where functions of `evaluate` run. */
 declare function getComputedStyle(element: unknown): {

@@ -48,17 +48,21 @@ describe.skipIf(isSkipped)('a machine without a Vulkan loader', () => {
       ...['backend=webgpu', 'workload.batchPerRank=8'],
     ]).finished;
 
-  test('computes on its GPU by the one that the agent brings', async () => {
-    const library = path.basename(LOADERS[0]!);
-    expect(await train()).toMatchObject({ code: 0 });
+  test(
+    'computes on its GPU by the one that the agent brings',
+    { tags: 'soak' },
+    async () => {
+      const library = path.basename(LOADERS[0]!);
+      expect(await train()).toMatchObject({ code: 0 });
 
-    // Without it there is none: the machine's own is covered.
-    const agents = path.join(machine.home, '.gradwire', 'agents');
-    const [agent] = readdirSync(agents);
-    rmSync(path.join(agents, agent!, 'lib', library));
-    expect(await train()).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('BACKEND_UNAVAILABLE') as string,
-    });
-  });
+      // Without it there is none: the machine's own is covered.
+      const agents = path.join(machine.home, '.gradwire', 'agents');
+      const [agent] = readdirSync(agents);
+      rmSync(path.join(agents, agent!, 'lib', library));
+      expect(await train()).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('BACKEND_UNAVAILABLE') as string,
+      });
+    },
+  );
 });

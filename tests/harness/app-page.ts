@@ -55,6 +55,8 @@ export class AppPage implements AsyncDisposable {
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       permissions: [...permissions],
+      // What moves for ever is drawn sixty times a second, by the processor.
+      reducedMotion: 'reduce',
     });
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();

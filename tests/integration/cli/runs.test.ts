@@ -13,6 +13,7 @@ import {
   succeeded,
   type RunningCommand,
 } from '../../harness/gradwire.ts';
+import { LASTING, LASTING_ALONE } from '../../harness/lasting-runs.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
 
@@ -27,7 +28,7 @@ const lines = <T>(text: string): T[] =>
 
 /** Long enough that it is still going whenever we look. */
 const endless = [
-  ...['quickstart', '--set', 'world.ranks=1', '--set', 'iterations=1000000', '--json'],
+  ...['quickstart', '--json', ...LASTING_ALONE.flatMap((one) => ['--set', one])],
 ];
 
 async function newest(): Promise<RunSummary> {
@@ -235,7 +236,7 @@ describe('interrupting', () => {
   });
 
   test('ranks that are all suspended are named, and Ctrl-C ends their run', async () => {
-    const command = home.startQuickstart(['world.ranks=2', 'iterations=1000000']);
+    const command = home.startQuickstart(['world.ranks=2', ...LASTING]);
     const { processes } = await command.record('started');
     await command.record('iteration');
     for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
@@ -270,26 +271,30 @@ describe('interrupting', () => {
     },
   );
 
-  test('a stop that was left with a suspended supervisor is obeyed when it continues', async () => {
-    const command = await started();
-    const { pid } = home.supervisors()[0]!;
-    process.kill(pid, 'SIGSTOP');
-    command.child.kill('SIGINT');
-    await until(
-      () => command.stderr,
-      (text) => text.includes('stopping the run'),
-      'the stop to be sent',
-    );
-    command.child.kill('SIGKILL');
-    await command.finished;
-    process.kill(pid, 'SIGCONT');
-    await until(
-      () => home.processes('gradwire worker'),
-      (left) => left.length === 0,
-      'the run to stop',
-    );
-    expect((await home.run(['runs', 'attach', 'last'])).stdout).toContain('stopped');
-  });
+  test(
+    'a stop that was left with a suspended supervisor is obeyed when it continues',
+    { tags: 'soak' },
+    async () => {
+      const command = await started();
+      const { pid } = home.supervisors()[0]!;
+      process.kill(pid, 'SIGSTOP');
+      command.child.kill('SIGINT');
+      await until(
+        () => command.stderr,
+        (text) => text.includes('stopping the run'),
+        'the stop to be sent',
+      );
+      command.child.kill('SIGKILL');
+      await command.finished;
+      process.kill(pid, 'SIGCONT');
+      await until(
+        () => home.processes('gradwire worker'),
+        (left) => left.length === 0,
+        'the run to stop',
+      );
+      expect((await home.run(['runs', 'attach', 'last'])).stdout).toContain('stopped');
+    },
+  );
 
   test(
     'a stop that a suspended supervisor did not confirm is to be repeated',
@@ -309,25 +314,32 @@ describe('interrupting', () => {
     },
   );
 
-  test('Ctrl-C before a detached run has begun stops it, and says so', async () => {
-    const command = home.start(['run', 'quickstart', '--detach']);
-    await until(
-      () => home.processes('gradwire worker'),
-      (found) => found.length > 0,
-      'ranks to start',
-    );
-    command.child.kill('SIGINT');
-    expect(await command.finished).toMatchObject({
-      code: 130,
-      stdout: '',
-      stderr: 'gradwire: stopping the run; Ctrl-C again does not wait for it\n',
-    });
-    expect(await newest()).toMatchObject({
-      state: 'stopped',
-      error: { code: 'RUN_STOPPED', message: 'the run was stopped before it started' },
-    });
-    expect(home.processes()).toEqual([]);
-  });
+  test(
+    'Ctrl-C before a detached run has begun stops it, and says so',
+    { tags: 'soak' },
+    async () => {
+      const command = home.start(['run', 'quickstart', '--detach']);
+      await until(
+        () => home.processes('gradwire worker'),
+        (found) => found.length > 0,
+        'ranks to start',
+      );
+      command.child.kill('SIGINT');
+      expect(await command.finished).toMatchObject({
+        code: 130,
+        stdout: '',
+        stderr: 'gradwire: stopping the run; Ctrl-C again does not wait for it\n',
+      });
+      expect(await newest()).toMatchObject({
+        state: 'stopped',
+        error: {
+          code: 'RUN_STOPPED',
+          message: 'the run was stopped before it started',
+        },
+      });
+      expect(home.processes()).toEqual([]);
+    },
+  );
 
   test('--detach prints the id of a run that goes on by itself', async () => {
     const settings = ['--set', 'world.ranks=1', '--set', 'iterations=20'];

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { LASTING } from '../../harness/lasting-runs.ts';
 import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
 import { SshServer } from '../../harness/sshd.ts';
 
@@ -55,16 +56,20 @@ describe.skipIf(missing !== undefined)(`a machine behind a jump host${because}`,
     return run.records;
   }
 
-  test('trains beside this computer, whose address it cannot know', async () => {
-    const seen = await home.run(['nodes', 'check', 'inner', '--json']);
-    const { connection } = JSON.parse(seen.stdout) as {
-      readonly connection: { readonly client: string };
-    };
-    // The jump host's: nothing of this computer's listens there.
-    expect(connection.client).toBe(outer.host);
-    const records = await train([]);
-    expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
-  });
+  test(
+    'trains beside this computer, whose address it cannot know',
+    { tags: 'soak' },
+    async () => {
+      const seen = await home.run(['nodes', 'check', 'inner', '--json']);
+      const { connection } = JSON.parse(seen.stdout) as {
+        readonly connection: { readonly client: string };
+      };
+      // The jump host's: nothing of this computer's listens there.
+      expect(connection.client).toBe(outer.host);
+      const records = await train([]);
+      expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
+    },
+  );
 
   test(
     'and where that machine leads; its link is measured, too',
@@ -99,11 +104,7 @@ describe.skipIf(missing !== undefined)(`a machine behind a jump host${because}`,
       await home.run(['nodes', 'check', 'narrow', ...accept]);
       // It leads, so it is dialled.
       const one = home.startQuickstart([
-        ...[
-          'world.nodes=[narrow, this-computer]',
-          'world.ranks=2',
-          'iterations=1000000',
-        ],
+        ...['world.nodes=[narrow, this-computer]', 'world.ranks=2', ...LASTING],
         'world.ports=21000-21001',
       ]);
       await one.record('iteration');

@@ -20,6 +20,7 @@ import type { NodeEntry } from '../../../src/shared/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
 import type { OpenQuestion } from '../../../src/shared/ssh-question.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 
@@ -289,65 +290,69 @@ describe('in the app', () => {
     },
   );
 
-  test('a live run is followed over the new way at once', async () => {
-    one.authorize(one.key);
-    const box = { ...entryAt(one, one.key), address: '127.0.0.1' };
-    await core.api.addNode(box);
-    const checked = core.api.checkNode('box');
-    await answer({ type: 'accept' });
-    await checked;
-    const { id } = await core.api.launch({
-      ...{ name: 'live', workload: { model: 'fnn3', dataset: 'digits' } },
-      world: { ranks: 2, nodes: ['this-computer', 'box'] },
-      iterations: 1_000_000,
-    });
-    const isAt = async (iteration: number): Promise<unknown> =>
-      await untilAsync(
-        () => core.api.run(id),
-        ({ iterations }) => iterations > iteration,
-        `iteration ${iteration}`,
+  test(
+    'a live run is followed over the new way at once',
+    { tags: 'soak' },
+    async () => {
+      one.authorize(one.key);
+      const box = { ...entryAt(one, one.key), address: '127.0.0.1' };
+      await core.api.addNode(box);
+      const checked = core.api.checkNode('box');
+      await answer({ type: 'accept' });
+      await checked;
+      const { id } = await core.api.launch({
+        ...{ name: 'live', workload: { model: 'fnn3', dataset: 'digits' } },
+        world: { ranks: 2, nodes: ['this-computer', 'box'] },
+        ...LASTING_SPEC,
+      });
+      const isAt = async (iteration: number): Promise<unknown> =>
+        await untilAsync(
+          () => core.api.run(id),
+          ({ iterations }) => iterations > iteration,
+          `iteration ${iteration}`,
+        );
+      await isAt(0);
+      const before = one.sessions();
+      const key = makeKey(path.join(directory, 'new'));
+      one.authorize(key);
+      await core.api.editNode('box', { ...box, identities: [key] }, { shown: box });
+      await until(
+        () => one.sessions(),
+        (now) =>
+          now.length > 0 &&
+          now.every(({ pid }) => before.every((old) => old.pid !== pid)),
+        'the connection to be another',
       );
-    await isAt(0);
-    const before = one.sessions();
-    const key = makeKey(path.join(directory, 'new'));
-    one.authorize(key);
-    await core.api.editNode('box', { ...box, identities: [key] }, { shown: box });
-    await until(
-      () => one.sessions(),
-      (now) =>
-        now.length > 0 &&
-        now.every(({ pid }) => before.every((old) => old.pid !== pid)),
-      'the connection to be another',
-    );
-    await isAt((await core.api.run(id)).iterations + 10);
+      await isAt((await core.api.run(id)).iterations + 10);
 
-    // A key that is refused is tried four more times, since its home may not be mounted yet, and
-    // then not again until the user checks the machine.
-    const connection = async (): Promise<string> =>
-      (await core.api.nodes()).find(({ entry }) => entry !== undefined)!.connection;
-    const isNow = async (state: string): Promise<unknown> =>
-      await untilAsync(connection, (now) => now === state, state);
-    const refusals = (): number => one.log.split('Failed publickey').length;
-    const earlier = refusals();
-    one.authorizeOnly(one.key);
-    await one.cutSessions();
-    await isNow('refused');
-    expect(refusals()).toBe(earlier + 5);
-    await expect(core.api.checkNode('box')).rejects.toMatchObject({
-      code: 'SSH_AUTH_FAILED',
-    });
-    one.authorize(key);
-    await core.api.checkNode('box');
-    await isNow('connected');
-    await isAt((await core.api.run(id)).iterations + 10);
-    await core.api.stop(id);
-    const ended = await untilAsync(
-      () => core.api.run(id),
-      ({ endedAt }) => endedAt !== undefined,
-      'the run to end',
-    );
-    expect(ended.state).toBe('stopped');
-  });
+      // A key that is refused is tried four more times, since its home may not be mounted yet, and
+      // then not again until the user checks the machine.
+      const connection = async (): Promise<string> =>
+        (await core.api.nodes()).find(({ entry }) => entry !== undefined)!.connection;
+      const isNow = async (state: string): Promise<unknown> =>
+        await untilAsync(connection, (now) => now === state, state);
+      const refusals = (): number => one.log.split('Failed publickey').length;
+      const earlier = refusals();
+      one.authorizeOnly(one.key);
+      await one.cutSessions();
+      await isNow('refused');
+      expect(refusals()).toBe(earlier + 5);
+      await expect(core.api.checkNode('box')).rejects.toMatchObject({
+        code: 'SSH_AUTH_FAILED',
+      });
+      one.authorize(key);
+      await core.api.checkNode('box');
+      await isNow('connected');
+      await isAt((await core.api.run(id)).iterations + 10);
+      await core.api.stop(id);
+      const ended = await untilAsync(
+        () => core.api.run(id),
+        ({ endedAt }) => endedAt !== undefined,
+        'the run to end',
+      );
+      expect(ended.state).toBe('stopped');
+    },
+  );
 
   test('an open question belongs to the address that asked it', async () => {
     const key = locked(one, 'asked');

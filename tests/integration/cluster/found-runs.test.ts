@@ -5,6 +5,7 @@ import { resolveHome } from '../../../src/main/home/home.ts';
 import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
 import type { NodeStatus } from '../../../src/shared/node-status.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { LASTING_ALONE } from '../../harness/lasting-runs.ts';
 import { until } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
 
@@ -55,7 +56,7 @@ test('a run of another app is listed while it runs there, without a check', asyn
   const { stdout } = succeeded(
     await other.run([
       ...['run', 'quickstart', '--detach', '--set', 'world.nodes=[box]'],
-      ...['--set', 'world.ranks=1', '--set', 'iterations=1000000'],
+      ...LASTING_ALONE.flatMap((setting) => ['--set', setting]),
     ]),
   );
   const id = stdout.trim();

@@ -150,22 +150,26 @@ describe('a supervisor there', () => {
   );
 });
 
-test('of the runtimes in a shared home, those of its own processor count', async () => {
-  await using machine = await Machine.start(home());
-  await using connection = await SshConnection.open(machine.server.target());
-  const names = ['a', 'b'].map((digit) => digit.repeat(32));
-  // The first bytes of programs for x86_64 and aarch64.
-  for (const [index, processor] of [0x3e, 0xb7].entries()) {
-    const folder = path.join(machine.base, 'runtimes', names[index]!, 'bin');
-    mkdirSync(folder, { recursive: true });
-    const start = Buffer.alloc(64);
-    start.write('\x7fELF');
-    start.writeUInt16LE(processor, 18);
-    await writeFile(path.join(folder, 'node'), start, { mode: 0o755 });
-  }
-  const { runtimes } = await findInstalled(connection);
-  expect(runtimes).toEqual([names[process.arch === 'arm64' ? 1 : 0]]);
-});
+test(
+  'of the runtimes in a shared home, those of its own processor count',
+  { tags: 'soak' },
+  async () => {
+    await using machine = await Machine.start(home());
+    await using connection = await SshConnection.open(machine.server.target());
+    const names = ['a', 'b'].map((digit) => digit.repeat(32));
+    // The first bytes of programs for x86_64 and aarch64.
+    for (const [index, processor] of [0x3e, 0xb7].entries()) {
+      const folder = path.join(machine.base, 'runtimes', names[index]!, 'bin');
+      mkdirSync(folder, { recursive: true });
+      const start = Buffer.alloc(64);
+      start.write('\x7fELF');
+      start.writeUInt16LE(processor, 18);
+      await writeFile(path.join(folder, 'node'), start, { mode: 0o755 });
+    }
+    const { runtimes } = await findInstalled(connection);
+    expect(runtimes).toEqual([names[process.arch === 'arm64' ? 1 : 0]]);
+  },
+);
 
 describe('deploying', () => {
   test('a cut in the middle of an upload leaves nothing whole; the next one succeeds', async () => {
@@ -237,20 +241,24 @@ describe('deploying', () => {
     },
   );
 
-  test('what no action of the user needs brings no agent: another version’s is used', async () => {
-    await using machine = await Machine.start(home());
-    const agents = path.join(machine.base, 'agents');
-    const { agent } = await machine.node.deploy();
-    const older = '0'.repeat(agent.length);
-    renameSync(path.join(agents, agent), path.join(agents, older));
-    const control = await machine.node.ensure(handlers, { interactive: false });
-    expect(readdirSync(agents)).toEqual([older]);
-    await control.close();
-    await machine.node.uninstall();
-    await expect(
-      machine.node.ensure(handlers, { interactive: false }),
-    ).rejects.toMatchObject({ code: 'AGENT_MISSING' });
-  });
+  test(
+    'what no action of the user needs brings no agent: another version’s is used',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      const agents = path.join(machine.base, 'agents');
+      const { agent } = await machine.node.deploy();
+      const older = '0'.repeat(agent.length);
+      renameSync(path.join(agents, agent), path.join(agents, older));
+      const control = await machine.node.ensure(handlers, { interactive: false });
+      expect(readdirSync(agents)).toEqual([older]);
+      await control.close();
+      await machine.node.uninstall();
+      await expect(
+        machine.node.ensure(handlers, { interactive: false }),
+      ).rejects.toMatchObject({ code: 'AGENT_MISSING' });
+    },
+  );
 
   test('what somebody is connected to is not uninstalled', async () => {
     await using machine = await Machine.start(home());
@@ -326,23 +334,27 @@ describe('deploying', () => {
     },
   );
 
-  test('an upload that was damaged on the way is refused, and leaves nothing', async () => {
-    await using machine = await Machine.start(home(), {
-      shellStart: 'PATH=$HOME/bin:$PATH',
-    });
-    const cat = path.join(machine.server.home, 'bin', 'cat');
-    mkdirSync(path.dirname(cat));
-    // As many bytes, some of them other ones.
-    await writeFile(cat, '#!/bin/sh\nexec tr a b\n', { mode: 0o755 });
-    await expect(machine.node.deploy()).rejects.toMatchObject({
-      code: 'UPLOAD_DAMAGED',
-      place: expect.stringContaining('127.0.0.1') as string,
-    });
-    expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
-    expect(existsSync(path.join(machine.base, 'agents'))).toBe(false);
-    rmSync(cat);
-    expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
-  });
+  test(
+    'an upload that was damaged on the way is refused, and leaves nothing',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home(), {
+        shellStart: 'PATH=$HOME/bin:$PATH',
+      });
+      const cat = path.join(machine.server.home, 'bin', 'cat');
+      mkdirSync(path.dirname(cat));
+      // As many bytes, some of them other ones.
+      await writeFile(cat, '#!/bin/sh\nexec tr a b\n', { mode: 0o755 });
+      await expect(machine.node.deploy()).rejects.toMatchObject({
+        code: 'UPLOAD_DAMAGED',
+        place: expect.stringContaining('127.0.0.1') as string,
+      });
+      expect(readdirSync(path.join(machine.base, 'incoming'))).toEqual([]);
+      expect(existsSync(path.join(machine.base, 'agents'))).toBe(false);
+      rmSync(cat);
+      expect((await machine.node.deploy()).uploaded).toBeGreaterThan(0);
+    },
+  );
 
   test('an account without its home is told so, not that it cannot write there', async () => {
     await using machine = await Machine.start(home());

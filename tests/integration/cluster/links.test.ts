@@ -16,6 +16,7 @@ import type { LinkCost as NodeLinkCost } from '../../../src/shared/cost-model/ne
 import type { LinkStatus, PairOutcome } from '../../../src/shared/link-status.ts';
 import { effort } from '../../harness/effort.ts';
 import { type Finished, GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { LASTING } from '../../harness/lasting-runs.ts';
 import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
 import {
   processesOf,
@@ -256,7 +257,7 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
       await cancelled.finished;
       await expectNoProbes();
 
-      const run = home.startQuickstart(['world.nodes=[fast]', 'iterations=1000000']);
+      const run = home.startQuickstart(['world.nodes=[fast]', ...LASTING]);
       await run.record('started');
       expect(await bench('fast')).toMatchObject({
         code: 2,

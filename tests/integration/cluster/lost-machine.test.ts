@@ -5,6 +5,7 @@
 import { expect, test } from 'vitest';
 import type { RunDetail } from '../../../src/shared/rpc/rpc.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { LASTING } from '../../harness/lasting-runs.ts';
 import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';
 import { SshServer } from '../../harness/sshd.ts';
 
@@ -12,6 +13,7 @@ const NODES = ['one', 'two'];
 
 test.skipIf(namespacesMissing() !== undefined)(
   'a cut link ends the run by the name of rank and machine; the rest is fetched later',
+  { tags: 'soak' },
   async () => {
     using namespaces = new RankNamespaces({ ranks: NODES.length });
     await using servers = new AsyncDisposableStack();
@@ -31,7 +33,7 @@ test.skipIf(namespacesMissing() !== undefined)(
     }
     const command = home.startQuickstart([
       ...[`world.nodes=[${NODES.join(', ')}]`, 'world.ranks=2', 'onFailure=stop'],
-      ...['iterations=1000000', 'evaluateEvery=0'],
+      ...[...LASTING, 'evaluateEvery=0'],
     ]);
     await command.record('iteration', ({ rank }) => rank === 1);
     namespaces.cut(1);

@@ -52,27 +52,31 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-test('trains there, through a cut connection, and leaves nothing', async () => {
-  const imported = await home.run(['nodes', 'import', '--config', configFile, 'box']);
-  expect(imported).toMatchObject({ code: 0, stderr: '' });
-  const checked = await home.run(['nodes', 'check', 'box']);
-  expect(checked).toMatchObject({ code: 0, stderr: '' });
-  expect(checked.stdout).toContain('reached through the system’s ssh (ProxyCommand ');
+test(
+  'trains there, through a cut connection, and leaves nothing',
+  { tags: 'soak' },
+  async () => {
+    const imported = await home.run(['nodes', 'import', '--config', configFile, 'box']);
+    expect(imported).toMatchObject({ code: 0, stderr: '' });
+    const checked = await home.run(['nodes', 'check', 'box']);
+    expect(checked).toMatchObject({ code: 0, stderr: '' });
+    expect(checked.stdout).toContain('reached through the system’s ssh (ProxyCommand ');
 
-  const run = home.startQuickstart([
-    ...['world.nodes=[box]', 'world.ranks=2', 'iterations=60', 'evaluateEvery=0'],
-  ]);
-  await run.record('iteration', (record) => record.iteration === 5);
-  await server.cutSessions();
-  succeeded(await run.finished);
-  const iterations = run.records.filter((record) => record.type === 'iteration');
-  expect(iterations).toHaveLength(2 * 60);
-  const done = run.records.at(-1) as DoneRecord;
-  expect(done).toMatchObject({ type: 'done', consistent: true });
+    const run = home.startQuickstart([
+      ...['world.nodes=[box]', 'world.ranks=2', 'iterations=60', 'evaluateEvery=0'],
+    ]);
+    await run.record('iteration', (record) => record.iteration === 5);
+    await server.cutSessions();
+    succeeded(await run.finished);
+    const iterations = run.records.filter((record) => record.type === 'iteration');
+    expect(iterations).toHaveLength(2 * 60);
+    const done = run.records.at(-1) as DoneRecord;
+    expect(done).toMatchObject({ type: 'done', consistent: true });
 
-  succeeded(await home.run(['nodes', 'uninstall', 'box']));
-  expect(existsSync(path.join(server.home, '.gradwire'))).toBe(false);
-});
+    succeeded(await home.run(['nodes', 'uninstall', 'box']));
+    expect(existsSync(path.join(server.home, '.gradwire'))).toBe(false);
+  },
+);
 
 test(
   'has a terminal, and a supervisor whose loss is told',

@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)(`machines with a firewall${because}`, () 
     },
   );
 
-  test('need none with this computer', async () => {
+  test('need none with this computer', { tags: 'soak' }, async () => {
     const run = start(['this-computer', 'm1'], ['iterations=20']);
     succeeded(await run.finished);
     expect(notices(run.records, 'PEER_TUNNELLED')).toEqual([]);

@@ -5,6 +5,7 @@ import { LIFE_MS, PATIENT_LOOKS } from '../../../src/main/cluster/life-watch.ts'
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { hasEnded } from '../../../src/shared/rpc/rpc.ts';
 import { effort } from '../../harness/effort.ts';
+import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { until } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
@@ -63,30 +64,34 @@ test('train together, are switched in the middle, and every record comes once', 
   expect(store.entriesAfter(id, 0).slice(0, 1000)).toEqual(world.heard.slice(0, 1000));
 });
 
-test('a run of another process is followed on each node, whichever is found first', async () => {
-  await using world = await TwoHomes.open();
-  const { coordinator } = world;
-  const other = world.another();
-  const { id } = await other.launch(spec({ iterations: 1_000_000 }));
-  await other.close();
-  // Not connected to yet, box is passed over.
-  await coordinator.discover(true);
-  await coordinator.node('box').connect();
-  await coordinator.discover(true);
-  await until(
-    () => new Set(ofType(world.records, 'iteration').map(({ rank }) => rank)),
-    (ranks) => ranks.size === 3,
-    'records of all ranks',
-  );
-  await coordinator.stop(id);
-  expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
-  expect(world.notices).toEqual([]);
-});
+test(
+  'a run of another process is followed on each node, whichever is found first',
+  { tags: 'soak' },
+  async () => {
+    await using world = await TwoHomes.open();
+    const { coordinator } = world;
+    const other = world.another();
+    const { id } = await other.launch(spec(LASTING_SPEC));
+    await other.close();
+    // Not connected to yet, box is passed over.
+    await coordinator.discover(true);
+    await coordinator.node('box').connect();
+    await coordinator.discover(true);
+    await until(
+      () => new Set(ofType(world.records, 'iteration').map(({ rank }) => rank)),
+      (ranks) => ranks.size === 3,
+      'records of all ranks',
+    );
+    await coordinator.stop(id);
+    expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
+    expect(world.notices).toEqual([]);
+  },
+);
 
 test('a rank that dies on one node ends the run on both, by the name of its node', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
-  const { id } = await coordinator.launch(spec({ iterations: 1_000_000 }));
+  const { id } = await coordinator.launch(spec(LASTING_SPEC));
   const [worker] = world.workers(id, 'box');
   process.kill(worker!.pid, 'SIGKILL');
   const { state, error } = await coordinator.ended(id);
@@ -157,7 +162,7 @@ test(
 test('a supervisor that dies takes its ranks along, and the run ends', async () => {
   await using world = await TwoHomes.open();
   const { coordinator } = world;
-  const { id } = await coordinator.launch(spec({ iterations: 1_000_000 }));
+  const { id } = await coordinator.launch(spec(LASTING_SPEC));
   process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
   const { state, error } = await coordinator.ended(id);
   expect(state).toBe('failed');
@@ -172,7 +177,7 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   await using world = await TwoHomes.open();
   const { coordinator } = world;
-  const { id } = await coordinator.launch(spec({ iterations: 1_000_000 }));
+  const { id } = await coordinator.launch(spec(LASTING_SPEC));
   const box = world.supervisors.box.at(-1)!;
   const silences = (): readonly (string | undefined)[] =>
     world.silences.filter(([node]) => node === 'box').map(([, code]) => code);
@@ -209,7 +214,7 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
 
 test('a machine that is out of reach when its run is to be followed is followed once it is back', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launch(spec({ iterations: 1_000_000 }));
+  const { id } = await world.coordinator.launch(spec(LASTING_SPEC));
   await world.leave();
   world.outOfReach.add('box');
   await world.coordinator.follow(id);
@@ -359,9 +364,7 @@ describe('a run that goes on from a checkpoint', () => {
     { tags: 'soak' },
     async () => {
       await using world = await TwoHomes.open();
-      const { id } = await world.coordinator.launch(
-        restarting({ iterations: 1_000_000 }),
-      );
+      const { id } = await world.coordinator.launch(restarting(LASTING_SPEC));
       await reach(world, 5);
       world.outOfReach.add('box');
       process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');

@@ -285,28 +285,32 @@ test('--quantize sends few bits, the same result to all, by seed', async () => {
   expect(chosen).toBe('dsar-split-allgather');
 });
 
-test('servers: a vector goes as what is shorter, and one rank bears the load', async () => {
-  for (const [density, pairs] of [
-    [1, false],
-    [0.01, true],
-  ] as const) {
-    const vectors = [0, 1, 2].map((rank) => integers(rank, 6000, density));
-    put(vectors);
-    const seen = [];
-    for (const servers of [1, 3]) {
-      const more = ['--algorithm', 'parameter-server', '--servers', String(servers)];
-      const report = await reduce(3, ...more);
-      expect(report).toMatchObject({ algorithm: 'parameter-server', servers });
-      expect(result(2)).toEqual(sumOf(vectors));
-      seen.push(report.wireSent);
+test(
+  'servers: a vector goes as what is shorter, and one rank bears the load',
+  { tags: 'soak' },
+  async () => {
+    for (const [density, pairs] of [
+      [1, false],
+      [0.01, true],
+    ] as const) {
+      const vectors = [0, 1, 2].map((rank) => integers(rank, 6000, density));
+      put(vectors);
+      const seen = [];
+      for (const servers of [1, 3]) {
+        const more = ['--algorithm', 'parameter-server', '--servers', String(servers)];
+        const report = await reduce(3, ...more);
+        expect(report).toMatchObject({ algorithm: 'parameter-server', servers });
+        expect(result(2)).toEqual(sumOf(vectors));
+        seen.push(report.wireSent);
+      }
+      const [one, all] = seen as [readonly number[], readonly number[]];
+      expect(total(one) < 4 * 6000).toBe(pairs);
+      // The sum to both others, beside one vector of each; then all ranks alike.
+      expect(one[0]! / one[1]!).toBeGreaterThan(1.9);
+      expect(all[0]! / all[1]!).toBeLessThan(1.1);
     }
-    const [one, all] = seen as [readonly number[], readonly number[]];
-    expect(total(one) < 4 * 6000).toBe(pairs);
-    // The sum to both others, beside one vector of each; then all ranks alike.
-    expect(one[0]! / one[1]!).toBeGreaterThan(1.9);
-    expect(all[0]! / all[1]!).toBeLessThan(1.1);
-  }
-});
+  },
+);
 
 test('without --json: a line and a table', async () => {
   put([integers(0, 100), integers(1, 100)]);

@@ -18,6 +18,7 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LoneRank, packPayload } from '../../../src/agent/engine.ts';
+import { effort } from '../../harness/effort.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '../../..');
@@ -62,54 +63,59 @@ test('the example of the documentation runs', async () => {
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('1568 of 156800');
 });
 
-test.each([
+const CHECKS = [
   ['nodenext', 'the types of Node.js'],
   ['bundler', 'the DOM’s types'],
-])('it is checked against its types under %s, with %s', (resolution, platform) => {
-  const library = ['es2024', 'esnext.disposable'];
-  const { errors, options } = ts.convertCompilerOptionsFromJson(
-    {
-      target: 'es2024',
-      module: resolution === 'nodenext' ? 'nodenext' : 'esnext',
-      moduleResolution: resolution,
-      strict: true,
-      noEmit: true,
-      ...(platform === 'the DOM’s types'
-        ? { lib: [...library, 'dom'], types: [] }
-        : {
-            lib: library,
-            types: ['node'],
-            typeRoots: [path.join(root, 'node_modules/@types')],
-          }),
-    },
-    project,
-  );
-  expect(errors).toEqual([]);
-  const examples = ['example.ts', 'wrong.ts'].map((name) => path.join(project, name));
-  const program = ts.createProgram(examples, options);
-  // What is ours: of the platform's own declarations it would take three times as long.
-  const types = path.join(root, 'dist/engine/types');
-  const checked = program
-    .getSourceFiles()
-    .filter(
-      ({ fileName }) => fileName.startsWith(types) || examples.includes(fileName),
+];
+
+test.each(effort({ quick: CHECKS.slice(0, 1), soak: CHECKS }))(
+  'it is checked against its types under %s, with %s',
+  (resolution, platform) => {
+    const library = ['es2024', 'esnext.disposable'];
+    const { errors, options } = ts.convertCompilerOptionsFromJson(
+      {
+        target: 'es2024',
+        module: resolution === 'nodenext' ? 'nodenext' : 'esnext',
+        moduleResolution: resolution,
+        strict: true,
+        noEmit: true,
+        ...(platform === 'the DOM’s types'
+          ? { lib: [...library, 'dom'], types: [] }
+          : {
+              lib: library,
+              types: ['node'],
+              typeRoots: [path.join(root, 'node_modules/@types')],
+            }),
+      },
+      project,
     );
-  expect(checked.length).toBeGreaterThan(examples.length + 10);
-  const found = [
-    ...program.getOptionsDiagnostics(),
-    ...program.getGlobalDiagnostics(),
-    ...checked.flatMap((file) => [
-      ...program.getSyntacticDiagnostics(file),
-      ...program.getSemanticDiagnostics(file),
-    ]),
-  ];
-  const places = found.map(({ file, start }) => {
-    if (file === undefined) return 'nowhere';
-    const { line } = file.getLineAndCharacterOfPosition(start!);
-    return `${path.basename(file.fileName)}:${line + 1}`;
-  });
-  expect(places).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4']);
-});
+    expect(errors).toEqual([]);
+    const examples = ['example.ts', 'wrong.ts'].map((name) => path.join(project, name));
+    const program = ts.createProgram(examples, options);
+    // What is ours: of the platform's own declarations it would take three times as long.
+    const types = path.join(root, 'dist/engine/types');
+    const checked = program
+      .getSourceFiles()
+      .filter(
+        ({ fileName }) => fileName.startsWith(types) || examples.includes(fileName),
+      );
+    expect(checked.length).toBeGreaterThan(examples.length + 10);
+    const found = [
+      ...program.getOptionsDiagnostics(),
+      ...program.getGlobalDiagnostics(),
+      ...checked.flatMap((file) => [
+        ...program.getSyntacticDiagnostics(file),
+        ...program.getSemanticDiagnostics(file),
+      ]),
+    ];
+    const places = found.map(({ file, start }) => {
+      if (file === undefined) return 'nowhere';
+      const { line } = file.getLineAndCharacterOfPosition(start!);
+      return `${path.basename(file.fileName)}:${line + 1}`;
+    });
+    expect(places).toEqual(['wrong.ts:2', 'wrong.ts:3', 'wrong.ts:4']);
+  },
+);
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 if (!hasPython) process.stderr.write('Skipping the example in Python: no python3.\n');

@@ -7,6 +7,7 @@ import {
   succeeded,
   type RunningCommand,
 } from '../../harness/gradwire.ts';
+import { LASTING } from '../../harness/lasting-runs.ts';
 import { until } from '../../harness/processes.ts';
 import { ofType, type OfType } from '../../harness/records.ts';
 
@@ -143,11 +144,7 @@ test(
 );
 
 test('a run that is asked to stop ends soon, with one model', async () => {
-  const command = start([
-    'world.ranks=2',
-    'iterations=1000000',
-    parallel('staleness: 3'),
-  ]);
+  const command = start(['world.ranks=2', ...LASTING, parallel('staleness: 3')]);
   await command.record('iteration', ({ iteration }) => iteration >= 30);
   command.child.kill('SIGINT');
   await command.finished;
@@ -267,7 +264,7 @@ describe('a rank that is lost is named, and nobody waits for it', () => {
     { what: 'a worker', victim: 2, servers: 1 },
   ])('$what', async ({ servers, victim }) => {
     const command = start([
-      ...['world.ranks=3', 'iterations=1000000', parallel(`servers: ${servers}`)],
+      ...['world.ranks=3', ...LASTING, parallel(`servers: ${servers}`)],
     ]);
     const { processes } = await command.record('started');
     await command.record('iteration', ({ iteration }) => iteration >= 5);
@@ -286,11 +283,7 @@ describe('a rank that is lost is named, and nobody waits for it', () => {
   });
 
   test('one that is stopped gives no sign of life', { tags: 'soak' }, async () => {
-    const command = start([
-      'world.ranks=2',
-      'iterations=1000000',
-      parallel('staleness: 1'),
-    ]);
+    const command = start(['world.ranks=2', ...LASTING, parallel('staleness: 1')]);
     const { processes } = await command.record('started');
     await command.record('iteration', ({ iteration }) => iteration >= 5);
     process.kill(processes.find(({ rank }) => rank === 0)!.pid, 'SIGSTOP');

@@ -38,89 +38,93 @@ async function shown(): Promise<{ readonly detail: RunDetail; readonly told: str
   return { detail: JSON.parse(stdout) as RunDetail, told: stderr };
 }
 
-test('is thinned with a report, continues, and ends with every record accounted for', async () => {
-  // As an app that is there from the first record: nothing is missing for it.
-  const entries = await launchScript(node, RUN, {
-    ...{ journalMB: 1, iterations: 1_000_000, onFailure: 'restart' },
-  });
-  const reached = (count: number) =>
-    until(
-      () => iterations(entries),
-      (now) => now >= count,
-      `${count} records of iterations`,
+test(
+  'is thinned with a report, continues, and ends with every record accounted for',
+  { tags: 'soak' },
+  async () => {
+    // As an app that is there from the first record: nothing is missing for it.
+    const entries = await launchScript(node, RUN, {
+      ...{ journalMB: 1, iterations: 1_000_000, onFailure: 'restart' },
+    });
+    const reached = (count: number) =>
+      until(
+        () => iterations(entries),
+        (now) => now >= count,
+        `${count} records of iterations`,
+      );
+    await reached(RECORDS + 10);
+    const undeclared = entries.filter(
+      ({ sequence, follows, thinned }, index) =>
+        sequence !== index + 1 || follows !== undefined || thinned !== undefined,
     );
-  await reached(RECORDS + 10);
-  const undeclared = entries.filter(
-    ({ sequence, follows, thinned }, index) =>
-      sequence !== index + 1 || follows !== undefined || thinned !== undefined,
-  );
-  expect(undeclared).toEqual([]);
-  const file = path.join(node.home.directory, 'runs', RUN, 'journal.gwj');
-  await until(
-    () => statSync(file).size,
-    (size) => size <= BOUND,
-    'the journal to be within its bound',
-  );
+    expect(undeclared).toEqual([]);
+    const file = path.join(node.home.directory, 'runs', RUN, 'journal.gwj');
+    await until(
+      () => statSync(file).size,
+      (size) => size <= BOUND,
+      'the journal to be within its bound',
+    );
 
-  // One that comes back misses what was left out meanwhile, and says so.
-  const first = await shown();
-  expect(first.told).toMatch(
-    /^gradwire: Caught up with “torrent”: [\d,]+ records from this-computer; [\d,]+ were thinned there\n$/,
-  );
-  expect(first.detail.state).toBe('running');
-  expect(first.detail.iterations).toBeGreaterThanOrEqual(TORRENT);
-  expect(first.detail.loss).toBeGreaterThan(10 * (TORRENT - 1));
-  const [thinned, ...more] = ofType(first.detail.events, 'thinned');
-  expect(more).toEqual([]);
-  expect(thinned).toMatchObject({
-    ...{ node: 'this-computer', limitBytes: BOUND },
-    iterations: { from: 1, every: expect.any(Number) as number },
-  });
+    // One that comes back misses what was left out meanwhile, and says so.
+    const first = await shown();
+    expect(first.told).toMatch(
+      /^gradwire: Caught up with “torrent”: [\d,]+ records from this-computer; [\d,]+ were thinned there\n$/,
+    );
+    expect(first.detail.state).toBe('running');
+    expect(first.detail.iterations).toBeGreaterThanOrEqual(TORRENT);
+    expect(first.detail.loss).toBeGreaterThan(10 * (TORRENT - 1));
+    const [thinned, ...more] = ofType(first.detail.events, 'thinned');
+    expect(more).toEqual([]);
+    expect(thinned).toMatchObject({
+      ...{ node: 'this-computer', limitBytes: BOUND },
+      iterations: { from: 1, every: expect.any(Number) as number },
+    });
 
-  // The next supervisor takes the thinned journal up; what is repeated is not told again.
-  await node.kill();
-  await node.startSupervisor();
-  const again = await untilAsync(
-    shown,
-    ({ detail }) =>
-      ofType(detail.events, 'restarted').length === 1 &&
-      detail.iterations > first.detail.iterations + 5,
-    'the run to go on',
-  );
-  expect(ofType(again.detail.events, 'thinned')).toEqual([thinned]);
+    // The next supervisor takes the thinned journal up; what is repeated is not told again.
+    await node.kill();
+    await node.startSupervisor();
+    const again = await untilAsync(
+      shown,
+      ({ detail }) =>
+        ofType(detail.events, 'restarted').length === 1 &&
+        detail.iterations > first.detail.iterations + 5,
+      'the run to go on',
+    );
+    expect(ofType(again.detail.events, 'thinned')).toEqual([thinned]);
 
-  const attached = node.home.start(['runs', 'attach', RUN, '--json']);
-  const stopped = await node.home.run(['runs', 'stop', RUN]);
-  expect([stopped.code, stopped.stderr]).toEqual([0, '']);
-  const { code, stdout, stderr } = await attached.finished;
-  expect([code, stderr]).toEqual([0, '']);
-  const records = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as RunRecord);
-  expect(records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
-  const { stdout: words } = await node.home.run(['runs', 'show', RUN]);
-  expect(words).toMatch(
-    /warning: [\d,]+ records are missing; of iterations 1 to [\d,]+ at least one in \d+ is kept: this-computer keeps at most 1\.00 MB of a run/,
-  );
+    const attached = node.home.start(['runs', 'attach', RUN, '--json']);
+    const stopped = await node.home.run(['runs', 'stop', RUN]);
+    expect([stopped.code, stopped.stderr]).toEqual([0, '']);
+    const { code, stdout, stderr } = await attached.finished;
+    expect([code, stderr]).toEqual([0, '']);
+    const records = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as RunRecord);
+    expect(records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
+    const { stdout: words } = await node.home.run(['runs', 'show', RUN]);
+    expect(words).toMatch(
+      /warning: [\d,]+ records are missing; of iterations 1 to [\d,]+ at least one in \d+ is kept: this-computer keeps at most 1\.00 MB of a run/,
+    );
 
-  const store = RunStore.open(path.join(node.home.directory, 'gradwire.db'));
-  const total = store.journalPosition(RUN, 'this-computer');
-  store.close();
-  const missing = ofType(records, 'thinned');
-  expect(missing).toEqual([thinned]);
-  expect(records.length - missing.length + thinned!.records).toBe(total);
-  // Of the thinned part both ranks have what the report says, and may have more: what a
-  // command had read before the journal was thinned again.
-  const { to, every } = thinned!.iterations!;
-  const kept = [0, 1].map((rank) =>
-    ofType(records, 'iteration')
-      .filter((record) => record.rank === rank && record.iteration < to)
-      .map(({ iteration }) => iteration),
-  );
-  const expected = Array.from({ length: Math.ceil(to / every) }, (_, i) => i * every);
-  for (const iterations of kept) {
-    expect(iterations).toEqual(expect.arrayContaining(expected));
-    expect(iterations.length).toBeLessThan(to);
-  }
-});
+    const store = RunStore.open(path.join(node.home.directory, 'gradwire.db'));
+    const total = store.journalPosition(RUN, 'this-computer');
+    store.close();
+    const missing = ofType(records, 'thinned');
+    expect(missing).toEqual([thinned]);
+    expect(records.length - missing.length + thinned!.records).toBe(total);
+    // Of the thinned part both ranks have what the report says, and may have more: what a
+    // command had read before the journal was thinned again.
+    const { to, every } = thinned!.iterations!;
+    const kept = [0, 1].map((rank) =>
+      ofType(records, 'iteration')
+        .filter((record) => record.rank === rank && record.iteration < to)
+        .map(({ iteration }) => iteration),
+    );
+    const expected = Array.from({ length: Math.ceil(to / every) }, (_, i) => i * every);
+    for (const iterations of kept) {
+      expect(iterations).toEqual(expect.arrayContaining(expected));
+      expect(iterations.length).toBeLessThan(to);
+    }
+  },
+);

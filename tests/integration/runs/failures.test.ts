@@ -9,6 +9,7 @@ import {
   succeeded,
   type RunningCommand,
 } from '../../harness/gradwire.ts';
+import { LASTING } from '../../harness/lasting-runs.ts';
 import { until } from '../../harness/processes.ts';
 import { type OfType } from '../../harness/records.ts';
 
@@ -63,7 +64,7 @@ function expectOneLine(stderr: string, code: string): void {
 }
 
 const endless = (...settings: readonly string[]): RunningCommand =>
-  home.startQuickstart(['iterations=1000000', ...settings]);
+  home.startQuickstart([...LASTING, ...settings]);
 
 describe('a run whose worker is killed', () => {
   /** Of one that runs: in the middle of compute, of exchange, of apply, as it happens. */

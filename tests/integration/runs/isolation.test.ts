@@ -58,10 +58,11 @@ describe('a run that the system gives too little', () => {
     const undisturbed = alone.startQuickstart(quick);
     const other = home.startQuickstart(quick, { shell: 'ulimit -n 64' });
     await other.record('iteration');
-    // More than fit, whether or not the other has ended by then.
-    const starved = await home.run([
-      ...['run', 'quickstart', '--set', 'iterations=2', '--set', 'world.ranks=24'],
-    ]);
+    // More than fit, whether or not the other, and its supervisor, have ended by then.
+    const starved = await home.start(
+      ['run', 'quickstart', '--set', 'iterations=2', '--set', 'world.ranks=24'],
+      { shell: 'ulimit -n 64' },
+    ).finished;
     expect(starved.code).toBe(1);
     expect(starved.stderr).toMatch(
       /OPEN_FILES_LIMIT: rank \d+ cannot be started: .*ulimit -n/,

@@ -14,6 +14,7 @@ import type {
   SupervisorRequests,
 } from '../../../src/shared/protocol/supervisor.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { until } from '../../harness/processes.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';
 
@@ -93,7 +94,7 @@ async function dial(file: string): Promise<Socket | undefined> {
 }
 
 test('its run is watched and stopped; then it gives way', async () => {
-  const spec = sampleSpec({ iterations: 1_000_000 });
+  const spec = sampleSpec(LASTING_SPEC);
   const run = { run: 'theirs', spec, switches: [], ranks: [0, 1] };
   const secret = randomBytes(32);
   const { addresses } = await other.request('prepare', { ...run, secret });

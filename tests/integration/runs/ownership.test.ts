@@ -26,13 +26,14 @@ import {
   succeeded,
   type Finished,
 } from '../../harness/gradwire.ts';
+import { LASTING_ALONE, LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { isAlive, until } from '../../harness/processes.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';
 import { endOf, SupervisorNode } from './supervisor-node.ts';
 
 const ENDLESS = [
-  ...['run', 'quickstart', '--detach', '--set', 'iterations=1000000'],
-  ...['--set', 'world.ranks=1', '--set', 'evaluateEvery=0'],
+  ...['run', 'quickstart', '--detach', '--set', 'evaluateEvery=0'],
+  ...LASTING_ALONE.flatMap((setting) => ['--set', setting]),
 ];
 
 /** What a shell does to be on another host, where the home's socket leads nowhere. */
@@ -239,7 +240,7 @@ describe('a supervisor whose home was removed', () => {
     async () => {
       await using node = await SupervisorNode.start();
       const { home } = node;
-      const spec = sampleSpec({ world: { ranks: 2 }, iterations: 1_000_000 });
+      const spec = sampleSpec({ world: { ranks: 2 }, ...LASTING_SPEC });
       const entries = await node.launch('orphan', spec);
       // As a test that is killed does, or a user who tidies up.
       rmSync(home.directory, { recursive: true, force: true });

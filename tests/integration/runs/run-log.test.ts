@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/shared/records/log.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { LASTING } from '../../harness/lasting-runs.ts';
 
 const HOOK = pathToFileURL(path.join(import.meta.dirname, 'noisy-ranks.mjs')).href;
 
@@ -100,7 +101,7 @@ test('warnings, cut characters, a line without end and a flood are in the log', 
 test('the stack that a rank leaves behind is there, followed live', async () => {
   await using home = new GradwireHome();
   const command = home.startQuickstart(
-    ['world.ranks=2', 'iterations=1000000'],
+    ['world.ranks=2', ...LASTING],
     noisy({ 1: 'crash' }),
   );
   await command.record('started');

@@ -241,7 +241,7 @@ describe('what is applied, compared with uncompressed', () => {
     return { ...outcome, comparisons };
   };
 
-  it('is the same without compression', async () => {
+  it('is the same without compression', { tags: 'soak' }, async () => {
     const { comparisons } = await compared(3, { method: 'none' });
     for (const { error, cosine } of comparisons) {
       expect(error).toBeLessThan(1e-5);

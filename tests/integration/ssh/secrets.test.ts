@@ -11,6 +11,7 @@ import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import { toErrorData } from '../../../src/shared/errors.ts';
 import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { LASTING_ALONE } from '../../harness/lasting-runs.ts';
 import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
 
@@ -94,7 +95,7 @@ it.skipIf(passwordsMissing() !== undefined)(
     await using home = new GradwireHome();
     const host = ['--host', '127.0.0.1', '--port', String(server.port)];
     succeeded(await home.run(['nodes', 'add', 'box', ...host]));
-    const settings = ['world.nodes=[box]', 'world.ranks=1', 'iterations=1000000'];
+    const settings = ['world.nodes=[box]', ...LASTING_ALONE];
     const command = home.start([
       ...['run', 'quickstart', '--json', '--password-stdin'],
       ...['--accept-host-key', server.fingerprint()],

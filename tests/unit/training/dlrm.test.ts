@@ -11,6 +11,7 @@ import type { RankShard } from '../../../src/agent/training/datasets/dataset.ts'
 import { dlrm, dlrmSmall } from '../../../src/agent/training/models/dlrm.ts';
 import { parameterCount } from '../../../src/agent/training/models/model.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
+import { effort } from '../../harness/effort.ts';
 import { dlrmSample, type ClickRow, type DlrmSizes } from './dlrm-reference.ts';
 import { trainerOptions } from './train-together.ts';
 
@@ -82,6 +83,9 @@ test('has 508,753 parameters, the small one 25,553, and the table', () => {
   expect(parameterCount(dlrmSmall.ofFeatures(ROWS))).toBe(25_553 + 16 * ROWS);
 });
 
+/** Gradients of a tensor that are compared. */
+const SLOPES = effort({ quick: 20, soak: 40 });
+
 test('loss and gradient are those of plain TypeScript, table included', async () => {
   const trained = await trainer();
   const batch = await batchAt(0);
@@ -115,7 +119,7 @@ test('loss and gradient are those of plain TypeScript, table included', async ()
   };
   let moved = 0;
   for (const { start, length } of trained.tensors) {
-    for (let i = 0; i < length; i += Math.max(1, Math.floor(length / 40))) {
+    for (let i = 0; i < length; i += Math.max(1, Math.floor(length / SLOPES))) {
       const expected = slope(start + i);
       moved += expected === 0 ? 0 : 1;
       expect(Math.abs(gradient[start + i]! - expected)).toBeLessThan(2e-5);

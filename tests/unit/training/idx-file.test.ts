@@ -7,6 +7,7 @@ import {
   readIdxHeader,
 } from '../../../src/agent/training/datasets/idx-file.ts';
 import { GradwireError } from '../../../src/shared/errors.ts';
+import { effort } from '../../harness/effort.ts';
 import { idxBytes, temporaryDirectory } from './idx-fixtures.ts';
 
 const images = { what: 'images', dimensions: [undefined, 28, 28] };
@@ -182,6 +183,9 @@ test('an error of the visitor passes through unchanged', async () => {
   await expect(reading).rejects.toBe(thrown);
 });
 
+/** Bytes from one place of damage to the next. */
+const STEP = effort({ quick: 31, soak: 3 });
+
 test.each(['images', 'images.gz'])(
   '%s, damaged anywhere, is a coded error or still the same values',
   async (name) => {
@@ -198,11 +202,11 @@ test.each(['images', 'images.gz'])(
       }
       return values.equals(small.subarray(16)) ? 'same' : 'other values';
     };
-    for (let size = 0; size < bytes.length; size += 3) {
+    for (let size = 0; size < bytes.length; size += STEP) {
       writeFileSync(file, bytes.subarray(0, size));
       expect(await outcome(), `cut at ${size}`).toMatch(/^DATA_/);
     }
-    for (let at = 0; at < bytes.length; at += 3) {
+    for (let at = 0; at < bytes.length; at += STEP) {
       const damaged = Buffer.from(bytes);
       damaged[at] = damaged[at]! ^ 0x41;
       writeFileSync(file, damaged);

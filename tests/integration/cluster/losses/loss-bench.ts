@@ -13,6 +13,7 @@ import {
   succeeded,
   type RunningCommand,
 } from '../../../harness/gradwire.ts';
+import { LASTING, LASTING_ALONE } from '../../../harness/lasting-runs.ts';
 import { RankNamespaces } from '../../../harness/namespaces.ts';
 import { processesWith, until } from '../../../harness/processes.ts';
 import { makeKey, SshServer } from '../../../harness/sshd.ts';
@@ -131,7 +132,7 @@ export class LossBench implements AsyncDisposable {
     const ranks = this.names.length;
     const settings = [
       ...[`world.nodes=[${this.names.join(', ')}]`, `world.ranks=${ranks}`],
-      ...['iterations=1000000', 'evaluateEvery=0'],
+      ...[...(ranks === 1 ? LASTING_ALONE : LASTING), 'evaluateEvery=0'],
     ];
     return atTerminal ? this.#atTerminal(settings) : this.#atPipe(settings);
   }
@@ -161,9 +162,9 @@ export class LossBench implements AsyncDisposable {
   async #atTerminal(settings: readonly string[]): Promise<Followed> {
     const set = settings.flatMap((setting) => ['--set', setting]);
     const terminal = CommandTerminal.open(this.home, ['run', 'quickstart', ...set]);
-    await terminal.sees(/\d+\/1000000 +loss/);
+    await terminal.sees(/\d+\/1000000 /);
     const progress = (): number =>
-      Number([...terminal.shown.matchAll(/(\d+)\/1000000 +loss/g)].at(-1)?.[1] ?? 0);
+      Number([...terminal.shown.matchAll(/(\d+)\/1000000 /g)].at(-1)?.[1] ?? 0);
     return {
       said: () => terminal.shown,
       progress,
