@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancellationScript } from '../../../src/agent/slurm/job-cancellation.ts';
-import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { processesWith, until } from '../../harness/processes.ts';
 import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
 import {
@@ -13,6 +12,8 @@ import {
   slurmSpec,
 } from './slurm-runs.ts';
 import { endOf, SupervisorNode } from '../runs/supervisor-node.ts';
+
+const LONG = { iterations: 1_000_000 };
 
 describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
   let slurm: SlurmCluster;
@@ -46,11 +47,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
 
   test('are no longer requested when the run is stopped', async () => {
     const held = slurm.hold(2);
-    const entries = await node.queue(
-      'stopped',
-      slurmSpec(LASTING_SPEC),
-      slurmSettings(),
-    );
+    const entries = await node.queue('stopped', slurmSpec(LONG), slurmSettings());
     await node.connection.request('stop', { run: 'stopped' });
     expect(await endOf(entries)).toMatchObject({ error: { code: 'RUN_STOPPED' } });
     await until(
@@ -63,7 +60,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
   });
 
   test('are taken away: the run reports it, and requests no others', async () => {
-    const spec = slurmSpec({ ...LASTING_SPEC, onFailure: 'restart' });
+    const spec = slurmSpec({ ...LONG, onFailure: 'restart' });
     const entries = await node.queue('taken', spec, slurmSettings());
     await firstRecord(entries, 'iteration');
     const { job } = await firstRecord(entries, 'allocated');
@@ -81,17 +78,9 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
   test('are released by a supervisor that is told to end', async () => {
     const ending = await SupervisorNode.start(undefined, slurm.environment);
     try {
-      const running = await ending.queue(
-        'running',
-        slurmSpec(LASTING_SPEC),
-        slurmSettings(),
-      );
+      const running = await ending.queue('running', slurmSpec(LONG), slurmSettings());
       await firstRecord(running, 'iteration');
-      const waiting = await ending.queue(
-        'waiting',
-        slurmSpec(LASTING_SPEC),
-        slurmSettings(),
-      );
+      const waiting = await ending.queue('waiting', slurmSpec(LONG), slurmSettings());
       process.kill(ending.connection.hello.pid, 'SIGTERM');
       for (const entries of [running, waiting]) {
         expect(await endOf(entries)).toMatchObject({
@@ -108,7 +97,7 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     'are named when their ranks are all suspended and so report nothing',
     { tags: 'soak' },
     async () => {
-      const spec = slurmSpec({ ...LASTING_SPEC, world: { ranks: 1 } });
+      const spec = slurmSpec({ ...LONG, world: { ranks: 1 } });
       const entries = await node.queue('silent', spec, slurmSettings({ nodes: 1 }));
       await firstRecord(entries, 'iteration');
       const [name] = recordsOf(entries, 'allocated')[0]!.computeNodes;
