@@ -38,8 +38,8 @@ export async function measureHistory(): Promise<readonly Measurement[]> {
     ]),
   );
   const store = RunStore.open(database);
-  const { id } = store.list()[0]!;
-  const records = [...store.allIterations(id)];
+  const { id } = store.runs.list()[0]!;
+  const records = [...store.reads.allIterations(id)];
   while (store.space.compact()) continue;
   store.close();
   const bytes = statSync(database).size - empty;
@@ -93,13 +93,13 @@ function openingALongRun(records: readonly IterationRecord[]): Measurement {
 function readRecords(store: RunStore, from: number): void {
   let next: IterationPlace | undefined = { from };
   while (next !== undefined) {
-    ({ next } = store.iterations('long', { ...next, to: LONG }, PIECE));
+    ({ next } = store.reads.iterations('long', { ...next, to: LONG }, PIECE));
   }
 }
 
 function readBins(store: RunStore): void {
   let next: number | undefined = 0;
   while (next !== undefined) {
-    ({ next } = store.bins('long', { from: next, to: LONG, width: WIDTH }));
+    ({ next } = store.reads.bins('long', { from: next, to: LONG, width: WIDTH }));
   }
 }

@@ -29,7 +29,7 @@ export function addNodesListCommand(nodes: Command): void {
           entries.map((entry) => (offline ? NOT_ASKED : lookAt(workspace, entry))),
         );
         // Read after the machines have answered: they may have corrected some.
-        const unended = workspace.store.unended();
+        const unended = workspace.store.runs.unended();
         const runsOn = (name: string): readonly string[] =>
           unended.filter(({ nodes: of }) => of.includes(name)).map(({ id }) => id);
         if (json) {

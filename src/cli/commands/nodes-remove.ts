@@ -18,7 +18,7 @@ export function addNodesRemoveCommand(nodes: Command): void {
     .action(async (name: string, { force }: { readonly force: boolean }) => {
       await withWorkspace(async ({ store, coordinator }) => {
         store.nodes.named(name);
-        for (const { id, nodes: of } of store.unended()) {
+        for (const { id, nodes: of } of store.runs.unended()) {
           if (!of.includes(name)) continue;
           if (!force) {
             throw inputError('NODE_IN_USE', `run ${id} has ranks on ${name}`, {

@@ -44,7 +44,7 @@ function parseLimit(text: string): number {
 async function list(options: ListOptions): Promise<void> {
   await withWorkspace(async ({ store, coordinator }) => {
     const caughtUp = await catchUp(coordinator);
-    const asked = new Set(store.unended().flatMap(({ nodes }) => nodes));
+    const asked = new Set(store.runs.unended().flatMap(({ nodes }) => nodes));
     for (const node of asked) {
       if (!caughtUp && node === LOCAL_NODE) continue; // it has been said, with the reason
       if (coordinator.nodeConnection(node).connection === 'connected') continue;
@@ -53,8 +53,8 @@ async function list(options: ListOptions): Promise<void> {
           `here. Check it: gradwire nodes check ${node}.\n`,
       );
     }
-    const runs = store.list(options);
-    for (const error of store.takeDamage()) reportError(error);
+    const runs = store.runs.list(options);
+    for (const error of store.runs.takeDamage()) reportError(error);
     if (options.json) {
       for (const run of runs) process.stdout.write(`${JSON.stringify(run)}\n`);
     } else if (runs.length === 0) {

@@ -84,7 +84,7 @@ function requireRank(store: RunStore, id: string, rank: number | undefined): voi
 function byTime(store: RunStore, id: string): readonly JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (;;) {
-    const page = store.logAfter(id, entries.at(-1)?.sequence ?? 0);
+    const page = store.reads.logAfter(id, entries.at(-1)?.sequence ?? 0);
     if (page.length === 0) break;
     entries.push(...page);
   }

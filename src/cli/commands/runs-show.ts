@@ -37,13 +37,13 @@ export function addRunsShowCommand(runs: Command): void {
       await withWorkspace(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const id = resolveRun(store, name);
-        const detail = store.detail(id);
+        const detail = store.reads.detail(id);
         if (options.json) {
           process.stdout.write(`${JSON.stringify(detail)}\n`);
           return;
         }
         const breakdown = new PhaseBreakdown();
-        for (const record of store.allIterations(id)) breakdown.add(record);
+        for (const record of store.reads.allIterations(id)) breakdown.add(record);
         const missing = missingRecords(store.missingJournals(), id);
         process.stdout.write(`${describe(detail, breakdown.table(), missing)}\n`);
       });

@@ -46,7 +46,7 @@ async function stopOwn({ store, coordinator }: Workspace, name: string): Promise
     throw isReceived ? error : undelivered(error, id);
   }
   const { state, ...summary } = await coordinator.ended(id);
-  const done = store.detail(id).events.find((event) => event.type === 'done');
+  const done = store.reads.detail(id).events.find((event) => event.type === 'done');
   const iterations = done?.iterations ?? summary.iterations;
   process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
 }

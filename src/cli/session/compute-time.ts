@@ -27,7 +27,7 @@ export async function measureComputeTime(spec: ExperimentSpec): Promise<number> 
     const { id } = await coordinator.create(short);
     await coordinator.begin(id);
     const { state, error } = await Promise.race([coordinator.ended(id), trouble]);
-    const times = [...store.allIterations(id)]
+    const times = [...store.reads.allIterations(id)]
       .filter(({ iteration }) => iteration >= SETTLING)
       .map(({ phases: { data, compute, apply } }) => (data + compute + apply) / 1000);
     store.setDeleted(id, true);

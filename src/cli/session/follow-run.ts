@@ -81,7 +81,7 @@ export async function followRun(
     // Another process may store the run too: from the store nothing is missed.
     const printStored = (): void => {
       for (;;) {
-        const page = store.entriesAfter(id, printed);
+        const page = store.reads.entriesAfter(id, printed);
         if (page.length === 0) return;
         printed = page.at(-1)!.sequence;
         print(page);

@@ -4,8 +4,8 @@ import type { RunStore } from '../../main/store/run-store.ts';
 
 /** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
 export function resolveRun(store: RunStore, name: string): string {
-  if (name !== 'last') return store.resolve(name);
-  const [newest] = store.list({ limit: 1 });
+  if (name !== 'last') return store.runs.resolve(name);
+  const [newest] = store.runs.list({ limit: 1 });
   if (newest === undefined) {
     throw inputError('RUN_UNKNOWN', 'there are no runs yet', {
       next: 'Start one: gradwire run quickstart.',

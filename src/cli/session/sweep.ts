@@ -106,7 +106,7 @@ function recordsOf(
   const records: RunRecord[] = [];
   let after = 0;
   for (;;) {
-    const page = store.entriesAfter(id, after);
+    const page = store.reads.entriesAfter(id, after);
     if (page.length === 0) return records;
     after = page.at(-1)!.sequence;
     records.push(...page.map(({ record }) => record).filter(keeps));

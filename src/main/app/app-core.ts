@@ -261,14 +261,15 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       }),
     // Calls that only read are async so that errors reject instead of throwing.
     runs: async (query) => {
-      const runs = store.list(query);
-      for (const error of store.takeDamage()) outbox.notice(error.toData());
+      const runs = store.runs.list(query);
+      for (const error of store.runs.takeDamage()) outbox.notice(error.toData());
       return runs;
     },
-    run: async (id) => store.shown(id),
-    iterations: async (run, { most, ...range }) => store.iterations(run, range, most),
-    bins: async (run, query) => store.bins(run, query),
-    runLog: async (run, after) => store.logAfter(run, after),
+    run: async (id) => store.reads.shown(id),
+    iterations: async (run, { most, ...range }) =>
+      store.reads.iterations(run, range, most),
+    bins: async (run, query) => store.reads.bins(run, query),
+    runLog: async (run, after) => store.reads.logAfter(run, after),
     setDeleted: async (run, deleted) => {
       store.setDeleted(run, deleted);
       outbox.changed(store.summary(run));
@@ -285,7 +286,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     catchUps: async () => outbox.takeCatchUps(),
     notices: async () => outbox.takeNotices(),
     watch: async (run) => {
-      const detail = store.shown(run);
+      const detail = store.reads.shown(run);
       outbox.watch(run);
       return detail;
     },

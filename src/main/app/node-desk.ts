@@ -78,7 +78,7 @@ export class NodeDesk {
    */
   list(): readonly NodeStatus[] {
     const { store, connection } = this.#options;
-    const unended = store.unended();
+    const unended = store.runs.unended();
     const followed = new Set(unended.map(({ id }) => id));
     const statusOf = (name: string, entry?: NodeEntry): NodeStatus => {
       const { way, ...known } = this.#known.get(name) ?? {};
@@ -132,7 +132,7 @@ export class NodeDesk {
   remove(name: string): void {
     const { store } = this.#options;
     store.nodes.named(name);
-    const busy = store.unended().find(({ nodes }) => nodes.includes(name));
+    const busy = store.runs.unended().find(({ nodes }) => nodes.includes(name));
     if (busy !== undefined) {
       throw inputError('NODE_IN_USE', `“${busy.name}” has ranks on ${name}`, {
         next: 'Stop that run first.',

@@ -16,7 +16,6 @@ import {
 } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
 import {
-  nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/experiment-spec.ts';
@@ -29,15 +28,10 @@ import type {
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { checkSlurmRun } from '../../shared/slurm-share.ts';
-import {
-  ENDLESS,
-  IDLE_ATTEMPTS,
-  type LinkPatience,
-  type NodeLink,
-} from '../cluster/node-link.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import type { RunStore } from '../store/run-store.ts';
-import { GivenUpNodes } from './given-up-nodes.ts';
+import { LostMachines } from './lost-machines.ts';
 import { relaySwitch } from './other-nodes.ts';
 import { relaunched } from './relaunched.ts';
 import { RunEndings } from './run-endings.ts';
@@ -84,11 +78,6 @@ export interface CoordinatorOptions {
   readonly networkProfile?: () => Promise<NetworkProfile | undefined>;
 }
 
-/**
- * Most time that a command waits for a machine that is out of reach: through a night, but not
- * for ever.
- */
-const LOST_MS = 24 * 3600 * 1000;
 /** Most time for a supervisor to say what it has when this process is about to end. */
 const LAST_LOOK_MS = 3000;
 
@@ -104,10 +93,7 @@ export class RunCoordinator {
   /** Runs requested by name, until they end. */
   readonly #kept = new Set<string>();
   readonly #stops = new RunStops();
-  readonly #mayAsk: boolean;
-  readonly #givenUp = new GivenUpNodes();
-  /** Runs that wait for all of their machines. */
-  readonly #interrupted = new Set<string>();
+  readonly #lost: LostMachines;
   readonly #endings: RunEndings;
   readonly #tunnels = new RunTunnels();
   #closed = false;
@@ -116,7 +102,6 @@ export class RunCoordinator {
     this.#store = options.store;
     this.#events = options.events;
     this.#scope = options.scope;
-    this.#mayAsk = options.mayAsk === true;
     this.#networkProfile = options.networkProfile ?? (() => Promise.resolve(undefined));
     this.#followers = new RunFollowers(options.store, {
       stored: (summary, entries) => {
@@ -124,7 +109,7 @@ export class RunCoordinator {
         if (entries.length > 0) this.#events.records(summary.id, entries);
         if (this.#closed || hasEnded(summary.state)) return;
         this.#endings.awaitJournals(summary.id);
-        this.#considerUntold(summary.id);
+        this.#lost.considerUntold(summary.id);
       },
       refused: ({ id }) => {
         // Later events of the old link are ignored.
@@ -152,19 +137,30 @@ export class RunCoordinator {
         this.#trouble(error);
       },
     });
+    this.#lost = new LostMachines({
+      ...{ store: options.store, followers: this.#followers, endings: this.#endings },
+      ...{ scope: options.scope, mayAsk: options.mayAsk === true },
+      needs: (link) => this.#recovery.needs(link),
+      trouble: (link, error) => {
+        this.#linkTrouble(link, error);
+      },
+      look: () => {
+        this.#nodes.look();
+      },
+    });
     this.#nodes = new NodeSet(options.nodes, (link) => ({
       push: (message) => {
         this.#receive(link(), message);
       },
       restored: () => {
-        this.#givenUp.forget(link().name);
+        this.#lost.answers(link());
         return this.#recovery.synchronise(link());
       },
-      attempts: () => this.#attempts(link()),
+      attempts: () => this.#lost.attempts(link()),
       followed: () => this.#recovery.follows(link()),
-      patience: () => this.#patience(link()),
+      patience: () => this.#lost.patience(link()),
       gaveUp: (error) => {
-        this.#gaveUp(link(), error);
+        if (!this.#closed) this.#lost.gaveUp(link(), error);
       },
       trouble: (error) => {
         if (this.#recovery.needs(link())) this.#linkTrouble(link(), error);
@@ -172,7 +168,7 @@ export class RunCoordinator {
         this.#nodes.look();
       },
       silent: (error) => {
-        if (error === undefined) this.#givenUp.forget(link().name);
+        if (error === undefined) this.#lost.answers(link());
         else this.#stops.silent(link(), error);
         if (!this.#closed) this.#events.silent?.(link().name, error);
       },
@@ -482,7 +478,7 @@ export class RunCoordinator {
       return;
     }
     if (first !== undefined) throw first;
-    const run = this.#store.unended().find((candidate) => candidate.id === id);
+    const run = this.#store.runs.unended().find((candidate) => candidate.id === id);
     // It has ended meanwhile, and another process has stored its end.
     if (run === undefined) this.#changed(this.#store.summary(id));
     else if (isBeingLaunched(run)) {
@@ -506,7 +502,7 @@ export class RunCoordinator {
    */
   ended(id: string): Promise<RunSummary> {
     const ended = this.#endings.of(id);
-    this.#considerLeaving(id);
+    this.#lost.considerLeaving(id);
     return ended;
   }
 
@@ -559,70 +555,14 @@ export class RunCoordinator {
     });
   }
 
-  /** A run's machine is waited for; an idle one is left after a while, by the app. */
-  #attempts(link: NodeLink): number {
-    if (this.#recovery.needs(link)) return Infinity;
-    return this.#scope === 'all' ? IDLE_ATTEMPTS : 0;
-  }
-
   /** The links to the nodes with ranks of a run, the leading one first. */
   #linksOf(id: string): readonly [NodeLink, ...NodeLink[]] {
     return this.#nodes.of(this.#store.spec(id));
   }
 
-  #patience(link: NodeLink): LinkPatience {
-    if (this.#scope === 'all') return ENDLESS;
-    const patience = this.#followers
-      .ids(link)
-      .map((run) => this.#store.spec(run).patienceSeconds);
-    return {
-      mayAsk: this.#mayAsk,
-      lostMs: LOST_MS,
-      silentMs: Math.max(0, ...patience) * 1000,
-    };
-  }
-
-  /** The app waits for its user; a command ends when nothing else can tell its run's end. */
-  #gaveUp(link: NodeLink, error: ErrorData): void {
-    if (this.#closed) return;
-    if (this.#scope === 'all') {
-      if (this.#recovery.needs(link))
-        this.#linkTrouble(link, waiting(error, link.name));
-      // Another process may have changed the machine's route.
-      this.#nodes.look();
-      return;
-    }
-    this.#givenUp.note(link.name, error);
-    const left = this.#endings.awaited.filter((run) => this.#considerLeaving(run));
-    // Whoever follows a run that is left is told by its end.
-    if (left.length === 0) this.#linkTrouble(link, leftOut(error, link.name));
-  }
-
-  /** @returns whether the run is not followed any longer */
-  #considerLeaving(id: string): boolean {
-    const { open, failure: cause } = this.#store.openJournals(id);
-    // It has failed, and is ended soon with what is known.
-    if (cause !== undefined) return false;
-    const verdict = this.#givenUp.verdict({
-      id,
-      nodes: nodesOf(this.#store.spec(id)),
-      open,
-      interrupted: this.#interrupted.has(id),
-    });
-    if (verdict !== undefined) this.#endings.leave(id, verdict);
-    return verdict !== undefined;
-  }
-
-  /** Considers leaving a run whose followed machines have ended without saying how it did. */
-  #considerUntold(id: string): void {
-    if (this.#givenUp.isEmpty) return;
-    if (this.#store.openJournals(id).someEnded) this.#considerLeaving(id);
-  }
-
   /** A short command would leave it half restarted. */
   #considerRestart(run: string): void {
-    this.#interrupted.add(run);
-    this.#considerLeaving(run);
+    this.#lost.interrupted(run);
     if (this.#scope !== 'all' && !this.#kept.has(run)) return;
     this.#restarts.consider(run, this.#store.spec(run));
   }
@@ -635,7 +575,7 @@ export class RunCoordinator {
     const { run } = message;
     const isInterrupted = run.phase === 'interrupted';
     if (!isInterrupted && this.#recovery.isOn(link, run.run)) {
-      this.#interrupted.delete(run.run);
+      this.#lost.goesOn(run.run);
     }
     if (isInterrupted && this.#followers.has(run.run, link)) {
       this.#considerRestart(run.run);
@@ -663,22 +603,6 @@ export class RunCoordinator {
   #trouble(error: unknown): void {
     if (!this.#closed) this.#events.notice(toErrorData(error));
   }
-}
-
-/** Advises in the app, where the user may look at the machine at any time. */
-function waiting(error: ErrorData, name: string): ErrorData {
-  const next =
-    `${error.next ?? ''} Gradwire does not try again until you check ${name} in the app, ` +
-    'launch a run there, or use gradwire runs attach.';
-  return { ...error, next: next.trim() };
-}
-
-/** Advises in a command that goes on with the run's other machines. */
-function leftOut(error: ErrorData, name: string): ErrorData {
-  const next =
-    `${error.next ?? ''} ${name} is not tried any more; the run is followed on its other ` +
-    'machines. Get the rest afterwards with: gradwire runs attach last.';
-  return { ...error, next: next.trim() };
 }
 
 /** @throws GradwireError `SLURM_NOT_ALONE`: its nodes are known only when Slurm allocates them */

@@ -75,7 +75,7 @@ function useOf(
   store: RunStore,
   name: string,
 ): { readonly what: string; readonly next: string } | undefined {
-  const run = store.unended().find(({ nodes }) => nodes.includes(name));
+  const run = store.runs.unended().find(({ nodes }) => nodes.includes(name));
   if (run !== undefined) {
     return {
       what: `run ${run.id} (${run.name}) has ranks on ${name}`,

@@ -25,7 +25,7 @@ export function relaunched(
   run: string,
   { methods }: Pick<Catalogue, 'methods'>,
 ): Relaunched {
-  const detail = store.detail(run);
+  const detail = store.reads.detail(run);
   return {
     spec: withNames(
       withoutIdleMomentum(detail.spec),

@@ -121,7 +121,10 @@ export class RunFollowers {
   tellRest(id: string): void {
     for (;;) {
       const summary = this.#store.summary(id);
-      const entries = this.#store.entriesAfter(id, this.#seen.get(id) ?? Infinity);
+      const entries = this.#store.reads.entriesAfter(
+        id,
+        this.#seen.get(id) ?? Infinity,
+      );
       this.#tell(id, { summary, entries });
       if (entries.length === 0) return;
     }

@@ -17,7 +17,8 @@ import type { NodeLink } from '../cluster/node-link.ts';
 import type { NodeSet } from '../cluster/node-set.ts';
 import { isRefusal } from '../cluster/reconnection.ts';
 import { isAlive } from '../home/process-life.ts';
-import type { RunStore, UnendedRun } from '../store/run-store.ts';
+import type { UnendedRun } from '../store/run-list.ts';
+import type { RunStore } from '../store/run-store.ts';
 import { relayMissed } from './other-nodes.ts';
 import type { RunFollowers } from './run-followers.ts';
 
@@ -65,7 +66,7 @@ export class RunRecovery {
   #awaits(name: string): boolean {
     try {
       return (
-        this.#store.unended().some(({ nodes }) => nodes.includes(name)) ||
+        this.#store.runs.unended().some(({ nodes }) => nodes.includes(name)) ||
         this.#store.missingJournals().some(({ node }) => node === name)
       );
     } catch (error) {
@@ -87,7 +88,7 @@ export class RunRecovery {
    * up. If no run is open and no supervisor runs, none is started.
    */
   async recover(): Promise<void> {
-    const unended = this.#store.unended();
+    const unended = this.#store.runs.unended();
     await this.#recoverNode(this.#nodes.lead, unended.length > 0);
     const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
     if (this.#options.scope === 'all') {
@@ -139,7 +140,7 @@ export class RunRecovery {
    * knows the run, and may write nothing afterwards
    */
   async discover(isRepeated: boolean): Promise<boolean> {
-    const unended = this.#store.unended();
+    const unended = this.#store.runs.unended();
     let again = false;
     for (const link of this.#linksTo(unended.flatMap(({ nodes }) => nodes))) {
       const here = unended.filter((run) => this.#isStrange(run, link));
@@ -271,7 +272,7 @@ export class RunRecovery {
       }
     }
     const known = new Set(runs.map(({ run }) => run));
-    for (const run of this.#store.unended()) {
+    for (const run of this.#store.runs.unended()) {
       const relevant =
         (everything || followed.has(run.id)) && this.#isOpenOn(link, run.id);
       // A run that another process is about to start is not lost.

@@ -102,14 +102,16 @@ function jsonPiece(
   const { part, from, fromRank, isFirst } = place;
   if (part === 'iterations') {
     const range = { from, fromRank, to: Infinity };
-    const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
+    const { entries, next } = store.reads.iterations(run, range, PIECE_RECORDS);
     const text = listed(entries, isFirst, frame);
     return next === undefined
       ? { text: text + frame.end }
       : { text, next: { part, ...next, isFirst: isFirst && text === '' } };
   }
   const page =
-    part === 'events' ? store.eventsAfter(run, from) : store.logLinesAfter(run, from);
+    part === 'events'
+      ? store.reads.eventsAfter(run, from)
+      : store.reads.logLinesAfter(run, from);
   const last = page.at(-1);
   if (last !== undefined) {
     const next = { part, from: last.sequence, isFirst: false };
@@ -143,8 +145,12 @@ function csvPiece(
     `${table.map(({ cell }) => quote(cell(row))).join(',')}\n`;
   const { from, fromRank } = place ?? { from: 0 };
   const range = { from, fromRank, to: Infinity };
-  const { entries, next } = store.iterations(run, range, PIECE_RECORDS);
-  const evaluations = store.evaluations(run, withRankZero(range), withRankZero(next));
+  const { entries, next } = store.reads.iterations(run, range, PIECE_RECORDS);
+  const evaluations = store.reads.evaluations(
+    run,
+    withRankZero(range),
+    withRankZero(next),
+  );
   const records = entries.map(({ record }) => record);
   const head =
     place === undefined ? `${table.map(({ name }) => name).join(',')}\n` : '';

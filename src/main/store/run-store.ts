@@ -6,39 +6,24 @@
  * updated in the same transaction. A record that cannot be stored fails its run but does
  * not hold up later ones (`record-writer.ts`).
  */
-import type Database from 'better-sqlite3';
 import {
   failure,
   inputError,
-  toErrorData,
   type ErrorData,
-  GradwireError,
+  type GradwireError,
 } from '../../shared/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
-import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import type { RunEvent, RunRecord } from '../../shared/records/record-kinds.ts';
-import {
-  hasEnded,
-  type BinsPiece,
-  type BinsQuery,
-  type IterationPlace,
-  type RunDetail,
-  type RunSummary,
-} from '../../shared/rpc/rpc.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase, type OpenedDatabase } from './database.ts';
 import { FactTable } from './fact-table.ts';
+import { GuardedDatabase } from './guarded-database.ts';
 import { HistorySpace } from './history-space.ts';
 import { IterationArchive, type SealedRun } from './iteration-archive.ts';
-import {
-  IterationReader,
-  type IterationPiece,
-  type IterationRange,
-} from './iteration-reader.ts';
-import { LegibleRows } from './legible-rows.ts';
+import { IterationReader } from './iteration-reader.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
 import {
@@ -47,15 +32,17 @@ import {
   writeRecords,
   type RecordTables,
 } from './record-writer.ts';
+import { RunList } from './run-list.ts';
+import { RunReads } from './run-reads.ts';
 import {
   summaryOf,
   type JournalRow,
   type MissingJournal,
   type RunRow,
 } from './run-row.ts';
-import { PAGE, prepareStatements, type Statements } from './statements.ts';
+import { RunRows } from './run-rows.ts';
+import { prepareStatements, type Statements } from './statements.ts';
 import { storedSpec } from './stored-json.ts';
-import { entriesOf, entryOf, fittingRows } from './stored-rows.ts';
 
 export interface NewRun {
   readonly id: string;
@@ -64,14 +51,6 @@ export interface NewRun {
   readonly createdAt: number;
   /** The process that will start it; absent if a supervisor already runs it. */
   readonly launcher?: number | undefined;
-}
-
-export interface RunQuery {
-  readonly search?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly offset?: number | undefined;
-  /** True: only deleted runs. Otherwise only the others. */
-  readonly deleted?: boolean | undefined;
 }
 
 /** The source of entries, and how much of their run the caller has seen. */
@@ -112,28 +91,11 @@ export interface OpenJournals {
   readonly failure: ErrorData | undefined;
 }
 
-export interface UnendedRun {
-  readonly id: string;
-  readonly name: string;
-  /** The nodes with ranks of it, the leading one first. */
-  readonly nodes: readonly string[];
-  readonly starting: boolean;
-  readonly launcher: number | undefined;
-}
-
 /**
  * Errors of runs whose machines were not asked, or did not answer: a run may still be there
  * when its machine is seen again.
  */
 const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
-
-/** Newest events of a run that is shown, and earlier ones that say what it is: at most. */
-const SHOWN_EVENTS = 2000;
-/** Bytes of either: events of many ranks are large. */
-const SHOWN_BYTES = 1.5 * 2 ** 20;
-
-/** Time for which a reader makes levels before it answers. */
-const RAISE_MS = 40;
 
 /** Blocks that one append fills at most; older versions left more, which are moved later. */
 const MOST_SEALED = 8;
@@ -147,20 +109,20 @@ export class RunStore {
   readonly facts: FactTable;
   /** The space that all of it takes. */
   readonly space: HistorySpace;
-  /** Set if nothing can be stored: why, and what to do. */
-  readonly readOnly: GradwireError | undefined;
-  readonly #file: string;
-  readonly #database: Database.Database;
+  /** The runs that there are. */
+  readonly runs: RunList;
+  /** Reads one run. */
+  readonly reads: RunReads;
+  readonly #database: GuardedDatabase;
   readonly #statements: Statements;
   readonly #archive: IterationArchive;
   readonly #reader: IterationReader;
-  readonly #legible = new LegibleRows();
+  readonly #rows: RunRows;
   #dataVersion: number | undefined;
 
-  private constructor(file: string, { database, readOnly }: OpenedDatabase) {
-    this.#file = file;
-    this.#database = database;
-    this.readOnly = readOnly;
+  private constructor(file: string, opened: OpenedDatabase) {
+    const { database } = opened;
+    this.#database = new GuardedDatabase(file, opened);
     this.#statements = prepareStatements(database);
     this.#archive = new IterationArchive(database);
     this.#reader = new IterationReader(database, this.#archive);
@@ -168,6 +130,20 @@ export class RunStore {
     this.links = new LinkTable(database, file);
     this.facts = new FactTable(database, file);
     this.space = new HistorySpace(database, file, this.#archive);
+    this.#rows = new RunRows(this.#statements, this.space);
+    this.runs = new RunList(this.#database, this.#statements);
+    this.reads = new RunReads({
+      database: this.#database,
+      statements: this.#statements,
+      archive: this.#archive,
+      reader: this.#reader,
+      rows: this.#rows,
+    });
+  }
+
+  /** Set if nothing can be stored: why, and what to do. */
+  get readOnly(): GradwireError | undefined {
+    return this.#database.readOnly;
   }
 
   /** @throws GradwireError as `openDatabase` does */
@@ -205,7 +181,7 @@ export class RunStore {
       }
       return this.summary(run.id);
     };
-    const summary = this.#guard(() => this.#database.transaction(create).immediate());
+    const summary = this.#database.write(create);
     this.space.keepReserve();
     return summary;
   }
@@ -221,10 +197,10 @@ export class RunStore {
     { node, seen }: AppendFrom = {},
   ): StoredBatch {
     const append = (): StoredBatch & { readonly stored: Stored | undefined } => {
-      const row = this.#row(id);
+      const row = this.#rows.row(id);
       const journal = this.#journal(row, node);
       const fresh = entries.filter((entry) => entry.sequence > journal.last_sequence);
-      const missed = this.#after(row, seen ?? row.last_sequence);
+      const missed = this.reads.after(row, seen ?? row.last_sequence);
       if (fresh.length === 0) {
         return {
           summary: summaryOf(row),
@@ -245,9 +221,7 @@ export class RunStore {
           : { run: row, entries: written.entries },
       };
     };
-    const { stored, ...batch } = this.#guard(() =>
-      this.#database.transaction(append).immediate(),
-    );
+    const { stored, ...batch } = this.#database.write(append);
     if (stored !== undefined) this.#archive.committed(stored.run, stored.entries);
     return batch;
   }
@@ -258,19 +232,19 @@ export class RunStore {
    */
   endEarly(id: string, { seen }: Pick<AppendFrom, 'seen'> = {}): StoredBatch {
     const end = (): StoredBatch => {
-      const row = this.#row(id);
-      const missed = this.#after(row, seen ?? row.last_sequence);
+      const row = this.#rows.row(id);
+      const missed = this.reads.after(row, seen ?? row.last_sequence);
       const entry = writeEnd(this.#statements, row);
       const entries = entry === undefined ? missed : [...missed, entry];
       return { summary: this.summary(id), entries, refusal: undefined };
     };
-    return this.#guard(() => this.#database.transaction(end).immediate());
+    return this.#database.write(end);
   }
 
   /** Returns which journals of the run have ended, how, and which have not. */
   openJournals(id: string): OpenJournals {
-    return this.#guard(() => {
-      const run = this.#row(id).number;
+    return this.#database.guard(() => {
+      const run = this.#rows.row(id).number;
       const journals = this.#statements.journals.all(run);
       const open = journals.filter(({ ending }) => ending === null);
       const end = endingOf(journals);
@@ -287,7 +261,7 @@ export class RunStore {
    * there may be none there.
    */
   missingJournals(): readonly MissingJournal[] {
-    return this.#guard(() => this.#statements.missingJournals.all());
+    return this.#database.guard(() => this.#statements.missingJournals.all());
   }
 
   /**
@@ -295,8 +269,8 @@ export class RunStore {
    */
   closeJournal(id: string, node: string): void {
     const ending: RunRecord = { type: 'finished', at: Date.now(), node };
-    this.#guard(() => {
-      const row = this.#row(id);
+    this.#database.guard(() => {
+      const row = this.#rows.row(id);
       const journal = { ...this.#journal(row, node), ending: JSON.stringify(ending) };
       this.#statements.setJournal.run({ ...journal, run: row.number });
     });
@@ -304,7 +278,7 @@ export class RunStore {
 
   /** Ends a run that no record will end; does not change an ended run. */
   fail(id: string, error: ErrorData, at: number): RunSummary {
-    return this.#guard(() => {
+    return this.#database.guard(() => {
       this.#statements.failRun.run(JSON.stringify(error), at, id);
       return this.summary(id);
     });
@@ -322,229 +296,54 @@ export class RunStore {
    */
   reopen(id: string): boolean {
     const codes = JSON.stringify(PRESUMPTIONS);
-    return this.#guard(() => this.#statements.reopenRun.run({ id, codes }).changes > 0);
+    return this.#database.guard(
+      () => this.#statements.reopenRun.run({ id, codes }).changes > 0,
+    );
   }
 
   /** @throws GradwireError `RUN_UNKNOWN` */
   summary(id: string): RunSummary {
-    return this.#guard(() => summaryOf(this.#row(id)));
+    return this.#database.guard(() => summaryOf(this.#rows.row(id)));
   }
 
   has(id: string): boolean {
-    return this.#guard(() => this.#statements.runById.get(id) !== undefined);
+    return this.#database.guard(() => this.#statements.runById.get(id) !== undefined);
   }
 
   /** The last of the run's own sequence numbers. */
   lastSequence(id: string): number {
-    return this.#guard(() => this.#row(id).last_sequence);
+    return this.#database.guard(() => this.#rows.row(id).last_sequence);
   }
 
   /** Returns the last sequence that is stored of a node's journal. */
   journalPosition(id: string, node: string): number {
-    return this.#guard(() => this.#journal(this.#row(id), node).last_sequence);
+    return this.#database.guard(
+      () => this.#journal(this.#rows.row(id), node).last_sequence,
+    );
   }
 
   spec(id: string): ExperimentSpec {
-    return this.#guard(() => storedSpec(this.#row(id)));
+    return this.#database.guard(() => storedSpec(this.#rows.row(id)));
   }
 
   /** The switches requested when the run was launched. */
   switches(id: string): readonly SwitchRequest[] {
-    return this.#guard(() => JSON.parse(this.#row(id).switches) as SwitchRequest[]);
-  }
-
-  detail(id: string): RunDetail {
-    // One transaction: the events and the last sequence belong to the same moment.
-    return this.#guard(() =>
-      this.#database.transaction(() => {
-        const row = this.#row(id);
-        return {
-          ...summaryOf(row),
-          spec: storedSpec(row),
-          events: this.#statements.events
-            .all(row.number)
-            .map(({ record }) => JSON.parse(record) as RunEvent),
-          lastSequence: row.last_sequence,
-        };
-      })(),
+    return this.#database.guard(
+      () => JSON.parse(this.#rows.row(id).switches) as SwitchRequest[],
     );
-  }
-
-  /**
-   * A run as it is shown: `detail` with a bound on its events. It has the newest ones, and of
-   * the others those that say what the run is.
-   */
-  shown(id: string): RunDetail {
-    return this.#read(() => {
-      const row = this.#row(id);
-      const run = row.number;
-      const limit = SHOWN_EVENTS;
-      const all = this.#statements.newestEvents.all(run, limit);
-      const newest = fittingRows(all, SHOWN_BYTES);
-      const isWhole = all.length < limit && newest.length === all.length;
-      const before = isWhole ? 0 : newest.at(-1)!.sequence;
-      const shaping = fittingRows(
-        this.#statements.shapingEvents.all({ run, before, limit }),
-        SHOWN_BYTES,
-      );
-      const shown = [...newest, ...shaping].reverse();
-      const omitted =
-        before === 0 ? 0 : this.#statements.countEvents.get(run)!.count - shown.length;
-      return {
-        ...summaryOf(row),
-        spec: storedSpec(row),
-        events: shown.map(({ record }) => JSON.parse(record) as RunEvent),
-        ...(omitted === 0 ? {} : { omittedEvents: omitted }),
-        lastSequence: row.last_sequence,
-      };
-    });
-  }
-
-  /** Newest first. */
-  list(query: RunQuery = {}): readonly RunSummary[] {
-    const words = (query.search ?? '').replace(/[\\%_]/g, '\\$&');
-    return this.#guard(() =>
-      this.#legible.read(
-        this.#statements.listRuns.all({
-          deleted: query.deleted === true ? 1 : 0,
-          search: `%${words}%`,
-          limit: query.limit ?? 100,
-          offset: query.offset ?? 0,
-        }),
-        idOf,
-        summaryOf,
-      ),
-    );
-  }
-
-  /** Returns the errors of damaged rows, whose runs are left out of lists. Each is told once. */
-  takeDamage(): readonly GradwireError[] {
-    return this.#legible.takeDamage();
-  }
-
-  unended(): readonly UnendedRun[] {
-    return this.#guard(() =>
-      this.#legible.read(this.#statements.unendedRuns.all(), idOf, (row) => ({
-        id: row.id,
-        name: row.name,
-        nodes: nodesOf(storedSpec(row)),
-        starting: row.state === 'starting',
-        launcher: row.launcher ?? undefined,
-      })),
-    );
-  }
-
-  /**
-   * The run id with the given prefix.
-   * @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`
-   */
-  resolve(prefix: string): string {
-    const ids = this.#guard(() =>
-      this.#statements.idsByPrefix.all({ prefix }).map((row) => row.id),
-    );
-    if (ids.length === 0 || prefix === '') throw unknownRun(prefix);
-    if (ids.length > 1 && !ids.includes(prefix)) {
-      throw inputError('RUN_AMBIGUOUS', `several run ids start with "${prefix}"`, {
-        next: `Give more characters of one of: ${ids.slice(0, 5).join(', ')}.`,
-      });
-    }
-    return ids.includes(prefix) ? prefix : ids[0]!;
   }
 
   /** Whether another process has committed anything since the last call. */
   changedElsewhere(): boolean {
-    return this.#guard(() => {
-      const version = this.#database.pragma('data_version', { simple: true }) as number;
-      const changed = version !== this.#dataVersion;
-      this.#dataVersion = version;
-      return changed;
-    });
-  }
-
-  /** The first records of a range, by iteration and rank: as many as were asked for and fit. */
-  iterations(id: string, range: IterationRange, most: number): IterationPiece {
-    return this.#read(() => this.#reader.piece(this.#row(id), range, most));
-  }
-
-  /**
-   * Bins of a run for a chart. A run whose levels lag behind (of an older version) gets some of
-   * them instead, and the piece is empty: the next one is asked for at the same place.
-   */
-  bins(id: string, query: BinsQuery): BinsPiece {
-    const hasMore = this.#raise(id);
-    return this.#read(() => {
-      const row = this.#row(id);
-      const { levels } = this.#archive;
-      const lastSequence = row.last_sequence;
-      const { from, to } = query;
-      if (hasMore) return { starts: [], cells: [], lastSequence, next: from };
-      const first = this.#archive.reachFrom(row.number, from) ?? to;
-      const end = Math.min(to, Math.max(from, first) + levels.span(row, query));
-      const bins = levels.bins(row, { ...query, to: end });
-      return { ...bins.plain(), lastSequence, ...(end < to ? { next: end } : {}) };
-    });
-  }
-
-  /** A page of a run's records of all kinds after a sequence, in the journal's order. */
-  entriesAfter(id: string, after: number): readonly JournalEntry[] {
-    return this.#read(() => this.#page(this.#row(id).number, after));
-  }
-
-  /** A page of a run's merged log after a sequence, in the order of arrival. */
-  logAfter(id: string, after: number): readonly JournalEntry[] {
-    return this.#guard(() =>
-      entriesOf(this.#statements.logAfter.all({ run: this.#row(id).number, after })),
-    );
-  }
-
-  /** A page of a run's events after a sequence. */
-  eventsAfter(id: string, after: number): readonly JournalEntry[] {
-    return this.#guard(() =>
-      entriesOf(
-        this.#statements.eventsAfter.all({
-          run: this.#row(id).number,
-          after,
-          limit: PAGE,
-        }),
-      ),
-    );
-  }
-
-  /** A page of the lines that its ranks printed after a sequence. */
-  logLinesAfter(id: string, after: number): readonly JournalEntry[] {
-    return this.#guard(() =>
-      entriesOf(
-        this.#statements.logLinesAfter.all({ run: this.#row(id).number, after }),
-      ),
-    );
-  }
-
-  /** Evaluations after iterations with from ≤ iteration < to, in their order. */
-  evaluations(id: string, from: number, to: number): readonly EvaluationRecord[] {
-    return this.#guard(() =>
-      this.#statements.evaluations
-        .all({ run: this.#row(id).number, from, to })
-        .map(({ record }) => JSON.parse(record) as EvaluationRecord),
-    );
-  }
-
-  /**
-   * All iteration records by iteration and rank, a page at a time, so that others can
-   * use the database between two pages and only one page is in memory.
-   */
-  *allIterations(id: string): Generator<IterationRecord> {
-    let place: IterationPlace | undefined = { from: 0 };
-    while (place !== undefined) {
-      const range = { ...place, to: Infinity };
-      const { entries, next }: IterationPiece = this.iterations(id, range, PAGE);
-      for (const { record } of entries) yield record;
-      place = next;
-    }
+    const version = this.#database.dataVersion();
+    const changed = version !== this.#dataVersion;
+    this.#dataVersion = version;
+    return changed;
   }
 
   setDeleted(id: string, deleted: boolean): void {
     this.space.freeing(() => {
-      const row = this.#row(id);
+      const row = this.#rows.row(id);
       if (deleted && !hasEnded(row.state)) {
         throw inputError('RUN_NOT_ENDED', `run ${id} is still in progress`, {
           next: 'Stop it first.',
@@ -559,21 +358,9 @@ export class RunStore {
    * @throws GradwireError `RUN_UNKNOWN`, and as `HistorySpace.purge` does
    */
   purge(id: string): void {
-    const row = this.#guard(() => this.#row(id));
+    const row = this.#database.guard(() => this.#rows.row(id));
     if (this.readOnly !== undefined) throw this.readOnly;
     this.space.purge(row);
-  }
-
-  #after(row: RunRow, seen: number): readonly JournalEntry[] {
-    const entries: JournalEntry[] = [];
-    let after = seen;
-    while (after < row.last_sequence) {
-      const page = this.#page(row.number, after);
-      if (page.length === 0) break;
-      after = page.at(-1)!.sequence;
-      entries.push(...page);
-    }
-    return entries;
   }
 
   #journal(row: RunRow, node = nodesOf(storedSpec(row))[0]!): JournalRow {
@@ -588,50 +375,12 @@ export class RunStore {
     );
   }
 
-  #page(run: number, after: number): readonly JournalEntry[] {
-    const others = this.#statements.logAfter.all({ run, after }).map(entryOf);
-    const iterations = this.#reader.after(run, after, PAGE);
-    return [...others, ...iterations]
-      .sort((a, b) => a.sequence - b.sequence)
-      .slice(0, PAGE);
-  }
-
   get #tables(): RecordTables {
     return {
       statements: this.#statements,
       archive: this.#archive,
       reader: this.#reader,
     };
-  }
-
-  /**
-   * Seals blocks of a run and makes its levels for a moment.
-   * @returns whether there is more to do, and it could be done
-   */
-  #raise(id: string): boolean {
-    if (this.readOnly !== undefined) return false;
-    const end = performance.now() + RAISE_MS;
-    const step = (): boolean => {
-      const row = this.#row(id);
-      const run = { ...row, hasEnded: hasEnded(row.state) };
-      const bytes = this.#archive.catchUp(run);
-      if (bytes !== undefined) this.#statements.addBytes.run(bytes, row.number);
-      return bytes !== undefined;
-    };
-    const { number, ranks, state } = this.#guard(() => this.#row(id));
-    const run = { number, ranks, hasEnded: hasEnded(state) };
-    if (!this.#guard(() => this.#archive.isBehind(run))) return false;
-    try {
-      while (this.#guard(() => this.#database.transaction(step).immediate())) {
-        if (performance.now() > end) return true;
-      }
-    } catch (error) {
-      // A full disk or a lock: bins are made of records then, which takes longer.
-      const isExpected =
-        error instanceof GradwireError && error.code.startsWith('DATABASE_');
-      if (!isExpected) throw error;
-    }
-    return false;
   }
 
   /** Moves records that are due into blocks; belongs into a transaction. */
@@ -642,41 +391,4 @@ export class RunStore {
       this.#statements.addBytes.run(-saved, run.number);
     }
   }
-
-  /** Several reads of the same moment. */
-  #read<T>(action: () => T): T {
-    return this.#guard(() => this.#database.transaction(action)());
-  }
-
-  #row(id: string): RunRow {
-    const row = this.#statements.runById.get(id);
-    if (row !== undefined) return row;
-    throw this.space.isPurged(id) ? purgedRun(id) : unknownRun(id);
-  }
-
-  #guard<T>(action: () => T): T {
-    if (!this.#database.open) {
-      throw failure('DATABASE_CLOSED', `${this.#file} has been closed`);
-    }
-    try {
-      return action();
-    } catch (thrown) {
-      const error = databaseError(thrown, this.#file);
-      const isRefused = toErrorData(error).code === 'DATABASE_WRITE_FAILED';
-      throw isRefused ? (this.readOnly ?? error) : error;
-    }
-  }
-}
-
-const idOf = ({ id }: RunRow): string => id;
-
-const purgedRun = (id: string): Error =>
-  inputError('RUN_PURGED', `run ${id} was deleted for good`, {
-    next: 'Its records are no longer on this computer.',
-  });
-
-function unknownRun(id: string): Error {
-  return inputError('RUN_UNKNOWN', `there is no run "${id}"`, {
-    next: 'List runs with: gradwire runs list.',
-  });
 }

@@ -61,7 +61,9 @@ test('train together, are switched in the middle, and every record comes once', 
   expect(world.heard.map(({ sequence }) => sequence)).toEqual(
     world.heard.map((_, index) => index + 1),
   );
-  expect(store.entriesAfter(id, 0).slice(0, 1000)).toEqual(world.heard.slice(0, 1000));
+  expect(store.reads.entriesAfter(id, 0).slice(0, 1000)).toEqual(
+    world.heard.slice(0, 1000),
+  );
 });
 
 test(
@@ -122,7 +124,7 @@ test('a run goes on without the app, which finds all it missed', async () => {
   await world.coordinator.follow(id);
   const summary = await world.coordinator.ended(id);
   expect(summary).toMatchObject({ state: 'completed', iterations: 80 });
-  const stored = [...world.store.allIterations(id)];
+  const stored = [...world.store.reads.allIterations(id)];
   expect(stored).toHaveLength(3 * 80);
 });
 
@@ -139,7 +141,7 @@ test(
     const summary = await world.coordinator.ended(id);
     expect(summary.state).toBe('completed');
     const ranks = (): Set<number> =>
-      new Set([...world.store.allIterations(id)].map(({ rank }) => rank));
+      new Set([...world.store.reads.allIterations(id)].map(({ rank }) => rank));
     expect(ranks()).toEqual(new Set([0, 1]));
     expect(world.store.missingJournals()).toEqual([{ run: id, node: 'box' }]);
     // While it stays away, what is stored can be shown all the same.
@@ -154,7 +156,7 @@ test(
     world.outOfReach.clear();
     await world.coordinator.follow(id);
     expect(ranks()).toEqual(new Set([0, 1, 2]));
-    expect([...world.store.allIterations(id)]).toHaveLength(3 * 80);
+    expect([...world.store.reads.allIterations(id)]).toHaveLength(3 * 80);
     expect(world.store.missingJournals()).toEqual([]);
   },
 );
@@ -288,7 +290,7 @@ describe('a run that goes on from a checkpoint', () => {
 
   const expectTheSame = (world: TwoHomes, id: string): void => {
     expect(result(world.records)).toEqual(whole);
-    const stored = [...world.store.allIterations(id)];
+    const stored = [...world.store.reads.allIterations(id)];
     expect(stored).toHaveLength(3 * LENGTH);
     const restarts = ofType(world.records, 'restarted');
     expect(restarts.map(({ node }) => node)).toContain('box');

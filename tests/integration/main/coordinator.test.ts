@@ -88,7 +88,7 @@ function createRun(id: string, launcher?: number): void {
 }
 
 function storedRun(id: string): readonly JournalEntry[] {
-  return store.entriesAfter(id, 0);
+  return store.reads.entriesAfter(id, 0);
 }
 
 describe('following a run', () => {
@@ -441,7 +441,7 @@ describe('launching', () => {
       next: 'Did you mean "this-computer"?',
     });
     expect(supervisor.requests).toEqual([]);
-    expect(store.list()).toEqual([]);
+    expect(store.runs.list()).toEqual([]);
   });
 
   test('a spec that the agent refuses leaves no run behind', async () => {
@@ -453,7 +453,7 @@ describe('launching', () => {
     await expect(coordinator.launch(spec)).rejects.toMatchObject({
       code: 'METHOD_UNKNOWN',
     });
-    expect(store.list()).toEqual([]);
+    expect(store.runs.list()).toEqual([]);
   });
 
   test('what keeps the ranks from starting is the run’s error', async () => {
@@ -466,7 +466,7 @@ describe('launching', () => {
     await expect(coordinator.launch(spec)).rejects.toMatchObject({
       code: 'WORKER_DIED',
     });
-    expect(store.list()).toMatchObject([
+    expect(store.runs.list()).toMatchObject([
       { state: 'failed', error: { code: 'WORKER_DIED' } },
     ]);
   });

@@ -68,7 +68,7 @@ async function makeOld(): Promise<void> {
 function stored(store: RunStore, id: string): JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (;;) {
-    const page = store.entriesAfter(id, entries.length);
+    const page = store.reads.entriesAfter(id, entries.length);
     if (page.length === 0) return entries;
     entries.push(...page);
   }

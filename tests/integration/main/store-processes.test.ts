@@ -26,7 +26,7 @@ function stored(): JournalEntry[] {
   const store = RunStore.open(file);
   const entries: JournalEntry[] = [];
   for (;;) {
-    const page = store.entriesAfter('r', entries.length);
+    const page = store.reads.entriesAfter('r', entries.length);
     if (page.length === 0) break;
     entries.push(...page);
   }

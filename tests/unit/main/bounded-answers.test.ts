@@ -86,7 +86,7 @@ test('iterations are read in answers that may end between two ranks', () => {
   while (place !== undefined) {
     const range = { ...place, to: 100 };
     const piece: IterationPiece = answered(
-      store.iterations('r', range, MOST_ITERATION_RECORDS),
+      store.reads.iterations('r', range, MOST_ITERATION_RECORDS),
     );
     read.push(...piece.entries.map(({ record }) => record));
     place = piece.next;
@@ -106,15 +106,15 @@ test('pages of events, lines and all records hold what fits', () => {
     }
   };
   const events = [started, evaluation, ...notices, done];
-  expect(follow((after) => store.eventsAfter('r', after))).toEqual(events);
-  expect(follow((after) => store.logLinesAfter('r', after))).toEqual(lines);
-  expect(follow((after) => store.logAfter('r', after))).toHaveLength(
+  expect(follow((after) => store.reads.eventsAfter('r', after))).toEqual(events);
+  expect(follow((after) => store.reads.logLinesAfter('r', after))).toEqual(lines);
+  expect(follow((after) => store.reads.logAfter('r', after))).toHaveLength(
     events.length + LINES,
   );
 });
 
 test('a run is shown with as many of its newest events as fit', () => {
-  const { events, omittedEvents } = answered(store.shown('r'));
+  const { events, omittedEvents } = answered(store.reads.shown('r'));
   expect(events[0]).toEqual(started);
   expect(events.at(-1)).toEqual(done);
   expect(events.length + omittedEvents!).toBe(NOTICES + 3);

@@ -47,19 +47,19 @@ test.each([
   ['metric_kind', '{"id":"own"}'],
 ])('a run whose %s is %s is left out of the list, by name', (column, value) => {
   damage(`UPDATE runs SET ${column} = ? WHERE id = 'other'`, value);
-  expect(store.list().map(({ id }) => id)).toEqual(['whole']);
-  expect(store.takeDamage()).toEqual([invalid(`run other, ${column}: `)]);
-  expect(store.list()).toHaveLength(1);
+  expect(store.runs.list().map(({ id }) => id)).toEqual(['whole']);
+  expect(store.runs.takeDamage()).toEqual([invalid(`run other, ${column}: `)]);
+  expect(store.runs.list()).toHaveLength(1);
   // Once.
-  expect(store.takeDamage()).toEqual([]);
+  expect(store.runs.takeDamage()).toEqual([]);
   expect(() => store.summary('other')).toThrow(invalid(`run other, ${column}: `));
-  expect(() => store.shown('other')).toThrow(invalid(`run other, ${column}: `));
+  expect(() => store.reads.shown('other')).toThrow(invalid(`run other, ${column}: `));
   // What the error says to do.
   store.setDeleted('other', true);
   store.purge('other');
   for (const step of store.space.clear()) expect(step).toBeUndefined();
   expect(store.has('other')).toBe(false);
-  expect(store.list()).toHaveLength(1);
+  expect(store.runs.list()).toHaveLength(1);
 });
 
 test('a run in progress with a damaged row keeps no other from being followed', () => {
@@ -67,8 +67,8 @@ test('a run in progress with a damaged row keeps no other from being followed', 
     store.create({ id, spec: sampleSpec(), switches: [], createdAt: 2 });
   }
   damage("UPDATE runs SET spec = 'x' WHERE id = 'first'");
-  expect(store.unended().map(({ id }) => id)).toEqual(['second']);
-  expect(store.takeDamage()).toEqual([invalid('run first, spec: it is not JSON')]);
+  expect(store.runs.unended().map(({ id }) => id)).toEqual(['second']);
+  expect(store.runs.takeDamage()).toEqual([invalid('run first, spec: it is not JSON')]);
 });
 
 test('a damaged machine is left out, named where it is asked for, and can be removed', () => {

@@ -54,7 +54,7 @@ describe('a purge', () => {
     // A machine may still have its journal.
     expect(store.space.isPurged('gone')).toBe(true);
     expect(store.space.isPurged('kept')).toBe(false);
-    const found = [...store.allIterations('kept')];
+    const found = [...store.reads.allIterations('kept')];
     expect(found).toHaveLength(3000);
     const again = wholeRun(1500);
     expect(found).toEqual(
@@ -70,7 +70,7 @@ describe('a purge', () => {
     store.close();
     store = RunStore.open(file);
     expect(store.has('gone')).toBe(false);
-    expect(store.list({ deleted: true })).toEqual([]);
+    expect(store.runs.list({ deleted: true })).toEqual([]);
     expect(store.space.isPurged('gone')).toBe(true);
     clear();
     expect(store.space.isPurged('gone')).toBe(true);
@@ -163,8 +163,8 @@ test('the app notices what a command does to runs that have ended', () => {
     store.purge('c');
     clear();
     expect(news()).toEqual([[], true]);
-    expect(() => app.shown('c')).toThrow(code('RUN_PURGED'));
-    expect(() => app.shown('d')).toThrow(code('RUN_UNKNOWN'));
+    expect(() => app.reads.shown('c')).toThrow(code('RUN_PURGED'));
+    expect(() => app.reads.shown('d')).toThrow(code('RUN_UNKNOWN'));
   } finally {
     app.close();
   }

@@ -65,7 +65,7 @@ const fill = (id: string): void => {
 const whole = (id: string): JournalEntry[] => {
   const all: JournalEntry[] = [];
   for (;;) {
-    const page = store.entriesAfter(id, all.length);
+    const page = store.reads.entriesAfter(id, all.length);
     if (page.length === 0) return all;
     all.push(...page);
   }
@@ -77,7 +77,11 @@ const read = (
 ): IterationRecord[] => {
   const all: IterationRecord[] = [];
   for (let place: IterationPlace | undefined = range; place !== undefined;) {
-    const { entries: piece, next } = store.iterations(id, { ...range, ...place }, most);
+    const { entries: piece, next } = store.reads.iterations(
+      id,
+      { ...range, ...place },
+      most,
+    );
     all.push(...piece.map(({ record }) => record));
     expect(piece.length).toBeLessThanOrEqual(most);
     if (next !== undefined) expect(next.from).toBeGreaterThanOrEqual(place.from);
@@ -110,7 +114,7 @@ describe('a long run', () => {
   it('is read in the order of arrival, from anywhere', () => {
     expect(whole('r')).toEqual(inOrder);
     for (const after of [1, 1023, 1024, 1500, 4097, inOrder.length - 1]) {
-      const page = store.entriesAfter('r', after);
+      const page = store.reads.entriesAfter('r', after);
       expect(page).toEqual(inOrder.slice(after, after + page.length));
       expect(page.length).toBe(Math.min(1000, inOrder.length - after));
     }
@@ -158,7 +162,7 @@ test('an iteration far away is found without walking there', () => {
   const far = 2 ** 40;
   const records = [started, iterationRecord(5, 0), iterationRecord(far, 0), done];
   store.append('far', entries(records));
-  const { entries: found, next } = store.iterations(
+  const { entries: found, next } = store.reads.iterations(
     'far',
     { from: 0, to: Number.MAX_SAFE_INTEGER },
     100,

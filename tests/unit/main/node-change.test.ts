@@ -98,7 +98,7 @@ test('records that wait there count as a use', () => {
   const failed: RunRecord = { type: 'failed', at: 2, error };
   store.append('run1', [{ sequence: 1, record: failed }], { node: 'this-computer' });
   store.endEarly('run1');
-  expect(store.unended()).toEqual([]);
+  expect(store.runs.unended()).toEqual([]);
   expect(store.missingJournals()).toEqual([{ run: 'run1', node: 'box' }]);
   expect(() => change({ destination: 'other' })).toThrow(/are not stored here/);
   change({ labels: ['b'] });
@@ -185,7 +185,7 @@ describe('a machine that was renamed', () => {
       bandwidth: '1 Gbit/s',
       pairs: [{ between: ['this-computer', 'box'], bandwidth: '1 Mbit/s' }],
     });
-    const { spec } = store.detail('run1');
+    const { spec } = store.reads.detail('run1');
     const failed = {
       ...{ type: 'failed' as const, at: 1 },
       error: { code: 'X', kind: 'failure' as const, message: 'it failed' },
@@ -218,7 +218,7 @@ test('a machine that was stored under a name that is refused now can be renamed'
 
 test('a run of an earlier version is launched again without the momentum that Adam ignored', () => {
   useBox({ bandwidth: '1 Gbit/s' });
-  const { spec } = store.detail('run1');
+  const { spec } = store.reads.detail('run1');
   const old = withoutIdleMomentum({
     ...spec,
     optimizer: { kind: 'adam', momentum: 0.9 },

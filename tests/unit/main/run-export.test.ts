@@ -51,7 +51,7 @@ const expected = Array.from({ length: ITERATIONS }, (_, n) => n).flatMap(
 
 test('JSON holds the run, its spec, and every record exactly', () => {
   const text = [...exportRun(store, 'r', 'json')].join('');
-  const { events } = store.detail('r');
+  const { events } = store.reads.detail('r');
   expect(JSON.parse(text)).toEqual({
     run: JSON.parse(JSON.stringify(store.summary('r'))) as unknown,
     spec: sampleSpec(),

@@ -60,7 +60,7 @@ describe('the journals of several nodes', () => {
       store.append('run1', here.slice(0, step + 3), { node: 'here' });
       store.append('run1', box.slice(0, step + 3), { node: 'box' });
     }
-    const stored = store.entriesAfter('run1', 0);
+    const stored = store.reads.entriesAfter('run1', 0);
     expect(stored.map(({ sequence }) => sequence)).toEqual(stored.map((_, i) => i + 1));
     expect(stored).toHaveLength(here.length + box.length);
     expect(stored.at(-1)!.record).toEqual(done);

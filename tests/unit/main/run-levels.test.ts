@@ -126,7 +126,10 @@ function expectedBins(
 function read(query: BinsQuery): { start: number; cells: (number | null)[] }[] {
   const bins: { start: number; cells: (number | null)[] }[] = [];
   for (let from: number | undefined = query.from; from !== undefined;) {
-    const piece: ReturnType<RunStore['bins']> = store.bins('r', { ...query, from });
+    const piece: ReturnType<RunStore['reads']['bins']> = store.reads.bins('r', {
+      ...query,
+      from,
+    });
     expect(piece.starts.length).toBeLessThanOrEqual(MOST_BINS);
     for (const [index, start] of piece.starts.entries()) {
       const at = index * CELL_COUNT;

@@ -38,7 +38,7 @@ function stored(id = 'run1'): RunRecord[] {
   const records: RunRecord[] = [];
   let after = 0;
   for (;;) {
-    const page = store.entriesAfter(id, after);
+    const page = store.reads.entriesAfter(id, after);
     if (page.length === 0) return records;
     expect(page[0]!.sequence).toBe(after + 1);
     records.push(...page.map(({ record }) => record));
@@ -172,7 +172,7 @@ describe('a record that cannot be stored', () => {
         { type: 'failed', at: done.at, error: refusal },
       ]);
       expect(store.lastSequence('run1')).toBe(5);
-      expect(store.unended()).toEqual([]);
+      expect(store.runs.unended()).toEqual([]);
     },
   );
 
@@ -269,7 +269,7 @@ describe('the summary', () => {
       endedAt: 5,
     });
     expect(store.fail('b', error, 9)).toMatchObject({ state: 'failed', error });
-    expect(store.unended()).toEqual([]);
+    expect(store.runs.unended()).toEqual([]);
   });
 });
 
@@ -278,7 +278,7 @@ describe('reading', () => {
     create();
     store.append('run1', wholeRun(10));
     const range = { from: 4, to: 7 };
-    const { entries: read, next } = store.iterations('run1', range, 1000);
+    const { entries: read, next } = store.reads.iterations('run1', range, 1000);
     expect(next).toBeUndefined();
     expect(read.map(({ record }) => record)).toEqual(
       [4, 5, 6].flatMap((n) => [iterationRecord(n, 0), iterationRecord(n, 1)]),
@@ -289,7 +289,7 @@ describe('reading', () => {
     create();
     const run = wholeRun(10);
     store.append('run1', run);
-    const detail = store.detail('run1');
+    const detail = store.reads.detail('run1');
     expect(detail.events).toEqual(
       run.map(({ record }) => record).filter(({ type }) => type !== 'iteration'),
     );
@@ -304,30 +304,30 @@ describe('reading', () => {
     }));
     const all = [started, switchRecord(3, 'none', 'topk'), ...measured];
     store.append('run1', entries(all));
-    const { events, lastSequence, omittedEvents } = store.shown('run1');
+    const { events, lastSequence, omittedEvents } = store.reads.shown('run1');
     expect(events.slice(0, 2)).toEqual(all.slice(0, 2));
     expect(events.slice(2)).toEqual(measured.slice(-events.length + 2));
     expect(events.length).toBeLessThan(2100);
     expect(events.length + omittedEvents!).toBe(all.length);
     expect(lastSequence).toBe(all.length);
-    expect(store.detail('run1').events).toEqual(all);
+    expect(store.reads.detail('run1').events).toEqual(all);
     create('run2');
     store.append('run2', entries([started, done]));
-    expect(store.shown('run2')).toEqual(store.detail('run2'));
+    expect(store.reads.shown('run2')).toEqual(store.reads.detail('run2'));
   });
 
   test('lists newest first, searches literally, and keeps the deleted apart', () => {
     create('a', { name: '100 % dense' });
     create('b', { name: '100 of them' });
     store.append('a', entries([started, done]));
-    expect(store.list().map(({ id }) => id)).toEqual(['b', 'a']);
-    expect(store.list({ search: '100 %' }).map(({ id }) => id)).toEqual(['a']);
-    expect(store.list({ limit: 1, offset: 1 }).map(({ id }) => id)).toEqual(['a']);
+    expect(store.runs.list().map(({ id }) => id)).toEqual(['b', 'a']);
+    expect(store.runs.list({ search: '100 %' }).map(({ id }) => id)).toEqual(['a']);
+    expect(store.runs.list({ limit: 1, offset: 1 }).map(({ id }) => id)).toEqual(['a']);
     store.setDeleted('a', true);
-    expect(store.list().map(({ id }) => id)).toEqual(['b']);
-    expect(store.list({ deleted: true }).map(({ id }) => id)).toEqual(['a']);
+    expect(store.runs.list().map(({ id }) => id)).toEqual(['b']);
+    expect(store.runs.list({ deleted: true }).map(({ id }) => id)).toEqual(['a']);
     store.setDeleted('a', false);
-    expect(store.list()).toHaveLength(2);
+    expect(store.runs.list()).toHaveLength(2);
     expect(() => store.setDeleted('b', true)).toThrow(
       expect.objectContaining({ code: 'RUN_NOT_ENDED' }),
     );
@@ -336,12 +336,12 @@ describe('reading', () => {
   test('names a run by a beginning of its id that is unique', () => {
     create('abc1');
     create('abd2');
-    expect(store.resolve('abd')).toBe('abd2');
-    expect(store.resolve('abc1')).toBe('abc1');
+    expect(store.runs.resolve('abd')).toBe('abd2');
+    expect(store.runs.resolve('abc1')).toBe('abc1');
     const code = (value: string) => expect.objectContaining({ code: value });
-    expect(() => store.resolve('ab')).toThrow(code('RUN_AMBIGUOUS'));
-    expect(() => store.resolve('x')).toThrow(code('RUN_UNKNOWN'));
-    expect(() => store.resolve('')).toThrow(code('RUN_UNKNOWN'));
+    expect(() => store.runs.resolve('ab')).toThrow(code('RUN_AMBIGUOUS'));
+    expect(() => store.runs.resolve('x')).toThrow(code('RUN_UNKNOWN'));
+    expect(() => store.runs.resolve('')).toThrow(code('RUN_UNKNOWN'));
     expect(() => store.summary('ab')).toThrow(code('RUN_UNKNOWN'));
   });
 });

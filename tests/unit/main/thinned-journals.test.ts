@@ -75,7 +75,7 @@ const everyOf =
     record.iteration >= to ||
     record.iteration % every === 0;
 
-const events = () => store.detail('r').events;
+const events = () => store.reads.detail('r').events;
 const thinned = () => events().filter(({ type }) => type === 'thinned');
 
 describe('what a journal left out', () => {
@@ -96,7 +96,7 @@ describe('what a journal left out', () => {
       ...{ state: 'completed', iterations: 40, loss: 390.5 },
     });
     // The run's own sequence has no gap.
-    const stored = store.entriesAfter('r', 0);
+    const stored = store.reads.entriesAfter('r', 0);
     expect(stored.map(({ sequence }) => sequence)).toEqual(stored.map((_, i) => i + 1));
     expect(stored).toHaveLength(left.length + 1);
     const told = stored.findIndex(({ record }) => record.type === 'thinned');
@@ -118,7 +118,7 @@ describe('what a journal left out', () => {
       const [record, ...more] = thinned();
       expect(more).toEqual([]);
       expect(record).toMatchObject({ records: lost.length });
-      const stored = store.entriesAfter('r', 0).length - 1;
+      const stored = store.reads.entriesAfter('r', 0).length - 1;
       expect(stored + lost.length).toBe(all.length);
     },
   );
@@ -128,7 +128,7 @@ describe('what a journal left out', () => {
     store.append('r', all.slice(0, 70));
     store.append('r', left);
     expect(thinned()).toEqual([]);
-    expect(store.entriesAfter('r', 0)).toEqual(all);
+    expect(store.reads.entriesAfter('r', 0)).toEqual(all);
   });
 
   test('is reported once if two processes store the run', () => {
@@ -147,7 +147,7 @@ describe('what a journal left out', () => {
     store.append('r', left.slice(0, -20));
     const later = thin(all, everyOf(38, 8), thinning(38, 8));
     store.append('r', later);
-    const stored = store.entriesAfter('r', 0).length - 2;
+    const stored = store.reads.entriesAfter('r', 0).length - 2;
     expect(thinned()).toMatchObject([
       { records: missing },
       { records: all.length - missing - stored, iterations: { to: 38, every: 8 } },
@@ -233,7 +233,7 @@ test('nodes that thin by themselves agree on multiples, and hold up no progress'
     { node: 'here', records: 16, iterations: { from: 1, to: 33, every: 2 } },
     { node: 'box', iterations: { from: 1, to: 50, every: 8 } },
   ]);
-  const both = [...store.allIterations('r')].map(({ iteration }) => iteration);
+  const both = [...store.reads.allIterations('r')].map(({ iteration }) => iteration);
   const twice = both.filter((iteration, i) => both.indexOf(iteration) !== i);
   expect(twice.filter((iteration) => iteration < 33)).toEqual([0, 8, 16, 24, 32]);
 });

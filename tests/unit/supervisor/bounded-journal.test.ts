@@ -351,7 +351,7 @@ class App {
   get records(): RunRecord[] {
     const records: RunRecord[] = [];
     for (;;) {
-      const page = this.store.entriesAfter('r', records.length);
+      const page = this.store.reads.entriesAfter('r', records.length);
       if (page.length === 0) return records;
       records.push(...page.map(({ record }) => record));
     }

@@ -1,0 +1,91 @@
+/** The runs that there are: listed, found by the beginning of their ids, or not ended. */
+import { inputError, type GradwireError } from '../../shared/errors.ts';
+import { nodesOf } from '../../shared/experiment-spec.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { GuardedDatabase } from './guarded-database.ts';
+import { LegibleRows } from './legible-rows.ts';
+import { summaryOf, type RunRow } from './run-row.ts';
+import { unknownRun } from './run-rows.ts';
+import type { Statements } from './statements.ts';
+import { storedSpec } from './stored-json.ts';
+
+export interface RunQuery {
+  readonly search?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  /** True: only deleted runs. Otherwise only the others. */
+  readonly deleted?: boolean | undefined;
+}
+
+export interface UnendedRun {
+  readonly id: string;
+  readonly name: string;
+  /** The nodes with ranks of it, the leading one first. */
+  readonly nodes: readonly string[];
+  readonly starting: boolean;
+  readonly launcher: number | undefined;
+}
+
+export class RunList {
+  readonly #database: GuardedDatabase;
+  readonly #statements: Statements;
+  readonly #legible = new LegibleRows();
+
+  constructor(database: GuardedDatabase, statements: Statements) {
+    this.#database = database;
+    this.#statements = statements;
+  }
+
+  /** Newest first. */
+  list(query: RunQuery = {}): readonly RunSummary[] {
+    const words = (query.search ?? '').replace(/[\\%_]/g, '\\$&');
+    return this.#database.guard(() =>
+      this.#legible.read(
+        this.#statements.listRuns.all({
+          deleted: query.deleted === true ? 1 : 0,
+          search: `%${words}%`,
+          limit: query.limit ?? 100,
+          offset: query.offset ?? 0,
+        }),
+        idOf,
+        summaryOf,
+      ),
+    );
+  }
+
+  /** Returns the errors of damaged rows, whose runs are left out of lists. Each is told once. */
+  takeDamage(): readonly GradwireError[] {
+    return this.#legible.takeDamage();
+  }
+
+  unended(): readonly UnendedRun[] {
+    return this.#database.guard(() =>
+      this.#legible.read(this.#statements.unendedRuns.all(), idOf, (row) => ({
+        id: row.id,
+        name: row.name,
+        nodes: nodesOf(storedSpec(row)),
+        starting: row.state === 'starting',
+        launcher: row.launcher ?? undefined,
+      })),
+    );
+  }
+
+  /**
+   * The run id with the given prefix.
+   * @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`
+   */
+  resolve(prefix: string): string {
+    const ids = this.#database.guard(() =>
+      this.#statements.idsByPrefix.all({ prefix }).map((row) => row.id),
+    );
+    if (ids.length === 0 || prefix === '') throw unknownRun(prefix);
+    if (ids.length > 1 && !ids.includes(prefix)) {
+      throw inputError('RUN_AMBIGUOUS', `several run ids start with "${prefix}"`, {
+        next: `Give more characters of one of: ${ids.slice(0, 5).join(', ')}.`,
+      });
+    }
+    return ids.includes(prefix) ? prefix : ids[0]!;
+  }
+}
+
+const idOf = ({ id }: RunRow): string => id;
