@@ -36,7 +36,8 @@ async function compile(step: (sum: string) => string): Promise<Loop> {
       return f32x4.extract_lane(v0, 0);
     }`;
   const { binary, error, stderr } = await asc.compileString(source, {
-    ...{ optimizeLevel: 3, runtime: 'stub' },
+    optimizeLevel: 3,
+    runtime: 'stub',
     enable: ['simd', 'relaxed-simd'],
   });
   if (error !== null || binary === null) throw new Error(stderr.toString());

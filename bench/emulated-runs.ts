@@ -85,9 +85,14 @@ async function main(): Promise<void> {
       ratios.push(medians.emulated! / medians.shaped!);
     }
     const line = {
-      ...{ type: 'emulated-run', ranks: RANKS, links: '1gbit', ...exchange },
-      ...{ shaped: median(times.shaped), emulated: median(times.emulated) },
-      ...{ ratio: median(ratios), ratios },
+      type: 'emulated-run',
+      ranks: RANKS,
+      links: '1gbit',
+      ...exchange,
+      shaped: median(times.shaped),
+      emulated: median(times.emulated),
+      ratio: median(ratios),
+      ratios,
     };
     if (values.json) console.log(JSON.stringify(line));
     rows.push([
@@ -128,7 +133,10 @@ async function train(
     workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 32 },
     optimizer: { lr: 0.1 },
     world: { ranks: RANKS },
-    ...{ exchange, iterations, evaluateEvery: 0, seed: 1 },
+    exchange,
+    iterations,
+    evaluateEvery: 0,
+    seed: 1,
     ...(network === 'emulated' ? { network: { bandwidth: '1 Gbit/s' } } : {}),
   });
   using links = new Links(network === 'shaped' ? '1gbit' : 'loopback', RANKS, {
@@ -195,8 +203,14 @@ function run(spec: ExperimentSpec, links: Links): Promise<readonly IterationReco
       );
       workers.push(worker);
       worker.send({
-        ...{ type: 'configure', run: 'bench', rank, spec, plan, switches: [] },
-        ...{ secret: new Uint8Array(32), listen: links.host(rank) },
+        type: 'configure',
+        run: 'bench',
+        rank,
+        spec,
+        plan,
+        switches: [],
+        secret: new Uint8Array(32),
+        listen: links.host(rank),
         ...rankResources(spec, availableParallelism() / RANKS),
       });
     }

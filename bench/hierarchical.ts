@@ -71,7 +71,10 @@ async function main(options: Options): Promise<void> {
   ];
   using links = new Links(options.links, places.length, { places });
   await using world = await BenchWorld.start({
-    ...{ ranks: places.length, links, transport: 'auto', places },
+    ranks: places.length,
+    links,
+    transport: 'auto',
+    places,
   });
   // Within nodes what `auto` assumes where nothing was measured, as in a run on several nodes.
   const between = {
@@ -107,10 +110,18 @@ function linesOf(
   const own = median(hierarchical.times);
   return contestants
     .map(({ collective, times, predictedMs, auto }) => ({
-      ...{ type: 'hierarchical' as const, links, nodes },
-      ...{ n: shape.length, k: shape.count, collective, ms: median(times) },
+      type: 'hierarchical' as const,
+      links,
+      nodes,
+      n: shape.length,
+      k: shape.count,
+      collective,
+      ms: median(times),
       quartiles: [quantile(times, 0.25), quantile(times, 0.75)] as const,
-      ...{ repetitions: times.length, predictedMs, gain: median(times) / own, auto },
+      repetitions: times.length,
+      predictedMs,
+      gain: median(times) / own,
+      auto,
     }))
     .toSorted((a, b) => a.ms - b.ms);
 }

@@ -25,8 +25,13 @@ const of = (
   optimizer: object,
   ranks = 2,
 ) => ({
-  ...{ workload: { model, dataset, batchPerRank: 4 }, world: { ranks } },
-  ...{ exchange, optimizer, iterations: 12, evaluateEvery: 0, backend: 'wasm' },
+  workload: { model, dataset, batchPerRank: 4 },
+  world: { ranks },
+  exchange,
+  optimizer,
+  iterations: 12,
+  evaluateEvery: 0,
+  backend: 'wasm',
 });
 const SGD = { kind: 'sgd', lr: 0.01, momentum: 0.9 };
 const SPECS = [

@@ -117,8 +117,14 @@ async function measure(
     median(ours.map((each) => each[key]));
   const samplesPerSecond = (1000 * batch) / of('wall');
   const row = {
-    ...{ model, batch, backend, goal, samplesPerSecond },
-    ...{ computeMs: of('compute'), applyMs: of('apply'), restMs: of('rest') },
+    model,
+    batch,
+    backend,
+    goal,
+    samplesPerSecond,
+    computeMs: of('compute'),
+    applyMs: of('apply'),
+    restMs: of('rest'),
     peakMB: of('peak') / 1e6,
     ...(backend === 'wasm' && {
       outsideProducts: outsideProducts(await kernelTimes(model)),

@@ -94,7 +94,10 @@ async function bundle(outDir: string): Promise<void> {
     ],
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {
-      ...{ ssr: true, target: 'node24', outDir, minify: false },
+      ssr: true,
+      target: 'node24',
+      outDir,
+      minify: false,
       rollupOptions: {
         input: { ...Object.fromEntries(own), ...others },
         external: [...external, ...builtinModules],

@@ -98,7 +98,9 @@ class TwoMachines implements AsyncDisposable {
     const inventory = new Inventory({ home, entries: store.nodes, confirmedHostKeys });
     const ignore = (): void => undefined;
     const coordinator = new RunCoordinator({
-      ...{ store, nodes: inventory, scope: 'own' },
+      store,
+      nodes: inventory,
+      scope: 'own',
       events: { changed: ignore, records: ignore, notice: ignore, outOfReach: ignore },
     });
     try {
@@ -106,7 +108,8 @@ class TwoMachines implements AsyncDisposable {
         name: 'loss',
         workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 1 },
         world: { ranks: 2, nodes: NODES },
-        ...{ iterations: 1_000_000, evaluateEvery: 0 },
+        iterations: 1_000_000,
+        evaluateEvery: 0,
       });
       await untilAsync(
         () => Promise.resolve(store.summary(id).iterations),

@@ -52,9 +52,18 @@ export function autoLines(lines: readonly CollectiveLine[]): readonly AutoLine[]
     const { section, ranks, links, payload, n, k, ms } = chosen;
     return [
       {
-        ...{ type: 'auto', section, ranks, links, payload, n, k },
-        ...{ chosen: chosen.collective, best: best.collective },
-        ...{ ratio: ms / best.ms, ms, predictedMs: chosen.predicted.ms },
+        type: 'auto',
+        section,
+        ranks,
+        links,
+        payload,
+        n,
+        k,
+        chosen: chosen.collective,
+        best: best.collective,
+        ratio: ms / best.ms,
+        ms,
+        predictedMs: chosen.predicted.ms,
       },
     ];
   });

@@ -82,7 +82,8 @@ export class BenchWorld implements AsyncDisposable {
     const profile = profileOf(
       probed.map(({ timings }) => timings),
       {
-        ...{ transport: this.#transport, measuredAt: Date.now() },
+        transport: this.#transport,
+        measuredAt: Date.now(),
         nodes: probed.map((_, rank) => this.links.host(rank)),
       },
     );

@@ -121,7 +121,10 @@ export async function contest(
       const sparse = kindOf(collective, shape) === 'sparse';
       const seen = times.get(collective)!;
       const cell = {
-        ...{ collective, length: shape.length, dataSet: round % dataSets, batch },
+        collective,
+        length: shape.length,
+        dataSet: round % dataSets,
+        batch,
         count: sparse ? shape.count : undefined,
         repetitions: sparse ? repetitions : denseRepetitions,
       };
@@ -140,7 +143,9 @@ export async function contest(
       const warmUp = warmUps(times, batch);
       const counted = task.collective === undefined ? denseRepetitions : repetitions;
       const cell = {
-        ...{ shape, batch, dataSet: round % dataSets },
+        shape,
+        batch,
+        dataSet: round % dataSets,
         repetitions: warmUp + counted,
       };
       times.push(...(await peer.measure(task, cell)).slice(warmUp));

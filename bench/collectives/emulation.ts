@@ -46,10 +46,14 @@ export async function measureEmulation(
       using shapedLinks = new Links(shapedName, size);
       using emulatedLinks = new Links(emulatedName, size);
       await using shaped = await BenchWorld.start({
-        ...{ ranks: size, links: shapedLinks, transport },
+        ranks: size,
+        links: shapedLinks,
+        transport,
       });
       await using emulated = await BenchWorld.start({
-        ...{ ranks: size, links: emulatedLinks, transport },
+        ranks: size,
+        links: emulatedLinks,
+        transport,
       });
       const lines: EmulationLine[] = [];
       for (const bytes of sizes) {
@@ -62,8 +66,12 @@ export async function measureEmulation(
             quick ? 2 : ROUNDS,
           );
           lines.push({
-            ...{ type: 'emulation', links: shapedName, ranks: size, bytes },
-            ...{ collective: id, ...times },
+            type: 'emulation',
+            links: shapedName,
+            ranks: size,
+            bytes,
+            collective: id,
+            ...times,
           });
         }
       }
@@ -85,8 +93,13 @@ async function compare(
     const order = round % 2 === 0 ? [0, 1] : [1, 0];
     for (const which of order) {
       const result = await worlds[which as 0 | 1].measure({
-        ...{ collective, length: bytes / 4, dataSet: 0, checked: round === 0 },
-        ...{ warmUp: WARM_UP, repetitions: REPETITIONS, batch: 1 },
+        collective,
+        length: bytes / 4,
+        dataSet: 0,
+        checked: round === 0,
+        warmUp: WARM_UP,
+        repetitions: REPETITIONS,
+        batch: 1,
       });
       times[which as 0 | 1].push(...result.times);
       medians[which] = median(result.times);

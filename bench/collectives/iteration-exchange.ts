@@ -75,7 +75,10 @@ async function measureOn(
   const contestants = [];
   for (const { name, exchange } of EXCHANGES) {
     const world = await BenchWorld.start({
-      ...{ ranks, links, transport, profiled: true },
+      ranks,
+      links,
+      transport,
+      profiled: true,
     });
     stack.use(world);
     contestants.push({ name, world, plan: resolvePlan(exchange), seen: newlySeen() });
@@ -83,12 +86,10 @@ async function measureOn(
   for (let block = 0; block < blocks; block++) {
     for (const { world, plan, seen } of contestants) {
       const profiles = await world.iterate((rank) => ({
-        ...{
-          plan,
-          tensors,
-          gradient: bytesOf(gradients[rank]!),
-          iterations,
-        },
+        plan,
+        tensors,
+        gradient: bytesOf(gradients[rank]!),
+        iterations,
       }));
       // By iteration, of all ranks.
       for (let iteration = warmUp; iteration < iterations; iteration++) {
@@ -117,8 +118,12 @@ function lineOf(
     median(all.map(of));
   const phases = PHASES.map((phase) => [phase, middle((one) => one.phases[phase])]);
   return {
-    ...{ type: 'exchange', links: world.links.name, transport: world.transport },
-    ...{ ranks: world.size, name, collective: all[0]!.collective },
+    type: 'exchange',
+    links: world.links.name,
+    transport: world.transport,
+    ranks: world.size,
+    name,
+    collective: all[0]!.collective,
     ms: median(seen.map((ranks) => Math.max(...ranks.map(({ wall }) => wall)))),
     phases: Object.fromEntries(
       phases.filter(([, ms]) => ms !== 0),

@@ -46,8 +46,14 @@ export async function measureMemory(
       for (const k of counts) {
         await using world = await BenchWorld.start({ ranks, links, transport });
         const { arenaBytes } = await world.measure({
-          ...{ collective: id, length: n, count: k, dataSet: 0 },
-          ...{ checked: true, warmUp: 0, repetitions: 1, batch: 1 },
+          collective: id,
+          length: n,
+          count: k,
+          dataSet: 0,
+          checked: true,
+          warmUp: 0,
+          repetitions: 1,
+          batch: 1,
         });
         report({ type: 'memory', ranks, n, k, collective: id, arenaBytes, limit });
       }

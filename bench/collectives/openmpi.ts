@@ -32,7 +32,8 @@ exec ip netns exec "$host" sh -c "$*"
 `;
 
 export const openMpi: Peer = {
-  ...{ name: 'openmpi', missing },
+  name: 'openmpi',
+  missing,
   tasks: () => [DENSE_TASK],
   commands: (place) => commands('mpi_allreduce', place),
 };
@@ -45,7 +46,8 @@ const SPARSE_ALGORITHMS = [
 ];
 
 export const openMpiSparse: Peer = {
-  ...{ name: 'openmpi, sparse', missing },
+  name: 'openmpi, sparse',
+  missing,
   tasks: ({ count }) => (count === undefined ? [] : SPARSE_ALGORITHMS.map(sparseTask)),
   commands: (place) => commands('mpi_sparse', place),
 };

@@ -38,13 +38,20 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{ sweep: flag, sparse: flag, grid: flag, exchange: flag, memory: flag },
+      sweep: flag,
+      sparse: flag,
+      grid: flag,
+      exchange: flag,
+      memory: flag,
       emulation: flag,
       ranks: { type: 'string' },
       sizes: { type: 'string' },
       transport: { type: 'string', default: 'auto' },
       links: { type: 'string', default: 'loopback' },
-      ...{ bound: flag, peers: flag, quick: flag, json: flag },
+      bound: flag,
+      peers: flag,
+      quick: flag,
+      json: flag,
     },
   });
   const chosenSections = SECTIONS.filter((section) => values[section]);

@@ -104,8 +104,11 @@ export function outcomeLines(
     ...contestants.map((one): CollectiveLine => {
       const { times, exchange, ...rest } = one;
       return {
-        ...{ type: 'collective', ...where, transport: world.transport },
-        ...{ collective: rest.collective, payload: rest.payload },
+        type: 'collective',
+        ...where,
+        transport: world.transport,
+        collective: rest.collective,
+        payload: rest.payload,
         k: rest.payload === 'sparse' ? shape.count : undefined,
         entries: exchange.entries,
         ...speed(times),
@@ -119,10 +122,15 @@ export function outcomeLines(
       const { collective } = task;
       const same = contestants.findIndex((one) => one.collective === collective);
       return {
-        ...{ type: 'peer', ...where, peer: peer.peer.name, version: peer.version },
-        ...{ collective, ...speed(times) },
+        type: 'peer',
+        ...where,
+        peer: peer.peer.name,
+        version: peer.version,
+        collective,
+        ...speed(times),
         ratio: {
-          ...{ auto: (auto ?? best) / theirs, best: best / theirs },
+          auto: (auto ?? best) / theirs,
+          best: best / theirs,
           same: same < 0 ? undefined : medians[same]! / theirs,
         },
       };

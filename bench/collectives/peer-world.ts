@@ -146,7 +146,10 @@ export class PeerWorld implements AsyncDisposable {
     await new Promise<void>((resolve) => this.#server.listen(socket, resolve));
     const folder = this.#folder;
     for (const [command, ...args] of await peer.commands({
-      ...{ ranks, links, socket, folder },
+      ranks,
+      links,
+      socket,
+      folder,
     })) {
       this.#spawn(command!, args);
     }

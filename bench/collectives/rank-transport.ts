@@ -47,7 +47,11 @@ export async function listenOn(
     transport: kind,
     connect: (task) =>
       connectMesh({
-        ...{ ...task, listener, libc, runId: 'bench', timeoutMs: TIMEOUT_MS },
+        ...task,
+        listener,
+        libc,
+        runId: 'bench',
+        timeoutMs: TIMEOUT_MS,
         // Whatever their networks, they share the cores of this machine.
         here: [...task.addresses.keys()],
       }),

@@ -95,7 +95,9 @@ export class BenchRank {
     );
     communicator[Symbol.dispose]();
     const collectives = await timeCollectives({
-      ...{ arena: this.#arena, kernels: this.#kernels, transport: this.#connected() },
+      arena: this.#arena,
+      kernels: this.#kernels,
+      transport: this.#connected(),
     });
     return { type: 'probed', timings: { ...links, kernels, collectives } };
   }
@@ -276,7 +278,8 @@ export class BenchRank {
     this.#drawn = 0;
     const payload = this.#prepare(cell, valueAt, 1)[0]!;
     const given = this.#entries(payload.kind === 'sparse' ? payload.count : undefined, {
-      ...{ offset: payload.data.offset, length: cell.length },
+      offset: payload.data.offset,
+      length: cell.length,
     });
     const { framingSent: before } = transport.counters;
     const combined = await run(payload);

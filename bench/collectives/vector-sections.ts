@@ -75,7 +75,9 @@ function cellsOf(session: Session): readonly Cell[] {
 
 function sweep({ sizes, quick }: Session, ranks: number): readonly Cell[] {
   return (sizes ?? (quick ? [8, 64 * K] : SWEEP_BYTES)).map((bytes) => ({
-    ...{ section: 'sweep', ranks, shape: { length: bytes / 4 } },
+    section: 'sweep',
+    ranks,
+    shape: { length: bytes / 4 },
     schedule: quick ? QUICK : scheduleOf(bytes),
   }));
 }
@@ -83,7 +85,9 @@ function sweep({ sizes, quick }: Session, ranks: number): readonly Cell[] {
 function grid({ sizes, quick }: Session, ranks: number): readonly Cell[] {
   return (sizes ?? (quick ? [64 * K] : GRID_BYTES)).flatMap((bytes) =>
     (quick ? [0.01] : GRID_DENSITIES).map((density) => ({
-      ...{ section: 'grid', ranks, shape: sparseShape(bytes / 4, density) },
+      section: 'grid',
+      ranks,
+      shape: sparseShape(bytes / 4, density),
       schedule: quick ? QUICK : scheduleOf(bytes),
     })),
   );
@@ -95,12 +99,16 @@ function sparCml({ ranks, sizes, quick }: Session): readonly Cell[] {
   const densities = quick ? [0.001, 0.1] : DENSITIES;
   return [
     ...(ranks ?? (quick ? [2] : SPARSE_RANKS)).map((ranks) => ({
-      ...{ section: 'sparse', ranks, shape: { length, count } },
+      section: 'sparse',
+      ranks,
+      shape: { length, count },
       schedule: quick ? QUICK : FIVE_SETS,
     })),
     ...densities.map((density) => ({
-      ...{ section: 'density', ranks: ranks?.at(-1) ?? (quick ? 2 : DENSITY_RANKS) },
-      ...{ shape: sparseShape(length, density), schedule: quick ? QUICK : ONE_SET },
+      section: 'density',
+      ranks: ranks?.at(-1) ?? (quick ? 2 : DENSITY_RANKS),
+      shape: sparseShape(length, density),
+      schedule: quick ? QUICK : ONE_SET,
     })),
   ];
 }
@@ -112,11 +120,19 @@ function sparseShape(length: number, density: number): VectorShape {
 const QUICK: Schedule = { rounds: 1, repetitions: 3, batch: 1, dataSets: 1 };
 
 const FIVE_SETS: Schedule = {
-  ...{ rounds: 5, dataSets: 5, repetitions: 10, denseRepetitions: 3, batch: 1 },
+  rounds: 5,
+  dataSets: 5,
+  repetitions: 10,
+  denseRepetitions: 3,
+  batch: 1,
 };
 /** A dense vector takes as long at any density: one repetition in each turn. */
 const ONE_SET: Schedule = {
-  ...{ rounds: 3, dataSets: 1, repetitions: 3, denseRepetitions: 1, batch: 1 },
+  rounds: 3,
+  dataSets: 1,
+  repetitions: 3,
+  denseRepetitions: 1,
+  batch: 1,
 };
 
 /**

@@ -13,18 +13,29 @@ export interface TrainingCase {
 
 export const TRAINING_CASES: readonly TrainingCase[] = [
   {
-    ...{ model: 'fnn3', batch: 32, iterations: 500, goal: 1.5, parameters: 199_210 },
+    model: 'fnn3',
+    batch: 32,
+    iterations: 500,
+    goal: 1.5,
+    parameters: 199_210,
     dataset: 'digits',
     settings: [],
   },
   {
-    ...{ model: 'lstm-small', batch: 16, iterations: 200, goal: 1.5 },
+    model: 'lstm-small',
+    batch: 16,
+    iterations: 200,
+    goal: 1.5,
     parameters: 124_160,
     dataset: 'sentences',
     settings: [],
   },
   {
-    ...{ model: 'resnet-20', batch: 32, iterations: 30, goal: 1, parameters: 269_722 },
+    model: 'resnet-20',
+    batch: 32,
+    iterations: 30,
+    goal: 1,
+    parameters: 269_722,
     dataset: 'shapes',
     settings: ['optimizer.lr=0.05'],
   },

@@ -28,8 +28,14 @@ const case_ = TRAINING_CASES.find(({ model }) => model === process.argv[2])!;
 const { jax } = await openJaxRuntime({ backend: 'wasm', threads: 1 });
 const iterations = Math.ceil(case_.iterations / 3);
 const trainer = await createTrainer({
-  ...{ model: case_.model, dataset: case_.dataset, batchPerRank: case_.batch },
-  ...{ rank: 0, world: 1, seed: 1, backend: 'wasm', threads: 1 },
+  model: case_.model,
+  dataset: case_.dataset,
+  batchPerRank: case_.batch,
+  rank: 0,
+  world: 1,
+  seed: 1,
+  backend: 'wasm',
+  threads: 1,
   iterations: WARM_UP + iterations,
   optimizer: { kind: 'sgd', lr: RATE, momentum: 0.9, schedule: 'constant' },
 });

@@ -35,8 +35,8 @@ const newSuite = (
   parent: Suite | undefined,
   skipped: boolean,
 ): Suite => ({
-  ...{ name, parent, skipped },
-  ...{ members: [], before: [], after: [], afterEach: [] },
+  name, parent, skipped,
+  members: [], before: [], after: [], afterEach: [],
 });
 let current = newSuite('', undefined, false);
 

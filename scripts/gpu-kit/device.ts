@@ -18,9 +18,9 @@ const limits = Object.fromEntries(
     .filter(([, value]) => typeof value === 'number'),
 );
 const seen = {
-  ...{ name, bus, gpus, software: found.software },
+  name, bus, gpus, software: found.software,
   info: { vendor, architecture, device, description },
-  ...{ limits, features: [...adapter.features].sort() },
+  limits, features: [...adapter.features].sort(),
 };
 console.log(JSON.stringify(seen));
 process.exit(0);

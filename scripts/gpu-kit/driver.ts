@@ -110,7 +110,7 @@ export function drivers(
     return {
       name: `a manifest for ${icd.library_path}`,
       env: {
-        ...{ VK_ICD_FILENAMES: file, VK_DRIVER_FILES: file },
+        VK_ICD_FILENAMES: file, VK_DRIVER_FILES: file,
         // Beside it are the driver's other parts.
         LD_LIBRARY_PATH: paths(folder),
       },

@@ -87,7 +87,7 @@ const runNode = (
   more: NodeJS.ProcessEnv = {},
 ) =>
   runProgram(process.execPath, [path.join(here, `${script}${ending}`), ...args], {
-    ...{ seconds, env: { ...surroundings.own, ...more } },
+    seconds, env: { ...surroundings.own, ...more },
   });
 
 /** What a program printed as JSON, or why it did not. */

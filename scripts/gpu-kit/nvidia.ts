@@ -23,7 +23,7 @@ export async function nvidiaGpus(env: NodeJS.ProcessEnv): Promise<readonly Nvidi
   const rows = await query(FIELDS, 20, env);
   return rows.map(
     ([uuid = '', bus = '', name = '', driver = '', memory = '', mode = '', mig = '']) => ({
-      ...{ uuid, name, driver, memory, mig, bus: bus.toUpperCase() },
+      uuid, name, driver, memory, mig, bus: bus.toUpperCase(),
       computeMode: mode,
     }),
   );

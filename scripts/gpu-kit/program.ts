@@ -36,7 +36,7 @@ export async function runProgram(
 ): Promise<Finished> {
   const began = performance.now();
   const child = spawn(program, args, {
-    ...{ env, detached: true },
+    env, detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { pid } = child;

@@ -36,7 +36,7 @@ export function kitRuns(quick: boolean, folder: string): readonly KitRun[] {
     { name: 'resnet-20', ...images, settings: data },
     { name: 'vgg-16', ...images, settings: [...data, 'workload.model=vgg-16'] },
     {
-      ...{ name: 'synthetic-vgg-16', preset: 'synthetic-vgg' },
+      name: 'synthetic-vgg-16', preset: 'synthetic-vgg',
       iterations: quick ? 8 : 12,
       settings: [...EXCHANGE, quick ? SMALL : LARGE],
     },
@@ -132,11 +132,11 @@ function summarize(
   const iterations = records.filter((record) => record.type === 'iteration');
   const methods = [...new Set(iterations.map(({ method }) => method))];
   return {
-    ...{ model: name.replace(/-\d$/, ''), ranks, backend: started.backend },
+    model: name.replace(/-\d$/, ''), ranks, backend: started.backend,
     devices: started.processes.map(({ device, bus }) => `${device} ${bus ?? ''}`.trim()),
     methods: methods.map((method) => methodSteps(method, iterations)),
     switches: records.filter(({ type }) => type === 'switch').length,
-    ...{ consistent: done?.consistent, weights: done?.weights },
+    consistent: done?.consistent, weights: done?.weights,
     notices: [
       ...new Set(
         records.flatMap((record) =>

@@ -26,11 +26,11 @@ export function surroundingsIn(folder: string): Surroundings {
     folder,
     home,
     machine: {
-      ...{ ...process.env, ...caches, CUDA_CACHE_PATH: temporary },
+      ...process.env, ...caches, CUDA_CACHE_PATH: temporary,
       PYTHONDONTWRITEBYTECODE: '1',
     },
     own: {
-      ...{ ...process.env, ...caches, HOME: userHome, GRADWIRE_HOME: home },
+      ...process.env, ...caches, HOME: userHome, GRADWIRE_HOME: home,
       __GL_SHADER_DISK_CACHE_PATH: temporary,
     },
   };

@@ -31,7 +31,9 @@ async function isThere(place: string): Promise<boolean> {
     throw error;
   }
   throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${place}'`), {
-    ...{ code: 'ENOTDIR', syscall: 'mkdir', path: place },
+    code: 'ENOTDIR',
+    syscall: 'mkdir',
+    path: place,
   });
 }
 

@@ -66,12 +66,18 @@ const quantity = ({ units, least, most, refusal, spell }: Kind) =>
     });
 
 const bandwidthSchema = quantity({
-  ...{ units: BIT_RATES, least: LEAST_BANDWIDTH, most: MOST_BANDWIDTH },
-  ...{ refusal: BANDWIDTH_TEXT, spell: bandwidthText },
+  units: BIT_RATES,
+  least: LEAST_BANDWIDTH,
+  most: MOST_BANDWIDTH,
+  refusal: BANDWIDTH_TEXT,
+  spell: bandwidthText,
 });
 const latencySchema = quantity({
-  ...{ units: TIMES, least: 0, most: MOST_LATENCY },
-  ...{ refusal: LATENCY_TEXT, spell: latencyText },
+  units: TIMES,
+  least: 0,
+  most: MOST_LATENCY,
+  refusal: LATENCY_TEXT,
+  spell: latencyText,
 });
 
 /** Links that are all alike. */

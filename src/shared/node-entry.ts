@@ -67,7 +67,12 @@ export const sshWayTo = ({
   transport,
 }: NodeEntry): string =>
   JSON.stringify({
-    ...{ destination, identities, identitiesOnly, jump, configFile, transport },
+    destination,
+    identities,
+    identitiesOnly,
+    jump,
+    configFile,
+    transport,
   });
 
 /** A fault of one of an entry's values. */

@@ -217,7 +217,9 @@ export function asynchronousOf({ parallelism }: Shared): StalenessSettings | und
   const { drainEvery, servers = SERVERS, staleness = STALENESS } = parallelism;
   const { trainerThreads = TRAINER_THREADS } = parallelism;
   return {
-    ...{ servers, staleness, trainerThreads },
+    servers,
+    staleness,
+    trainerThreads,
     ...(drainEvery === undefined ? {} : { drainEvery }),
   };
 }

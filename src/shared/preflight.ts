@@ -73,8 +73,12 @@ export interface Preflight {
 
 /** The fields that a stored report must have to be shown. */
 const readable = z.looseObject({
-  ...{ hostname: z.string(), system: z.string(), kernel: z.string() },
-  ...{ machine: z.string(), libc: z.string(), home: z.string() },
+  hostname: z.string(),
+  system: z.string(),
+  kernel: z.string(),
+  machine: z.string(),
+  libc: z.string(),
+  home: z.string(),
   bringsNode: z.boolean(),
   addresses: z.array(z.string()),
   gpus: z.array(z.looseObject({ name: z.string() })),

@@ -6,7 +6,12 @@ import { inputError } from './errors.ts';
 
 /** Long names of the short options that matter here. */
 const SHORT: Readonly<Record<string, string>> = {
-  ...{ a: 'array', h: 'help', J: 'job-name', M: 'clusters', V: 'version', W: 'wait' },
+  a: 'array',
+  h: 'help',
+  J: 'job-name',
+  M: 'clusters',
+  V: 'version',
+  W: 'wait',
 };
 /** Short options without a value: another may follow in the same word. */
 const FLAGS = 'bhHIOQsuvVW';

@@ -41,8 +41,15 @@ export class PayloadReader implements Disposable {
     this.#compressor = new BucketCompressor({
       method,
       context: {
-        ...{ length, tensors, parameters, seed, work, residual },
-        ...{ rank: 0, world: 1, bucket: index },
+        length,
+        tensors,
+        parameters,
+        seed,
+        work,
+        residual,
+        rank: 0,
+        world: 1,
+        bucket: index,
       },
       gradient: { offset: this.#gradient.offset, length },
     });

@@ -68,7 +68,10 @@ export class ServedWeights implements Disposable {
       }
     }
     this.#client = new ServerClient({
-      ...{ ...options, rank, lines, own: this.#server },
+      ...options,
+      rank,
+      lines,
+      own: this.#server,
       serverLinks: ranks.map((server, index) => ({
         range: ranges[index]!,
         line: lines[server],

@@ -34,7 +34,8 @@ export class StalenessBound {
   constructor(workers: number, staleness: number) {
     this.#staleness = staleness;
     this.#workers = Array.from({ length: workers }, () => ({
-      ...{ next: 0, beyond: new Set<number>() },
+      next: 0,
+      beyond: new Set<number>(),
     }));
   }
 

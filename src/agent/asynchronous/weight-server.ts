@@ -318,7 +318,10 @@ export class WeightServer implements Disposable {
   #readerOf(served: ServedBucket): PayloadReader {
     const { arena, kernels, seed } = this.#options;
     served.reader ??= new PayloadReader({
-      ...{ arena, kernels, seed, bucket: served.bucket },
+      arena,
+      kernels,
+      seed,
+      bucket: served.bucket,
     });
     return served.reader;
   }

@@ -75,7 +75,10 @@ export async function saveRank(
   const { velocities = [] } = engine;
   const header: z.infer<typeof headerSchema> = {
     version: VERSION,
-    ...{ run, rank, world, iteration },
+    run,
+    rank,
+    world,
+    iteration,
     ...(metric === undefined ? {} : { metric }),
     buckets: buckets.length,
     residual: residual !== undefined,
@@ -126,7 +129,11 @@ export async function loadRank(
     steps: others.slice(0, own),
     passages: others.slice(own),
     engine: {
-      ...{ schedule, watch, streams, residual, velocities },
+      schedule,
+      watch,
+      streams,
+      residual,
+      velocities,
       keptAt: header.keptAt,
       buckets: parts.slice(vectors),
     },

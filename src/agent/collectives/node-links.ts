@@ -35,7 +35,8 @@ export function placedSeconds(
     return collective.cost(shape, {
       ...network,
       alpha: Math.max(alpha, between.alpha),
-      ...{ overhead, beta },
+      overhead,
+      beta,
       rates: network.rates?.map((rate) => ({
         ...rate,
         beta: Math.max(beta, rate.beta),

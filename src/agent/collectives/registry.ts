@@ -230,7 +230,11 @@ export function assertFits(
 export function describeCollectives(): readonly CollectiveEntry[] {
   return collectivesInOrder().map(
     ({ id, title, summary, source, takes, hasServers }) => ({
-      ...{ id, title, summary, source, takes },
+      id,
+      title,
+      summary,
+      source,
+      takes,
       ...(hasServers === undefined ? {} : { hasServers }),
     }),
   );

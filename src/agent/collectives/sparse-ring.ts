@@ -159,7 +159,8 @@ async function relay(
       scratch.offset + valueBytes * range.start + index * STREAM_HEADER_BYTES;
     const maximum = streamCapacity(range.length, valueBytes);
     const region = communicator.receiveSized(previous, maximum, (bytes) => ({
-      ...{ offset, bytes },
+      offset,
+      bytes,
     }));
     return { index, range, region };
   });

@@ -92,7 +92,9 @@ export class AsynchronousExchange implements Disposable {
     this.#several = settings.trainerThreads > 1;
     this.#served ??= new ServedWeights({
       ...this.#options,
-      ...{ settings, weights, plan: schedule.plan },
+      settings,
+      weights,
+      plan: schedule.plan,
       epoch: () => schedule.epoch,
       reduce: (work) => clock.measure('reduce', work),
     });
@@ -192,7 +194,9 @@ export class AsynchronousExchange implements Disposable {
       },
       statistics,
       ...observed,
-      ...{ epoch, method: plan.method, collective: parameterServer.id },
+      epoch,
+      method: plan.method,
+      collective: parameterServer.id,
       ...wishes(GO_ON),
       notices: [],
       drained: drained > 0,

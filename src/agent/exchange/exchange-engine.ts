@@ -106,7 +106,8 @@ export class ExchangeEngine implements Disposable {
       options.allocated,
     );
     const common = {
-      ...{ ...options, ledger: this.#ledger },
+      ...options,
+      ledger: this.#ledger,
       epoch: () => this.#schedule.epoch,
     };
     const { places, group, transport } = options;
@@ -124,7 +125,9 @@ export class ExchangeEngine implements Disposable {
     this.#execution = this.#execute(this.#schedule.plan);
     if (resume !== undefined) this.#restore(resume);
     this.asynchronous = new AsynchronousExchange({
-      ...{ ...options, ledger: this.#ledger, group: this.#group },
+      ...options,
+      ledger: this.#ledger,
+      group: this.#group,
       schedule: this.#schedule,
       velocities: resume?.velocities,
       execution: () => this.#execution,

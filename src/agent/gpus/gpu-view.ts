@@ -228,7 +228,9 @@ async function bind(koffi: typeof Koffi): Promise<Native> {
     ),
   );
   return {
-    ...{ addressOf, dlsym, ours },
+    addressOf,
+    dlsym,
+    ours,
     devices: vulkanDevices(vulkan, addressOf),
     claim: gpuClaims(koffi, addressOf),
     copy: libc.func('memcpy', 'void', [

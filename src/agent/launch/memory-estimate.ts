@@ -58,7 +58,8 @@ export function memoryParts(
     { name: 'residual', bytes: F32 * most(residualLength), isInArena: true },
     { name: 'weights', bytes: F32 * whole, isInArena: stepsInArena },
     {
-      ...{ name: 'optimiser', bytes: F32 * whole * stateVectors },
+      name: 'optimiser',
+      bytes: F32 * whole * stateVectors,
       isInArena: stepsInArena,
     },
     estimate('tables', F32 * tables * (1 + stateVectors)),

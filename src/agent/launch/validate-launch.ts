@@ -108,7 +108,10 @@ export function validateLaunch(
   const local = localStepsOf(parsed);
   const pushes = asynchronousOf(parsed) !== undefined;
   const setting = {
-    ...{ tensors, momentum, pushes, ranks: replicas },
+    tensors,
+    momentum,
+    pushes,
+    ranks: replicas,
     isPipeline: pipelineOf(parsed) !== undefined,
     // Methods count exchanges.
     iterationsPerPass: checked.iterationsPerPass / (local?.every ?? 1),

@@ -173,7 +173,8 @@ export class Boundary implements Disposable {
       `${what} is ${arena.f32(this.outgoing)[at]!} in iteration ${iteration}, ` +
         `micro-batch ${microBatch}`,
       {
-        ...{ place: `rank ${transport.rank}`, rank: transport.rank },
+        place: `rank ${transport.rank}`,
+        rank: transport.rank,
         next: 'Lower the learning rate, or check the data.',
       },
     );

@@ -84,12 +84,18 @@ interface Budget {
 
 const BUDGETS: Readonly<Record<ProbeEffort, Budget>> = {
   full: {
-    ...{ largestBytes: 2 ** 25, warmUpSeconds: 0.2 },
-    ...{ shapeSeconds: 2, fewestTurns: 3, discardedSeconds: 0.02 },
+    largestBytes: 2 ** 25,
+    warmUpSeconds: 0.2,
+    shapeSeconds: 2,
+    fewestTurns: 3,
+    discardedSeconds: 0.02,
   },
   quick: {
-    ...{ largestBytes: 2 ** 19, warmUpSeconds: 0.02 },
-    ...{ shapeSeconds: 0.02, fewestTurns: 1, discardedSeconds: 0.002 },
+    largestBytes: 2 ** 19,
+    warmUpSeconds: 0.02,
+    shapeSeconds: 0.02,
+    fewestTurns: 1,
+    discardedSeconds: 0.002,
   },
 };
 /** A collective that would take longer on the next shape, by its bytes, is not timed on it. */

@@ -35,8 +35,16 @@ export async function timeLinkEnd(
 ): Promise<TimedLink> {
   const { kind, libc } = await chooseTransport('auto');
   const transport = await connectMesh({
-    ...{ listener, pulse, libc, rank, addresses, secret, encrypt },
-    ...{ runId: run, timeoutMs: MESSAGE_MS, connectMs: CONNECT_MS },
+    listener,
+    pulse,
+    libc,
+    rank,
+    addresses,
+    secret,
+    encrypt,
+    runId: run,
+    timeoutMs: MESSAGE_MS,
+    connectMs: CONNECT_MS,
   });
   const timing = await timeLink(transport, new Arena());
   await transport.close();

@@ -50,13 +50,17 @@ interface Budget {
 }
 
 const FULL: Budget = {
-  ...{ pairs: PAIR_SIZES, loaded: LOADED_SIZES, bursts: BURST_SIZES },
+  pairs: PAIR_SIZES,
+  loaded: LOADED_SIZES,
+  bursts: BURST_SIZES,
   warmUpMs: 400,
 };
 const few = (sizes: readonly Size[]): Size[] =>
   sizes.map((size) => ({ ...size, repetitions: 5 }));
 const QUICK: Budget = {
-  ...{ pairs: few(SMALL_SIZES), loaded: few(SMALL_SIZES), bursts: few(BURST_SIZES) },
+  pairs: few(SMALL_SIZES),
+  loaded: few(SMALL_SIZES),
+  bursts: few(BURST_SIZES),
   warmUpMs: 50,
 };
 /** Swaps between two clock readings. */

@@ -142,7 +142,10 @@ function timedCollectives(
     const payloadBytes = nnz === undefined ? 4 * length : sparseBytes(nnz);
     const shape = { ranks, length, payloadBytes, nnz };
     return {
-      ...{ collective, ranks, length, nnz },
+      collective,
+      ranks,
+      length,
+      nnz,
       seconds: quantile(repetitions, SETTLED)!,
       predicted: findCollective(collective).cost(shape, network),
     };

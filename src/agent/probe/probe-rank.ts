@@ -27,8 +27,14 @@ export async function probe(
   const loaded = loadWasmKernels(arena);
   const { kind, libc } = await chooseTransport(wanted);
   const transport = await connectMesh({
-    ...{ libc, listener, pulse, rank, addresses, secret },
-    ...{ runId: run, timeoutMs: TIMEOUT_MS },
+    libc,
+    listener,
+    pulse,
+    rank,
+    addresses,
+    secret,
+    runId: run,
+    timeoutMs: TIMEOUT_MS,
   });
   const options = { arena, kernels: loaded, transport, stream: 0 };
   using communicator = new TransportCommunicator(options);

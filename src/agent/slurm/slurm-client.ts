@@ -79,7 +79,10 @@ export async function submitJob(submission: Submission): Promise<SlurmJob> {
   const { script, options, mark, node, signal } = submission;
   const { submitMs = SUBMIT_MS, lookForMs = LOOK_FOR_MS } = submission;
   const answer = await callSlurm('sbatch', ['--parsable', ...options], {
-    ...{ input: script, node, answerMs: submitMs, signal },
+    input: script,
+    node,
+    answerMs: submitMs,
+    signal,
   });
   if (answer.code === 0) {
     const job = submitted(answer.stdout, mark);

@@ -105,7 +105,9 @@ export class ThinningSurvey {
     // If a rank has recorded less than the others, their later iterations are incomplete.
     const whole = Math.min(...this.#ranks.map((rank) => this.#next.get(rank) ?? 0));
     return new ThinningChoice({
-      ...{ minorEvery: every, printedExcess: excess, earlier: this.#earlier },
+      minorEvery: every,
+      printedExcess: excess,
+      earlier: this.#earlier,
       // The last complete one stays, because it shows every rank's progress.
       iterationsTo: Math.max(0, whole - 1),
       iterationEvery: this.#iterations.fitting(Math.max(0, rest)),

@@ -82,7 +82,10 @@ export class PrintedLog {
     for (const { text, cut } of lines) {
       const level = levelOf(text);
       this.#waiting.push({
-        ...{ type: 'log', at, rank, stream },
+        type: 'log',
+        at,
+        rank,
+        stream,
         ...(level === undefined ? {} : { level }),
         ...(iteration === undefined ? {} : { iteration }),
         text,

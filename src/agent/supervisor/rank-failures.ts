@@ -61,7 +61,8 @@ export function notStarted(
     'RANK_NOT_STARTED',
     `rank ${rank} did not start within ${afterMs / 1000} s`,
     {
-      ...{ place, rank },
+      place,
+      rank,
       next: 'Check that the machine responds, that the files of workload.data can be read there, and that setup lines finish.',
     },
   );

@@ -140,7 +140,9 @@ export class RankTeam {
       this.#workers.set(rank, worker);
       const { listen } = configuration;
       worker.send({
-        ...{ type: 'configure', rank, ...configuration },
+        type: 'configure',
+        rank,
+        ...configuration,
         listen: placement?.listenOf(rank) ?? listen,
       });
     }
@@ -269,13 +271,16 @@ export class RankTeam {
   #started(): void {
     const { backend, why, parameters, metricKind } = [...this.#ready.values()][0]!;
     this.#listener.started({
-      ...{ backend, parameters },
+      backend,
+      parameters,
       ...(why === undefined ? {} : { why }),
       ...(metricKind === undefined ? {} : { metricKind }),
       processes: [...this.#workers.values()].map(({ rank, pid }) => {
         const { device, bus } = this.#ready.get(rank)!;
         return {
-          ...{ rank, pid, node: this.#nodeOf(rank) },
+          rank,
+          pid,
+          node: this.#nodeOf(rank),
           ...(device === undefined ? {} : { device }),
           ...(bus === undefined ? {} : { bus }),
         };

@@ -111,11 +111,9 @@ export class RunTable {
     const secret = randomBytes(SECRET_BYTES);
     const request = { run: id, spec, secret, ...launch };
     return this.#make(request, meta, journal, {
-      ...{
-        createdAt,
-        later: meta.later ?? [],
-        error: lossOf(journal, launch).toData(),
-      },
+      createdAt,
+      later: meta.later ?? [],
+      error: lossOf(journal, launch).toData(),
       ...seen.progress,
     });
   }

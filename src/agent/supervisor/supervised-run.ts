@@ -253,9 +253,19 @@ export class SupervisedRun {
     this.#resumed = from?.iteration;
     return new RankTeam(
       {
-        ...{ ranks, node, patienceSeconds: spec.patienceSeconds, placement },
+        ranks,
+        node,
+        patienceSeconds: spec.patienceSeconds,
+        placement,
         configuration: {
-          ...{ run, spec, plan, secret, listen, ports, network, ...resources },
+          run,
+          spec,
+          plan,
+          secret,
+          listen,
+          ports,
+          network,
+          ...resources,
           places: placement?.places ?? places,
           switches: from?.switches ?? this.#options.switches,
           checkpoints: this.#checkpoints.directory,
@@ -305,7 +315,9 @@ export class SupervisedRun {
         type: 'started',
         at,
         ranks: spec.world.ranks,
-        ...{ ...team, plan: { ...plan }, processes },
+        ...team,
+        plan: { ...plan },
+        processes,
         ...(network === undefined ? {} : { emulated: emulatedNetwork(network) }),
       },
       ...(notice === undefined ? [] : [dataNotice(notice)]),
@@ -480,7 +492,7 @@ export class SupervisedRun {
     const { run, spec, slurm: settings, folder, node } = this.#options;
     if (settings === undefined) return undefined;
     return new SlurmAllocation(
-      { ...{ run, settings, folder, node }, ranks: spec.world.ranks },
+      { run, settings, folder, node, ranks: spec.world.ranks },
       {
         queued: (record) => {
           this.#store([record]);

@@ -68,7 +68,12 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   if (!isLayered(model)) throw new Error(`internal: ${model.id} has no layers`);
   const { microBatches, splitAfter, stage } = pipeline;
   return new StageTrainer({
-    ...{ runtime, model, optimizer, shard, options, microBatches },
+    runtime,
+    model,
+    optimizer,
+    shard,
+    options,
+    microBatches,
     stage: splitModel(model, splitAfter)[stage]!,
   });
 }

@@ -59,7 +59,9 @@ export class Evaluator {
     this.#train = new BatchLoader(shard.train, fields, batch);
     this.#sampler = new BatchSampler({
       count: shard.train.count,
-      ...{ batch, seed, rank },
+      batch,
+      seed,
+      rank,
     });
   }
 

@@ -56,8 +56,13 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);
     this.#functions = compile(runtime.jax, model, options);
     this.#evaluator = new Evaluator({
-      ...{ jax: runtime.jax, functions: this.#functions },
-      ...{ model, shard, fields, options, block: parts.evaluationBlock },
+      jax: runtime.jax,
+      functions: this.#functions,
+      model,
+      shard,
+      fields,
+      options,
+      block: parts.evaluationBlock,
       weightsFor: (loader) => this.weights.used(loader),
     });
   }

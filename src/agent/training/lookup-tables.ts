@@ -38,7 +38,10 @@ export class LookupTables {
       const tensor = tensors[index]!;
       const zeros = (): Values => new Float32Array(tensor.length);
       return {
-        ...{ index, tensor, field: rowsOf, width: tensor.length / shape[0]! },
+        index,
+        tensor,
+        field: rowsOf,
+        width: tensor.length / shape[0]!,
         weights: zeros(),
         state: Array.from({ length: vectors }, zeros),
       };

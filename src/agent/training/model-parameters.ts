@@ -54,7 +54,10 @@ export class ModelParameters {
     this.#plain = this.tensors.map(() => false);
     this.tables.write(first);
     this.#memory = new DeviceParameters({
-      ...{ runtime, optimizer, tensors: this.whole, first },
+      runtime,
+      optimizer,
+      tensors: this.whole,
+      first,
       settings: options.optimizer,
     });
   }
@@ -67,7 +70,10 @@ export class ModelParameters {
     const { optimizer, options, runtime } = this.#parts;
     if (runtime.backend !== 'wasm' || optimizer.stepInArena === undefined) return;
     this.#memory = await ArenaParameters.takeOver(this.#memory, {
-      ...{ jax: this.#jax, optimizer, memory, tensors: this.whole },
+      jax: this.#jax,
+      optimizer,
+      memory,
+      tensors: this.whole,
       settings: options.optimizer,
     });
     this.#memory.takePlainSteps(this.#ofWhole(this.#plain), []);

@@ -65,7 +65,10 @@ export abstract class ParameterTrainer {
     const { id, title, format, better } = model.metric;
     this.metric = { id, title, format, better };
     this.weights = new ModelParameters({
-      ...{ runtime, optimizer, options, tensors },
+      runtime,
+      optimizer,
+      options,
+      tensors,
       first: initialWeights({ tensors }, options.seed, places),
     });
     this.tensors = this.weights.tensors;

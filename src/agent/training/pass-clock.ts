@@ -37,5 +37,8 @@ export class PassClock {
 }
 
 const noTimes = (): Record<PipelinePhase, number> => ({
-  ...{ forward: 0, backward: 0, activations: 0, bubble: 0 },
+  forward: 0,
+  backward: 0,
+  activations: 0,
+  bubble: 0,
 });

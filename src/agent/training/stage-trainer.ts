@@ -85,7 +85,10 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     this.#test = new BatchLoader(shard.test, fields, samples);
     this.#order = new Uint32Array(options.batchPerRank);
     this.#shared = new SharedTensors({
-      ...{ jax: runtime.jax, stage, weights: this.weights, clock: this.#clock },
+      jax: runtime.jax,
+      stage,
+      weights: this.weights,
+      clock: this.#clock,
       links: () => this.#linked,
     });
   }
@@ -97,8 +100,10 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     const passed = (output: LayerOutput | undefined) =>
       output && { rows: samples * output.rows, width: output.width };
     return {
-      ...{ stage: index, microBatches },
-      ...{ before: passed(before), after: passed(after) },
+      stage: index,
+      microBatches,
+      before: passed(before),
+      after: passed(after),
       shared: shared.map(({ tensor }) => ({ length: tensorLength(tensor) })),
     };
   }

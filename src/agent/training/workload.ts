@@ -53,7 +53,10 @@ export function describeDatasets(): DatasetEntry[] {
   const known = [...datasets.values()].map((dataset) => {
     const { id, title, summary, needsData, features, takesColumns } = dataset;
     return {
-      ...{ id, title, summary, needsData },
+      id,
+      title,
+      summary,
+      needsData,
       ...(features === undefined ? {} : { hasFeatures: true }),
       ...(takesColumns === undefined ? {} : { takesColumns }),
     };
@@ -132,7 +135,8 @@ function requireColumnsUsed(
 ): void {
   if (columns === undefined || takesColumns === true) return;
   throw inputError('COLUMNS_IDLE', `${id} has no columns to choose`, {
-    ...{ place: 'workload.columns', next: 'Remove it.' },
+    place: 'workload.columns',
+    next: 'Remove it.',
   });
 }
 
@@ -155,7 +159,8 @@ function featuresOf(
   if (dataset.features !== undefined) return features ?? dataset.features(data);
   if (features === undefined) return undefined;
   throw inputError('FEATURES_IDLE', `${dataset.id} has no sparse samples`, {
-    ...{ place: 'workload.features', next: 'Remove it.' },
+    place: 'workload.features',
+    next: 'Remove it.',
   });
 }
 
@@ -172,7 +177,8 @@ function sized(
 
 const mismatch = (what: string): GradwireError =>
   inputError('MODEL_DATASET_MISMATCH', what, {
-    ...{ place: 'workload', next: 'Choose a model and a data set that fit together.' },
+    place: 'workload',
+    next: 'Choose a model and a data set that fit together.',
   });
 
 function memoryTensors(
@@ -420,7 +426,9 @@ function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
   const { layers } = syntheticWorkload(workload);
   const tensors = layers.flatMap((layer) => layer.tensors);
   return {
-    ...{ train: 0, test: 0, iterationsPerPass: 1 },
+    train: 0,
+    test: 0,
+    iterationsPerPass: 1,
     memory: {
       tensors: memoryTensors(tensors),
       isWeightless: true,

@@ -134,7 +134,10 @@ async function watchAll(pulse: Pulse, options: MeshOptions): Promise<void> {
         tunnel?.pulse === undefined ? undefined : { ...tunnel, port: tunnel.pulse };
       return {
         ...address,
-        ...{ port, pulse: undefined, local: undefined, tunnel: entrance },
+        port,
+        pulse: undefined,
+        local: undefined,
+        tunnel: entrance,
       };
     }
     throw failure(

@@ -16,7 +16,8 @@ export function transportSubset(
   const rank = members.indexOf(whole.rank);
   if (rank < 0) throw new Error(`internal: rank ${whole.rank} is not of the subset`);
   return {
-    ...{ rank, size: members.length },
+    rank,
+    size: members.length,
     send: (to, header, data) => whole.send(members[to]!, header, data),
     receive: (from, header, into) => whole.receive(members[from]!, header, into),
     receiveSized: (from, header, maximum, place) =>

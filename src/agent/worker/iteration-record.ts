@@ -120,8 +120,11 @@ const roundedTimes = <T extends Readonly<Record<string, number>>>(times: T): T =
   ) as T;
 
 const NOTHING_SENT = {
-  ...{ payload: 0, wireSent: 0, wireReceived: 0 },
-  ...{ framingSent: 0, framingReceived: 0 },
+  payload: 0,
+  wireSent: 0,
+  wireReceived: 0,
+  framingSent: 0,
+  framingReceived: 0,
 };
 
 /** The record's values for an iteration without exchange. */

@@ -11,7 +11,8 @@ export function parameterArena(
   gradient: Vector,
 ): ParameterArena {
   return {
-    ...{ arena, gradient },
+    arena,
+    gradient,
     // The trainer's thread may use only kernels that need no scratch memory.
     kernels: loadWasmKernels(arena),
     allocate: async (length) => (await engine.call('allocate', { length })).vector,

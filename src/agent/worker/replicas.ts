@@ -62,7 +62,9 @@ export class Replicas {
     const averaged = drift ? await this.#measureAverage(iteration) : undefined;
     if (rank === 0) {
       report({
-        ...{ type: 'evaluation', at: Date.now(), iteration },
+        type: 'evaluation',
+        at: Date.now(),
+        iteration,
         ...finite,
         ...(averaged === undefined ? {} : { averaged }),
         ...statedKind(trainer.metric),

@@ -179,7 +179,8 @@ export class WorkerSession {
     this.#trainer = trainer;
     if (several) {
       this.#beside = new ThreadsBeside(this.#options.gradientThread, {
-        ...{ ...options, threads: Math.max(1, Math.floor(threads / trainerThreads)) },
+        ...options,
+        threads: Math.max(1, Math.floor(threads / trainerThreads)),
         count: trainerThreads,
       });
     }
@@ -276,7 +277,10 @@ export class WorkerSession {
     const vectors = await engine.call('openStage', { ...setting, passages });
     trainer.joinPipeline!(
       connectStage({
-        ...{ engine, arena, vectors, width: setting.after?.width },
+        engine,
+        arena,
+        vectors,
+        width: setting.after?.width,
         inspects: (iteration) => isDue(inspectEvery, { since: iteration, iteration }),
       }),
     );
@@ -362,7 +366,8 @@ export class WorkerSession {
       engine,
       arena,
       openSteps: stepsOf(spec, {
-        ...{ arena, onDevice },
+        arena,
+        onDevice,
         inArena: gradient && arena.f32(gradient),
         threads: await this.#beside?.attach(engine, arena.memory, trainer.length),
       }),

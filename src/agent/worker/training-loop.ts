@@ -83,7 +83,9 @@ export class TrainingLoop {
     const { ranks } = options.spec.world;
     this.#replicas = new Replicas({
       ...options,
-      ...{ ranks, finite: this.#finite, position },
+      ranks,
+      finite: this.#finite,
+      position,
     });
     this.#comparison = new GradientComparison(options.engine, options.arena);
     const { rank, trainer } = options;
@@ -196,13 +198,17 @@ export class TrainingLoop {
     const { similarities } = result.statistics;
     if (rank === 0 && similarities !== undefined) {
       report({
-        ...{ type: 'similarity', at, iteration },
+        type: 'similarity',
+        at,
+        iteration,
         buckets: this.#finite.similarities(similarities, iteration),
       });
     }
     if (result.buckets !== undefined) {
       report({
-        ...{ type: 'buckets', at, iteration },
+        type: 'buckets',
+        at,
+        iteration,
         buckets: this.#finite.buckets(result.buckets, iteration),
       });
     }
@@ -214,7 +220,9 @@ export class TrainingLoop {
     const difference = await this.#comparison.difference(this.#steps.exchanged!);
     if (this.#options.rank !== 0) return;
     this.#options.report({
-      ...{ type: 'comparison', at: Date.now(), iteration },
+      type: 'comparison',
+      at: Date.now(),
+      iteration,
       ...difference,
     });
   }
@@ -230,7 +238,9 @@ export class TrainingLoop {
       await trainer.readState(state);
       const saved = await engine.call('save', {});
       return {
-        ...{ iteration, weights, state },
+        iteration,
+        weights,
+        state,
         steps: this.#steps.state,
         engine: saved.state,
         passages: saved.passages,

@@ -47,7 +47,9 @@ export function addDataFetchCommand(data: Command): void {
       });
       const printer = fetchPrinter();
       const fetched = await fetchSet(set, {
-        ...{ directory, from, signal: controller.signal },
+        directory,
+        from,
+        signal: controller.signal,
         progress: (progress) => {
           printer.show(progress);
         },

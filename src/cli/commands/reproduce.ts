@@ -143,7 +143,8 @@ const plansOf = (
         given === undefined
           ? undefined
           : {
-              ...{ of: one.id, nodes },
+              of: one.id,
+              nodes,
               ...(one.full?.data === undefined || data === undefined ? {} : { data }),
             },
     };
@@ -196,12 +197,20 @@ async function reproduceOne(
       const { label } = made.planned.case;
       const of = planned.length;
       printer.run(figure, {
-        ...{ run, case: id, label, seed, values, index, of, milliseconds },
+        run,
+        case: id,
+        label,
+        seed,
+        values,
+        index,
+        of,
+        milliseconds,
       });
     });
     if ('code' in end) return end.code;
     const result = resultOf(figure, end.runs, {
-      ...{ device, ...(full === undefined ? {} : { full }) },
+      device,
+      ...(full === undefined ? {} : { full }),
       gradwire: appVersion(),
       measuredAt: Date.now(),
       seconds: (performance.now() - began) / 1000,

@@ -74,7 +74,8 @@ export async function runSweep(
 
 /** The sweep has its own lines, one for each run, and its own error. */
 const FOLLOWED: FollowOptions = {
-  ...{ json: false, mode: 'run' },
+  json: false,
+  mode: 'run',
   printer: () => SILENT,
   report: () => 1,
 };

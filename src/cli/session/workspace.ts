@@ -63,7 +63,9 @@ export async function withWorkspace<T>(
   });
   using deployments = new Deployments();
   const inventory = new Inventory({
-    ...{ home, entries: store.nodes, facts: store.facts },
+    home,
+    entries: store.nodes,
+    facts: store.facts,
     progress: deployments.progress,
     ...options,
   });

@@ -84,7 +84,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     outbox.questionsChanged(questions.list());
   });
   const inventory = new Inventory({
-    ...{ home, entries: store.nodes, questions },
+    home,
+    entries: store.nodes,
+    questions,
     // Runs that it launches later go over the same connections.
     deploysUnasked: true,
     facts: {
@@ -146,7 +148,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     outbox.nodesChanged(() => desk.list());
   };
   const desk = new NodeDesk({
-    ...{ store, inventory, changed: showNodes },
+    store,
+    inventory,
+    changed: showNodes,
     connection: (node) => coordinator.nodeConnection(node),
     collect: (node) => coordinator.collect(node),
     reached: async (node) => {
@@ -159,7 +163,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const ownNetwork = new WatchedProfile(home.networkProfile);
   const linkDesk = new LinkDesk({
     own: () => ownNetwork.current,
-    ...{ store, inventory },
+    store,
+    inventory,
     node: (name) => coordinator.node(name),
     changed: () => {
       outbox.networkChanged(linkDesk.status());

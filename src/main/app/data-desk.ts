@@ -72,7 +72,8 @@ export class DataDesk {
   async #fetch(set: PublicSet, signal: AbortSignal): Promise<void> {
     try {
       await fetchSet(set, {
-        ...{ directory: this.#directory(set), signal },
+        directory: this.#directory(set),
+        signal,
         progress: ({ done, total }) => {
           this.#fetching.get(set.id)!.progress = { done, total };
           this.#options.changed();
@@ -92,7 +93,11 @@ export class DataDesk {
     const fetching = this.#fetching.get(id);
     const isHere = fetching === undefined && (await isComplete(set, directory));
     return {
-      ...{ id, title, source, dataset: workload.dataset, bytes: bytesToFetch(set) },
+      id,
+      title,
+      source,
+      dataset: workload.dataset,
+      bytes: bytesToFetch(set),
       data: isHere ? path.join(directory, set.data ?? '') : undefined,
       progress: fetching?.progress,
       error: this.#errors.get(id),

@@ -87,7 +87,9 @@ export class NodeDesk {
       const state = connection(name);
       const own: Partial<Known> = way === identity ? { ...known, found } : {};
       return {
-        ...{ name, entry, ...state },
+        name,
+        entry,
+        ...state,
         ...store.facts.of({ name, identity }),
         ...own,
         error: own.error ?? state.silence?.error,

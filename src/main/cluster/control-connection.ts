@@ -288,7 +288,9 @@ function readable(entry: JournalEntry): JournalEntry {
     return {
       ...entry,
       record: {
-        ...{ type: 'notice', level: 'info', code: 'RECORD_UNKNOWN' },
+        type: 'notice',
+        level: 'info',
+        code: 'RECORD_UNKNOWN',
         at: typeof at === 'number' ? at : Date.now(),
         message: `received a record of type "${type}", unknown to this version of Gradwire`,
       },

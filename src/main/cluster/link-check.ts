@@ -173,15 +173,22 @@ async function measure(
     });
     const { timing, transport } = timed[0]!;
     const common = {
-      ...{ alpha: timing?.alpha, measuredAt: Date.now(), transport, encrypted: true },
+      alpha: timing?.alpha,
+      measuredAt: Date.now(),
+      transport,
+      encrypted: true,
     };
     const [from, to] = addresses.map(({ host }) => host) as [string, string];
     // Another machine's word: what is stored is read again for every run.
     const there = linkMeasureSchema.safeParse({
-      ...{ ...common, beta: timing?.there, addresses: { from, to } },
+      ...common,
+      beta: timing?.there,
+      addresses: { from, to },
     });
     const back = linkMeasureSchema.safeParse({
-      ...{ ...common, beta: timing?.back, addresses: { from: to, to: from } },
+      ...common,
+      beta: timing?.back,
+      addresses: { from: to, to: from },
     });
     if (!there.success || !back.success) {
       throw failure('LINK_CHECK_EMPTY', `${a.name} returned no usable measurements`, {

@@ -419,7 +419,8 @@ export class RemoteNode implements NodeAccess {
     try {
       return await pool.acquire(target, {
         questions: interactive ? questions : undefined,
-        ...{ signal, further },
+        signal,
+        further,
       });
     } catch (error) {
       const explained =
@@ -453,7 +454,10 @@ export class RemoteNode implements NodeAccess {
     const options = {
       identitiesOnly:
         identitiesOnly === undefined ? undefined : identitiesOnly === 'yes',
-      ...{ identities, jump, configFile, transport },
+      identities,
+      jump,
+      configFile,
+      transport,
     };
     const why = this.#notBuiltin;
     if (why === undefined) return await resolveTarget(destination, options);

@@ -191,7 +191,8 @@ class MirrorDownload {
 
   async #request(from: number, signal: AbortSignal): Promise<Response> {
     const response = await fetch(this.#url, {
-      ...{ dispatcher: this.#dispatcher, signal },
+      dispatcher: this.#dispatcher,
+      signal,
       headers: {
         // The file's own bytes, which may be gzipped, must not be unpacked in transit.
         'accept-encoding': 'identity',

@@ -41,7 +41,8 @@ export function publicSet(id: string): PublicSet {
   if (set !== undefined) return set;
   const known = publicSets.map((one) => one.id).join(', ');
   throw inputError('DATA_SET_UNKNOWN', `there is no public data set "${id}"`, {
-    ...{ place: 'data', next: `Choose one of ${known}.` },
+    place: 'data',
+    next: `Choose one of ${known}.`,
   });
 }
 
@@ -93,7 +94,8 @@ async function fetchLocked(
       'FETCH_UNDER_WAY',
       `${set.id} is already being fetched to ${directory}`,
       {
-        ...{ place: directory, next: 'Wait for it to finish, or stop it.' },
+        place: directory,
+        next: 'Wait for it to finish, or stop it.',
       },
     );
   }
@@ -173,7 +175,8 @@ async function fetchInto(
         'FETCH_FAILED',
         `${archive.name} does not contain the expected ${names}`,
         {
-          ...{ place, next: 'Remove the archive and fetch the set again.' },
+          place,
+          next: 'Remove the archive and fetch the set again.',
         },
       );
     }
@@ -189,7 +192,8 @@ function mirrorsOf({ id, mirrors }: PublicSet, from?: string): readonly string[]
   if (own === undefined || own === '') return mirrors;
   if (!/^https?:$/.test(URL.parse(own)?.protocol ?? '')) {
     throw inputError('MIRROR_INVALID', `${own} is not an http or https URL`, {
-      ...{ place: 'GRADWIRE_DATA_MIRROR', next: 'Correct it, or unset it.' },
+      place: 'GRADWIRE_DATA_MIRROR',
+      next: 'Correct it, or unset it.',
     });
   }
   return [`${endsWithSlash(own)}${id}/`];
@@ -207,10 +211,8 @@ async function isThere(
   if (status.size === file.bytes && (await sha256Of(place, signal)) === file.sha256)
     return true;
   throw inputError('DATA_FILE_DIFFERS', `${place} differs from the published file`, {
-    ...{
-      place,
-      next: 'Move it away and fetch again, or fetch to another directory (--to).',
-    },
+    place,
+    next: 'Move it away and fetch again, or fetch to another directory (--to).',
   });
 }
 

@@ -31,7 +31,9 @@ export interface PublicSet {
 
 const CIFAR_BATCH_BYTES = 10_000 * (1 + 3 * 32 * 32);
 const cifarBatch = (name: string, sha256: string): PublicFile => ({
-  ...{ name, bytes: CIFAR_BATCH_BYTES, sha256 },
+  name,
+  bytes: CIFAR_BATCH_BYTES,
+  sha256,
 });
 
 export const publicSets: readonly PublicSet[] = [

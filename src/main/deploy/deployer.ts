@@ -86,7 +86,9 @@ export async function deploy(
   };
   const bringsNode = !isNodeAccepted(installed.node);
   const fetched = await fetchMissing(platform, bringsNode, {
-    ...{ root: installationRoot(), directory: archives, signal },
+    root: installationRoot(),
+    directory: archives,
+    signal,
     fetching: () => {
       progress({ step: 'fetch' });
     },

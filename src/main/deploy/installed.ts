@@ -40,8 +40,10 @@ export interface Agent {
 
 /** `e_machine` of programs that run there, by `uname -m`. */
 const ELF_MACHINES: Readonly<Record<string, string>> = {
-  ...{ x86_64: '3e00', amd64: '3e00' },
-  ...{ aarch64: 'b700', arm64: 'b700' },
+  x86_64: '3e00',
+  amd64: '3e00',
+  aarch64: 'b700',
+  arm64: 'b700',
 };
 
 /**

@@ -29,12 +29,17 @@ export async function localPreflight(
   const seen = parsePreflight(await inspect(home, signal), 0);
   return {
     ...seen,
-    ...{ hostname: os.hostname(), system: os.type(), kernel: os.release() },
-    ...{ machine: os.machine(), cores: os.availableParallelism() },
+    hostname: os.hostname(),
+    system: os.type(),
+    kernel: os.release(),
+    machine: os.machine(),
+    cores: os.availableParallelism(),
     memoryMiB: Math.floor(os.totalmem() / MEBIBYTE),
     home: home.directory,
     clockOffsetSeconds: 0,
-    ...{ node: process.version, bringsNode: false, missing: [] },
+    node: process.version,
+    bringsNode: false,
+    missing: [],
     findings: seen.findings.filter(({ code }) => APPLICABLE.has(code)).map(inPlace),
   };
 }

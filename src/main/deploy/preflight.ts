@@ -35,7 +35,8 @@ export async function preflight(
 ): Promise<Preflight> {
   const { stdout } = await runScript(connection, INSPECTION, {
     variables: {
-      ...{ slurm: slurm ? '1' : '0', here: '0' },
+      slurm: slurm ? '1' : '0',
+      here: '0',
       limit: toolSeconds?.toString() ?? '',
     },
     name: 'the check of the machine',

@@ -112,11 +112,15 @@ export async function upload(
   const prefix = `${kind}-${sha256}`;
   const name = `${prefix}.${randomBytes(6).toString('hex')}`;
   const variables: Record<string, string> = {
-    ...{ incoming: INCOMING, package: prefix, file: `${name}.tar.gz`, sha256 },
+    incoming: INCOMING,
+    package: prefix,
+    file: `${name}.tar.gz`,
+    sha256,
     bytes: String(bytes),
     beside: `${INCOMING}/${name}`,
     directory: directoryOf(archive),
-    ...{ damaged: damaged ? '1' : '0', there: '0' },
+    damaged: damaged ? '1' : '0',
+    there: '0',
     entry: kind === 'agent' ? 'attach.js' : 'bin/node',
   };
   const about = { package: kind };

@@ -61,16 +61,17 @@ export function atFullScale(
   if (full.data !== undefined && data === undefined) {
     const { from, name } = full.data;
     throw inputError('DATA_DIRECTORY_MISSING', `${id} at full scale needs ${name}`, {
-      ...{
-        place: '--data',
-        next: `${from} Then name the directory: --data DIRECTORY.`,
-      },
+      place: '--data',
+      next: `${from} Then name the directory: --data DIRECTORY.`,
     });
   }
   const { title = figure.title, measure = figure.measure } = full;
   const onMachines: Figure = {
     ...figure,
-    ...{ id: fullScaleId(figure), title, measure, differences: full.differences },
+    id: fullScaleId(figure),
+    title,
+    measure,
+    differences: full.differences,
     cases: full.cases.map((one) =>
       placed(one, nodes, full.data === undefined ? undefined : data),
     ),

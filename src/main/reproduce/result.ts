@@ -108,7 +108,11 @@ export function resultOf(
     chart: figure.chart(sweep),
     table: figure.table(sweep),
     runs: runs.map(({ run, case: id, seed, values, curve }) => ({
-      ...{ run, case: id, label: labels.get(id) ?? id, seed, values: { ...values } },
+      run,
+      case: id,
+      label: labels.get(id) ?? id,
+      seed,
+      values: { ...values },
       ...(curve === undefined ? {} : { curve }),
     })),
     ...circumstances,

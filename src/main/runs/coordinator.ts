@@ -138,8 +138,11 @@ export class RunCoordinator {
       },
     });
     this.#lost = new LostMachines({
-      ...{ store: options.store, followers: this.#followers, endings: this.#endings },
-      ...{ scope: options.scope, mayAsk: options.mayAsk === true },
+      store: options.store,
+      followers: this.#followers,
+      endings: this.#endings,
+      scope: options.scope,
+      mayAsk: options.mayAsk === true,
       needs: (link) => this.#recovery.needs(link),
       trouble: (link, error) => {
         this.#linkTrouble(link, error);
@@ -180,7 +183,9 @@ export class RunCoordinator {
       },
     }));
     this.#recovery = new RunRecovery({
-      ...{ store: options.store, nodes: this.#nodes, followers: this.#followers },
+      store: options.store,
+      nodes: this.#nodes,
+      followers: this.#followers,
       scope: options.scope,
       changed: (summary) => {
         this.#changed(summary);
@@ -324,7 +329,9 @@ export class RunCoordinator {
 
   async #start(id: string, resume?: ResumePoint, signal?: AbortSignal): Promise<void> {
     await startRanks(id, {
-      ...{ store: this.#store, followers: this.#followers, tunnels: this.#tunnels },
+      store: this.#store,
+      followers: this.#followers,
+      tunnels: this.#tunnels,
       links: this.#linksOf(id),
       profile: await this.#networkProfile(),
       resume,

@@ -201,7 +201,9 @@ export class RunFollowers {
       link,
       target: Infinity,
       caughtUp: Promise.withResolvers(),
-      ...{ isCaughtUp: false, records: 0, missing: 0 },
+      isCaughtUp: false,
+      records: 0,
+      missing: 0,
       intake: new RecordIntake(this.#store.journalPosition(id, link.name), {
         store: (entries) => {
           const from = { node: link.name, seen: this.#seen.get(id) };

@@ -70,7 +70,15 @@ export async function startRanks(
     link.request(
       'prepare',
       {
-        ...{ run: id, spec, switches, ranks, secret, network, places, resume, slurm },
+        run: id,
+        spec,
+        switches,
+        ranks,
+        secret,
+        network,
+        places,
+        resume,
+        slurm,
         ...(isHere(link) ? {} : { node: link.name }),
         listen: listenAddress(link, links),
         ports: isHere(link) ? herePorts(spec) : link.ports,

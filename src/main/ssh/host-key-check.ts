@@ -135,8 +135,11 @@ export class HostKeyCheck {
         const { host, port } = this.#target;
         const answer = await oneAtATime(questions!).hostKey(
           {
-            ...{ host, port, title: hopText(this.#target, isJump) },
-            ...{ ...shown, reason: decision.reason },
+            host,
+            port,
+            title: hopText(this.#target, isJump),
+            ...shown,
+            reason: decision.reason,
           },
           signal,
         );

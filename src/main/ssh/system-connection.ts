@@ -147,7 +147,9 @@ export class SystemSshConnection implements RemoteConnection {
           const socket = path.join(directory, 's');
           if (over.signal.aborted) throw aborted(target, 'connecting');
           const master = masterArguments(target, {
-            ...{ socket, log, passwords: questions.passwords },
+            socket,
+            log,
+            passwords: questions.passwords,
             acceptedHostKeys:
               options.acceptedHostKeys ?? path.join(directory, 'known_hosts'),
           });

@@ -125,7 +125,9 @@ export class SystemQuestions {
         return accept;
       case 'refuse':
         this.#refused = hostKeyRefused(decision.code, hop, {
-          ...{ keyType, fingerprint, known: 'your known_hosts files' },
+          keyType,
+          fingerprint,
+          known: 'your known_hosts files',
           isJump: hop !== this.#target,
         });
         return 'no';
@@ -135,8 +137,12 @@ export class SystemQuestions {
         const answer = await this.#during(
           oneAtATime(questions!).hostKey(
             {
-              ...{ host, port, title: hopText(hop, hop !== this.#target) },
-              ...{ keyType, fingerprint, reason },
+              host,
+              port,
+              title: hopText(hop, hop !== this.#target),
+              keyType,
+              fingerprint,
+              reason,
             },
             this.#either(signal),
           ),

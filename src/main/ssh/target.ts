@@ -88,7 +88,8 @@ export function sshTarget(
   return {
     port: DEFAULT_PORT,
     user: os.userInfo().username,
-    ...{ identities: defaultIdentities, defaultIdentities },
+    identities: defaultIdentities,
+    defaultIdentities,
     identitiesOnly: false,
     agent: environment['SSH_AUTH_SOCK'],
     jumps: [],

@@ -49,7 +49,8 @@ export class FactTable {
       // Nearly every connection finds the agent that is known.
       if (JSON.stringify(facts) === JSON.stringify(before)) return;
       this.#statements.put.run({
-        ...{ name: node.name, identity: node.identity },
+        name: node.name,
+        identity: node.identity,
         preflight:
           facts.preflight === undefined ? null : JSON.stringify(facts.preflight),
         checkedAt: facts.checkedAt ?? null,

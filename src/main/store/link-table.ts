@@ -51,7 +51,10 @@ export class LinkTable {
       if (measure === undefined)
         this.#statements.forget.run(link.from, link.to, from, to);
       this.#statements.put.run({
-        ...{ from: link.from, to: link.to, fromIdentity: from, toIdentity: to },
+        from: link.from,
+        to: link.to,
+        fromIdentity: from,
+        toIdentity: to,
         measure: measure === undefined ? null : JSON.stringify(measure),
         failure: failure === undefined ? null : JSON.stringify(failure),
       });

@@ -277,8 +277,10 @@ function moveOn({ statements, reader }: RecordTables, run: RunRow): void {
   const { ranks, iterations } = statements.rankProgress.get(run.number)!;
   if (iterations === null || ranks < run.ranks || iterations <= run.iterations) return;
   const recent = statements.lossBefore.get({
-    ...{ run: run.number, ranks: run.ranks },
-    ...{ from: iterations - LOOK_BACK, to: iterations },
+    run: run.number,
+    ranks: run.ranks,
+    from: iterations - LOOK_BACK,
+    to: iterations,
   });
   // Some of its ranks' records may lie in a block already.
   const loss = recent === undefined ? reader.lossBefore(run, iterations) : recent.loss;

@@ -344,7 +344,8 @@ export function activationFields(
   const choices = plainChoices(schemaAt(`${at}.method`).enum);
   const method: FormField = {
     ...field(`${at}.method`, [...choices]),
-    ...{ path: `${path}activations.method`, usual: 'none' },
+    path: `${path}activations.method`,
+    usual: 'none',
   };
   const chosen = valueAt(plan, 'activations.method') ?? 'none';
   if (chosen === 'none') return [method];

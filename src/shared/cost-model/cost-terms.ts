@@ -27,18 +27,27 @@ export function costTerms(
 ): CostTerms {
   const free: LinkCost = { ...network.between, alpha: 0, beta: 0 };
   const nothing = {
-    ...{ alpha: 0, overhead: 0, beta: 0, gamma: 0, merge: 0, scatter: 0 },
+    alpha: 0,
+    overhead: 0,
+    beta: 0,
+    gamma: 0,
+    merge: 0,
+    scatter: 0,
     between: free,
   };
   const { alpha, overhead = alpha, beta, rates, gamma } = network;
   const between = betweenNodes(network);
   return {
     latency: cost({
-      ...{ ...nothing, alpha, overhead },
+      ...nothing,
+      alpha,
+      overhead,
       between: { ...free, alpha: between.alpha },
     }),
     bandwidth: cost({
-      ...{ ...nothing, beta, rates },
+      ...nothing,
+      beta,
+      rates,
       between: { ...free, beta: between.beta },
     }),
     reduction: cost({

@@ -177,7 +177,9 @@ export function parseRequest(raw: unknown): RequestMessage {
   }
   const schema = requestSchemas[method];
   return {
-    ...{ type, id, method },
+    type,
+    id,
+    method,
     body: checkedMessage(schema, body, { ...refusal, what: method }),
   };
 }

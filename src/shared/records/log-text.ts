@@ -37,7 +37,10 @@ export function logLine(
   if (record.type === 'log') return printedLine(sequence, record);
   const { tone, title, text, iteration } = eventText(record, { machine });
   return {
-    ...{ sequence, at: record.at, rank: rankOf(record), iteration },
+    sequence,
+    at: record.at,
+    rank: rankOf(record),
+    iteration,
     level: LEVELS[tone],
     text: record.type === 'notice' ? text : `${title}: ${text}`,
     printed: false,
@@ -49,7 +52,10 @@ function printedLine(sequence: number, record: LogRecord): LogLine {
   const before = dropped === undefined ? '' : `[${dropped} lines left out] `;
   const behind = cut === undefined ? '' : ` [… ${cut} characters more]`;
   return {
-    ...{ sequence, at, rank, iteration },
+    sequence,
+    at,
+    rank,
+    iteration,
     level: level ?? 'info',
     text: `${before}${text}${behind}`,
     printed: true,

@@ -22,9 +22,15 @@ export function enqueueTranspose(
         groups,
         { matrix: from.parts[0], out: to.parts[0] },
         {
-          ...{ rows, columns, squares, groups, keep: Number(add) },
-          ...{ first: from.first, length: from.length },
-          ...{ outFirst: to.first, outLength: to.length },
+          rows,
+          columns,
+          squares,
+          groups,
+          keep: Number(add),
+          first: from.first,
+          length: from.length,
+          outFirst: to.first,
+          outLength: to.length,
         },
       );
     }

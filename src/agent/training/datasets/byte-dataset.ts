@@ -64,7 +64,10 @@ export function byteDataset(definition: ByteDatasetDefinition): ByteDataset {
   const numbers = numbersOf(definition.channels);
   const asSamples = (bytes: ByteSamples) => new Bytes(bytes, length, numbers);
   return {
-    ...{ id, title, summary, needsData },
+    id,
+    title,
+    summary,
+    needsData,
     fields: {
       inputs: { type: 'f32', shape: sampleShape },
       labels: { type: 'i32', shape: [], below: classes },

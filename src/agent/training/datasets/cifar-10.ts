@@ -72,12 +72,14 @@ function partsOf(
 ): [train: readonly DataFile[], test: readonly DataFile[]] {
   if (directory === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', 'cifar-10 needs a data directory', {
-      ...{ place: 'workload.data', next: NEXT },
+      place: 'workload.data',
+      next: NEXT,
     });
   }
   if (!isDirectory(directory)) {
     throw inputError('DATA_DIRECTORY_MISSING', `${directory} is not a directory`, {
-      ...{ place: 'workload.data', next: NEXT },
+      place: 'workload.data',
+      next: NEXT,
     });
   }
   const inner = path.join(directory, FOLDER);
@@ -105,7 +107,8 @@ function lookAt(name: string): DataFile {
   const status = statusOf(name);
   if (status?.isFile() !== true) {
     throw inputError('DATA_FILE_MISSING', `${name} does not exist`, {
-      ...{ place: name, next: 'Put the file there, or point workload.data elsewhere.' },
+      place: name,
+      next: 'Put the file there, or point workload.data elsewhere.',
     });
   }
   const count = Math.floor(status.size / RECORD);

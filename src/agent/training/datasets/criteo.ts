@@ -98,7 +98,8 @@ function sizesOf({ train, test }: SplitFiles): DatasetSize {
   if (clicks === 0 || clicks === samples) {
     const all = samples === 0 ? 'has no samples' : `has only the label ${clicks && 1}`;
     throw inputError('DATA_MISMATCH', `${train} ${all}, expected 0 and 1`, {
-      ...{ place: train, next: 'Use a file with samples of both classes.' },
+      place: train,
+      next: 'Use a file with samples of both classes.',
     });
   }
   if (test !== undefined) return { train: samples, test: contents.of(test).samples };

@@ -122,8 +122,12 @@ function parseBlock(
 ): CsvRecord[] {
   try {
     const parsed = parse(lines.join('\n'), {
-      ...{ delimiter, info: true, trim: true, record_delimiter: '\n' },
-      ...{ skip_empty_lines: true, relax_column_count: true },
+      delimiter,
+      info: true,
+      trim: true,
+      record_delimiter: '\n',
+      skip_empty_lines: true,
+      relax_column_count: true,
     }) as unknown as readonly Parsed[];
     return parsed.map(({ info, record }) => {
       const count = record.reduce((sum, value) => sum + occurrences(value, '\n'), 0);
@@ -162,7 +166,10 @@ function parseBlock(
 function valuesOf(line: string, delimiter: string): readonly string[] {
   try {
     const [values = []] = parse(line, {
-      ...{ delimiter, trim: true, relax_quotes: true, relax_column_count: true },
+      delimiter,
+      trim: true,
+      relax_quotes: true,
+      relax_column_count: true,
     }) as string[][];
     return values;
   } catch (error) {

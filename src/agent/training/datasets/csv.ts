@@ -64,7 +64,9 @@ const contents = new FileCache((file): Contents => {
   for (const { line, values, within } of csvRecords(file)) {
     if (columns.length === 0) {
       columns = namesOf(values, file, line).map((name) => ({
-        ...{ name, values: new Map<string, number>(), numbers: 0 },
+        name,
+        values: new Map<string, number>(),
+        numbers: 0,
       }));
       continue;
     }
@@ -85,7 +87,8 @@ const contents = new FileCache((file): Contents => {
     samples++;
   }
   return {
-    ...{ samples, doubtful },
+    samples,
+    doubtful,
     columns: columns.map((column) => ({
       ...column,
       isNumeric: column.numbers > 0 && column.text === undefined,
@@ -223,7 +226,8 @@ function layoutOf(file: string, given: ColumnNames = {}): Layout {
   const { columns } = contents.of(file);
   if (columns.length === 0) {
     throw inputError('DATA_MISMATCH', `${file} is empty`, {
-      ...{ place: file, next: 'Use a file whose first line names its columns.' },
+      place: file,
+      next: 'Use a file whose first line names its columns.',
     });
   }
   const label = given.label ?? LABEL;
@@ -239,14 +243,16 @@ function layoutOf(file: string, given: ColumnNames = {}): Layout {
     columnOf(columns, name, file, 'workload.columns');
     if (used.indexOf(name) === i) continue;
     throw inputError('COLUMN_REPEATED', `the column ${quoted(name)} is listed twice`, {
-      ...{ place: 'workload.columns', next: 'List it once.' },
+      place: 'workload.columns',
+      next: 'List it once.',
     });
   }
   requireCount(numeric, DENSE_COLUMNS, 'numbers');
   requireCount(categorical, CATEGORY_COLUMNS, 'categories');
   if (used.length === 1) {
     throw inputError('DATA_MISMATCH', `${file} has no column besides the label`, {
-      ...{ place: file, next: 'Use a file with numeric or category columns.' },
+      place: file,
+      next: 'Use a file with numeric or category columns.',
     });
   }
   const labels = labelsOf(labelColumn, file);

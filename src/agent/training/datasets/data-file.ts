@@ -31,7 +31,8 @@ export function* piecesOf(file: string): Generator<Buffer> {
   } catch (error) {
     if (error instanceof GradwireError || !isSystemError(error)) throw error;
     throw inputError('DATA_FILE_UNREADABLE', `${file}: ${error.message}`, {
-      ...{ place: file, next: 'Fetch the file again.' },
+      place: file,
+      next: 'Fetch the file again.',
     });
   }
 }
@@ -46,7 +47,8 @@ function stampOf(handle: number): string {
 
 export const changed = (file: string): GradwireError =>
   inputError('DATA_FILE_CHANGED', `${file} changed while it was read`, {
-    ...{ place: file, next: ONCE_WRITTEN },
+    place: file,
+    next: ONCE_WRITTEN,
   });
 
 const ONCE_WRITTEN = 'Start again when nothing writes the data any more.';

@@ -12,7 +12,8 @@ export function requireFile(
   const next = `Set workload.data to ${what}. Or use the data set "${instead}".`;
   if (file === undefined) {
     throw inputError('DATA_DIRECTORY_MISSING', `the data set needs ${what}`, {
-      ...{ place: 'workload.data', next },
+      place: 'workload.data',
+      next,
     });
   }
   try {
@@ -22,11 +23,13 @@ export function requireFile(
     const message =
       why === 'ENOENT' ? `${file} does not exist` : `${file} may not be read (${why})`;
     throw inputError('DATA_DIRECTORY_MISSING', message, {
-      ...{ place: 'workload.data', next },
+      place: 'workload.data',
+      next,
     });
   }
   throw inputError('DATA_DIRECTORY_MISSING', `${file} is not a file`, {
-    ...{ place: 'workload.data', next },
+    place: 'workload.data',
+    next,
   });
 }
 

@@ -121,7 +121,8 @@ function sizesOf({ train, test }: SplitFiles): DatasetSize {
   if (test !== undefined) {
     const ofTest = contents.of(test);
     return {
-      ...{ train: samples, test: ofTest.samples },
+      train: samples,
+      test: ofTest.samples,
       bytes: sparseSampleBytes(samples + ofTest.samples, pairs + ofTest.pairs),
     };
   }

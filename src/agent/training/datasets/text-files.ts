@@ -44,7 +44,8 @@ export function readingText<T>(
     const bytes = bytesOf(all);
     if (bytes > most) {
       throw inputError('DATA_TOO_LARGE', `${place} has ${bytes} bytes of text`, {
-        ...{ place: 'workload.data', next: `Use at most ${most} bytes.` },
+        place: 'workload.data',
+        next: `Use at most ${most} bytes.`,
       });
     }
     return read(files, place);
@@ -53,7 +54,8 @@ export function readingText<T>(
     if (!(error instanceof Error) || code === undefined || 'kind' in error) throw error;
     const why = code === 'ENOENT' ? 'does not exist' : `may not be read (${code})`;
     throw inputError('DATA_DIRECTORY_MISSING', `${file} ${why}`, {
-      ...{ place: 'workload.data', next: NEXT },
+      place: 'workload.data',
+      next: NEXT,
     });
   }
 }
@@ -77,7 +79,8 @@ function filesOf(place: string): readonly string[] {
       'DATA_DIRECTORY_MISSING',
       `${place} is neither a file nor a directory`,
       {
-        ...{ place: 'workload.data', next: NEXT },
+        place: 'workload.data',
+        next: NEXT,
       },
     );
   }
@@ -88,7 +91,8 @@ function filesOf(place: string): readonly string[] {
     .filter((file) => statSync(file).isFile());
   if (files.length > 0) return files;
   throw inputError('DATA_FILE_MISSING', `${place} has no .txt file`, {
-    ...{ place, next: NEXT },
+    place,
+    next: NEXT,
   });
 }
 
@@ -110,7 +114,8 @@ export function inParts(files: readonly string[]): TextFiles {
   const others = files.filter((file) => !train.includes(file) && !test.includes(file));
   const left = others.length === 0 ? '' : `, ${listed(others)} left out`;
   return {
-    ...{ train, test },
+    train,
+    test,
     notice: `${listed(train)} to train, ${listed(test)} to test${left}.`,
   };
 }

@@ -139,7 +139,8 @@ export function malformed(
   const where = column === undefined ? '' : `, column ${column}`;
   const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
   return inputError('DATA_MISMATCH', `${file}, line ${line}${where}: ${what}`, {
-    ...{ place, next },
+    place,
+    next,
   });
 }
 

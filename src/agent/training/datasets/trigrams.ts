@@ -63,7 +63,8 @@ const contents = new FileCache((file): Contents => {
   const rare = [...found].find(([, { count }]) => count === 1);
   if (labels.length !== 3 || rare === undefined) {
     throw inputError('DATA_MISMATCH', `${file} has ${what}`, {
-      ...{ place: file, next: 'Write a label, a tab and a text on each line.' },
+      place: file,
+      next: 'Write a label, a tab and a text on each line.',
     });
   }
   const [label, { line }] = rare;

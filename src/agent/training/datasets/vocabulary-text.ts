@@ -59,7 +59,11 @@ export function vocabularyText(kind: TokenKind): Dataset {
     return { counts, found, vocabulary: new Vocabulary(found.tokens, most) };
   };
   return {
-    ...{ id, title, summary, needsData: true, readsWhole: true },
+    id,
+    title,
+    summary,
+    needsData: true,
+    readsWhole: true,
     fields: { tokens: { type: 'i32', shape: ['any'], below: 'known' } },
 
     inspect: ({ directory, inputs }) =>

@@ -48,7 +48,8 @@ async function factsOfModel(source: ModelSource): Promise<ModelFacts> {
   });
   const { id, inputs, tensors } = model;
   return {
-    ...{ id, inputs },
+    id,
+    inputs,
     tensors: tensors.map(({ name, shape, rowsOf }) => ({ name, shape, rowsOf })),
     layers: layerFacts(model),
   };

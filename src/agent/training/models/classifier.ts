@@ -27,7 +27,10 @@ export interface ClassifierDefinition extends Pick<
 export function classifier(definition: ClassifierDefinition): Model {
   const { id, title, summary, tensors, inputLength, classes } = definition;
   return {
-    ...{ id, title, summary, tensors },
+    id,
+    title,
+    summary,
+    tensors,
     inputs: classifierInputs(inputLength, classes),
     predictions: 1,
     metric: accuracy,

@@ -39,7 +39,8 @@ export const dlrm = dlrmOf({
   title: 'DLRM',
   summary:
     'Clicks: 13-512-256-64-16 below, embeddings of 16, 367-512-256-128-1 on top; 508,753 parameters and the table',
-  ...{ bottom: [512, 256, 64, 16], top: [512, 256, 128] },
+  bottom: [512, 256, 64, 16],
+  top: [512, 256, 128],
 });
 
 /** 25,553 parameters and the table. */
@@ -48,7 +49,8 @@ export const dlrmSmall = dlrmOf({
   title: 'DLRM, small',
   summary:
     'Clicks: 13-64-16 below, embeddings of 16, 367-64-1 on top; 25,553 parameters and the table',
-  ...{ bottom: [64, 16], top: [64] },
+  bottom: [64, 16],
+  top: [64],
 });
 
 function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel {
@@ -56,10 +58,14 @@ function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel
   const below = [DENSE_COLUMNS, ...bottom];
   const above = [embedding + PAIRS, ...top, 1];
   return {
-    ...{ id, title, summary },
+    id,
+    title,
+    summary,
     ofFeatures: (rows) =>
       layered({
-        ...{ id, title, summary },
+        id,
+        title,
+        summary,
         inputs: {
           dense: { type: 'f32', shape: [DENSE_COLUMNS] },
           categories: { type: 'i32', shape: [CATEGORY_COLUMNS], below: rows },
@@ -80,7 +86,9 @@ function dlrmOf({ id, title, summary, bottom, top }: DlrmDefinition): SizedModel
         layers: [
           ...fullyConnected('bottom', below, { first: ['dense'], last: 'ReLU' }),
           {
-            ...{ name: 'embedding', tensors: ['embedding'], fields: [] },
+            name: 'embedding',
+            tensors: ['embedding'],
+            fields: [],
             output: { rows: 1, width: embedding + PAIRS },
             apply({ jax, parameters: [embedded] }, vector) {
               const products = pairProducts(jax, vector!.ref, embedded!);
@@ -137,7 +145,9 @@ function fullyConnected(
     const name = `${network}${i + 1}`;
     const ownFields = i === 0 ? first : [];
     return {
-      ...{ name, fields: ownFields, output: { rows: 1, width } },
+      name,
+      fields: ownFields,
+      output: { rows: 1, width },
       tensors: [`${name}.weight`, `${name}.bias`],
       apply({ jax: { nn, numpy }, parameters: [weight, bias], fields }, values) {
         const inputs = values ?? fields[ownFields[0]!]!;

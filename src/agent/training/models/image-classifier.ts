@@ -33,7 +33,11 @@ export function imageClassifier(definition: ImageClassifierDefinition): Model {
   const { id, title, summary, tensors, statistics } = definition;
   const { width, channels, classes } = definition;
   return {
-    ...{ id, title, summary, tensors, statistics },
+    id,
+    title,
+    summary,
+    tensors,
+    statistics,
     inputs: {
       inputs: { type: 'f32', shape: [width, width, channels] },
       labels: { type: 'i32', shape: [], below: classes },

@@ -22,7 +22,8 @@ export function initialWeights(
       tensor.initialize,
       weights.subarray(start, start + length),
       new RandomSequence({
-        ...{ seed, purpose: purposes.weights },
+        seed,
+        purpose: purposes.weights,
         bucket: places?.[place] ?? place,
       }),
     );

@@ -33,9 +33,13 @@ export const linearSvm = linear({
 
 function linear({ id, title, summary, loss }: LinearDefinition): SizedModel {
   return {
-    ...{ id, title, summary },
+    id,
+    title,
+    summary,
     ofFeatures: (features) => ({
-      ...{ id, title, summary },
+      id,
+      title,
+      summary,
       inputs: {
         features: { type: 'i32', shape: ['any'], below: features },
         values: { type: 'f32', shape: ['any'] },
@@ -45,7 +49,9 @@ function linear({ id, title, summary, loss }: LinearDefinition): SizedModel {
       metric: accuracy,
       tensors: [
         {
-          ...{ name: 'weight', shape: [features], initialize: 'zeros' },
+          name: 'weight',
+          shape: [features],
+          initialize: 'zeros',
           rowsOf: 'features',
         },
         { name: 'bias', shape: [1], initialize: 'zeros' },

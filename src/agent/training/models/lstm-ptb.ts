@@ -13,5 +13,9 @@ export const lstmPtb = lstmLanguageModel({
   title: 'LSTM-PTB',
   summary:
     'Language model of 10,000 words: two LSTM layers of 1500 units, 66,034,000 parameters',
-  ...{ vocabulary: 10_000, embedding: 1500, hidden: 1500, layers: 2, steps: 8 },
+  vocabulary: 10_000,
+  embedding: 1500,
+  hidden: 1500,
+  layers: 2,
+  steps: 8,
 });

@@ -8,5 +8,9 @@ export const lstmSmall = lstmLanguageModel({
   id: 'lstm-small',
   title: 'LSTM, small',
   summary: 'Language model of bytes: one LSTM layer of 128 units, 124,160 parameters',
-  ...{ vocabulary: 256, embedding: 32, hidden: 128, layers: 1, steps: 16 },
+  vocabulary: 256,
+  embedding: 32,
+  hidden: 128,
+  layers: 1,
+  steps: 16,
 });

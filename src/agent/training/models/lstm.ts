@@ -34,7 +34,9 @@ const GATES = 4;
 export function lstmLanguageModel(definition: LstmDefinition): Model {
   const { id, title, summary, vocabulary, steps } = definition;
   return {
-    ...{ id, title, summary },
+    id,
+    title,
+    summary,
     inputs: { tokens: { type: 'i32', shape: [steps + 1], below: vocabulary } },
     predictions: steps,
     metric: perplexity,

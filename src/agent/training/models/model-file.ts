@@ -103,7 +103,9 @@ function guarded(model: Model, name: string): Model {
   const { head, layers } = model;
   // The whole model's objective is made of these.
   return layered({
-    ...{ ...model, metric, tensors },
+    ...model,
+    metric,
+    tensors,
     layers: layers.map((layer) => ({ ...layer, apply: guard(layer.apply) })),
     head: { ...head, objective: guard(head.objective) },
   });

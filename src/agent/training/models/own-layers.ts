@@ -22,13 +22,17 @@ export function layeredClassifier(
   const { classes, id, inputLength, summary, title } = definition;
   const layers = definition.layers.map((layer, i): FieldLayer => ({
     // One by one: a layer may be of a class.
-    ...{ name: layer.name, tensors: layer.tensors, output: layer.output },
+    name: layer.name,
+    tensors: layer.tensors,
+    output: layer.output,
     fields: i === 0 ? ['inputs'] : [],
     apply: (jax, parameters, values, { inputs }) =>
       layer.apply(jax, parameters, values ?? inputs!),
   }));
   return layered({
-    ...{ id, title, summary },
+    id,
+    title,
+    summary,
     ...classifierKind(inputLength, classes),
     ...ofLayers(layers),
   });
@@ -41,7 +45,12 @@ export function layeredModel(
 ): LayeredModel {
   const { head, id, inputs, layers, predictions = 1, summary, title } = definition;
   return layered({
-    ...{ id, title, summary, inputs, predictions, metric },
+    id,
+    title,
+    summary,
+    inputs,
+    predictions,
+    metric,
     ...ofLayers(layers),
     head: {
       fields: head.fields ?? [],
@@ -70,7 +79,9 @@ function checkedLayer(layer: FieldLayer, before: FieldLayer | undefined): ModelL
   const rows = rowLength({ shape: output.slice(0, -1) });
   const width = output.at(-1)!;
   return {
-    ...{ name, fields, output: { rows, width } },
+    name,
+    fields,
+    output: { rows, width },
     tensors: tensors.map((one) => (typeof one === 'string' ? one : one.name)),
     apply({ jax, samples, parameters, fields: taken }, values) {
       const given = values && unfolded(values, samples, before!);

@@ -40,14 +40,16 @@ export const resnet20 = resnet({
   id: 'resnet-20',
   title: 'ResNet-20',
   summary: 'Residual network of 20 layers for images of 32×32, 269,722 parameters',
-  ...{ blocks: 3, ...cifar },
+  blocks: 3,
+  ...cifar,
 });
 
 export const resnet110 = resnet({
   id: 'resnet-110',
   title: 'ResNet-110',
   summary: 'Residual network of 110 layers for images of 32×32, 1,727,962 parameters',
-  ...{ blocks: 18, ...cifar },
+  blocks: 18,
+  ...cifar,
 });
 
 export const resnet18 = resnet({
@@ -55,7 +57,10 @@ export const resnet18 = resnet({
   title: 'ResNet-18',
   summary:
     'Wide residual network of 18 layers for images of 32×32, 11,000,138 parameters',
-  ...{ blocks: 2, channels: [64, 128, 256, 512], width: 32, classes: 10 },
+  blocks: 2,
+  channels: [64, 128, 256, 512],
+  width: 32,
+  classes: 10,
 });
 
 export function resnet(
@@ -66,7 +71,12 @@ export function resnet(
   const last = definition.channels.at(-1)!;
   const blocks = blocksOf(definition);
   return imageClassifier({
-    ...{ id, title, summary, width, classes, channels: COLOURS },
+    id,
+    title,
+    summary,
+    width,
+    classes,
+    channels: COLOURS,
     tensors: [
       ...convolutionTensors('stem', COLOURS, stem),
       ...blocks.flatMap(({ name, inputs, outputs }) => [

@@ -62,7 +62,11 @@ export function splitModel(
   return chains.map((layers, index) => {
     const head = index === count - 1 ? model.head : undefined;
     return {
-      ...{ index, count, layers, head, shared },
+      index,
+      count,
+      layers,
+      head,
+      shared,
       tensors: placed.filter(({ tensor }) => users(tensor.name)[0] === index),
       fields: fieldsOf(model, layers, head),
       before: chains[index - 1]?.at(-1)!.output,

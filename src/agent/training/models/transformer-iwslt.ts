@@ -11,6 +11,11 @@ export const transformerIwslt = transformerTranslator({
   id: 'transformer-iwslt',
   title: 'Transformer 6+6',
   summary: 'Encoder and decoder of 6 layers each, 512 wide, 39,469,056 parameters',
-  ...{ sourceVocabulary: 8848, targetVocabulary: 6632, layers: 6 },
-  ...{ width: 512, heads: 4, inner: 1024, norm: 'after' },
+  sourceVocabulary: 8848,
+  targetVocabulary: 6632,
+  layers: 6,
+  width: 512,
+  heads: 4,
+  inner: 1024,
+  norm: 'after',
 });

@@ -41,21 +41,28 @@ export function transformerLanguageModel(
   const pass = ({ jax, parameters, samples: rows }: LayerCall) =>
     new TransformerPass({ jax, shape: definition, parameters, rows });
   return layered({
-    ...{ id, title, summary },
+    id,
+    title,
+    summary,
     inputs: { tokens: { type: 'i32', shape: [steps + 1], below: vocabulary } },
     predictions: steps,
     metric: perplexity,
     tensors: [embedding, ...ofLayers.flat(), ...ofNorm],
     layers: [
       {
-        ...{ name: 'embedding', tensors: [embedding.name], fields: ['tokens'], output },
+        name: 'embedding',
+        tensors: [embedding.name],
+        fields: ['tokens'],
+        output,
         apply(call) {
           const own = pass(call);
           return own.embed(call.fields.tokens!.slice([], [0, steps]), own.take());
         },
       },
       ...ofLayers.map((tensors, layer): ModelLayer => ({
-        ...{ name: `layer${layer + 1}`, fields: [], output },
+        name: `layer${layer + 1}`,
+        fields: [],
+        output,
         tensors: tensors.map(({ name }) => name),
         apply(call, values) {
           const mask = causalMask(call.jax, steps);
@@ -65,7 +72,9 @@ export function transformerLanguageModel(
         },
       })),
       {
-        ...{ name: 'scores', fields: [], output: { rows: steps, width: vocabulary } },
+        name: 'scores',
+        fields: [],
+        output: { rows: steps, width: vocabulary },
         tensors: [...ofNorm.map(({ name }) => name), embedding.name],
         apply(call, values) {
           const { numpy } = call.jax;

@@ -8,6 +8,11 @@ export const transformerSeq2seq = transformerTranslator({
   id: 'transformer-seq2seq',
   title: 'Transformer, encoder and decoder',
   summary: 'Sequence to sequence: 2+2 layers, 64 wide, 16 tokens, 169,728 parameters',
-  ...{ sourceVocabulary: 16, targetVocabulary: 16, layers: 2 },
-  ...{ width: 64, heads: 4, inner: 128, norm: 'before' },
+  sourceVocabulary: 16,
+  targetVocabulary: 16,
+  layers: 2,
+  width: 64,
+  heads: 4,
+  inner: 128,
+  norm: 'before',
 });

@@ -8,6 +8,11 @@ export const transformerSmall = transformerLanguageModel({
   id: 'transformer-small',
   title: 'Transformer, small',
   summary: 'Language model of 256 tokens: 2 layers, 128 wide, 429,568 parameters',
-  ...{ vocabulary: 256, layers: 2, steps: 64 },
-  ...{ width: 128, heads: 4, inner: 512, norm: 'before' },
+  vocabulary: 256,
+  layers: 2,
+  steps: 64,
+  width: 128,
+  heads: 4,
+  inner: 512,
+  norm: 'before',
 });

@@ -44,7 +44,9 @@ export function transformerTranslator(
     ...(definition.norm === 'before' ? normTensors(`${name}.norm`, definition) : []),
   ];
   return {
-    ...{ id, title, summary },
+    id,
+    title,
+    summary,
     inputs: {
       source: { type: 'i32', shape: ['any'], below: sourceVocabulary },
       target: { type: 'i32', shape: ['any'], below: targetVocabulary },

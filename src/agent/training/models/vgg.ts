@@ -35,7 +35,8 @@ export const vgg16 = vgg({
     [512, 512, 512],
     [512, 512, 512],
   ],
-  ...{ width: 32, classes: 10 },
+  width: 32,
+  classes: 10,
 });
 
 export function vgg(
@@ -51,7 +52,12 @@ export function vgg(
   );
   const last = layers.at(-1)!.outputs;
   return imageClassifier({
-    ...{ id, title, summary, width, classes, channels: COLOURS },
+    id,
+    title,
+    summary,
+    width,
+    classes,
+    channels: COLOURS,
     tensors: [
       ...layers.flatMap(({ name, outputs }, i) => {
         const fanIn = OFFSETS * (layers[i - 1]?.outputs ?? COLOURS);

@@ -52,8 +52,15 @@ function adamWith(id: string, decoupled: boolean): Optimizer {
       const [mean, square] = state;
       const [ofMean, ofRoot] = step.factors;
       kernels.optimization.adam(weights, mean!, square!, gradient, {
-        ...{ factor, rate, weightDecay, decoupled, beta1, beta2, epsilon },
-        ...{ ofMean: ofMean!, ofRoot: ofRoot! },
+        factor,
+        rate,
+        weightDecay,
+        decoupled,
+        beta1,
+        beta2,
+        epsilon,
+        ofMean: ofMean!,
+        ofRoot: ofRoot!,
       });
     },
   };

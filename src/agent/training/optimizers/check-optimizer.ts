@@ -48,5 +48,6 @@ export function checkOptimizer(optimizer: Optimizer, given: Given): void {
 
 const idle = (option: string, message: string, { next } = { next: 'Remove it.' }) =>
   inputError('OPTIMIZER_OPTION_IDLE', message, {
-    ...{ place: `optimizer.${option}`, next },
+    place: `optimizer.${option}`,
+    next,
   });

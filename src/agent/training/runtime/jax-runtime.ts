@@ -83,11 +83,9 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
       ? await findRankAdapter(wanted === 'webgpu', rankOnMachine)
       : 'the machine has no GPU';
   const { backend, why } = chooseBackend({
-    ...{
-      wanted,
-      found: search,
-      sharers: rankOnMachine.share ? 1 : rankOnMachine.ranks,
-    },
+    wanted,
+    found: search,
+    sharers: rankOnMachine.share ? 1 : rankOnMachine.ranks,
     unavailable: gpuUnavailable,
   });
   const found =

@@ -69,13 +69,15 @@ export function syntheticWorkload(workload: Workload): SyntheticWorkload {
   const { batchPerRank, dataset, synthetic } = workload;
   if (dataset !== noDataEntry.id) {
     throw inputError('MODEL_DATASET_MISMATCH', `${SYNTHETIC} takes no data`, {
-      ...{ place: 'workload.dataset', next: `Set it to ${noDataEntry.id}.` },
+      place: 'workload.dataset',
+      next: `Set it to ${noDataEntry.id}.`,
     });
   }
   const idle = IDLE.find((key) => workload[key] !== undefined);
   if (idle !== undefined) {
     throw inputError('SYNTHETIC_INVALID', `${SYNTHETIC} does not use ${idle}`, {
-      ...{ place: `workload.${idle}`, next: 'Remove it.' },
+      place: `workload.${idle}`,
+      next: 'Remove it.',
     });
   }
   const layers = layersOf(synthetic);
@@ -108,7 +110,8 @@ function layersOf(synthetic: SyntheticSpec | undefined): readonly ProfileLayer[]
   if (layers !== undefined) {
     if (profile === undefined) return plainLayers(layers);
     throw inputError('SYNTHETIC_INVALID', 'both a profile and layers are given', {
-      ...{ place: 'workload.synthetic', next: 'Remove one of them.' },
+      place: 'workload.synthetic',
+      next: 'Remove one of them.',
     });
   }
   if (profile === undefined) {

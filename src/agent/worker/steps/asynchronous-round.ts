@@ -121,7 +121,9 @@ export class AsynchronousRound {
     this.#order.pushed(iteration);
     const next = this.#order.next();
     const pushing = engine.call('push', {
-      ...{ iteration, lr: learningRate(iteration), gradient: thread.gradient },
+      iteration,
+      lr: learningRate(iteration),
+      gradient: thread.gradient,
       asks: next === undefined ? undefined : { iteration: next, into: thread.weights },
       inspects: inspects(iteration),
     });
@@ -141,7 +143,13 @@ export class AsynchronousRound {
     const idle = ended - computed - push.profile.wall;
     const waits = threads.length > 1 ? [waited(Math.max(0, idle))] : [];
     this.#pushed.set(iteration, {
-      ...{ gradient, push, thread: index, staleness, waits, began, ended },
+      gradient,
+      push,
+      thread: index,
+      staleness,
+      waits,
+      began,
+      ended,
     });
     if (asked?.begun !== undefined) {
       this.#begins(asked.iteration);
@@ -194,5 +202,8 @@ const answered = (
 
 /** Waiting time as a profile. */
 export const waited = (wait: number): ExchangeProfile => ({
-  ...{ phases: { ...zeroPhases(), wait }, waitedFor: {}, overlapped: 0, wall: wait },
+  phases: { ...zeroPhases(), wait },
+  waitedFor: {},
+  overlapped: 0,
+  wall: wait,
 });

@@ -78,7 +78,9 @@ export class AsynchronousSteps implements Steps {
     const wall = ended - began;
     return {
       ...gradient,
-      ...{ apply, averages, staleness },
+      apply,
+      averages,
+      staleness,
       exchange: exchanged(push, met),
       ...(this.#threads!.length > 1 ? { thread } : {}),
       drained: push.drained,
@@ -100,7 +102,9 @@ export class AsynchronousSteps implements Steps {
     const settings = { ...served, momentum, nesterov, weightDecay };
     const { until } = await engine.call('serve', { iteration, settings, weights });
     return new AsynchronousRound({
-      ...{ engine, requireFinite, threads },
+      engine,
+      requireFinite,
+      threads,
       first: iteration,
       staleness: served.staleness,
       meetsBefore: (next) => next === until || this.#meetsBefore(next),
@@ -118,7 +122,8 @@ export class AsynchronousSteps implements Steps {
     });
     return [
       {
-        ...{ weights, gradient: undefined },
+        weights,
+        gradient: undefined,
         compute: (iteration) =>
           computeFrom(trainer, arena, { weights, gradient }, iteration),
       },

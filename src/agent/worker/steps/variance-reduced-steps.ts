@@ -81,7 +81,8 @@ export class VarianceReducedSteps implements Steps {
       apply: performance.now() - applying,
       exchange,
       averages: full.averages,
-      ...{ staleness: 0, elsewhere: 0 },
+      staleness: 0,
+      elsewhere: 0,
     };
   }
 

@@ -67,7 +67,8 @@ function plotOf(chart: Chart): Plot {
         };
   const scaleY = axisScale(chart.y, heights, chart.kind === 'bars');
   return {
-    ...{ scaleX, scaleY },
+    scaleX,
+    scaleY,
     x: (value) => round(LEFT + scaleX.place(value) * (WIDTH - LEFT - RIGHT)),
     y: (value) =>
       round(HEIGHT - BOTTOM - scaleY.place(value) * (HEIGHT - TOP - BOTTOM)),

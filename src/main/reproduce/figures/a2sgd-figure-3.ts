@@ -37,15 +37,20 @@ interface Training {
 
 const LAPTOP: Training = {
   workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 16 },
-  ...{ lr: 0.1, warmupIterations: 30, iterations: 300, evaluateEvery: 25 },
+  lr: 0.1,
+  warmupIterations: 30,
+  iterations: 300,
+  evaluateEvery: 25,
 };
 
 /** Iterations of one pass over 60,000 images, 8 × 128 at a time. */
 const EPOCH = 58;
 const PAPER: Training = {
   workload: { model: 'fnn3', dataset: 'mnist', batchPerRank: 128 },
-  ...{ lr: 0.01, warmupIterations: 5 * EPOCH },
-  ...{ iterations: 30 * EPOCH, evaluateEvery: EPOCH },
+  lr: 0.01,
+  warmupIterations: 5 * EPOCH,
+  iterations: 30 * EPOCH,
+  evaluateEvery: EPOCH,
 };
 
 const casesOf = ({ lr, warmupIterations, ...training }: Training): readonly Case[] =>
@@ -55,8 +60,11 @@ const casesOf = ({ lr, warmupIterations, ...training }: Training): readonly Case
     spec: {
       world: { ranks: 8 },
       optimizer: {
-        ...{ kind: 'sgd', lr, momentum: 0 },
-        ...{ schedule: 'polynomial', warmupIterations },
+        kind: 'sgd',
+        lr,
+        momentum: 0,
+        schedule: 'polynomial',
+        warmupIterations,
       },
       exchange,
       ...training,

@@ -32,8 +32,12 @@ const METHODS: readonly {
     name: 'QSGD',
     theirs: '2.8n + 32',
     exchange: (n) => ({
-      ...{ method: 'qsgd', levels: Math.round(Math.sqrt(n)), bucket: n, scale: 'l2' },
-      ...{ coding: 'elias', minElements: 0 },
+      method: 'qsgd',
+      levels: Math.round(Math.sqrt(n)),
+      bucket: n,
+      scale: 'l2',
+      coding: 'elias',
+      minElements: 0,
     }),
   },
   {

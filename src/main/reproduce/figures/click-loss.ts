@@ -73,7 +73,9 @@ export const clickTraining = (
   batchPerRank: number,
 ) => ({
   workload: { ...workload, batchPerRank },
-  ...{ optimizer, iterations, evaluateEvery: 0 },
+  optimizer,
+  iterations,
+  evaluateEvery: 0,
 });
 
 /** Measured on the test set after the last iteration. */

@@ -57,7 +57,8 @@ function casesOf(training: object): readonly Case[] {
       iterations: ITERATIONS,
       world: { ranks: RANKS },
       exchange: {
-        ...{ method: 'dct', lifeSpan },
+        method: 'dct',
+        lifeSpan,
         ratio: Number((1 - percent / 100).toPrecision(6)),
         layers: [{ match: 'embedding', method: 'nonzero' }],
       },

@@ -40,7 +40,9 @@ function caseOf(id: string, label: string, method: Record<string, unknown>): Cas
       world: { ranks: 2 },
       optimizer: { kind: 'adagrad', lr: 0.02 },
       exchange: {
-        ...{ ...method, collective: 'parameter-server', servers: 1 },
+        ...method,
+        collective: 'parameter-server',
+        servers: 1,
         layers: [{ match: 'embedding', method: 'nonzero' }],
       },
       network: { bandwidth: '1 Gbit/s', latency: '50 µs' },

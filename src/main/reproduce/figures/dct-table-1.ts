@@ -59,7 +59,10 @@ const ROWS = [...THRESHOLDS, ...CONTROLS];
 
 function thresholds(workers: number, percent: number, theirs: number): Sparse {
   return {
-    ...{ id: `mp${workers}-${percent}`, workers, percent, theirs },
+    id: `mp${workers}-${percent}`,
+    workers,
+    percent,
+    theirs,
     method: 'dct-mp',
     name: `${workers} workers at ${percent} %`,
     at: `with ${workers} workers at ${percent} %`,
@@ -69,7 +72,12 @@ function thresholds(workers: number, percent: number, theirs: number): Sparse {
 
 function control(method: string, category: string, at: string, theirs: number): Sparse {
   return {
-    ...{ id: category, method, category, theirs, workers: 2, percent: 90 },
+    id: category,
+    method,
+    category,
+    theirs,
+    workers: 2,
+    percent: 90,
     name: `${method} at 90 %`,
     at: `${at} at 90 %`,
   };

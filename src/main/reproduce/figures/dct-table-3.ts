@@ -44,7 +44,9 @@ const ROWS = [...FREE, COSTLY, BESIDE].toSorted(
 
 function hybrid(stages: number, percent: number, theirs?: number): Hybrid {
   return {
-    ...{ id: `hybrid${stages}-${percent}`, stages, percent },
+    id: `hybrid${stages}-${percent}`,
+    stages,
+    percent,
     name: `${stages} stages at ${percent} %`,
     at: `with ${stages} stages at ${percent} %`,
     ...(theirs === undefined ? {} : { theirs }),

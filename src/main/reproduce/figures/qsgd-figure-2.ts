@@ -29,12 +29,16 @@ interface Network {
   readonly products: number;
 }
 const ALEXNET: Network = {
-  ...{ id: 'alexnet', name: 'AlexNet' },
-  ...{ parameters: 61_100_840, products: 714_188_480 },
+  id: 'alexnet',
+  name: 'AlexNet',
+  parameters: 61_100_840,
+  products: 714_188_480,
 };
 const RESNET: Network = {
-  ...{ id: 'resnet-50', name: 'ResNet-50' },
-  ...{ parameters: 25_557_032, products: 4_089_184_256 },
+  id: 'resnet-50',
+  name: 'ResNet-50',
+  parameters: 25_557_032,
+  products: 4_089_184_256,
 };
 const NETWORKS = [ALEXNET, RESNET];
 
@@ -64,10 +68,13 @@ const cases: readonly Case[] = NETWORKS.flatMap((network) =>
       label: `${network.name}, ${ranks} ranks, ${width.name}`,
       spec: {
         workload: {
-          ...{ model: 'synthetic-gradient', dataset: 'none', batchPerRank: 1 },
+          model: 'synthetic-gradient',
+          dataset: 'none',
+          batchPerRank: 1,
           synthetic: {
             layers: [Math.round(network.parameters / SMALLER)],
-            ...{ computeMs: computeMs(network, ranks), overlap: 0 },
+            computeMs: computeMs(network, ranks),
+            overlap: 0,
           },
         },
         world: { ranks },

@@ -28,7 +28,10 @@ const ALL = [
     id: CONTROL,
     name: '1 level, ℓ₂',
     exchange: {
-      ...{ method: 'qsgd', levels: 1, scale: 'l2', bucket: 16_384 },
+      method: 'qsgd',
+      levels: 1,
+      scale: 'l2',
+      bucket: 16_384,
       minElements: 0,
     },
   },
@@ -46,8 +49,12 @@ const PAPER = {
   workload: { model: 'resnet-110', dataset: 'cifar-10', batchPerRank: 32 },
   world: { ranks: 8 },
   optimizer: {
-    ...{ kind: 'sgd', lr: 0.1, momentum: 0.9, weightDecay: 0.0001 },
-    ...{ schedule: 'step', decayAt: [80 * EPOCH, 120 * EPOCH] },
+    kind: 'sgd',
+    lr: 0.1,
+    momentum: 0.9,
+    weightDecay: 0.0001,
+    schedule: 'step',
+    decayAt: [80 * EPOCH, 120 * EPOCH],
     // The network's authors found 0.1 too large for ResNet-110 at the start.
     warmupIterations: EPOCH,
   },

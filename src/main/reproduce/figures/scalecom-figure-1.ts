@@ -36,8 +36,10 @@ const cases: readonly Case[] = METHODS.flatMap(({ id, name }) =>
       world: { ranks: workers },
       optimizer: { kind: 'sgd', lr: 0.1, momentum: 0 },
       exchange: {
-        ...{ method: id, ratio: Number((1 / COMPRESSION).toPrecision(4)) },
-        ...{ collective: 'parameter-server', servers: 1 },
+        method: id,
+        ratio: Number((1 / COMPRESSION).toPrecision(4)),
+        collective: 'parameter-server',
+        servers: 1,
       },
       iterations: 12,
       evaluateEvery: 0,

@@ -39,17 +39,23 @@ interface Setting {
 const atLowRate = (workers: number): Setting => ({
   id: `low-p${workers}`,
   label: `rate ${LOW}, ${workers} workers`,
-  ...{ workers, lr: LOW, beta: 1 },
+  workers,
+  lr: LOW,
+  beta: 1,
 });
 const HIGH_RATE: Setting = {
   id: 'high',
   label: `rate ${HIGH}, ${STANDARD} workers`,
-  ...{ workers: STANDARD, lr: HIGH, beta: 1 },
+  workers: STANDARD,
+  lr: HIGH,
+  beta: 1,
 };
 const FILTERED: Setting = {
   id: 'filtered',
   label: `rate ${HIGH}, β = ${FILTER}, ${STANDARD} workers`,
-  ...{ workers: STANDARD, lr: HIGH, beta: FILTER },
+  workers: STANDARD,
+  lr: HIGH,
+  beta: FILTER,
 };
 const LOW_RATE = atLowRate(STANDARD);
 const SETTINGS: readonly Setting[] = [...WORKERS.map(atLowRate), HIGH_RATE, FILTERED];
@@ -66,7 +72,10 @@ const casesOf = (workload: object, buckets: object = {}): readonly Case[] =>
       world: { ranks: workers },
       optimizer: { kind: 'sgd', lr, momentum: 0 },
       exchange: {
-        ...{ method: 'scalecom', ratio: 0.001, beta, diagnosticsEvery: EVERY },
+        method: 'scalecom',
+        ratio: 0.001,
+        beta,
+        diagnosticsEvery: EVERY,
         ...buckets,
       },
       iterations: ITERATIONS,

@@ -33,7 +33,9 @@ const casesOf = (workload: object, buckets: object = {}): readonly Case[] =>
       world: { ranks: workers },
       optimizer: { kind: 'sgd', lr: 0.1, momentum: 0 },
       exchange: {
-        ...{ method: 'scalecom', ratio: 1 / COMPRESSION, diagnosticsEvery: 1 },
+        method: 'scalecom',
+        ratio: 1 / COMPRESSION,
+        diagnosticsEvery: 1,
         ...buckets,
       },
       iterations: ITERATIONS,

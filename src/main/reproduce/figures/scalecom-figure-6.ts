@@ -52,7 +52,9 @@ interface Setting {
 }
 
 const setting = (workers: number, samples: number, power: number): Setting => ({
-  ...{ workers, samples, power },
+  workers,
+  samples,
+  power,
 });
 /** The settings of Figures 6a and 6b, which share one. */
 const BATCHES = POWERS.flatMap((power) =>

@@ -63,7 +63,9 @@ export const scaleCom = (id: string, name: string, beta: number): Variant => ({
   id,
   name,
   exchange: (compression) => ({
-    ...{ method: 'scalecom', ratio: Number((1 / compression).toPrecision(4)), beta },
+    method: 'scalecom',
+    ratio: Number((1 / compression).toPrecision(4)),
+    beta,
     // At most a tenth of the training, as in the paper.
     warmupIterations: WARM_UP,
   }),
@@ -86,8 +88,12 @@ export const casesOf = (
         workload,
         world: { ranks },
         optimizer: {
-          ...{ kind: 'sgd', lr: (lr * ranks) / STANDARD, momentum: 0.9 },
-          ...{ schedule: 'cosine', warmupIterations: WARM_UP, ...optimizer },
+          kind: 'sgd',
+          lr: (lr * ranks) / STANDARD,
+          momentum: 0.9,
+          schedule: 'cosine',
+          warmupIterations: WARM_UP,
+          ...optimizer,
         },
         exchange: exchange(compression),
         iterations,

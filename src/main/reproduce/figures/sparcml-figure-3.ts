@@ -60,7 +60,9 @@ const casesOf = (elements: number, network: object): readonly Case[] => [
         idOf(collective, ratio),
         `${collective}, ${percent(ratio)}`,
         {
-          ...{ method: 'topk', ratio, collective },
+          method: 'topk',
+          ratio,
+          collective,
         },
         elements,
         network,

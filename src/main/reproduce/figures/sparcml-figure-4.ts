@@ -41,7 +41,8 @@ const largest = (k: number, of: number, quantize?: object): Readonly<Variant> =>
 const FOUR_BITS = { bits: 4, bucket: 512 };
 
 const CLASSIFIER = {
-  ...{ id: 'classifier', name: 'classifier' },
+  id: 'classifier',
+  name: 'classifier',
   variants: [
     dense,
     largest(16, 512, FOUR_BITS),
@@ -55,14 +56,18 @@ const CLASSIFIER = {
   },
 };
 const LANGUAGE = {
-  ...{ id: 'lstm', name: 'LSTM' },
+  id: 'lstm',
+  name: 'LSTM',
   variants: [dense, largest(2, 512), { ...largest(1, 32_768), id: CONTROL }],
   settings: {
     workload: { model: 'lstm-small', dataset: 'sentences', batchPerRank: 16 },
     world: { ranks: 2 },
     optimizer: {
-      ...{ kind: 'sgd', lr: 0.5, momentum: 0.9 },
-      ...{ clipNorm: 1, warmupIterations: 20 },
+      kind: 'sgd',
+      lr: 0.5,
+      momentum: 0.9,
+      clipNorm: 1,
+      warmupIterations: 20,
     },
   },
 };

@@ -39,7 +39,11 @@ const row = (
   return {
     id: `${net}-${name.toLowerCase()}-${short.toLowerCase()}`,
     name: `${net}, ${name}, ${short}`,
-    ...{ data: name, net, model, features, theirs },
+    data: name,
+    net,
+    model,
+    features,
+    theirs,
   };
 };
 type Row = ReturnType<typeof row>;
@@ -81,9 +85,11 @@ function paper({ net, theirs: { dimension, file, samples } }: Row) {
   const training = samples - Math.floor(samples / 10);
   return {
     workload: {
-      ...{ dataset: 'svmlight', data: file },
+      dataset: 'svmlight',
+      data: file,
       // Numbered from 1.
-      ...{ features: dimension + 1, batchPerRank: FULL_BATCH },
+      features: dimension + 1,
+      batchPerRank: FULL_BATCH,
     },
     ...(net === 'slow' ? { network: GIGABIT } : {}),
     iterations: FROM + Math.ceil(training / RANKS / FULL_BATCH),

@@ -163,7 +163,12 @@ async function resolveHost(
   const home = homeOf(options);
   const environment = options.environment ?? process.env;
   const context: ExpansionContext = {
-    ...{ name, host, port, user, home, environment },
+    name,
+    host,
+    port,
+    user,
+    home,
+    environment,
     alias: hostKeyAlias ?? name,
     localUser: os.userInfo().username,
   };
@@ -184,7 +189,9 @@ async function resolveHost(
   const globalKnownHosts = paths('globalknownhostsfile');
   const target = sshTarget(
     {
-      ...{ host, port, user },
+      host,
+      port,
+      user,
       ...(name === host ? {} : { alias: name }),
       ...identitiesOf(values.get('identityfile'), expand, options, home),
       identitiesOnly: options.identitiesOnly ?? isYes(first('identitiesonly')),
@@ -243,7 +250,8 @@ async function resolveJumps(
   for (const [index, jump] of parseJumps(text).entries()) {
     const options: ResolveOptions = {
       ...resolving.options,
-      ...{ identities: undefined, identitiesOnly: undefined },
+      identities: undefined,
+      identitiesOnly: undefined,
       jump: index === 0 ? undefined : 'none',
     };
     jumps.push(await resolveHost(jump, { ...resolving, options }, behind));
