@@ -54,21 +54,25 @@ describe.skipIf(!canHaveEqualGpus)('a machine with two equal GPUs', () => {
     expect(ofType(command.records, 'done')[0]).toMatchObject({ consistent: true });
   });
 
-  test('refuses more ranks than GPUs, unless they may share', async () => {
-    const { code, stderr } = await start('world.ranks=3').finished;
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/GPU_SHARED/);
-    expect(stderr).toMatch(/3 ranks of one machine would share 2 GPUs \(SwiftShader/);
-    expect(stderr).toMatch(/Use at most 2 ranks on this machine/);
+  test(
+    'refuses more ranks than GPUs, unless they may share',
+    { tags: 'soak' },
+    async () => {
+      const { code, stderr } = await start('world.ranks=3').finished;
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/GPU_SHARED/);
+      expect(stderr).toMatch(/3 ranks of one machine would share 2 GPUs \(SwiftShader/);
+      expect(stderr).toMatch(/Use at most 2 ranks on this machine/);
 
-    const command = start('world.ranks=3', 'world.shareGpu=true');
-    expect(await command.finished).toMatchObject({ code: 0 });
-    expect(taken(command)).toMatchObject([
-      { rank: 0, bus: gpus.busId('3b'), opened: ['3b'] },
-      { rank: 1, bus: gpus.busId('41'), opened: ['41'] },
-      { rank: 2, bus: gpus.busId('3b'), opened: ['3b'] },
-    ]);
-  });
+      const command = start('world.ranks=3', 'world.shareGpu=true');
+      expect(await command.finished).toMatchObject({ code: 0 });
+      expect(taken(command)).toMatchObject([
+        { rank: 0, bus: gpus.busId('3b'), opened: ['3b'] },
+        { rank: 1, bus: gpus.busId('41'), opened: ['41'] },
+        { rank: 2, bus: gpus.busId('3b'), opened: ['3b'] },
+      ]);
+    },
+  );
 
   test(
     'gives a second run what the first has not taken, and no third run any',

@@ -41,7 +41,7 @@ async function useAndLeave({ node, base }: Machine): Promise<void> {
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
 describe('login shells', () => {
-  test('one that prints at every start, without SFTP', async () => {
+  test('one that prints at every start, without SFTP', { tags: 'soak' }, async () => {
     const noise = 'echo "Welcome to box"; echo gradwire-; printf "no newline"';
     await using machine = await Machine.start(home(), {
       ...{ shellStart: noise, banner: 'Authorised use only\n', sftp: false },

@@ -129,7 +129,7 @@ test('what is not finite is reduced as it is, and said', async () => {
   expect([...result(1)]).toEqual([2, NaN, Infinity, 6]);
 });
 
-test('sums within the given nodes, then between them', async () => {
+test('sums within the given nodes, then between them', { tags: 'soak' }, async () => {
   const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 6000, 0.03));
   put(vectors);
   const places = [5, 2, 5];
@@ -148,7 +148,7 @@ test('sums within the given nodes, then between them', async () => {
   }
 });
 
-test('the same bits on all ranks and in two runs', async () => {
+test('the same bits on all ranks and in two runs', { tags: 'soak' }, async () => {
   put(Array.from({ length: 3 }, (_, rank) => floats(rank, 4001, 0.1)));
   const ids = effort({
     quick: ['ssar-split-allgather'],

@@ -86,22 +86,26 @@ describe.each([
     },
   );
 
-  it('has them through a switch to servers, to more of them, and back', async () => {
-    const seen = await train({ ...exchange, collective: flat }, [
-      { at: 8, change: { collective } },
-      { at: 15, change: { servers: RANKS } },
-      { at: 22, change: { collective: flat } },
-    ]);
-    expectSameLosses(seen, expected);
-    expect(
-      seen.switches.map(({ fence, to }) => [fence, to.collective, to.servers]),
-    ).toEqual([
-      [8, collective, 1],
-      [15, collective, RANKS],
-      [22, flat, undefined],
-    ]);
-    for (const record of seen.switches) {
-      expect(record).toMatchObject({ residual, state: 'none' });
-    }
-  });
+  it(
+    'has them through a switch to servers, to more of them, and back',
+    { tags: 'soak' },
+    async () => {
+      const seen = await train({ ...exchange, collective: flat }, [
+        { at: 8, change: { collective } },
+        { at: 15, change: { servers: RANKS } },
+        { at: 22, change: { collective: flat } },
+      ]);
+      expectSameLosses(seen, expected);
+      expect(
+        seen.switches.map(({ fence, to }) => [fence, to.collective, to.servers]),
+      ).toEqual([
+        [8, collective, 1],
+        [15, collective, RANKS],
+        [22, flat, undefined],
+      ]);
+      for (const record of seen.switches) {
+        expect(record).toMatchObject({ residual, state: 'none' });
+      }
+    },
+  );
 });

@@ -181,40 +181,44 @@ describe('what a stage records', () => {
 });
 
 describe('a switch in mid-run', () => {
-  test('changes what passes, and the method of gradients, of all stages', async () => {
-    const { done, iterations, records } = await run(
-      ['world.ranks=4', split('layer1'), 'exchange.activations.method=dct-mp'],
-      [
-        '5:activations=null',
-        '10:activations.method=topk-backward,activations.sparsity=0.5,method=topk',
-        '15:activations.method=gaussian-sketch,collective=sparse-ring',
-      ],
-    );
-    expect(
-      ofType(records, 'switch').map(({ fence, to }) => [fence, to.activations]),
-    ).toEqual([
-      [5, undefined],
-      [10, { method: 'topk-backward', sparsity: 0.5 }],
-      [15, { method: 'gaussian-sketch', sparsity: 0.5 }],
-    ]);
-    const sent = (at: number, rank: number) =>
-      iterations.find((one) => one.iteration === at && one.rank === rank)!.activations!
-        .payload;
-    const bits = 16 * (WIDTH / 8);
-    expect([sent(4, 0), sent(4, 1)]).toEqual([4 * 16 * 20 + bits, 4 * 16 * 20]);
-    expect([sent(5, 2), sent(5, 3)]).toEqual([DENSE, DENSE]);
-    // Pairs of an index and a value: half of the values is as much as all of them.
-    expect([sent(10, 0), sent(10, 1)]).toEqual([DENSE, DENSE]);
-    expect([sent(15, 0), sent(15, 1)]).toEqual([DENSE / 2, DENSE]);
-    const dropped = ofType(records, 'notice').filter(
-      ({ code }) => code === 'ACTIVATION_RESIDUAL_DROPPED',
-    );
-    expect(dropped.map(({ rank }) => rank)).toEqual([1]);
-    expect(done).toMatchObject({ consistent: true, iterations: 20 });
-    expect(new Set(iterations.slice(-4).map(({ epoch }) => epoch))).toEqual(
-      new Set([3]),
-    );
-  });
+  test(
+    'changes what passes, and the method of gradients, of all stages',
+    { tags: 'soak' },
+    async () => {
+      const { done, iterations, records } = await run(
+        ['world.ranks=4', split('layer1'), 'exchange.activations.method=dct-mp'],
+        [
+          '5:activations=null',
+          '10:activations.method=topk-backward,activations.sparsity=0.5,method=topk',
+          '15:activations.method=gaussian-sketch,collective=sparse-ring',
+        ],
+      );
+      expect(
+        ofType(records, 'switch').map(({ fence, to }) => [fence, to.activations]),
+      ).toEqual([
+        [5, undefined],
+        [10, { method: 'topk-backward', sparsity: 0.5 }],
+        [15, { method: 'gaussian-sketch', sparsity: 0.5 }],
+      ]);
+      const sent = (at: number, rank: number) =>
+        iterations.find((one) => one.iteration === at && one.rank === rank)!
+          .activations!.payload;
+      const bits = 16 * (WIDTH / 8);
+      expect([sent(4, 0), sent(4, 1)]).toEqual([4 * 16 * 20 + bits, 4 * 16 * 20]);
+      expect([sent(5, 2), sent(5, 3)]).toEqual([DENSE, DENSE]);
+      // Pairs of an index and a value: half of the values is as much as all of them.
+      expect([sent(10, 0), sent(10, 1)]).toEqual([DENSE, DENSE]);
+      expect([sent(15, 0), sent(15, 1)]).toEqual([DENSE / 2, DENSE]);
+      const dropped = ofType(records, 'notice').filter(
+        ({ code }) => code === 'ACTIVATION_RESIDUAL_DROPPED',
+      );
+      expect(dropped.map(({ rank }) => rank)).toEqual([1]);
+      expect(done).toMatchObject({ consistent: true, iterations: 20 });
+      expect(new Set(iterations.slice(-4).map(({ epoch }) => epoch))).toEqual(
+        new Set([3]),
+      );
+    },
+  );
 });
 
 test('a split that does not fit is one line', async () => {

@@ -267,17 +267,21 @@ describe('what is applied, compared with uncompressed', () => {
     },
   );
 
-  it('is a right triangle where one rank sends some of its entries', async () => {
-    const [first] = (
-      await node.train({
-        ...{ iterations: 1, compareEvery: 1, world: { ranks: 1 } },
-        exchange: { method: 'topk', ratio: 0.05 },
-      })
-    ).filter((record) => record.type === 'comparison');
-    // Nothing has been kept back before: what is sent is a projection of the gradient.
-    expect(first!.error! ** 2 + first!.cosine! ** 2).toBeCloseTo(1, 6);
-    expect(first!.cosine).toBeGreaterThan(0.3);
-  });
+  it(
+    'is a right triangle where one rank sends some of its entries',
+    { tags: 'soak' },
+    async () => {
+      const [first] = (
+        await node.train({
+          ...{ iterations: 1, compareEvery: 1, world: { ranks: 1 } },
+          exchange: { method: 'topk', ratio: 0.05 },
+        })
+      ).filter((record) => record.type === 'comparison');
+      // Nothing has been kept back before: what is sent is a projection of the gradient.
+      expect(first!.error! ** 2 + first!.cosine! ** 2).toBeCloseTo(1, 6);
+      expect(first!.cosine).toBeGreaterThan(0.3);
+    },
+  );
 
   it('changes neither training nor bytes', { tags: 'soak' }, async () => {
     const exchange = { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' };
@@ -289,17 +293,21 @@ describe('what is applied, compared with uncompressed', () => {
       expect(bytes.wireSent).toBeLessThan(most);
   });
 
-  it('is reported not to be a gradient if it contains momentum', async () => {
-    const records = await node.train({
-      ...{ iterations: 4, compareEvery: 2, world: { ranks: 2 } },
-      exchange: { method: 'dgc' },
-    });
-    expect(records.filter(({ type }) => type === 'comparison')).toEqual([]);
-    const told = records.filter(
-      (record) => record.type === 'notice' && record.code === 'COMPARISON_SKIPPED',
-    );
-    expect(told).toHaveLength(1);
-  });
+  it(
+    'is reported not to be a gradient if it contains momentum',
+    { tags: 'soak' },
+    async () => {
+      const records = await node.train({
+        ...{ iterations: 4, compareEvery: 2, world: { ranks: 2 } },
+        exchange: { method: 'dgc' },
+      });
+      expect(records.filter(({ type }) => type === 'comparison')).toEqual([]);
+      const told = records.filter(
+        (record) => record.type === 'notice' && record.code === 'COMPARISON_SKIPPED',
+      );
+      expect(told).toHaveLength(1);
+    },
+  );
 });
 
 describe('momentum within the compression', () => {
