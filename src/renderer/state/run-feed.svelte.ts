@@ -75,6 +75,8 @@ export class RunFeed {
   #opening = false;
   #reading: Promise<void> | undefined;
   #readAgain = false;
+  /** Pauses before a window may be read again. */
+  #pauses: readonly ReturnType<typeof setTimeout>[] = [];
   #closed = false;
   /** Epochs around which too little is stored to measure an effect. */
   readonly #unmeasured = new SvelteSet<number>();
@@ -175,6 +177,7 @@ export class RunFeed {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    for (const pause of this.#pauses) clearTimeout(pause);
     this.#stored.close();
     for (const stop of this.#stops) stop();
     this.fast.close();
@@ -242,11 +245,14 @@ export class RunFeed {
     }
     this.#wanted = { ...this.#wanted, [key]: 'read' };
     void this.#readWindow(history, query).finally(() => {
-      setTimeout(() => {
+      if (this.#closed) return;
+      const pause = setTimeout(() => {
+        this.#pauses = this.#pauses.filter((other) => other !== pause);
         const { [key]: state, ...others } = this.#wanted;
         this.#wanted = others;
         if (state === 'again') this.#draw();
       }, WINDOW_PAUSE_MS);
+      this.#pauses = [...this.#pauses, pause];
     });
   }
 

@@ -83,13 +83,18 @@ describe('at the command line', () => {
     const jump = ['--jump', 'x', '--jump', 'me@[fd00::1]:22'];
     succeeded(await nodes('edit', 'box', '--port', '2222', '--label', 'c', ...jump));
     expect(await entry()).toMatchObject({
-      ...{ destination: 'me@127.0.0.1:2222', labels: ['c'], ports: '2000-2010' },
+      destination: 'me@127.0.0.1:2222',
+      labels: ['c'],
+      ports: '2000-2010',
       jump: 'x,me@[fd00::1]:22',
     });
     const unset = ['user', 'jump', '--ports'].flatMap((one) => ['--unset', one]);
     succeeded(await nodes('edit', 'box', '--host', '[fd00::2]', ...unset));
     expect(await entry()).toEqual({
-      ...{ name: 'box', destination: '[fd00::2]:2222', labels: ['c'], identities: [] },
+      name: 'box',
+      destination: '[fd00::2]:2222',
+      labels: ['c'],
+      identities: [],
       runs: [],
     });
     succeeded(await nodes('edit', 'box', '--name', 'hpc', '--slurm', '--nodes', '2'));
@@ -212,7 +217,10 @@ describe('in the app', () => {
   });
 
   const entryAt = ({ port }: SshServer, key: string): NodeEntry => ({
-    ...{ name: 'box', destination: `127.0.0.1:${port}`, identities: [key], labels: [] },
+    name: 'box',
+    destination: `127.0.0.1:${port}`,
+    identities: [key],
+    labels: [],
   });
   const box = async (): Promise<NodeStatus> =>
     (await core.api.nodes()).find(({ entry }) => entry !== undefined)!;
@@ -265,7 +273,9 @@ describe('in the app', () => {
     expect([preflight, checkedAt]).toEqual([undefined, undefined]);
     const checked = core.api.checkNode('box');
     expect(await answer({ type: 'accept' })).toMatchObject({
-      ...{ type: 'host-key', reason: 'unknown', fingerprint: two.fingerprint() },
+      type: 'host-key',
+      reason: 'unknown',
+      fingerprint: two.fingerprint(),
     });
     await answer({ type: 'secrets', answers: [PASSPHRASE] });
     await checked;
@@ -301,7 +311,8 @@ describe('in the app', () => {
       await answer({ type: 'accept' });
       await checked;
       const { id } = await core.api.launch({
-        ...{ name: 'live', workload: { model: 'fnn3', dataset: 'digits' } },
+        name: 'live',
+        workload: { model: 'fnn3', dataset: 'digits' },
         world: { ranks: 2, nodes: ['this-computer', 'box'] },
         ...LASTING_SPEC,
       });

@@ -44,7 +44,9 @@ test(
   async () => {
     // As an app that is there from the first record: nothing is missing for it.
     const entries = await launchScript(node, RUN, {
-      ...{ journalMB: 1, iterations: 1_000_000, onFailure: 'restart' },
+      journalMB: 1,
+      iterations: 1_000_000,
+      onFailure: 'restart',
     });
     const reached = (count: number) =>
       until(
@@ -76,7 +78,8 @@ test(
     const [thinned, ...more] = ofType(first.detail.events, 'thinned');
     expect(more).toEqual([]);
     expect(thinned).toMatchObject({
-      ...{ node: 'this-computer', limitBytes: BOUND },
+      node: 'this-computer',
+      limitBytes: BOUND,
       iterations: { from: 1, every: expect.any(Number) as number },
     });
 

@@ -222,7 +222,8 @@ describe('replicas that drift', () => {
   it('are measured once where they are the same', async () => {
     const { done, evaluations } = await train({
       ...drifting,
-      ...{ exchange: { method: 'none' }, evaluateEvery: 6 },
+      exchange: { method: 'none' },
+      evaluateEvery: 6,
     });
     expect(evaluations).toHaveLength(2);
     for (const { averaged } of evaluations) expect(averaged).toBeUndefined();
@@ -273,7 +274,9 @@ describe('what is applied, compared with uncompressed', () => {
     async () => {
       const [first] = (
         await node.train({
-          ...{ iterations: 1, compareEvery: 1, world: { ranks: 1 } },
+          iterations: 1,
+          compareEvery: 1,
+          world: { ranks: 1 },
           exchange: { method: 'topk', ratio: 0.05 },
         })
       ).filter((record) => record.type === 'comparison');
@@ -298,7 +301,9 @@ describe('what is applied, compared with uncompressed', () => {
     { tags: 'soak' },
     async () => {
       const records = await node.train({
-        ...{ iterations: 4, compareEvery: 2, world: { ranks: 2 } },
+        iterations: 4,
+        compareEvery: 2,
+        world: { ranks: 2 },
         exchange: { method: 'dgc' },
       });
       expect(records.filter(({ type }) => type === 'comparison')).toEqual([]);

@@ -171,7 +171,7 @@ export class DeviceFixedSums implements Disposable {
     return sums;
   }
 
-  /** Returns so many words of a buffer, at least one, as zeros. */
+  /** Returns a buffer of `words` zeros, at least one. */
   #clear(name: 'largest' | 'squares' | 'classes', words: number): BufferRange {
     const length = Math.max(1, words);
     let buffer: GPUBuffer;
