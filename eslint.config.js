@@ -11,6 +11,7 @@ const ownBits = 'a?(cos|sin|tan)h?|atan2|cbrt|exp|expm1|hypot|log|log10|log1p|lo
 export default tseslint.config(
   {
     ignores: [
+      '.venv/',
       'dist/',
       'dist.new/',
       'dist.last/',

@@ -11,6 +11,7 @@ import path from 'node:path';
 import { SOAK } from '../vitest.config.ts';
 import { fetchLowestNode } from './lowest-node.ts';
 import { assertChromiumStarts, ensurePrerequisites } from './prerequisites.ts';
+import { ensurePython } from './python-environment.ts';
 
 interface Report {
   readonly numPassedTests: number;
@@ -39,6 +40,7 @@ try {
   ensurePrerequisites();
   fetchLowestNode();
   assertChromiumStarts();
+  ensurePython('tests', 'tests with PyTorch are skipped');
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

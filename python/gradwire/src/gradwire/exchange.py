@@ -1,0 +1,105 @@
+"""The averaging of one gradient after the other, as DDP's buckets become ready.
+
+The last bucket's hook waits for the average: the backward pass has nothing else left to compute.
+It raises what goes wrong where the program called `backward()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .errors import GradwireError
+from .framing import encode, invalid
+from .layout import Layout, ReadyEnd
+from .link import Link
+from .messages import Averaged
+from .step_clock import StepClock
+from .transfer import Transfer
+
+
+class Exchange:
+    """The gradients of one model, in the shared vector."""
+
+    def __init__(
+        self,
+        link: Link,
+        layout: Layout,
+        *,
+        parameters: Sequence[Any],
+        views: Sequence[Any],
+        transfer: Transfer,
+        clock: StepClock,
+    ) -> None:
+        self._link = link
+        self._views = views
+        self._transfer = transfer
+        self._clock = clock
+        self._parameters = parameters
+        self._index = {id(parameter): index for index, parameter in enumerate(parameters)}
+        self._end = ReadyEnd(layout)
+        self._said = layout.length
+        self._length = layout.length
+        self._given = 0
+        self._arriving: list[list[int]] = []
+        self._buckets: list[tuple[Any, Any, list[Any], list[Any]]] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some of a gradient's buckets are there."""
+        return self._given > 0
+
+    def add(self, bucket: Any) -> tuple[Any, Averaged | None]:
+        """Takes a bucket. Returns the future of its average; with the last one, the answer too."""
+        gradients = bucket.gradients()
+        try:
+            indices = [self._index[id(parameter)] for parameter in bucket.parameters()]
+        except KeyError:
+            raise GradwireError(
+                "MODEL_CHANGED",
+                "DDP averages a parameter that the model did not have when it was attached",
+                "Attach the model after its parameters are thawed and DDP is made",
+            ) from None
+        future: Any = torch.futures.Future(
+            devices=[] if bucket.buffer().is_cpu else [bucket.buffer().device]
+        )
+        views = [self._views[index] for index in indices]
+        self._buckets.append((future, bucket.buffer(), gradients, views))
+        self._given += len(indices)
+        self._arriving.append(indices)
+        is_last = self._given == len(self._parameters)
+        with torch.no_grad():
+            self._transfer.gather(views, gradients)
+            self._tell(is_last)
+            return future, self._average() if is_last else None
+
+    def _tell(self, is_last: bool) -> None:
+        """Says how much of the gradient is there."""
+        arrived = self._transfer.arrived(wait=is_last)
+        for indices in self._arriving[:arrived]:
+            for index in indices:
+                self._end.mark(index)
+        del self._arriving[:arrived]
+        start = self._end.start
+        if is_last:
+            self._clock.gradient_complete()
+        if start < self._said:
+            self._said = start
+            self._link.send_frame(encode({"type": "ready", "from": start}))
+
+    def _average(self) -> Averaged:
+        answer = self._link.receive()
+        if not isinstance(answer, Averaged):
+            raise invalid(f"{type(answer).__name__} where the average belongs")
+        for _, _, gradients, views in self._buckets:
+            self._transfer.scatter(gradients, views)
+        self._clock.averaged()
+        for future, buffer, _, _ in self._buckets:
+            future.set_result(buffer)
+        self._buckets.clear()
+        self._end.reset()
+        self._said = self._length
+        self._given = 0
+        return answer

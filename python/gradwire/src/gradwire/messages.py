@@ -1,0 +1,93 @@
+"""Messages from Gradwire's agent, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Union
+
+from .errors import GradwireError
+from .framing import invalid
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where the vector is that both sides share."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Attached:
+    """All ranks are connected."""
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """The vector is the average. With `hold` the program waits after its step."""
+
+    hold: bool
+
+
+@dataclass(frozen=True)
+class Read:
+    """A request for the weights, in the vector."""
+
+
+@dataclass(frozen=True)
+class Write:
+    """A request to take the weights from the vector."""
+
+
+@dataclass(frozen=True)
+class Go:
+    """The program may go on; with `stop` it is to end."""
+
+    stop: bool
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The run has failed."""
+
+    error: GradwireError
+
+
+Message = Union[Memory, Attached, Averaged, Read, Write, Go, Failed]
+
+
+def parse(raw: Mapping[str, Any]) -> Message:
+    """A message as the agent sent it. Raises GradwireError `BRIDGE_INVALID`."""
+    kind = raw.get("type")
+    if kind == "memory":
+        return Memory(_value(raw, "path", str), _value(raw, "bytes", int))
+    if kind == "attached":
+        return Attached()
+    if kind == "averaged":
+        return Averaged(_value(raw, "hold", bool))
+    if kind == "read":
+        return Read()
+    if kind == "write":
+        return Write()
+    if kind == "go":
+        return Go(_value(raw, "stop", bool))
+    if kind == "failed":
+        return Failed(_error(_value(raw, "error", dict)))
+    raise invalid(f"type {kind!r}"[:200])
+
+
+def _value(raw: Mapping[str, Any], key: str, kind: type) -> Any:
+    value = raw.get(key)
+    # A bool is an int, in Python.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise invalid(f"{raw.get('type')} with {key} = {value!r}"[:200])
+    return value
+
+
+def _error(raw: Mapping[str, Any]) -> GradwireError:
+    code, message = raw.get("code"), raw.get("message")
+    if not isinstance(code, str) or not isinstance(message, str):
+        raise invalid(f"failed with error = {raw!r}"[:200])
+    next = raw.get("next", "")
+    return GradwireError(code, message, next if isinstance(next, str) else "")

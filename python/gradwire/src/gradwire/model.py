@@ -1,0 +1,78 @@
+"""What may be attached: DDP models and optimisers of PyTorch, found inside of wrappers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+from .errors import GradwireError
+
+_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def distributed(model: Any) -> Any:
+    """The DDP module that was given, or that torch.compile has wrapped."""
+    module = getattr(model, "_orig_mod", model)
+    if not isinstance(module, DistributedDataParallel):
+        raise GradwireError(
+            "MODEL_NOT_DISTRIBUTED",
+            f"attach was given a {type(model).__name__}, not a DistributedDataParallel",
+            "Wrap the model: model = DistributedDataParallel(model)",
+        )
+    if getattr(module, "skip_all_reduce_unused_params", False):
+        raise _unsupported("DDP with skip_all_reduce_unused_params", "Leave that option out")
+    for name, part in module.module.named_modules():
+        if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.sparse:
+            raise _unsupported(
+                f"{name}, an embedding with sparse gradients",
+                "Set sparse=False: Gradwire compresses",
+            )
+    return module
+
+
+def trained_parameters(module: Any) -> list[tuple[str, Any]]:
+    """Named parameters whose gradients DDP averages; those with several names once."""
+    ignored = getattr(module, "parameters_to_ignore", ())
+    named = [
+        (name, parameter)
+        for name, parameter in module.module.named_parameters()
+        if parameter.requires_grad and name not in ignored
+    ]
+    if sum(parameter.numel() for _, parameter in named) == 0:
+        raise GradwireError(
+            "MODEL_EMPTY",
+            "the model has no elements that are trained",
+            "Set requires_grad",
+        )
+    for name, parameter in named:
+        if parameter.dtype not in _DTYPES:
+            raise _unsupported(
+                f"{name}, a parameter of {parameter.dtype}",
+                "Use float32, float16 or bfloat16",
+            )
+        if parameter.device != named[0][1].device:
+            raise _unsupported(
+                f"{name}, a parameter on another device than {named[0][0]}",
+                "Keep the model on one device",
+            )
+    return named
+
+
+def plain_optimizer(optimizer: Any) -> Any:
+    """The optimiser of PyTorch that was given, or that others wrap."""
+    inner = getattr(optimizer, "optimizer", None)
+    while isinstance(inner, torch.optim.Optimizer):
+        optimizer, inner = inner, getattr(inner, "optimizer", None)
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise GradwireError(
+            "OPTIMIZER_UNKNOWN",
+            f"attach was given a {type(optimizer).__name__}, not an optimiser of PyTorch",
+            "Call gw.attach(model, optimizer)",
+        )
+    return optimizer
+
+
+def _unsupported(what: str, next: str) -> GradwireError:
+    return GradwireError("MODEL_UNSUPPORTED", f"Gradwire does not average {what}", next)

@@ -1,0 +1,99 @@
+"""What a program holds of Gradwire: a session, of which a process has at most one."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any, SupportsFloat
+
+from .framing import Number, encode_number
+
+
+class Session:
+    """A program that is not run by Gradwire: nothing happens."""
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether Gradwire averages this program's gradients."""
+        return False
+
+    def attach(self, model: Any, *optimizers: Any) -> None:
+        """Gives Gradwire the averaging of a model's gradients, and waits until all ranks have.
+
+        `model` is a DistributedDataParallel that has not run yet, with no communication hook;
+        `optimizers` are all that change its weights: their steps end an iteration.
+        """
+
+    def log(
+        self,
+        values: Mapping[str, SupportsFloat] | None = None,
+        /,
+        **named: SupportsFloat,
+    ) -> None:
+        """Shows numbers beside the step that was made last, such as `loss=loss.item()`."""
+
+    def end(self) -> None:
+        """Ends the training now; without a call it ends with the program."""
+
+
+class Values:
+    """Numbers that a program has logged since the last step."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Number] = {}
+
+    def add(
+        self,
+        values: Mapping[str, SupportsFloat] | None,
+        named: Mapping[str, SupportsFloat],
+    ) -> None:
+        """Takes numbers; of one name the last one counts."""
+        for name, value in [*(values or {}).items(), *named.items()]:
+            self._values[str(name)] = encode_number(float(value))
+
+    def take(self) -> dict[str, Number]:
+        """The numbers, which are then gone."""
+        values, self._values = self._values, {}
+        return values
+
+
+_current: Session | None = None
+
+
+def current() -> Session | None:
+    """The session of this process."""
+    return _current
+
+
+def set_current(session: Session | None) -> None:
+    """Sets the session of this process; a child has none of its parent's."""
+    global _current
+    _current = session
+
+
+def learning_rate(optimizer: Any) -> float:
+    """That of the first group of parameters; 0 if it has none."""
+    groups = getattr(optimizer, "param_groups", None) or [{}]
+    try:
+        rate = float(groups[0].get("lr", 0.0))
+    except (TypeError, ValueError, RuntimeError):
+        return 0.0
+    return rate if math.isfinite(rate) else 0.0
+
+
+CLAIMED = "GRADWIRE_BRIDGE_PROCESS"
+"""Variable with the process that speaks for its rank: those that it starts have no part in it."""
+
+
+def bridge() -> str | None:
+    """Path of the agent's socket, unless another process of this rank uses it."""
+    path = os.environ.get("GRADWIRE_BRIDGE")
+    if not path or os.environ.get(CLAIMED, str(os.getpid())) != str(os.getpid()):
+        return None
+    return path
+
+
+def claim() -> None:
+    """This process speaks for its rank."""
+    os.environ[CLAIMED] = str(os.getpid())

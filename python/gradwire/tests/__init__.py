@@ -1,0 +1,1 @@
+"""What of this package needs no agent; tests/integration/pytorch has the rest."""

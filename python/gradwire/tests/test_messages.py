@@ -1,0 +1,67 @@
+"""Each message of the agent is checked: its type, and the types of its values."""
+
+import random
+import unittest
+from typing import Any
+
+from gradwire.errors import GradwireError
+from gradwire.messages import Attached, Averaged, Failed, Go, Memory, Read, Write, parse
+
+VALID: list[tuple[dict[str, Any], object]] = [
+    ({"type": "memory", "path": "/proc/1/fd/3", "bytes": 8}, Memory("/proc/1/fd/3", 8)),
+    ({"type": "attached"}, Attached()),
+    ({"type": "averaged", "hold": True}, Averaged(True)),
+    ({"type": "read"}, Read()),
+    ({"type": "write"}, Write()),
+    ({"type": "go", "stop": False, "later": 1}, Go(False)),
+]
+ANYTHING = [None, True, 0, -1, 1.5, "", "x", [], {}, [1], {"code": 1}]
+
+
+class Messages(unittest.TestCase):
+    def test_every_type_is_understood_and_keys_of_later_versions_are_left(self) -> None:
+        for raw, message in VALID:
+            self.assertEqual(parse(raw), message)
+
+    def test_failed_has_the_error_of_the_run(self) -> None:
+        error = {"code": "PEER_SILENT", "message": "rank 1 is silent", "next": "Look", "rank": 1}
+        message = parse({"type": "failed", "error": error})
+        assert isinstance(message, Failed)
+        self.assertEqual(str(message.error), "PEER_SILENT: rank 1 is silent. Look")
+        self.assertEqual(message.error.code, "PEER_SILENT")
+        bare = parse({"type": "failed", "error": {"code": "A", "message": "b"}})
+        assert isinstance(bare, Failed)
+        self.assertEqual(str(bare.error), "A: b")
+
+    def test_what_is_missing_or_of_another_type_is_named(self) -> None:
+        for raw, named in (
+            ({"type": "memory", "path": "/x"}, "bytes"),
+            ({"type": "memory", "path": "/x", "bytes": True}, "bytes"),
+            ({"type": "memory", "path": 3, "bytes": 8}, "path"),
+            ({"type": "averaged", "hold": 1}, "hold"),
+            ({"type": "go"}, "stop"),
+            ({"type": "failed", "error": "x"}, "error"),
+            ({"type": "failed", "error": {"code": "X"}}, "error"),
+            ({"type": "hello"}, "hello"),
+            ({}, "None"),
+        ):
+            with self.subTest(raw=raw), self.assertRaises(GradwireError) as raised:
+                parse(raw)
+            self.assertEqual(raised.exception.code, "BRIDGE_INVALID")
+            self.assertIn(named, raised.exception.message)
+
+    def test_random_values_give_messages_or_a_coded_error(self) -> None:
+        chance = random.Random(3)
+        keys = ["type", "path", "bytes", "hold", "stop", "error"]
+        types = [raw["type"] for raw, _ in VALID] + ["failed"]
+        for _ in range(5000):
+            raw = {key: chance.choice(ANYTHING) for key in chance.sample(keys, 3)}
+            raw["type"] = chance.choice([*types, *ANYTHING])
+            try:
+                parse(raw)
+            except GradwireError as error:
+                self.assertEqual(error.code, "BRIDGE_INVALID")
+
+
+if __name__ == "__main__":
+    unittest.main()

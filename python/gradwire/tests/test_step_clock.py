@@ -1,0 +1,113 @@
+"""Phases of steps, with a clock that only moves when the test says so."""
+
+import unittest
+from typing import Any
+
+from gradwire.step_clock import StepClock
+
+
+class Stopwatch:
+    """A StepClock whose time is given in milliseconds."""
+
+    def __init__(self) -> None:
+        self.ms = 0.0
+        self.clock = StepClock(lambda: round(self.ms * 1e6), lambda: 1000 + self.ms / 1e3)
+
+    def after(self, ms: float, event: str) -> None:
+        self.ms += ms
+        getattr(self.clock, event)()
+
+    def step(self, data: float) -> None:
+        self.after(data, "forward_begins")
+        self.after(3, "forward_ends")
+        self.after(5, "gradient_complete")
+        self.after(7, "averaged")
+        self.after(1, "apply_begins")
+        self.after(2, "apply_ends")
+
+    def close(self) -> dict[str, Any]:
+        return self.clock.close(0.1)
+
+
+class Phases(unittest.TestCase):
+    def test_the_first_step_begins_with_its_forward_pass(self) -> None:
+        watch = Stopwatch()
+        watch.step(data=100)
+        step = watch.close()
+        expected = {"at": 1_000_100, "wall": 18, "data": 0, "forward": 3, "backward": 5}
+        self.assertEqual(step, {**expected, "apply": 2, "lr": 0.1})
+
+    def test_the_next_one_begins_at_its_end_and_has_the_time_for_data(self) -> None:
+        watch = Stopwatch()
+        watch.step(data=100)
+        watch.ms += 4
+        watch.close()
+        watch.step(data=6)
+        step = watch.close()
+        self.assertEqual((step["at"], step["wall"], step["data"]), (1_000_118, 28, 10))
+
+    def test_passes_that_accumulate_are_summed_and_the_data_between_them_is_data(self) -> None:
+        watch = Stopwatch()
+        watch.after(0, "forward_begins")
+        watch.after(1, "forward_ends")
+        watch.after(2, "gradient_accumulated")
+        watch.after(10, "forward_begins")
+        watch.after(3, "forward_ends")
+        watch.after(4, "gradient_accumulated")
+        watch.after(1, "gradient_complete")
+        watch.after(1, "averaged")
+        step = watch.close()
+        phases = (step["data"], step["forward"], step["backward"], step["wall"])
+        self.assertEqual(phases, (10, 4, 7, 22))
+
+    def test_a_second_forward_pass_before_the_backward_pass_is_no_data(self) -> None:
+        watch = Stopwatch()
+        watch.after(0, "forward_begins")
+        watch.after(1, "forward_ends")
+        watch.after(10, "forward_begins")
+        watch.after(3, "forward_ends")
+        watch.after(4, "gradient_complete")
+        watch.after(0, "averaged")
+        step = watch.close()
+        self.assertEqual((step["data"], step["forward"], step["backward"]), (0, 4, 4))
+
+    def test_evaluation_and_holding_are_in_no_phase(self) -> None:
+        watch = Stopwatch()
+        watch.step(data=0)
+        watch.close()
+        watch.after(20, "held")
+        since = round(watch.ms * 1e6)
+        watch.ms += 50
+        watch.clock.evaluated(since)
+        watch.step(data=6)
+        step = watch.close()
+        self.assertEqual((step["data"], step["wall"]), (6, 20 + 50 + 6 + 18))
+
+    def test_passes_within_the_optimisers_step_are_not_its_time(self) -> None:
+        watch = Stopwatch()
+        watch.after(0, "forward_begins")
+        watch.after(0, "forward_ends")
+        watch.after(1, "apply_begins")
+        watch.after(0, "forward_begins")
+        watch.after(3, "forward_ends")
+        watch.after(5, "gradient_complete")
+        watch.after(7, "averaged")
+        watch.after(2, "apply_ends")
+        step = watch.close()
+        self.assertEqual((step["apply"], step["forward"], step["backward"]), (2, 3, 5))
+
+    def test_without_an_optimisers_step_it_ends_with_the_average(self) -> None:
+        watch = Stopwatch()
+        watch.after(0, "forward_begins")
+        watch.after(3, "forward_ends")
+        watch.after(5, "gradient_complete")
+        watch.after(7, "averaged")
+        watch.ms += 4
+        step = watch.close()
+        self.assertEqual((step["wall"], step["apply"]), (15, 0))
+        watch.step(data=0)
+        self.assertEqual(watch.close()["data"], 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
