@@ -129,6 +129,7 @@ export const rooms = {
     SHARED,
   ],
   'agent/training/runtime': [
+    'agent/bundle',
     'agent/gpus',
     'agent/kernels',
     'agent/kernels/webgpu',

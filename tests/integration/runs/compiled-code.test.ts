@@ -28,10 +28,10 @@ async function train(environment: Record<string, string>): Promise<string> {
   return done!.weights;
 }
 
-/** The kernels that were kept, and which file each is. */
-function kernels(): Record<string, number> {
+/** What was kept, and which file each is. */
+function kept(what: 'kernels' | 'digits'): Record<string, number> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
-    (entry) => entry.isFile() && path.basename(entry.parentPath).startsWith('kernels-'),
+    (entry) => entry.isFile() && path.basename(entry.parentPath).startsWith(`${what}-`),
   );
   return Object.fromEntries(
     files.map(({ name, parentPath }) => [
@@ -42,15 +42,19 @@ function kernels(): Record<string, number> {
 }
 
 it(
-  'a run gives the same bits with kernels made, found or not kept',
+  'a run gives the same bits with kernels and digits made, found or not kept',
   { tags: 'soak' },
   async () => {
     const first = await train({ NODE_COMPILE_CACHE: directory });
-    const made = kernels();
-    expect(Object.keys(made).length).toBeGreaterThan(40);
+    const kernels = kept('kernels');
+    expect(Object.keys(kernels).length).toBeGreaterThan(40);
+    const digits = kept('digits');
+    // Two ranks, each with training and test samples of its own.
+    expect(Object.keys(digits)).toHaveLength(4);
     expect(await train({ NODE_COMPILE_CACHE: directory })).toBe(first);
-    // A kernel that had not been found would have been written again.
-    expect(kernels()).toEqual(made);
+    // What had not been found would have been written again.
+    expect(kept('kernels')).toEqual(kernels);
+    expect(kept('digits')).toEqual(digits);
     expect(await train({ NODE_DISABLE_COMPILE_CACHE: '1' })).toBe(first);
   },
 );

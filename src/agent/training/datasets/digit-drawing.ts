@@ -2,6 +2,7 @@
  * Draws the embedded digits (assembly/) in separate memory: the skeletons as a table, and
  * the images of one call.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { ByteSamples } from './byte-dataset.ts';
@@ -45,9 +46,7 @@ export function drawDigits(
   seed: number,
   series: readonly DigitSeries[],
 ): ByteSamples[] {
-  const module = new WebAssembly.Module(
-    readFileSync(bundledFile(DRAWING, import.meta.dirname)),
-  );
+  const module = new WebAssembly.Module(drawingCode());
   const table = glyphTable();
   const samples = series.reduce((sum, { count }) => sum + count, 0);
   // The first page is the drawing's own, and more than it uses.
@@ -75,6 +74,19 @@ export function drawDigits(
     );
     return { count, values, labels };
   });
+}
+
+/**
+ * A name of what draws, code and skeletons: under the same name the same samples are drawn.
+ * @throws GradwireError `AGENT_MISSING`
+ */
+export function drawingName(): string {
+  const hash = createHash('sha256').update(drawingCode()).update(glyphTable());
+  return hash.digest('hex').slice(0, 12);
+}
+
+function drawingCode(): Buffer<ArrayBuffer> {
+  return readFileSync(bundledFile(DRAWING, import.meta.dirname));
 }
 
 /**

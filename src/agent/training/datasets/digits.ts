@@ -1,15 +1,11 @@
 /**
  * The embedded data set: 8,000 + 2,000 handwriting-like digits, drawn on demand
- * (assembly/index.ts), so that a first experiment needs no download. The images are the same in
+ * (assembly/index.ts) and kept, so that a first experiment needs no download. The images are the same in
  * every run and on every machine: the run's seed only shuffles them.
  */
 import { byteDataset } from './byte-dataset.ts';
-import {
-  digitClasses,
-  digitWidth,
-  drawDigits,
-  type DigitSeries,
-} from './digit-drawing.ts';
+import { digitClasses, digitWidth, type DigitSeries } from './digit-drawing.ts';
+import { keptDigits } from './kept-digits.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 
 const seed = 20_261_120;
@@ -28,7 +24,7 @@ export const digits = byteDataset({
 
   // `async`, so that errors reject the promise.
   async open({ rank, world }) {
-    const [train, test] = drawDigits(seed, [
+    const [train, test] = keptDigits(seed, [
       seriesOf(trainShard(trainCount, rank, world), world, 0),
       seriesOf(testShard(testCount, rank, world), world, trainCount),
     ]);

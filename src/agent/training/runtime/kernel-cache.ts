@@ -5,22 +5,13 @@
  * generates.
  *
  * A kernel is named by the hash by which jax-js itself tells kernels apart, by the build
- * of the library and by the version of Node that made it. A file is written atomically,
- * and a damaged one is made again. A cache that cannot be read or written acts like an
- * empty one.
+ * of the library and by the version of Node that made it.
  */
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 // Not by name: the engine's entry has to load on a Node without it, to say that it is too old.
 import nodeModule from 'node:module';
 import path from 'node:path';
-import { crc32 } from 'node:zlib';
+import { attempt, readChecked, writeChecked } from '../../bundle/checked-file.ts';
 
 /** A module, and the data that the library needs to call it. */
 export interface KernelCode {
@@ -30,8 +21,8 @@ export interface KernelCode {
 
 /** Files are of some 2 kB, a model has about 70: enough for many models and batches. */
 const MOST_KERNELS = 4096;
-/** Bytes before the properties: a checksum of what follows, and their length. */
-const HEAD = 8;
+/** Bytes before the properties: their length. */
+const HEAD = 4;
 
 export class KernelCache {
   readonly #directory: string;
@@ -83,16 +74,9 @@ export function keepKernels(): void {
 }
 
 function read(file: string): KernelCode | undefined {
-  let content: Buffer;
-  try {
-    content = readFileSync(file);
-  } catch {
-    return undefined;
-  }
-  if (content.length < HEAD || content.readUInt32LE(0) !== crc32(content.subarray(4))) {
-    return undefined;
-  }
-  const start = HEAD + content.readUInt32LE(4);
+  const content = readChecked(file);
+  if (content === undefined || content.length < HEAD) return undefined;
+  const start = HEAD + content.readUInt32LE(0);
   const properties = JSON.parse(content.toString('utf8', HEAD, start)) as object;
   return { ...properties, bytes: content.subarray(start) };
 }
@@ -100,23 +84,6 @@ function read(file: string): KernelCode | undefined {
 function write(file: string, { bytes, ...properties }: KernelCode): void {
   const json = Buffer.from(JSON.stringify(properties));
   const head = Buffer.alloc(HEAD);
-  head.writeUInt32LE(json.length, 4);
-  const content = Buffer.concat([head, json, bytes]);
-  content.writeUInt32LE(crc32(content.subarray(4)), 0);
-  const draft = `${file}.${process.pid}`;
-  const written = attempt(() => {
-    writeFileSync(draft, content, { mode: 0o600 });
-    renameSync(draft, file);
-  });
-  if (!written) attempt(() => rmSync(draft, { force: true }));
-}
-
-/** Whether it succeeded; otherwise kernels are made again, as without a cache. */
-function attempt(action: () => void): boolean {
-  try {
-    action();
-    return true;
-  } catch {
-    return false;
-  }
+  head.writeUInt32LE(json.length);
+  writeChecked(file, [head, json, bytes]);
 }
