@@ -9,6 +9,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppPage } from '../harness/app-page.ts';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
+import { LASTING_SPEC } from '../harness/lasting-runs.ts';
 import { until } from '../harness/processes.ts';
 import { makeKey, passwordsMissing, SshServer } from '../harness/sshd.ts';
 import { filesWith, processesWith } from '../harness/traces.ts';
@@ -167,17 +168,20 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   for (const text of [/^\d+ cores?$/, /^\d+ cores?, ready$/])
     await page.getByText(text).waitFor();
   await part('field-world.nodes-box').check();
-  await part('field-iterations').fill('1000000');
+  const { iterations, network } = LASTING_SPEC;
+  await part('field-network.bandwidth').fill(network.bandwidth);
+  await part('field-network.latency').fill(network.latency);
+  await part('field-iterations').fill(String(iterations));
   await part('field-iterations').press('Tab');
   await part('spec-yaml').waitFor();
   await page.waitForFunction(
-    () => {
+    (parts) => {
       const text = document.querySelector('[data-testid=spec-yaml]') as {
         value?: string;
       } | null;
-      return /box/.test(text?.value ?? '') && /1000000/.test(text?.value ?? '');
+      return parts.every((part) => text?.value?.includes(part));
     },
-    undefined,
+    ['box', String(iterations), ...Object.values(network)],
     { polling: 100 },
   );
   await part('launch').click();
