@@ -7,8 +7,13 @@ import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { processesOf, until, type ProcessEntry } from './processes.ts';
 import { ofType, type OfType } from './records.ts';
 
-/** What is sent to machines, packed once for all homes: to compress Node takes long. */
 const packages = path.join(import.meta.dirname, '../../test-results/packages');
+
+/** Lets a new home have what is sent to machines, packed once for all homes: to compress Node takes long. */
+export function sharePackages(home: string): void {
+  mkdirSync(packages, { recursive: true });
+  symlinkSync(packages, path.join(home, 'packages'));
+}
 
 export const builtCommand = path.join(import.meta.dirname, '../../dist/cli/cli.js');
 
@@ -101,8 +106,7 @@ export class GradwireHome implements AsyncDisposable {
 
   constructor() {
     this.directory = mkdtempSync(path.join(tmpdir(), 'gradwire-test-'));
-    mkdirSync(packages, { recursive: true });
-    symlinkSync(packages, path.join(this.directory, 'packages'));
+    sharePackages(this.directory);
   }
 
   /** Where this home's supervisor listens. */

@@ -1,4 +1,5 @@
 /** Runs of others on a machine that the app is connected to: they come and go on its card. */
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
@@ -16,7 +17,9 @@ let core: AppCore;
 let nodes: readonly NodeStatus[] = [];
 
 beforeAll(async () => {
-  server = await SshServer.start();
+  // Node is there, so that the agent alone is brought along.
+  const shellStart = `export PATH=${path.dirname(process.execPath)}:$PATH\n`;
+  server = await SshServer.start({ shellStart });
   own = new GradwireHome();
   other = new GradwireHome();
   const host = ['--host', '127.0.0.1', '--port', String(server.port)];

@@ -12,14 +12,16 @@ import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
 import type { Preflight } from '../../../src/shared/preflight.ts';
+import { sharePackages } from '../../harness/gradwire.ts';
 import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
 
-/** The home of the app that deploys: packages are packed once for all tests of a file. */
+/** The home of the app that deploys. */
 export function homeOfFile(): () => Home {
   let directory: string;
   let home: Home;
   beforeAll(async () => {
     directory = mkdtempSync(path.join(os.tmpdir(), 'gw-machines-'));
+    sharePackages(directory);
     home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
   });
   afterAll(() => {

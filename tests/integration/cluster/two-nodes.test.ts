@@ -11,31 +11,34 @@ import { ofType } from '../../harness/records.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
 
+/** On links slow enough that a run is still under way when a busy machine gets to change it. */
+const ITERATIONS = 30;
 const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
   name: 'two nodes',
   workload: { model: 'fnn3', dataset: 'digits' },
   world: { ranks: 3, nodes: NODES },
-  iterations: 60,
+  iterations: ITERATIONS,
   evaluateEvery: 0,
+  network: { bandwidth: '10 Gbit/s', latency: '5 ms' },
   ...more,
 });
 
 test('train together, are switched in the middle, and every record comes once', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
-  const { id } = await coordinator.launch(spec({ iterations: 80 }));
+  const { id } = await coordinator.launch(spec());
   const { epoch } = await coordinator.switchPlan(id, {
     change: { method: 'topk', ratio: 0.05 },
   });
   expect(epoch).toBe(1);
   const summary = await coordinator.ended(id);
-  expect(summary).toMatchObject({ state: 'completed', iterations: 80 });
+  expect(summary).toMatchObject({ state: 'completed', iterations: ITERATIONS });
 
   const { records } = world;
   const iterations = ofType(records, 'iteration');
   const seen = new Set(iterations.map(({ rank, iteration }) => `${rank}/${iteration}`));
-  expect(seen.size).toBe(3 * 80);
-  expect(iterations).toHaveLength(3 * 80);
+  expect(seen.size).toBe(3 * ITERATIONS);
+  expect(iterations).toHaveLength(3 * ITERATIONS);
   expect(ofType(records, 'switch')).toMatchObject([
     { epoch: 1, to: { method: 'topk' } },
   ]);
@@ -119,13 +122,13 @@ test('a rank that dies on one node ends the run on both, by the name of its node
 
 test('a run goes on without the app, which finds all it missed', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launch(spec({ iterations: 80 }));
+  const { id } = await world.coordinator.launch(spec());
   await world.leave();
   await world.coordinator.follow(id);
   const summary = await world.coordinator.ended(id);
-  expect(summary).toMatchObject({ state: 'completed', iterations: 80 });
+  expect(summary).toMatchObject({ state: 'completed', iterations: ITERATIONS });
   const stored = [...world.store.reads.allIterations(id)];
-  expect(stored).toHaveLength(3 * 80);
+  expect(stored).toHaveLength(3 * ITERATIONS);
 });
 
 test(
@@ -133,7 +136,7 @@ test(
   { tags: 'soak' },
   async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(spec({ iterations: 80 }));
+    const { id } = await world.coordinator.launch(spec());
     await world.leave();
     world.outOfReach.add('box');
     await world.coordinator.follow(id);
@@ -156,7 +159,7 @@ test(
     world.outOfReach.clear();
     await world.coordinator.follow(id);
     expect(ranks()).toEqual(new Set([0, 1, 2]));
-    expect([...world.store.reads.allIterations(id)]).toHaveLength(3 * 80);
+    expect([...world.store.reads.allIterations(id)]).toHaveLength(3 * ITERATIONS);
     expect(world.store.missingJournals()).toEqual([]);
   },
 );
@@ -263,10 +266,10 @@ test.skipIf(own.length === 0)(
 );
 describe('a run that goes on from a checkpoint', () => {
   /** Iterations: enough that a busy machine gets to lose something before the end. */
-  const LENGTH = 120;
+  const LENGTH = 60;
   const restarting = (more: Record<string, unknown> = {}): Record<string, unknown> =>
     spec({
-      ...{ onFailure: 'restart', checkpointEvery: 20, backend: 'wasm', ...more },
+      ...{ onFailure: 'restart', checkpointEvery: 10, backend: 'wasm', ...more },
       exchange: { method: 'topk', ratio: 0.05 },
     });
   const result = (records: readonly RunRecord[]) =>
@@ -321,7 +324,7 @@ describe('a run that goes on from a checkpoint', () => {
   test.each(killed.slice(0, effort({ quick: 0, soak: 1 })))('%s', async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
-    await reach(world, 25);
+    await reach(world, 15);
     process.kill(world.workers(id, 'box')[0]!.pid, 'SIGKILL');
     await until(
       () => ofType(world.records, 'restarted').length,
@@ -338,7 +341,7 @@ describe('a run that goes on from a checkpoint', () => {
   test('a node is lost and comes back: the run waits for it', async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
-    await reach(world, 25);
+    await reach(world, 15);
     world.outOfReach.add('box');
     process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
     await until(

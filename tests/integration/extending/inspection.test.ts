@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { inspectOwnModel } from '../../../src/agent/training/inspect/inspect-model.ts';
 import { documented } from '../../harness/documented.ts';
+import { effort } from '../../harness/effort.ts';
 
 const twoLayer = documented('models.md', 'ts', '// two-layer.ts');
 const autoencoder = documented('models.md', 'ts', '// autoencoder.ts');
@@ -76,153 +77,166 @@ const withTally = (of: string, sums = 1): string =>
   );
 
 describe('what cannot be trained is refused, with its reason', () => {
-  test.each<readonly [code: string, message: RegExp, source: string]>([
-    ['MODEL_FILE_INVALID', /own.ts: line 2: Unexpected token/, '\nconst = 3;'],
+  const faults: readonly (readonly [code: string, message: RegExp, source: string])[] =
     [
-      'MODEL_FILE_INVALID',
-      /own.ts: it awaits something that never happens$/,
-      'await new Promise(() => {});',
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /"metric": .*one of "accuracy"/,
-      changed("metric: 'mse'", "metric: 'foo'", autoencoder),
-    ],
-    ['MODEL_FILE_INVALID', /it has no default export/, 'export const a = 1;'],
-    ['MODEL_FILE_INVALID', /it is not an object/, 'export default 5;'],
-    ['MODEL_FILE_INVALID', /it ended its own process$/, 'process.exit(0);'],
-    ['MODEL_FILE_INVALID', /it throws nothing good/, 'throw "nothing good";'],
-    [
-      'MODEL_FILE_INVALID',
-      /own.ts: line 1: nobody waits$/,
-      `Promise.reject(new Error('nobody waits'));\n${twoLayer}`,
-    ],
-    ['MODEL_FILE_INVALID', /throws undefined$/, `Promise.reject();\n${twoLayer}`],
-    [
-      'MODEL_FILE_INVALID',
-      new RegExp(`own.ts: line ${lineOf('classes: 10')}: no idea`),
-      changed('classes: 10', "get classes() { throw new Error('no idea'); }"),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /own.ts: line \d+: Maximum call stack size exceeded$/,
-      changed('return numpy', '(function again() { again(); })(); return numpy'),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      new RegExp(
-        'own.ts: initialize of its tensor "hidden.bias": ' +
-          `line ${lineOf("'zeros'")}: no idea$`,
-      ),
-      changed("'zeros'", "() => { throw new Error('no idea'); }"),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /it has 10,0\d\d,\d{3},\d{3} parameters.*; its tensor "hidden.bias" is \[100000, 100000\]$/,
-      changed('shape: [hidden]', 'shape: [100000, 100000]'),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /it imports ".\/other.ts"; a model is a single file/,
-      `import { x } from './other.ts';\n${twoLayer}`,
-    ],
-    ['MODEL_FILE_INVALID', /enum is not supported/, `enum A { B }\n${twoLayer}`],
-    [
-      'MODEL_FILE_INVALID',
-      new RegExp(`own.ts: line ${lineOf('const units =')}: no idea`),
-      changed('const units =', "throw new Error('no idea'); const units ="),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      new RegExp(`own.ts: line ${lineOf('return values!.add', nextToken)}: no idea$`),
-      changed('return values!', "throw new Error('no idea'); values!", nextToken),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /own.ts: its outputs of layer "layer2" have the shape \[2, 32\], expected \[2, 33\]$/,
-      changed('output: [width]', 'output: [number === 2 ? 33 : width]', threeLayer),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /its logits have the shape \[2, 10\], expected \[2, 12\]/,
-      changed('classes: 10', 'classes: 12'),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /its logits are not a jax-js array/,
-      changed('return numpy', 'return 5 && 7; numpy'),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /shapes not aligned/,
-      changed('inputLength: 784', 'inputLength: 700'),
-    ],
-    ['MODEL_FILE_INVALID', /"classes": /, changed('classes: 10', 'classes: -1')],
-    [
-      'MODEL_FILE_INVALID',
-      /it has an unknown key "clases"; did you mean "classes"\?/,
-      changed('classes: 10', 'clases: 10'),
-    ],
-    ['MODEL_FILE_INVALID', /initialize": not 'zeros'/, changed("'zeros'", "'zeroes'")],
-    [
-      'MODEL_FILE_INVALID',
-      /two of its tensors have the name "hidden.weight"/,
-      changed("name: 'hidden.bias'", "name: 'hidden.weight'"),
-    ],
-    [
-      'MODEL_INVALID',
-      /first values of its tensor "hidden.bias" are not finite/,
-      changed("'zeros'", '(out) => out.fill(NaN)'),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /its objective returns 0 sums, but mse takes 1/,
-      changed(
-        '{ losses: losses.ref, sums: [losses] }',
-        '{ losses, sums: [] }',
-        autoencoder,
-      ),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /its losses have the shape \[\], expected \[2\]/,
-      changed('.mean(1)', '.mean()', autoencoder),
-    ],
-    ['MODEL_FILE_INVALID', /"metric": /, changed("'mse'", "'rmse'", autoencoder)],
-    [
-      'MODEL_FILE_INVALID',
-      /own.ts: its tallies have the shape \[2, 5\], expected \[2, 6\]/,
-      withTally('(jax, [errors]) => jax.nn.oneHot(errors.astype(jax.numpy.int32), 5)'),
-    ],
-    ['MODEL_FILE_INVALID', /own.ts: .*no tally/, withTally(NO_TALLY)],
-    ['MODEL_FILE_INVALID', /"metric": /, withTally(NO_TALLY, 0)],
-    [
-      'MODEL_FILE_INVALID',
-      /it uses no field of a batch/,
-      changed("{ inputs: { type: 'f32', shape: [pixels] } }", '{}', autoencoder),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /its objective returns 0 statistics in training, .* declares 2/,
-      changed('sums: [right], statistics }', 'sums: [right] }', normalized),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /its statistics "mean" have the shape \[\], expected \[64\]/,
-      changed('units.ref.mean(0) :', 'units.ref.mean() :', normalized),
-    ],
-    [
-      'MODEL_FILE_INVALID',
-      /two of its statistics have the name "mean"/,
-      changed("name: 'variance'", "name: 'mean'", normalized),
-    ],
-    [
-      // What goes wrong in an evaluation alone.
-      'MODEL_FILE_INVALID',
-      /own.ts: line \d+: /,
-      changed('given[0]!', 'given[7]!', normalized),
-    ],
-  ])('%s: %s', async (code, message, source) => {
+      ['MODEL_FILE_INVALID', /own.ts: line 2: Unexpected token/, '\nconst = 3;'],
+      [
+        'MODEL_FILE_INVALID',
+        /own.ts: it awaits something that never happens$/,
+        'await new Promise(() => {});',
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /"metric": .*one of "accuracy"/,
+        changed("metric: 'mse'", "metric: 'foo'", autoencoder),
+      ],
+      ['MODEL_FILE_INVALID', /it has no default export/, 'export const a = 1;'],
+      ['MODEL_FILE_INVALID', /it is not an object/, 'export default 5;'],
+      ['MODEL_FILE_INVALID', /it ended its own process$/, 'process.exit(0);'],
+      ['MODEL_FILE_INVALID', /it throws nothing good/, 'throw "nothing good";'],
+      [
+        'MODEL_FILE_INVALID',
+        /own.ts: line 1: nobody waits$/,
+        `Promise.reject(new Error('nobody waits'));\n${twoLayer}`,
+      ],
+      ['MODEL_FILE_INVALID', /throws undefined$/, `Promise.reject();\n${twoLayer}`],
+      [
+        'MODEL_FILE_INVALID',
+        new RegExp(`own.ts: line ${lineOf('classes: 10')}: no idea`),
+        changed('classes: 10', "get classes() { throw new Error('no idea'); }"),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /own.ts: line \d+: Maximum call stack size exceeded$/,
+        changed('return numpy', '(function again() { again(); })(); return numpy'),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        new RegExp(
+          'own.ts: initialize of its tensor "hidden.bias": ' +
+            `line ${lineOf("'zeros'")}: no idea$`,
+        ),
+        changed("'zeros'", "() => { throw new Error('no idea'); }"),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /it has 10,0\d\d,\d{3},\d{3} parameters.*; its tensor "hidden.bias" is \[100000, 100000\]$/,
+        changed('shape: [hidden]', 'shape: [100000, 100000]'),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /it imports ".\/other.ts"; a model is a single file/,
+        `import { x } from './other.ts';\n${twoLayer}`,
+      ],
+      ['MODEL_FILE_INVALID', /enum is not supported/, `enum A { B }\n${twoLayer}`],
+      [
+        'MODEL_FILE_INVALID',
+        new RegExp(`own.ts: line ${lineOf('const units =')}: no idea`),
+        changed('const units =', "throw new Error('no idea'); const units ="),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        new RegExp(`own.ts: line ${lineOf('return values!.add', nextToken)}: no idea$`),
+        changed('return values!', "throw new Error('no idea'); values!", nextToken),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /own.ts: its outputs of layer "layer2" have the shape \[2, 32\], expected \[2, 33\]$/,
+        changed('output: [width]', 'output: [number === 2 ? 33 : width]', threeLayer),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /its logits have the shape \[2, 10\], expected \[2, 12\]/,
+        changed('classes: 10', 'classes: 12'),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /its logits are not a jax-js array/,
+        changed('return numpy', 'return 5 && 7; numpy'),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /shapes not aligned/,
+        changed('inputLength: 784', 'inputLength: 700'),
+      ],
+      ['MODEL_FILE_INVALID', /"classes": /, changed('classes: 10', 'classes: -1')],
+      [
+        'MODEL_FILE_INVALID',
+        /it has an unknown key "clases"; did you mean "classes"\?/,
+        changed('classes: 10', 'clases: 10'),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /initialize": not 'zeros'/,
+        changed("'zeros'", "'zeroes'"),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /two of its tensors have the name "hidden.weight"/,
+        changed("name: 'hidden.bias'", "name: 'hidden.weight'"),
+      ],
+      [
+        'MODEL_INVALID',
+        /first values of its tensor "hidden.bias" are not finite/,
+        changed("'zeros'", '(out) => out.fill(NaN)'),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /its objective returns 0 sums, but mse takes 1/,
+        changed(
+          '{ losses: losses.ref, sums: [losses] }',
+          '{ losses, sums: [] }',
+          autoencoder,
+        ),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /its losses have the shape \[\], expected \[2\]/,
+        changed('.mean(1)', '.mean()', autoencoder),
+      ],
+      ['MODEL_FILE_INVALID', /"metric": /, changed("'mse'", "'rmse'", autoencoder)],
+      [
+        'MODEL_FILE_INVALID',
+        /own.ts: its tallies have the shape \[2, 5\], expected \[2, 6\]/,
+        withTally(
+          '(jax, [errors]) => jax.nn.oneHot(errors.astype(jax.numpy.int32), 5)',
+        ),
+      ],
+      ['MODEL_FILE_INVALID', /own.ts: .*no tally/, withTally(NO_TALLY)],
+      ['MODEL_FILE_INVALID', /"metric": /, withTally(NO_TALLY, 0)],
+      [
+        'MODEL_FILE_INVALID',
+        /it uses no field of a batch/,
+        changed("{ inputs: { type: 'f32', shape: [pixels] } }", '{}', autoencoder),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /its objective returns 0 statistics in training, .* declares 2/,
+        changed('sums: [right], statistics }', 'sums: [right] }', normalized),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /its statistics "mean" have the shape \[\], expected \[64\]/,
+        changed('units.ref.mean(0) :', 'units.ref.mean() :', normalized),
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /two of its statistics have the name "mean"/,
+        changed("name: 'variance'", "name: 'mean'", normalized),
+      ],
+      [
+        // What goes wrong in an evaluation alone.
+        'MODEL_FILE_INVALID',
+        /own.ts: line \d+: /,
+        changed('given[0]!', 'given[7]!', normalized),
+      ],
+    ];
+  // Each takes a process of its own.
+  const some = effort({
+    quick: faults.filter((_, index) => index % 3 === 0),
+    soak: faults,
+  });
+  test.each(some)('%s: %s', async (code, message, source) => {
     await expect(inspect(source)).rejects.toMatchObject({
       code,
       kind: 'input',
