@@ -16,7 +16,7 @@ from .framing import encode, invalid
 from .layout import Layout, ReadyEnd
 from .link import Link
 from .messages import Averaged
-from .step_clock import StepClock
+from .timeline import Timeline
 from .transfer import Transfer
 
 
@@ -31,12 +31,12 @@ class Exchange:
         parameters: Sequence[Any],
         views: Sequence[Any],
         transfer: Transfer,
-        clock: StepClock,
+        timeline: Timeline,
     ) -> None:
         self._link = link
         self._views = views
         self._transfer = transfer
-        self._clock = clock
+        self._timeline = timeline
         self._parameters = parameters
         self._index = {id(parameter): index for index, parameter in enumerate(parameters)}
         self._end = ReadyEnd(layout)
@@ -84,7 +84,7 @@ class Exchange:
         del self._arriving[:arrived]
         start = self._end.start
         if is_last:
-            self._clock.gradient_complete()
+            self._timeline.program("gradient_complete")
         if start < self._said:
             self._said = start
             self._link.send_frame(encode({"type": "ready", "from": start}))
@@ -95,7 +95,7 @@ class Exchange:
             raise invalid(f"{type(answer).__name__} where the average belongs")
         for _, _, gradients, views in self._buckets:
             self._transfer.scatter(gradients, views)
-        self._clock.averaged()
+        self._timeline.program("averaged")
         for future, buffer, _, _ in self._buckets:
             future.set_result(buffer)
         self._buckets.clear()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, SupportsFloat
 
 import torch
@@ -20,6 +19,7 @@ from .messages import Attached, Go, Memory, Read, Write
 from .model import distributed, plain_optimizer, trained_parameters
 from .session import Session, Values, claim, current, learning_rate, set_current
 from .step_clock import StepClock
+from .timeline import Timeline
 from .transfer import Transfer, transfer_for
 from .vector import Vector
 
@@ -30,6 +30,7 @@ class JoinedProgram(Session):
     def __init__(self, link: Link) -> None:
         self._link = link
         self._clock = StepClock()
+        self._timeline = Timeline()
         self._values = Values()
         self._parameters: list[Any] = []
         self._views: list[Any] = []
@@ -42,7 +43,6 @@ class JoinedProgram(Session):
         """Whether a gradient is averaged whose step has not been told."""
         self._hold = False
         self._is_over = False
-        self._forward_since = 0
 
     @classmethod
     def connect(cls, path: str) -> JoinedProgram:
@@ -92,8 +92,9 @@ class JoinedProgram(Session):
             parameters=self._parameters,
             views=self._views,
             transfer=self._transfer,
-            clock=self._clock,
+            timeline=self._timeline,
         )
+        self._timeline.follow(self._parameters[0].device)
         self._register(module)
         self._link.send({"type": "mapped"})
         self._serve(Attached)
@@ -128,6 +129,7 @@ class JoinedProgram(Session):
 
     def _register(self, module: Any) -> None:
         # Functions of this module, not bound methods: a module with hooks may be pickled or copied.
+        # The compiler shall not look into them.
         try:
             module.register_comm_hook(None, _average_bucket)
         except RuntimeError as error:
@@ -168,29 +170,29 @@ class JoinedProgram(Session):
         # An evaluation between a gradient and its step does not end the step.
         if trains or len(self._awaited) < len(self._optimizers):
             self._finish_step()
-        if trains:
-            self._clock.forward_begins()
-        else:
-            self._forward_since = time.monotonic_ns()
+        self._timeline.computing("forward_begins" if trains else "evaluation_begins")
 
     def forward_ends(self) -> None:
         """The forward pass has ended."""
-        if torch.is_grad_enabled():
-            self._clock.forward_ends()
-        else:
-            self._clock.evaluated(self._forward_since)
+        if not self._is_over:
+            trains = torch.is_grad_enabled()
+            self._timeline.computing("forward_ends" if trains else "evaluation_ends")
 
     def gradient_accumulated(self) -> None:
         """The gradient of the first parameter is there, of one of several passes perhaps."""
-        self._clock.gradient_accumulated()
+        if not self._is_over:
+            self._timeline.computing("gradient_accumulated")
 
     def step_begins(self) -> None:
         """An optimiser begins its step."""
-        self._clock.apply_begins()
+        if not self._is_over:
+            self._timeline.program("apply_begins")
 
     def step_ends(self, optimizer: Any) -> None:
         """An optimiser has ended its step; after the last one the program may be held."""
-        self._clock.apply_ends()
+        if self._is_over:
+            return
+        self._timeline.program("apply_ends")
         self._awaited.discard(id(optimizer))
         if self._hold and not self._awaited:
             self._finish_step()
@@ -202,7 +204,7 @@ class JoinedProgram(Session):
             return
         self._hold = False
         go = self._serve(Go)
-        self._clock.held()
+        self._timeline.program("held")
         if go.stop:
             self._is_over = True
             self._link.close()
@@ -213,6 +215,7 @@ class JoinedProgram(Session):
             return
         self._is_averaged = False
         self._awaited.clear()
+        self._timeline.tell(self._timeline.take(), self._clock)
         step = self._clock.close(learning_rate(self._optimizers[0]))
         self._link.send({"type": "stepped", "step": step, "values": self._values.take()})
 
@@ -238,11 +241,25 @@ def _unexpected(message: object) -> GradwireError:
     return invalid(f"{type(message).__name__} where it makes no sense")
 
 
+def _not_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that torch.compile calls and does not trace."""
+    disabled: Callable[..., Any] = torch._disable_dynamo(function)
+    return disabled
+
+
+def _without_annotations(function: Callable[..., Any]) -> Callable[..., Any]:
+    function.__annotations__.clear()
+    return function
+
+
 def _session() -> JoinedProgram | None:
     session = current()
     return session if isinstance(session, JoinedProgram) else None
 
 
+# DDP compares annotations with its own classes, and those of this module are strings.
+@_not_compiled
+@_without_annotations
 def _average_bucket(_state: object, bucket: Any) -> Any:
     session = _session()
     if session is None:
@@ -250,34 +267,35 @@ def _average_bucket(_state: object, bucket: Any) -> Any:
     return session.add_bucket(bucket)
 
 
-# DDP compares annotations with its own classes, and those of this module are strings.
-_average_bucket.__annotations__.clear()
-
-
+@_not_compiled
 def _forward_begins(_module: Any, _inputs: Any) -> None:
     session = _session()
     if session is not None:
         session.forward_begins()
 
 
+@_not_compiled
 def _forward_ends(_module: Any, _inputs: Any, _output: Any) -> None:
     session = _session()
     if session is not None:
         session.forward_ends()
 
 
+@_not_compiled
 def _gradient_accumulated(_parameter: Any) -> None:
     session = _session()
     if session is not None:
         session.gradient_accumulated()
 
 
+@_not_compiled
 def _step_begins(_optimizer: Any, _arguments: Any, _named: Any) -> None:
     session = _session()
     if session is not None:
         session.step_begins()
 
 
+@_not_compiled
 def _step_ends(optimizer: Any, _arguments: Any, _named: Any) -> None:
     session = _session()
     if session is not None:

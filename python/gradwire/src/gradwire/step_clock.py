@@ -1,29 +1,23 @@
-"""Where the time of a step goes, as hooks of PyTorch see it.
+"""Where the time of a step goes, from the moments that hooks of PyTorch saw.
 
 A step ends with its optimiser's. Its wall time is that since the end of the last one; the first
 begins with its forward pass. With several forward and backward passes each phase is their sum.
 Time that no hook can name is in no phase: loss functions and clipping, evaluation, waiting.
+Moments are nanoseconds of the monotonic clock, in their order.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 _NS_PER_MS = 1e6
 
 
 class StepClock:
-    """A stopwatch of phases; the caller says what begins and ends."""
+    """The phases of one step after the other."""
 
-    def __init__(
-        self,
-        now: Callable[[], int] = time.monotonic_ns,
-        epoch: Callable[[], float] = time.time,
-    ) -> None:
-        self._now = now
-        self._epoch = epoch
+    def __init__(self) -> None:
         self._start: int | None = None
         """When the step began."""
         self._end = 0
@@ -32,85 +26,138 @@ class StepClock:
         """When computing ended last: since then the program fetches data."""
         self._forward_since = 0
         self._backward_since: int | None = None
+        self._evaluation_since = 0
         self._apply_since: int | None = None
         self._named_before_apply = 0
-        self._waiting_since = 0
-        self._data = self._forward = self._backward = self._apply = self._waited = 0
+        self._complete_at: int | None = None
+        """When the last gradient was there that is being averaged."""
+        self._buckets: list[tuple[int, int | None]] = []
+        """When its buckets were communicated; the end may not have been seen."""
+        self._has_forward = self._has_backward = self._has_buckets = False
+        self._data = self._forward = self._backward = self._apply = 0
+        self._exchange = self._wait = self._overlapped = self._bytes = 0
 
-    def forward_begins(self) -> None:
+    def forward_begins(self, now: int) -> None:
         """A forward pass that is to be followed by a backward one begins."""
-        now = self._now()
-        if self._start is None:
-            self._start = now
+        self._begin(now)
         if self._idle_since is not None:
             self._data += now - self._idle_since
             self._idle_since = None
         self._forward_since = now
+        self._has_forward = True
 
-    def forward_ends(self) -> None:
+    def forward_ends(self, now: int) -> None:
         """The forward pass has ended; the backward pass follows, until a gradient is there."""
-        now = self._now()
         self._forward += now - self._forward_since
         self._backward_since = now
 
-    def evaluated(self, since: int) -> None:
-        """A forward pass without a backward one, which began at `since`, has ended."""
-        if self._idle_since is not None:
-            self._idle_since += self._now() - since
+    def evaluation_begins(self, now: int) -> None:
+        """A forward pass without a backward one begins."""
+        self._evaluation_since = now
 
-    def gradient_accumulated(self) -> None:
+    def evaluation_ends(self, now: int) -> None:
+        """It has ended."""
+        if self._idle_since is not None:
+            self._idle_since += now - self._evaluation_since
+
+    def backward_begins(self, now: int) -> None:
+        """A backward pass begins of which no forward pass may have been seen."""
+        self._begin(now)
+        if self._backward_since is None:
+            self._backward_since = now
+
+    def gradient_accumulated(self, now: int) -> None:
         """A gradient is there that a backward pass computes late."""
-        now = self._now()
         if self._backward_since is not None:
             self._backward += now - self._backward_since
             self._backward_since = now
-            self._idle_since = now
+            self._idle_since = self._end = now
+            self._has_backward = True
 
-    def gradient_complete(self) -> None:
+    def bucket(self, begin: int, end: int | None, size: int) -> None:
+        """A bucket of so many bytes, dense, was communicated: at the latest until the average."""
+        self._buckets.append((begin, end))
+        self._has_buckets = True
+        self._bytes += size
+
+    def gradient_complete(self, now: int) -> None:
         """All gradients are there; the program waits for their average."""
-        self.gradient_accumulated()
+        self.gradient_accumulated(now)
         self._backward_since = None
-        self._waiting_since = self._now()
+        self._complete_at = now
 
-    def averaged(self) -> None:
+    def averaged(self, now: int) -> None:
         """The average is there."""
-        self._idle_since = self._end = self._now()
-        self._waited += self._end - self._waiting_since
+        self._idle_since = self._end = now
+        if self._complete_at is None:
+            return
+        self._exchange += now - self._complete_at
+        if self._buckets:
+            seen = [(begin, now if end is None else min(end, now)) for begin, end in self._buckets]
+            self._wait += max(0, max(end for _, end in seen) - self._complete_at)
+            self._overlapped += _covered(seen, self._complete_at)
+        self._buckets.clear()
+        self._complete_at = None
 
-    def apply_begins(self) -> None:
+    def apply_begins(self, now: int) -> None:
         """The optimiser begins its step."""
-        self._apply_since = self._now()
+        self._begin(now)
+        self._apply_since = now
         self._named_before_apply = self._named()
 
-    def apply_ends(self) -> None:
+    def apply_ends(self, now: int) -> None:
         """The optimiser has ended its step; passes that it called for itself are not its time."""
-        self._idle_since = self._end = self._now()
+        self._idle_since = self._end = now
         self._backward_since = None
         if self._apply_since is not None:
             inside = self._named() - self._named_before_apply
-            self._apply += self._end - self._apply_since - inside
+            self._apply += now - self._apply_since - inside
             self._apply_since = None
 
-    def held(self) -> None:
+    def held(self, now: int) -> None:
         """The program has waited since the end of its step, and goes on."""
-        self._idle_since = self._now()
+        self._idle_since = now
 
     def close(self, lr: float) -> dict[str, Any]:
         """The step as `stepped` has it; the next one begins at its end."""
         start = self._end if self._start is None else self._start
+        since_1970 = time.time_ns() - time.monotonic_ns()
         step = {
-            "at": self._epoch() * 1e3 - (self._now() - start) / _NS_PER_MS,
+            "at": (start + since_1970) / _NS_PER_MS,
             "wall": (self._end - start) / _NS_PER_MS,
-            "data": self._data / _NS_PER_MS,
-            "forward": self._forward / _NS_PER_MS,
-            "backward": self._backward / _NS_PER_MS,
             "apply": self._apply / _NS_PER_MS,
             "lr": lr,
         }
+        # What was never seen is absent, not 0.
+        if self._has_forward:
+            step["data"] = self._data / _NS_PER_MS
+            step["forward"] = self._forward / _NS_PER_MS
+        if self._has_backward:
+            step["backward"] = self._backward / _NS_PER_MS
+        if self._has_buckets:
+            step["wait"] = self._wait / _NS_PER_MS
+            step["overlapped"] = self._overlapped / _NS_PER_MS
+            step["bytes"] = self._bytes
         self._start = self._end
         self._apply_since = None
-        self._data = self._forward = self._backward = self._apply = self._waited = 0
+        self._data = self._forward = self._backward = self._apply = 0
+        self._exchange = self._wait = self._overlapped = self._bytes = 0
         return step
 
+    def _begin(self, now: int) -> None:
+        if self._start is None:
+            self._start = now
+
     def _named(self) -> int:
-        return self._data + self._forward + self._backward + self._waited
+        return self._data + self._forward + self._backward + self._exchange
+
+
+def _covered(intervals: list[tuple[int, int]], end: int) -> int:
+    """Time before `end` in at least one of the intervals."""
+    covered, reached = 0, 0
+    for begin, last in sorted(intervals):
+        since, until = max(begin, reached), min(last, end)
+        if until > since:
+            covered += until - since
+            reached = until
+    return covered

@@ -1,0 +1,206 @@
+"""A program that Gradwire only observes: it keeps its own communication, and no value changes.
+
+Hooks of PyTorch note moments. Whatever goes wrong in them is said once, and observing ends; the
+program goes on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, SupportsFloat
+
+import torch
+
+from .layout import Layout
+from .link import Link
+from .session import Session, Values, bridge, claim, learning_rate, set_current
+from .step_clock import StepClock
+from .timeline import Bucket, Timeline
+
+_MOST_UNSENT = 2**20
+"""Bytes of steps that wait for an agent that is behind; after that, observing ends."""
+
+_LAST_SECONDS = 5.0
+
+
+class ObservedProgram(Session):
+    """A rank's program, as hooks see it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._link: Link | None = None
+        self._clock = StepClock()
+        self._timeline = Timeline()
+        self._values = Values()
+        self._untold: deque[tuple[list[tuple[str, Any]], float, dict[str, Any]]] = deque()
+        """Steps whose moments a GPU may not have passed yet."""
+        self._stepped: dict[int, Any] = {}
+        """Optimisers that have made a step since the last one was closed."""
+        self._is_complete = False
+        """Whether the last gradient of a backward pass is there, and its average is not."""
+        self._is_over = False
+
+    def log(
+        self, values: Mapping[str, SupportsFloat] | None = None, /, **named: SupportsFloat
+    ) -> None:
+        if not self._is_over:
+            self._values.add(values, named)
+
+    def end(self) -> None:
+        """Nothing: an observed program ends when it ends."""
+
+    def forward_begins(self, module: Any) -> None:
+        """A forward pass of a DDP module begins."""
+        if self._link is None:
+            self._open(_named(module))
+        if torch.is_grad_enabled():
+            self._close_step()
+            self._timeline.computing("forward_begins")
+        else:
+            self._timeline.computing("evaluation_begins")
+
+    def forward_ends(self) -> None:
+        """It ends."""
+        trains = torch.is_grad_enabled()
+        self._timeline.computing("forward_ends" if trains else "evaluation_ends")
+
+    def backward_begins(self) -> None:
+        """A backward pass begins, of whatever model."""
+        self._close_step()
+        self._timeline.computing("backward_begins")
+
+    def backward_ends(self) -> None:
+        """A backward pass has ended; DDP has waited in it for its averages."""
+        if self._is_complete:
+            self._averaged()
+        else:
+            self._timeline.computing("gradient_accumulated")
+
+    def bucket_begins(self, bucket: Any) -> Bucket:
+        """DDP hands over a bucket."""
+        buffer = bucket.buffer()
+        if bucket.is_last():
+            self._timeline.computing("gradient_complete")
+            self._is_complete = True
+        return self._timeline.bucket(buffer.numel() * buffer.element_size())
+
+    def bucket_ends(self, bucket: Bucket | None) -> None:
+        """Its average is there; called by a thread of PyTorch."""
+        if bucket is not None:
+            bucket.end = self._timeline.moment()
+
+    def step_begins(self, optimizer: Any) -> None:
+        """An optimiser begins its step."""
+        if self._link is None:
+            self._open(_numbered(optimizer))
+        if id(optimizer) in self._stepped:
+            self._close_step()
+        if self._is_complete:
+            self._averaged()
+        self._timeline.computing("apply_begins")
+
+    def step_ends(self, optimizer: Any) -> None:
+        """It has ended its step."""
+        self._timeline.computing("apply_ends")
+        self._stepped[id(optimizer)] = optimizer
+
+    def finish(self) -> None:
+        """The program ends without an error."""
+        if self._link is None:
+            return
+        self._close_step()
+        self._tell_steps(wait=True)
+        self._link.offer({"type": "end"}, 2 * _MOST_UNSENT)
+        self._link.flush(_LAST_SECONDS)
+
+    def forget(self) -> None:
+        """Leaves the connection to the process of which this one is a fork."""
+        self._is_over = True
+        if self._link is not None:
+            self._link.close()
+
+    def guard(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Does what observing needs; if that fails, observing ends and the program does not."""
+        if self._is_over:
+            return None
+        try:
+            return action(*arguments)
+        except Exception as error:
+            self._is_over = True
+            print(f"gradwire: the program is observed no more: {error!r}", file=sys.stderr)
+            return None
+
+    def _open(self, named: list[tuple[str, Any]]) -> None:
+        if bridge() is None:
+            self._is_over = True
+            return
+        pid = os.getpid()
+        link = Link.connect(self._path, mode="observe", pid=pid, torch=str(torch.__version__))
+        claim()
+        self._link = link
+        device = named[0][1].device
+        self._timeline.follow(device)
+        layout = Layout((name, parameter.shape) for name, parameter in named)
+        tensors = [{"name": one.name, "shape": one.shape} for one in layout.tensors]
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+        link.send({"type": "attach", "tensors": tensors, "device": name})
+
+    def _averaged(self) -> None:
+        self._timeline.computing("averaged")
+        self._is_complete = False
+
+    def _close_step(self) -> None:
+        """The step before has ended if an optimiser made one."""
+        if not self._stepped:
+            return
+        lr = learning_rate(next(iter(self._stepped.values())))
+        self._stepped.clear()
+        self._untold.append((self._timeline.take(), lr, self._values.take()))
+        self._tell_steps(wait=False)
+
+    def _tell_steps(self, *, wait: bool) -> None:
+        while self._untold and self._link is not None:
+            moments, lr, values = self._untold[0]
+            if not wait and not self._timeline.is_past(moments):
+                return
+            self._untold.popleft()
+            self._timeline.tell(moments, self._clock)
+            step = self._clock.close(lr)
+            message = {"type": "stepped", "step": step, "values": values}
+            if not self._link.offer(message, _MOST_UNSENT):
+                raise BufferError("Gradwire's agent does not take the steps")
+
+
+def _named(module: Any) -> list[tuple[str, Any]]:
+    """Parameters of a DDP module that are trained."""
+    return [one for one in module.module.named_parameters() if one[1].requires_grad]
+
+
+def _numbered(optimizer: Any) -> list[tuple[str, Any]]:
+    """Parameters of an optimiser, which knows no names."""
+    parameters = [one for group in optimizer.param_groups for one in group["params"]]
+    return [(f"p{index}", parameter) for index, parameter in enumerate(parameters)]
+
+
+def observe() -> None:
+    """Observes this process, unless the program's rank has no agent."""
+    path = bridge()
+    if path is None:
+        return
+    from .patches import watch
+
+    session = ObservedProgram(path)
+    set_current(session)
+    watch(session)
+    os.register_at_fork(after_in_child=session.forget)
+    atexit.register(_end_with_program, session)
+
+
+def _end_with_program(session: ObservedProgram) -> None:
+    # The interpreter keeps the error with which the main module ended.
+    if getattr(sys, "last_type", None) is None:
+        session.guard(session.finish)

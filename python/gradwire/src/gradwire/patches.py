@@ -1,0 +1,168 @@
+"""Where observing holds on to PyTorch: DDP, backward passes and optimisers.
+
+DDP takes one communication hook. The one that observes is registered at the first forward pass, if
+the program has none by then, and does what DDP does by default, to the bit; a hook of the program
+runs inside of it, whenever that is registered.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.optim.optimizer import (
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+
+from .observing import ObservedProgram
+from .timeline import Bucket
+
+# The compiler shall not trace what observes, only the model between.
+_guard: Callable[..., Any] = torch._disable_dynamo(ObservedProgram.guard)
+
+
+class Communication:
+    """How one DDP module averages its buckets."""
+
+    def __init__(self, session: ObservedProgram, module: Any) -> None:
+        self._session = session
+        self._module = weakref.ref(module)
+        self.hook: Any = None
+        """The program's own hook and its state."""
+        self.is_registered = False
+
+    def run(self, bucket: Any) -> Any:
+        """The communication hook as DDP calls it."""
+        session = self._session
+        seen = _guard(session, session.bucket_begins, bucket)
+        if self.hook is not None:
+            hook, state = self.hook
+            future = hook(state, bucket)
+            _guard(session, _note_end, session, future, seen)
+            return future
+
+        def average(summed: Any) -> Any:
+            # Before DDP knows that it may go on.
+            _guard(session, session.bucket_ends, seen)
+            return summed.value()[0]
+
+        return _sum(self._module(), bucket).then(average)
+
+
+def _note_end(session: ObservedProgram, future: Any, seen: Bucket | None) -> None:
+    future.add_done_callback(lambda _: _guard(session, session.bucket_ends, seen))
+
+
+def _sum(module: Any, bucket: Any) -> Any:
+    """What DDP does without a hook: it scales the bucket, then sums it over the ranks."""
+    buffer = bucket.buffer()
+    group = module.process_group
+    # DDP multiplies dense gradients by the reciprocal and divides sparse ones.
+    if buffer.is_sparse:
+        buffer.div_(group.size())
+    else:
+        buffer.mul_(1.0 / group.size())
+    return group.allreduce([buffer]).get_future()
+
+
+def _observed_hook(communication: Communication, bucket: Any) -> Any:
+    return communication.run(bucket)
+
+
+def watch(session: ObservedProgram) -> None:
+    """Patches PyTorch so that `session` sees what it does."""
+    communications: weakref.WeakKeyDictionary[Any, Communication] = weakref.WeakKeyDictionary()
+    _watch_hooks(session, communications)
+    _watch_forward(session, communications)
+    _watch_backward(session)
+    register_optimizer_step_pre_hook(
+        lambda optimizer, _arguments, _named: _guard(session, session.step_begins, optimizer)
+    )
+    register_optimizer_step_post_hook(
+        lambda optimizer, _arguments, _named: _guard(session, session.step_ends, optimizer)
+    )
+
+
+def _register(communication: Communication, module: Any) -> None:
+    # Not by the module's own method: that would keep the hook in the module, which may be pickled.
+    dist._register_comm_hook(module.reducer, communication, _observed_hook)
+    communication.is_registered = True
+
+
+def _watch_hooks(session: ObservedProgram, communications: Any) -> None:
+    original = DistributedDataParallel.register_comm_hook
+    builtin = DistributedDataParallel._register_builtin_comm_hook
+
+    @functools.wraps(original)
+    def register_comm_hook(self: Any, state: object, hook: Callable[..., Any]) -> None:
+        communication = communications.setdefault(self, Communication(session, self))
+        if communication.hook is not None:
+            # PyTorch says that a hook can be registered once only.
+            original(self, state, hook)
+            return
+        self._check_comm_hook(hook)
+        if not communication.is_registered:
+            _register(communication, self)
+        self.logger._set_comm_hook_name(hook.__qualname__)
+        self._comm_hooks.append((hook, state))
+        communication.hook = (hook, state)
+
+    @functools.wraps(builtin)
+    def register_builtin_comm_hook(self: Any, *arguments: Any) -> None:
+        builtin(self, *arguments)
+        # It is not called from Python: such communication is not seen.
+        communication = communications.setdefault(self, Communication(session, self))
+        communication.is_registered = True
+
+    DistributedDataParallel.register_comm_hook = register_comm_hook
+    DistributedDataParallel._register_builtin_comm_hook = register_builtin_comm_hook
+
+
+def _watch_forward(session: ObservedProgram, communications: Any) -> None:
+    original = DistributedDataParallel.forward
+
+    def begin(module: Any) -> None:
+        session.forward_begins(module)
+        communication = communications.setdefault(module, Communication(session, module))
+        if not communication.is_registered and _is_by_default(module):
+            _register(communication, module)
+
+    @functools.wraps(original)
+    def forward(self: Any, *inputs: Any, **named: Any) -> Any:
+        _guard(session, begin, self)
+        output = original(self, *inputs, **named)
+        _guard(session, session.forward_ends)
+        return output
+
+    DistributedDataParallel.forward = torch._disable_dynamo(forward, recursive=False)
+
+
+def _is_by_default(module: Any) -> bool:
+    """Whether a hook of ours does what DDP would do without one."""
+    # With the compiler's own reducer there are no buckets; in `join` the divisor may change.
+    if getattr(module, "_use_python_reducer", False):
+        return False
+    if not getattr(module, "_divide_by_initial_world_size", True):
+        return False
+    # DDP divides where the gradient is a view of its bucket already, and multiplies elsewhere:
+    # equal for powers of two only.
+    size = module.process_group.size()
+    return not module.gradient_as_bucket_view or size & (size - 1) == 0
+
+
+def _watch_backward(session: ObservedProgram) -> None:
+    original = torch.autograd.backward
+
+    @functools.wraps(original)
+    def backward(*arguments: Any, **named: Any) -> None:
+        _guard(session, session.backward_begins)
+        original(*arguments, **named)
+        _guard(session, session.backward_ends)
+
+    torch.autograd.backward = backward

@@ -1,0 +1,99 @@
+"""The moments of a step, in their order, until a clock reads them.
+
+A GPU computes later than the program calls it. Its moments are events on its stream, read when it
+has passed them, so that nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+
+from .step_clock import StepClock
+
+_NS_PER_MS = 1e6
+
+
+class Bucket:
+    """The communication of a bucket: its beginning, and its end once that is seen."""
+
+    def __init__(self, size: int, begin: Any) -> None:
+        self.size = size
+        self.begin = begin
+        self.end: Any = None
+
+
+class Timeline:
+    """Moments since the last step, each by the name of the clock's method that takes it."""
+
+    def __init__(self) -> None:
+        self._moments: list[tuple[str, Any]] = []
+        self._device: Any = None
+        self._base: Any = None
+        self._base_ns = 0
+
+    def follow(self, device: Any) -> None:
+        """From now on moments of computing are those of this device."""
+        if device.type != "cuda":
+            return
+        self._device = device
+        self._base = self.moment()
+        self._base.synchronize()
+        self._base_ns = time.monotonic_ns()
+
+    def moment(self) -> Any:
+        """Now, as far as computing has come."""
+        if self._device is None:
+            return time.monotonic_ns()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(self._device))
+        return event
+
+    def computing(self, name: str) -> None:
+        """Computing reaches a moment."""
+        self._moments.append((name, self.moment()))
+
+    def program(self, name: str) -> None:
+        """The program reaches a moment."""
+        self._moments.append((name, time.monotonic_ns()))
+
+    def bucket(self, size: int) -> Bucket:
+        """A bucket begins to be communicated."""
+        bucket = Bucket(size, self.moment())
+        self._moments.append(("bucket", bucket))
+        return bucket
+
+    def take(self) -> list[tuple[str, Any]]:
+        """The moments, which are then gone from here."""
+        moments, self._moments = self._moments, []
+        return moments
+
+    def is_past(self, moments: list[tuple[str, Any]]) -> bool:
+        """Whether the device has passed all of them."""
+        if self._device is None:
+            return True
+        return all(_is_past(moment) for _, moment in moments)
+
+    def tell(self, moments: list[tuple[str, Any]], clock: StepClock) -> None:
+        """Tells a clock the moments. It waits for those that the device has not passed."""
+        for name, moment in moments:
+            if isinstance(moment, Bucket):
+                end = None if moment.end is None else self._ns(moment.end)
+                clock.bucket(self._ns(moment.begin), end, moment.size)
+            else:
+                getattr(clock, name)(self._ns(moment))
+
+    def _ns(self, moment: Any) -> int:
+        if isinstance(moment, int):
+            return moment
+        moment.synchronize()
+        elapsed: float = self._base.elapsed_time(moment)
+        return self._base_ns + round(elapsed * _NS_PER_MS)
+
+
+def _is_past(moment: Any) -> bool:
+    if isinstance(moment, Bucket):
+        return _is_past(moment.begin) and (moment.end is None or _is_past(moment.end))
+    return isinstance(moment, int) or bool(moment.query())
