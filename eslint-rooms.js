@@ -189,6 +189,8 @@ export const rooms = {
     'agent/training/synthetic',
     SHARED,
   ],
+  // A program of one's own beside a rank.
+  'agent/bridge': ['agent/training', SHARED],
   'agent/world': ['agent/bundle', 'agent/memory', SHARED],
   'agent/slurm': ['agent/world', SHARED],
   'agent/checkpoint': ['agent/exchange', 'disk', SHARED],
@@ -215,6 +217,7 @@ export const rooms = {
   ],
   // Forms of parallelism.
   'agent/worker/steps': [
+    'agent/bridge',
     'agent/exchange',
     'agent/memory',
     'agent/profile',
@@ -225,6 +228,7 @@ export const rooms = {
     SHARED,
   ],
   'agent/worker': [
+    'agent/bridge',
     'agent/bundle',
     'agent/checkpoint',
     'agent/collectives',

@@ -14,6 +14,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import {
   copyFile,
+  cp,
   mkdir,
   readFile,
   rename,
@@ -124,6 +125,15 @@ async function copyKernels(outDir: string): Promise<void> {
   }
 }
 
+/** What programs on a rank's machine find on their PYTHONPATH. */
+async function copyPython(): Promise<void> {
+  const isSource = (file: string): boolean => !/__pycache__|egg-info/.test(file);
+  await cp(path.join(root, 'python/gradwire/src'), path.join(dist, 'agent/python'), {
+    recursive: true,
+    filter: isSource,
+  });
+}
+
 /** On another machine there is no package above the folder to say that these are modules. */
 async function writeManifest(outDir: string): Promise<void> {
   const { version } = JSON.parse(
@@ -196,6 +206,7 @@ const builders: Record<Part, () => Promise<void>> = {
       ),
     );
     await copyKernels('agent');
+    await copyPython();
     await writeManifest('agent');
     await viteBuild(
       nodeBundle(

@@ -140,7 +140,7 @@ function runsText(steps: readonly StepResult<RunSteps>[]): string[] {
       ...[String(switches), replicas, [reasonOf(step), ...result.notices].join(' ')],
     ];
   });
-  const phases = phasesOf(false);
+  const phases = phasesOf('whole');
   const methods = steps.flatMap(({ result }) =>
     (result?.methods ?? []).map((method) => [
       ...[nameOf(result!), method.method, figure(method.wallMs)],

@@ -16,6 +16,7 @@ import { parallelismSchema } from './parallelism.ts';
 import { plainIssue } from './plain-issue.ts';
 import { requirePlainTree } from './plain-tree.ts';
 import { portRangeSchema } from './port-range.ts';
+import { withProgramKnown } from './program-spec.ts';
 import { isPrintable, PRINTABLE_RULE, shownValue } from './printable.ts';
 import './spec-key.ts';
 import { workloadSchema } from './workload-spec.ts';
@@ -212,7 +213,7 @@ export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): bo
 export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpec {
   const where = { code: 'SPEC', place };
   requirePlainTree(raw, where);
-  const parsed = experimentSpecSchema.safeParse(withMomentumKnown(raw), INTERPRETED);
+  const parsed = experimentSpecSchema.safeParse(withImplied(raw), INTERPRETED);
   if (parsed.success) return parsed.data;
   throw explainIssue(experimentSpecSchema, raw, parsed.error, where);
 }
@@ -222,7 +223,7 @@ export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpe
  * one knows are dropped.
  */
 export function readableSpec(raw: unknown): z.ZodSafeParseResult<ExperimentSpec> {
-  const spec = structuredClone(withMomentumKnown(raw));
+  const spec = structuredClone(withImplied(raw));
   for (;;) {
     const parsed = experimentSpecSchema.safeParse(spec);
     const unknown =
@@ -274,6 +275,9 @@ function withMomentumKnown(raw: unknown): unknown {
   if (momentum !== undefined || !WITHOUT_MOMENTUM.includes(String(kind))) return raw;
   return { ...raw, optimizer: { ...raw['optimizer'], momentum: 0 } };
 }
+
+/** A raw spec with values that others of its values imply. */
+const withImplied = (raw: unknown): unknown => withProgramKnown(withMomentumKnown(raw));
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 /**
- * Phases that only pipeline stages have, in place of `compute`: the passes over a stage's
- * layers, sending activations and their gradients between stages, and the bubble, which is
- * waiting for another stage to compute them.
+ * Phases in place of `compute`, of which a program of one's own has the passes alone. Pipeline
+ * stages also send activations and their gradients to each other; the bubble is waiting for
+ * another stage to compute them.
  */
 export const PIPELINE_PHASES = [
   'forward',
@@ -58,11 +58,16 @@ export const COMMUNICATION_PHASES: readonly Phase[] = [
   'decompress',
 ];
 
-/** The phases of an iteration, without or with a split model. */
-export const phasesOf = (isPipeline: boolean): readonly Phase[] =>
-  isPipeline
-    ? PHASES.filter((phase) => phase !== 'compute')
-    : PHASES.filter((phase) => !pipelinePhases.has(phase));
+/** Division of computing: as a whole, into a program's passes, or into a pipeline stage's. */
+export type StepKind = 'whole' | 'passes' | 'stage';
+
+/** The phases of an iteration. */
+export function phasesOf(kind: StepKind): readonly Phase[] {
+  if (kind === 'whole') return PHASES.filter((phase) => !pipelinePhases.has(phase));
+  const absent: readonly Phase[] =
+    kind === 'stage' ? ['compute'] : ['compute', 'activations', 'bubble'];
+  return PHASES.filter((phase) => !absent.includes(phase));
+}
 
 const pipelinePhases: ReadonlySet<Phase> = new Set(PIPELINE_PHASES);
 
@@ -72,7 +77,7 @@ const zerosOf = <P extends Phase>(phases: readonly P[]): Record<P, number> =>
 // Copied in every exchange, because building them takes ten times as long.
 const ZERO_PHASES: Readonly<Record<Phase, number>> = zerosOf(PHASES);
 const ZERO_TIMES: Readonly<Record<Exclude<Phase, PipelinePhase>, number>> = zerosOf(
-  phasesOf(false) as readonly Exclude<Phase, PipelinePhase>[],
+  phasesOf('whole') as readonly Exclude<Phase, PipelinePhase>[],
 );
 
 /** Returns zeros for all phases but those of a pipeline. */

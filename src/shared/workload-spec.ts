@@ -1,5 +1,6 @@
 /** `workload` in a spec: the model, its data and what a step takes of them. */
 import { z } from 'zod';
+import { programKeys } from './program-spec.ts';
 import './spec-key.ts';
 
 const columnName = z.string().min(1);
@@ -48,7 +49,7 @@ export type SyntheticSpec = z.infer<typeof syntheticSchema>;
 export const workloadSchema = z.strictObject({
   model: z
     .string()
-    .describe('Model to train: a name, or your own file')
+    .describe('Model to train: a name, your own file, or program for a command')
     .meta({ title: 'Model' }),
   modelSource: z
     .string()
@@ -98,4 +99,5 @@ export const workloadSchema = z.strictObject({
     .default(32)
     .describe('Samples per rank')
     .meta({ title: 'Batch per rank' }),
+  ...programKeys,
 });

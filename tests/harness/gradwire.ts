@@ -127,7 +127,8 @@ export class GradwireHome implements AsyncDisposable {
         : spawn('bash', ['-c', `${options.shell}; exec "$@"`, 'bash', ...argv], {
             env,
           });
-    return new RunningCommand(child, args.includes('--json') && args[0] === 'run');
+    const follows = args[0] === 'run' || args[0] === 'exec';
+    return new RunningCommand(child, args.includes('--json') && follows);
   }
 
   /** The quickstart with other settings, its records as JSON. */

@@ -20,6 +20,8 @@ export interface ExchangeResult {
   readonly method: string;
   /** The collective that carried the largest bucket. */
   readonly collective: string;
+  /** A rank has no more gradients, and no rank wants to stop or pause. */
+  readonly end: boolean;
   /** All ranks agreed to stop after this iteration. */
   readonly stop: boolean;
   /** All ranks agreed to stop after this iteration; the run will resume later from a checkpoint. */

@@ -45,7 +45,7 @@ import {
   SUMMARY_STREAM,
   WEIGHTS_STREAM,
 } from './streams.ts';
-import { GO_ON, PAUSE, STOP, wishes } from './wishes.ts';
+import { END, GO_ON, PAUSE, STOP, wishes } from './wishes.ts';
 
 export interface EngineOptions {
   readonly arena: Arena;
@@ -170,6 +170,11 @@ export class ExchangeEngine implements Disposable {
   /** Ends after the iteration in which all ranks have learnt that one rank wants it. */
   requestStop(): void {
     this.#request = Math.max(this.#request, STOP);
+  }
+
+  /** Says in the next exchange that this rank has no more gradients. */
+  requestEnd(): void {
+    this.#request = Math.max(this.#request, END);
   }
 
   /** Requests a pause, as `requestStop` does a stop; takes precedence if ranks request both. */

@@ -1,12 +1,15 @@
 /** The wishes of ranks after an iteration; the highest wish of any rank wins. */
 
 export const GO_ON = 0;
-export const STOP = 1;
-export const PAUSE = 2;
+/** The rank has no more gradients: its program ends. */
+export const END = 1;
+export const STOP = 2;
+export const PAUSE = 3;
 
 export const wishes = (
   agreed: number,
-): { readonly stop: boolean; readonly pause: boolean } => ({
+): { readonly end: boolean; readonly stop: boolean; readonly pause: boolean } => ({
+  end: agreed === END,
   stop: agreed === STOP,
   pause: agreed === PAUSE,
 });

@@ -37,8 +37,8 @@ export type PassTimes = Readonly<Record<PipelinePhase, number>>;
 export interface ComputedStep extends StepResult {
   /** Whether the gradient is known to be finite, because that was seen as it was copied. */
   readonly isFinite?: boolean | undefined;
-  /** Times of the passes, for a stage in a pipeline. */
-  readonly passes?: PassTimes | undefined;
+  /** Times of the passes, for a stage in a pipeline or a program of one's own. */
+  readonly passes?: Partial<PassTimes> | undefined;
   /** Activations sent to other stages. */
   readonly activations?: PassedActivations | undefined;
 }
@@ -58,7 +58,7 @@ export type GradientMemory = Float32Array | GpuGradient;
 
 export interface Trainer {
   /** The backend in use: `auto` has been resolved. */
-  readonly backend: 'wasm' | 'webgpu';
+  readonly backend: 'wasm' | 'webgpu' | 'torch';
   /** Name of what computes: the GPU's, or the CPU's. */
   readonly device: string;
   /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */

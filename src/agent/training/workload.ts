@@ -8,6 +8,7 @@ import type { DatasetEntry, ModelEntry } from '../../shared/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { nearest } from '../../shared/nearest.ts';
+import { isProgram } from '../../shared/program-spec.ts';
 import { formatCount } from '../../shared/units.ts';
 import { rowLength, type ModelField } from './batches/batch.ts';
 import type {
@@ -32,6 +33,7 @@ import { models } from './models/registry.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { optimizers } from './optimizers/registry.ts';
+import { checkProgram, programEntry, requireNoProgram } from './program-workload.ts';
 import {
   isSynthetic,
   noDataEntry,
@@ -46,7 +48,7 @@ export function describeModels(): ModelEntry[] {
     summary: model.summary,
     ...(isSized(model) ? {} : { parameterCount: parameterCount(model) }),
   }));
-  return [...trained, syntheticEntry];
+  return [...trained, syntheticEntry, programEntry];
 }
 
 export function describeDatasets(): DatasetEntry[] {
@@ -295,7 +297,8 @@ export interface SpecFacts {
 
 /** Whether `factsOfData` reads whole files, which may take minutes. */
 export function readsWholeFiles(workload: ExperimentSpec['workload']): boolean {
-  if (isSynthetic(workload) || workload.data === undefined) return false;
+  if (isSynthetic(workload) || isProgram(workload)) return false;
+  if (workload.data === undefined) return false;
   return datasets.get(workload.dataset)?.readsWhole === true;
 }
 
@@ -347,8 +350,11 @@ const LEAVE_MOMENTUM = 'Use another method, or the optimizer sgd or lars.';
 /** Facts about a workload before it runs. */
 export interface CheckedWorkload extends DataFacts {
   readonly memory: MemoryFacts;
-  /** The model's tensors, in the order of the flat gradient. */
-  readonly tensors: readonly string[];
+  /**
+   * The model's tensors, in the order of the flat gradient; undefined for a program, which
+   * states them when it runs.
+   */
+  readonly tensors: readonly string[] | undefined;
   /** The optimiser, where it cannot leave momentum to a method. */
   readonly ownMomentum?: { readonly name: string; readonly next: string } | undefined;
   /** The optimiser, where η times a gradient is no update. */
@@ -377,6 +383,8 @@ export function checkWorkload(
   ranks = 1,
   known: SpecFacts = {},
 ): CheckedWorkload {
+  if (isProgram(workload)) return checkedProgram(workload);
+  requireNoProgram(workload);
   if (isSynthetic(workload)) {
     checkOptimizer(findOptimizer(optimizer.kind), optimizer);
     return checkSynthetic(workload);
@@ -436,6 +444,25 @@ function checkSynthetic(workload: ExperimentSpec['workload']): CheckedWorkload {
       stepsInArena: false,
     },
     tensors: tensors.map(({ name }) => name),
+  };
+}
+
+/** A program's memory, like its passes over its data, is known to itself alone. */
+function checkedProgram(workload: ExperimentSpec['workload']): CheckedWorkload {
+  checkProgram(workload);
+  return {
+    train: 0,
+    test: 0,
+    iterationsPerPass: 1,
+    memory: {
+      tensors: [],
+      isWeightless: true,
+      stateVectors: 0,
+      stepsInArena: false,
+    },
+    tensors: undefined,
+    ownMomentum: { name: 'the optimiser of a program', next: 'Use another method.' },
+    movesOtherwise: 'the optimiser of a program',
   };
 }
 

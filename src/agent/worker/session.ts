@@ -3,18 +3,11 @@
  * error ends it: peers get the reason, the supervisor gets the coded error, the process
  * exits.
  */
-import { emulatedNetwork } from '../../shared/emulated-network.ts';
 import { inputError, type ErrorData } from '../../shared/errors.ts';
 import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import { checkpointInterval, isEncrypted } from '../../shared/experiment-spec.ts';
+import { checkpointInterval } from '../../shared/experiment-spec.ts';
 import { statedKind } from '../../shared/metric.ts';
-import {
-  asynchronousOf,
-  exchangeFrom,
-  replicaCount,
-  groupOf,
-  pipelinePosition,
-} from '../../shared/parallelism.ts';
+import { asynchronousOf } from '../../shared/parallelism.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type {
   FromWorker,
@@ -29,25 +22,27 @@ import {
   type CheckpointOwner,
   type RankCheckpoint,
 } from '../checkpoint/rank-checkpoint.ts';
-import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import { Arena, arenaMemory } from '../memory/arena.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
-import type { Trainer, TrainerOptions } from '../training/trainer.ts';
+import type { Trainer } from '../training/trainer.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
+import { connectRequest, countedSwitch } from './connect-request.ts';
 import { EngineClient } from './engine/engine-client.ts';
 import { gpuLink, threadLink } from './engine/engine-link.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.ts';
 import type { EngineCalls } from './engine/engine-protocol.ts';
 import { locatedError } from './located-error.ts';
 import { parameterArena } from './parameter-arena.ts';
+import { ProgramRank } from './program-rank.ts';
 import { RecordSender } from './record-sender.ts';
 import { connectStage } from './stage-connection.ts';
 import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
 import { isDue } from './steps/steps.ts';
 import { rankError } from './trainers/rank-error.ts';
 import { ThreadsBeside } from './trainers/threads-beside.ts';
+import { trainerOptions, trainerThreadsOf } from './trainer-options.ts';
 import { TrainingLoop } from './training-loop.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
@@ -81,6 +76,8 @@ export class WorkerSession {
   /** The arena's, where a trainer on the CPU computes as well. */
   readonly #memory = arenaMemory();
   #engineIsInline = false;
+  /** The program of one's own that it trains, if it does. */
+  #program: ProgramRank | undefined;
   /**
    * The gradient on the GPU, if the engine shares the trainer's thread or does not need
    * it.
@@ -132,6 +129,7 @@ export class WorkerSession {
     this.#ended = true;
     this.#records.flush();
     this.#engine?.abort(error);
+    this.#program?.abort(error);
     this.#options.reports.send({ type: 'failed', error });
     this.#options.exit(1);
   }
@@ -147,37 +145,25 @@ export class WorkerSession {
   async #configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
     const { spec, rank, threads, engine: byCores } = configuration;
+    this.#program = ProgramRank.of(configuration, (error) => {
+      this.fail(locatedError(rankError(error), rank, this.#addresses));
+    });
+    if (this.#program !== undefined) {
+      // The program's process computes, so this thread has time.
+      const place = spec.engine === 'auto' ? byCores : spec.engine;
+      const own = await this.#openEngine(this.#program.isObserved ? 'inline' : place);
+      const address = await this.#program.addressOf(own.address);
+      this.#options.reports.send({ type: 'listening', address });
+      return;
+    }
     const place = enginePlace({ spec, byCores, mayHaveGpu });
     const early = place === undefined ? undefined : this.#openEngine(place);
-    const position = pipelinePosition(spec, rank);
     // The model is built while the other ranks start and addresses are exchanged.
-    const { trainerThreads = 1 } = asynchronousOf(spec) ?? {};
-    const several = trainerThreads > 1;
-    const options: TrainerOptions = {
-      model: spec.workload.model,
-      modelSource: spec.workload.modelSource,
-      dataset: spec.workload.dataset,
-      features: spec.workload.features,
-      synthetic: spec.workload.synthetic,
-      columns: spec.workload.columns,
-      dataDirectory: spec.workload.data,
-      batchPerRank: spec.workload.batchPerRank,
-      rank: position?.replica ?? rank,
-      world: replicaCount(spec.world.ranks, spec),
-      seed: spec.seed,
-      // A GPU computes one gradient after another.
-      backend: several ? 'wasm' : spec.backend,
-      threads,
-      rankOnMachine: rankOnMachine(configuration),
-      optimizer: spec.optimizer,
-      iterations: spec.iterations,
-      pipeline: position,
-      // Threads beside this one have memory of their own.
-      memory: several ? undefined : this.#memory,
-    };
+    const trainerThreads = trainerThreadsOf(configuration);
+    const options = trainerOptions(configuration, this.#memory);
     const trainer = createTrainer(options);
     this.#trainer = trainer;
-    if (several) {
+    if (trainerThreads > 1) {
       this.#beside = new ThreadsBeside(this.#options.gradientThread, {
         ...options,
         threads: Math.max(1, Math.floor(threads / trainerThreads)),
@@ -286,10 +272,8 @@ export class WorkerSession {
     );
   }
 
-  /** A switch in the engine's numbering, which counts exchanges. */
   #counted(planSwitch: PlanSwitch): PlanSwitch {
-    const { spec } = this.#configuration!;
-    return { ...planSwitch, notBefore: exchangeFrom(planSwitch.notBefore, spec) };
+    return countedSwitch(planSwitch, this.#configuration!.spec);
   }
 
   get #owner(): CheckpointOwner {
@@ -304,40 +288,23 @@ export class WorkerSession {
     if (configuration === undefined || engine === undefined) {
       throw new Error('internal: begin before configure');
     }
-    const trainer = await this.#trainer!;
+    const program = this.#program;
+    const trainer: Trainer = await (program?.open(addresses) ?? this.#trainer!);
+    if (program?.isObserved === true) {
+      await this.#observe(program);
+      return;
+    }
     const { spec, rank } = configuration;
     const resume = await this.#resume();
     if (gradientsOnDevice(spec, this.#engineIsInline)) {
       this.#gpuGradient = trainer.openGpuGradient();
     }
-    const { gradient, fences, notices } = await engine.call('connect', {
-      run: configuration.run,
-      rank,
-      seed: spec.seed,
-      addresses,
-      secret: configuration.secret,
-      timeoutMs: spec.patienceSeconds * 1000,
-      silenceMs: spec.timeoutSeconds * 1000,
-      transport: spec.transport,
-      encrypt: isEncrypted(spec),
-      emulated: spec.network && emulatedNetwork(spec.network),
-      // In a run on one node they have no name.
-      nodes: addresses.map(({ node }) => node ?? spec.world.nodes[0]!),
-      threads: configuration.threads,
-      tensors: trainer.tensors,
-      plan: configuration.plan,
-      switches: configuration.switches.map((one) => this.#counted(one)),
-      network: configuration.network,
-      places: configuration.places,
-      // Ranks of one machine are on several nodes only where that is a cluster.
-      allocated: spec.world.nodes.length === 1,
-      group: groupOf(spec, rank),
-      resume: resume && {
-        iteration: exchangeFrom(resume.iteration, spec),
-        state: resume.engine,
-      },
-    });
+    const { gradient, fences, notices } = await engine.call(
+      'connect',
+      connectRequest(configuration, { addresses, tensors: trainer.tensors, resume }),
+    );
     await this.#agreeOnBackend(trainer, engine);
+    await program?.begin(engine);
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(this.#counted(planSwitch));
     if (this.#stopEarly) engine.requestStop();
@@ -369,6 +336,7 @@ export class WorkerSession {
         arena,
         onDevice,
         inArena: gradient && arena.f32(gradient),
+        program: program?.steps,
         threads: await this.#beside?.attach(engine, arena.memory, trainer.length),
       }),
       fences,
@@ -387,16 +355,30 @@ export class WorkerSession {
     this.#gpuGradient?.[Symbol.dispose]();
     trainer.close();
     await this.#beside?.close();
+    await program?.finish();
+    this.#finished();
+  }
+
+  async #observe(program: ProgramRank): Promise<void> {
+    const { reports } = this.#options;
+    await program.observe({
+      ready: (report) => {
+        reports.send(report);
+      },
+      report: (record) => {
+        this.#records.push(record);
+      },
+      room: () => reports.room(),
+      stops: () => this.#stopEarly || this.#pauseEarly,
+    });
+    this.#records.flush();
+    await program.finish();
+    this.#finished();
+  }
+
+  #finished(): void {
     this.#ended = true;
     this.#options.reports.send({ type: 'finished' });
     this.#options.exit(0);
   }
-}
-
-/** The rank among those of its machine. */
-function rankOnMachine({ places, rank, spec }: Configuration): RankOnMachine {
-  const { ranks, shareGpu: share = false } = spec.world;
-  if (places === undefined) return { place: rank, ranks, share };
-  const here = places.flatMap((place, other) => (place === places[rank] ? other : []));
-  return { place: here.indexOf(rank), ranks: here.length, share };
 }

@@ -95,6 +95,7 @@ export class TrainingLoop {
       requireFinite: (step, iteration) => {
         requireFiniteStep(step, { rank, iteration, title: trainer.metric.title });
       },
+      wantsWeights: (iteration) => this.#wantsWeights(iteration),
     });
   }
 
@@ -111,6 +112,7 @@ export class TrainingLoop {
     if (resume === undefined) this.#noticeStaleness();
     let { fences, notices } = this.#options;
     const first = resume?.iteration ?? 0;
+    let lastStep: StepResult = { loss: undefined, metric: undefined };
     for (let iteration = first; ; iteration++) {
       const start = performance.now();
       for (const notice of notices) this.#notice(notice);
@@ -120,9 +122,14 @@ export class TrainingLoop {
       if (fences.length > 0) this.#options.checkpoints?.expect(iteration + 1);
       const compares = this.#compares(iteration);
       const taken = await this.#steps.take(iteration, compares);
+      if (taken === undefined) {
+        await this.#finish(iteration - 1, lastStep, false);
+        return;
+      }
       trainer.takePlainSteps(this.#replaced);
       const end = performance.now();
       const { at, step } = taken;
+      lastStep = step;
       const result = taken.exchange?.result;
       const inForce = this.#inForce;
       const residualNorm =
@@ -135,7 +142,7 @@ export class TrainingLoop {
           lr: trainer.learningRate(iteration),
           marks: {
             at,
-            wall: end - start + taken.elsewhere,
+            wall: taken.wall ?? end - start + taken.elsewhere,
             data: taken.data,
             compute: taken.compute,
             apply: taken.apply,
@@ -340,6 +347,16 @@ export class TrainingLoop {
     if (isDue(resyncEvery, { since, iteration })) {
       await this.#replicas.resynchronize(this.#steps.state);
     }
+  }
+
+  /** Whether the loop looks at weights after an iteration, or changes them. */
+  #wantsWeights(iteration: number): boolean {
+    const { iterations } = this.#options.spec;
+    if (iteration + 1 === iterations) return true;
+    const { drifts, measureEvery, resyncEvery } = this.#drift;
+    if (!drifts) return false;
+    const here = { since: iteration, iteration };
+    return isDue(measureEvery, here) || isDue(resyncEvery, here);
   }
 
   async #evaluate(iteration: number): Promise<Evaluation> {

@@ -4,21 +4,13 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
-import {
-  addConnectOptions,
-  connectOptions,
-  type ConnectFlags,
-} from '../session/connect-options.ts';
-import { followRun } from '../session/follow-run.ts';
-import { withWorkspace, type Workspace } from '../session/workspace.ts';
-import { SILENT } from '../text/run-printer.ts';
+import { addConnectOptions } from '../session/connect-options.ts';
+import { launchRun, type LaunchFlags } from '../session/launch-run.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 
-interface RunOptions extends ConnectFlags {
+interface RunOptions extends LaunchFlags {
   readonly set: readonly string[];
   readonly switch: readonly string[];
-  readonly json: boolean;
-  readonly detach: boolean;
 }
 
 export function addRunCommand(program: Command): void {
@@ -57,24 +49,5 @@ async function run(name: string, options: RunOptions): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = await withOwnFiles(parsed, process.cwd());
-  const launch = async (workspace: Workspace): Promise<number> => {
-    const { coordinator } = workspace;
-    const { id } = await coordinator.create(spec, switches, place);
-    const { json, detach } = options;
-    const printer = detach ? () => SILENT : undefined;
-    return followRun(
-      workspace,
-      id,
-      { json, detach, mode: 'run', printer },
-      async () => {
-        await coordinator.begin(id);
-        const line = json ? JSON.stringify({ run: id }) : id;
-        if (detach) process.stdout.write(`${line}\n`);
-      },
-    );
-  };
-  process.exitCode = await withWorkspace(
-    (workspace) => workspace.deployments.exitCodeOf(() => launch(workspace)),
-    connectOptions(options),
-  );
+  await launchRun(spec, switches, place, options);
 }

@@ -4,6 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { machineNames } from '../../shared/machine-names.ts';
 import { describeMetric } from '../../shared/metric.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { progressText } from '../../shared/program-spec.ts';
 import { describeQueued, queueAdvice } from '../../shared/records/queue-text.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { reportError } from '../text/report-error.ts';
@@ -101,7 +102,7 @@ function row(run: RunSummary): string[] {
     run.id,
     date(run.createdAt),
     run.queue === undefined ? run.state : describeQueued(run.queue),
-    `${run.iterations}/${run.iterationsPlanned}`,
+    progressText(run.iterations, run.iterationsPlanned),
     String(run.ranks),
     machinesText(run),
     run.loss === undefined ? '–' : loss(run.loss),

@@ -5,6 +5,7 @@ import { describeEmulated } from '../../shared/emulated-network.ts';
 import { formatError } from '../../shared/errors.ts';
 import { describePlan } from '../../shared/exchange-plan.ts';
 import { describeMetric } from '../../shared/metric.ts';
+import { isOpenEnded, plannedText } from '../../shared/program-spec.ts';
 import {
   describeInterruption,
   describeRestart,
@@ -50,6 +51,11 @@ export function addRunsShowCommand(runs: Command): void {
     });
 }
 
+const doneText = ({ iterations, iterationsPlanned }: RunDetail): string =>
+  isOpenEnded(iterationsPlanned)
+    ? plannedText(iterations)
+    : `${iterations} of ${plannedText(iterationsPlanned)}`;
+
 function describe(
   run: RunDetail,
   table: string | undefined,
@@ -57,7 +63,7 @@ function describe(
 ): string {
   const lines = [
     `run ${run.id}: ${run.name}`,
-    `${run.queue === undefined ? run.state : describeQueued(run.queue)}, ${run.iterations} of ${run.iterationsPlanned} iterations, ` +
+    `${run.queue === undefined ? run.state : describeQueued(run.queue)}, ${doneText(run)}, ` +
       `created ${date(run.createdAt)}` +
       (run.endedAt === undefined
         ? ''

@@ -10,7 +10,18 @@ export function addSpecCommand(program: Command): void {
     .command('schema')
     .description('print the JSON Schema of a spec')
     .action(() => {
-      const schema = z.toJSONSchema(experimentSpecSchema, { io: 'input' });
+      const schema = z.toJSONSchema(experimentSpecSchema, {
+        io: 'input',
+        override: ({ jsonSchema, path }) => {
+          // A command implies its model and that it reads its own data.
+          if (path.join('.') !== 'properties.workload') return;
+          delete jsonSchema.required;
+          jsonSchema.anyOf = [
+            { required: ['model', 'dataset'] },
+            { required: ['command'] },
+          ];
+        },
+      });
       process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
     });
 }

@@ -9,6 +9,7 @@ import {
   phasesOf,
   zeroPhases,
   type Phase,
+  type StepKind,
 } from '../../shared/phases.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import { bytes, milliseconds, percent } from './quantities.ts';
@@ -66,6 +67,11 @@ export class PhaseMeans {
   /** Whether ranks were stages that sent each other activations. */
   get isPipeline(): boolean {
     return this.#activations.dense > 0;
+  }
+
+  get stepKind(): StepKind {
+    if (this.isPipeline) return 'stage';
+    return this.#phases.forward > 0 ? 'passes' : 'whole';
   }
 
   /** Number of records that were added: one per rank and iteration. */
@@ -128,7 +134,8 @@ export class PhaseBreakdown {
     if (plans.length > MAX_COLUMNS) plans = mergeByLabel(plans);
     if (plans.length === 0) return undefined;
     const isPipeline = plans.some((means) => means.isPipeline);
-    const phases = phasesOf(isPipeline);
+    const kinds = plans.map(({ stepKind }) => stepKind);
+    const phases = phasesOf(kinds.find((kind) => kind !== 'whole') ?? 'whole');
     const threads = Math.max(...plans.map((means) => means.threads));
     const names = [
       threads === 1 ? 'mean per iteration' : `mean per iteration, ${threads} at once`,

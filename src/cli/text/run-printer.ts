@@ -5,6 +5,7 @@
  */
 import { describeMetric } from '../../shared/metric.ts';
 import { workloadName } from '../../shared/model-name.ts';
+import { plannedText, progressText } from '../../shared/program-spec.ts';
 import { replicaText } from '../../shared/records/done.ts';
 import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.ts';
 import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
@@ -98,7 +99,7 @@ export class HumanPrinter implements RunPrinter {
     this.#line(
       `run ${summary.id}: ${summary.name} (${workloadName(summary)}, ` +
         `${summary.ranks} ${summary.ranks === 1 ? 'rank' : 'ranks'}, ` +
-        `${summary.iterationsPlanned} ${summary.iterationsPlanned === 1 ? 'iteration' : 'iterations'})`,
+        `${plannedText(summary.iterationsPlanned)})`,
     );
   }
 
@@ -137,7 +138,8 @@ export class HumanPrinter implements RunPrinter {
         const drift = last.divergence.toExponential(2);
         result.push(`replicas had drifted by ${drift} before they were averaged`);
       }
-      result.push(last.consistent ? 'all replicas identical' : 'replicas differ');
+      if (last.consistent !== undefined)
+        result.push(last.consistent ? 'all replicas identical' : 'replicas differ');
     }
     this.#line(result.join(', '));
   }
@@ -156,8 +158,9 @@ export class HumanPrinter implements RunPrinter {
   }
 
   #progress(summary: RunSummary): void {
-    const planned = String(summary.iterationsPlanned);
-    const parts = [`${String(summary.iterations).padStart(planned.length)}/${planned}`];
+    const { iterations, iterationsPlanned: planned } = summary;
+    const widest = progressText(planned, planned).length;
+    const parts = [progressText(iterations, planned).padStart(widest)];
     if (summary.loss !== undefined) parts.push(`loss ${loss(summary.loss)}`);
     if (summary.metric !== undefined)
       parts.push(describeMetric(summary.metric, summary.metricKind));

@@ -1,6 +1,6 @@
 /**
- * `workload.data` as the agent needs it: absolute, because the supervisor runs in its
- * own directory. A relative path starts from the command's directory.
+ * `workload.data` and `workload.workdir` as the agent needs them: absolute, because the supervisor
+ * runs in its own directory. A relative path starts from the command's directory.
  */
 import path from 'node:path';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
@@ -10,10 +10,14 @@ export function resolveDataDirectory(
   spec: ExperimentSpec,
   base: string,
 ): ExperimentSpec {
-  const { data } = spec.workload;
-  if (data === undefined) return spec;
+  const { command, data, workdir = command && '.' } = spec.workload;
+  const absolute = (given: string): string => path.resolve(base, expandHome(given));
   return {
     ...spec,
-    workload: { ...spec.workload, data: path.resolve(base, expandHome(data)) },
+    workload: {
+      ...spec.workload,
+      ...(data === undefined ? {} : { data: absolute(data) }),
+      ...(workdir === undefined ? {} : { workdir: absolute(workdir) }),
+    },
   };
 }

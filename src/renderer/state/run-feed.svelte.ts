@@ -15,6 +15,7 @@ import {
   pipelinePosition,
 } from '../../shared/parallelism.ts';
 import { phasesOf, type Phase } from '../../shared/phases.ts';
+import { isProgram } from '../../shared/program-spec.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
 import type { SwitchRecord } from '../../shared/records/switch.ts';
@@ -406,7 +407,9 @@ export class RunFeed {
 
   /** Phases that an iteration of this run has. */
   get phases(): readonly Phase[] {
-    return phasesOf(this.isPipeline);
+    if (this.isPipeline) return phasesOf('stage');
+    const { workload } = this.#detail?.spec ?? {};
+    return phasesOf(workload && isProgram(workload) ? 'passes' : 'whole');
   }
 
   /** Whether its model is split into stages. */

@@ -10,6 +10,7 @@ import { DEFAULT_METHOD, isAutomatic, PLAN_KEYS } from '../../shared/exchange-pl
 import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
 import type { JsonValue } from '../../shared/json.ts';
 import { isModelFile, modelName } from '../../shared/model-name.ts';
+import { PROGRAM } from '../../shared/program-spec.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { PARALLELISM_KINDS } from '../../shared/parallelism.ts';
 import { asksForServers } from './server-choice.ts';
@@ -292,7 +293,16 @@ export function formSections(
               field('workload.synthetic.overlap'),
             ]
           : []),
-        field('workload.batchPerRank'),
+        ...(valueAt(draft, 'workload.model') === PROGRAM ||
+        valueAt(draft, 'workload.command') !== undefined
+          ? [
+              field('workload.command'),
+              field('workload.workdir'),
+              field('workload.setup'),
+              field('workload.env'),
+              field('workload.observe'),
+            ]
+          : [field('workload.batchPerRank')]),
       ],
     },
     {

@@ -35,6 +35,8 @@ export const rankAddressSchema = z.object({
   node: nodeNameSchema.optional(),
   /** Name of a Unix socket that accepts the same connections on the same machine. */
   local: z.string().min(1).max(107).optional(),
+  /** Rank 0's only: a port that was free, for a process group of the ranks' own programs. */
+  master: z.int().min(0).max(65_535).optional(),
   /** Port of the same host for heartbeats; default: none are exchanged. */
   pulse: port.optional(),
 });

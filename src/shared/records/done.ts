@@ -20,10 +20,10 @@ export const doneRecordSchema = z.strictObject({
    * model.
    */
   replicaMetric: z.number().optional(),
-  /** Whether all ranks ended with bit-identical weights. */
-  consistent: z.boolean(),
-  /** Hex digest of the weights of rank 0. */
-  weights: z.string(),
+  /** Whether all ranks ended with bit-identical weights; absent if nobody looked at them. */
+  consistent: z.boolean().optional(),
+  /** Hex digest of the weights of rank 0, likewise. */
+  weights: z.string().optional(),
   /** The drift before the final average, under a method whose replicas drift. */
   divergence: z.number().optional(),
 });
@@ -45,9 +45,13 @@ export const doneKind = eventKind({
       ...(record.metric === undefined
         ? []
         : [describeMetric(record.metric, record.metricKind) + replicaText(record)]),
-      record.consistent
-        ? 'all ranks ended with identical weights'
-        : 'ranks ended with different weights',
+      ...(record.consistent === undefined
+        ? []
+        : [
+            record.consistent
+              ? 'all ranks ended with identical weights'
+              : 'ranks ended with different weights',
+          ]),
     ].join(', '),
   }),
   summary: ({ at, metric, reason }) => ({ end: { state: reason, at, metric } }),

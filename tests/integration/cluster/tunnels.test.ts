@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)(`keys renewed every 64 KiB${because}`, ()
     const done = records.at(-1);
     if (done?.type !== 'done') throw new Error(`it ended with ${JSON.stringify(done)}`);
     expect(done).toMatchObject({ reason: 'completed', consistent: true });
-    return done.weights;
+    return done.weights!;
   };
 
   test.each(['builtin', 'system'])(

@@ -15,7 +15,6 @@ import type {
 } from '../../../src/shared/rpc/rpc.ts';
 import { documented } from '../../harness/documented.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
-import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 
 function openCore(home: GradwireHome): Promise<AppCore> {
@@ -43,12 +42,12 @@ function summaryWhere(
 
 const hasEnded = ({ endedAt }: RunSummary): boolean => endedAt !== undefined;
 
-const spec = {
+const spec = (iterations: number) => ({
   name: 'core',
   workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
   world: { ranks: 2 },
-  ...LASTING_SPEC,
-};
+  iterations,
+});
 
 test('launches, watches, switches, stops, and lets another in only when closed', async () => {
   await using home = new GradwireHome();
@@ -85,7 +84,7 @@ test('launches, watches, switches, stops, and lets another in only when closed',
     });
   }
 
-  const { id } = await api.launch(spec);
+  const { id } = await api.launch(spec(1_000_000));
   const watched: JournalEntry[] = [];
   const { lastSequence, events } = await api.watch(id);
   core.onEvent((event, ...args) => {
@@ -143,7 +142,7 @@ test('launches, watches, switches, stops, and lets another in only when closed',
 
 test('an app killed in mid-run loses nothing: the run goes on and is found again', async () => {
   await using home = new GradwireHome();
-  const iterations = 40;
+  const iterations = 150;
   const script = path.join(import.meta.dirname, 'app-process.ts');
   const app = spawn(process.execPath, [script, home.directory, String(iterations)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -175,10 +174,10 @@ test('a run that a command launches shows up in the app', async () => {
     '--set',
     'world.ranks=2',
     '--set',
-    'iterations=20',
+    'iterations=150',
   ]);
   expect(code).toBe(0);
-  expect(await seen).toMatchObject({ state: 'completed', iterations: 20 });
+  expect(await seen).toMatchObject({ state: 'completed', iterations: 150 });
   await core.close();
 });
 
@@ -201,7 +200,7 @@ test('a run is found although its launcher writes nothing once it has begun', as
   await asked.promise; // what goes on already
   asked = Promise.withResolvers();
   const launcher = RunStore.open(database);
-  const launched = parseExperimentSpec(spec);
+  const launched = parseExperimentSpec(spec(10));
   launcher.create({
     ...{ id: 'r', spec: launched, switches: [], createdAt: 1 },
     launcher: process.pid,
@@ -227,7 +226,7 @@ test('a run whose launcher ended before it began has failed', async () => {
   const ended = spawn(process.execPath, ['-e', '']);
   await once(ended, 'close');
   store.create({
-    ...{ id: 'r', spec: parseExperimentSpec(spec), switches: [], createdAt: 1 },
+    ...{ id: 'r', spec: parseExperimentSpec(spec(10)), switches: [], createdAt: 1 },
     launcher: ended.pid,
   });
   expect(await lost).toMatchObject({ state: 'failed', error: { code: 'RUN_LOST' } });

@@ -38,7 +38,7 @@ async function train(settings: Record<string, unknown>): Promise<Inspected> {
     iterations: records.filter(
       (record) => record.type === 'iteration' && record.rank === 0,
     ) as IterationRecord[],
-    weights: done.weights,
+    weights: done.weights!,
   };
 }
 

@@ -25,7 +25,7 @@ async function train(environment: Record<string, string>): Promise<string> {
   expect({ code, stderr }).toMatchObject({ code: 0 });
   const done = command.records.find((record) => record.type === 'done');
   expect(done).toMatchObject({ consistent: true });
-  return done!.weights;
+  return done!.weights!;
 }
 
 /** What was kept, and which file each is. */

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
-import { SupervisorNode } from './supervisor-node.ts';
 
-let node: SupervisorNode;
-beforeAll(async () => {
-  node = await SupervisorNode.start();
+let home: GradwireHome;
+beforeAll(() => {
+  home = new GradwireHome();
 });
-afterAll(() => node[Symbol.asyncDispose]());
+afterAll(() => home[Symbol.asyncDispose]());
 
 const WORKLOAD = [
   ...['backend=wasm', 'world.ranks=2', 'workload.batchPerRank=16'],
@@ -18,7 +18,13 @@ const WORKLOAD = [
 ];
 
 async function run(settings: readonly string[], switches: readonly string[] = []) {
-  const records = await node.quickstart([...WORKLOAD, ...settings], switches);
+  const command = home.start([
+    ...['run', 'quickstart', '--json'],
+    ...switches.flatMap((change) => ['--switch', change]),
+    ...[...WORKLOAD, ...settings].flatMap((setting) => ['--set', setting]),
+  ]);
+  succeeded(await command.finished);
+  const { records } = command;
   const [done] = ofType(records, 'done');
   return {
     records,
@@ -116,7 +122,7 @@ test.each([
   [['overlap=true', 'engine=inline'], 'engine: thread'],
   [['doubleBuffer=true', 'engine=inline'], 'engine: thread'],
 ])('%j is refused', async (settings, next) => {
-  const command = node.home.startQuickstart([...WORKLOAD, ...settings]);
+  const command = home.startQuickstart([...WORKLOAD, ...settings]);
   const { code, stderr } = await command.finished;
   expect(code).toBe(2);
   expect(stderr).toContain('OVERLAP_MISFIT');

@@ -55,14 +55,14 @@ describe('bar heights', () => {
       spiky.add(iterationRecord({ rank: 0, iteration, phases: { compute } }));
     }
     const bins = spiky.bins({ from: 0, to: 320, limit: 40 });
-    const { columns, rows } = phaseTable(bins, phasesOf(false));
+    const { columns, rows } = phaseTable(bins, phasesOf('whole'));
     const most = columns.indexOf('wall most ms');
     expect(Math.max(...rows.map(({ cells }) => Number(cells[most])))).toBe(658);
     expect(rows.filter(({ cells }) => Number(cells[most]) > 5)).toHaveLength(1);
     expect(bins.map(describeBar).join()).toContain('(5.00 ms to 658 ms)');
     const fine = phaseTable(
       spiky.bins({ from: 90, to: 110, limit: 40 }),
-      phasesOf(false),
+      phasesOf('whole'),
     );
     expect(fine.columns).not.toContain('wall most ms');
   });
@@ -114,7 +114,7 @@ describe('spans', () => {
 describe('the table of phases', () => {
   it('lists each bar with all its phases, which add up to its wall time', () => {
     const bins = history(6).bins({ from: 0, to: 6, limit: 100 });
-    const phases = phasesOf(false);
+    const phases = phasesOf('whole');
     const { columns, rows } = phaseTable(bins, phases);
     expect(columns).toHaveLength(phases.length + 3);
     expect(rows.map((row) => row.cells[0])).toEqual(['0', '1', '2', '3', '4', '5']);

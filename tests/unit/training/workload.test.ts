@@ -33,6 +33,7 @@ test('the catalogue lists what there is', () => {
     expect.objectContaining({ id: 'dlrm' }),
     expect.objectContaining({ id: 'dlrm-small' }),
     expect.objectContaining({ id: 'synthetic-gradient' }),
+    expect.objectContaining({ id: 'program' }),
   ]);
   expect(describeDatasets().map(({ id, needsData }) => [id, needsData])).toEqual([
     ['digits', false],

@@ -34,6 +34,11 @@ export class EngineClient {
     this.#link.order({ type: 'exposed', iteration, at });
   }
 
+  /** Says that the rank has no more gradients after the next exchange. */
+  requestEnd(): void {
+    this.#link.order({ type: 'end' });
+  }
+
   requestStop(): void {
     this.#link.order({ type: 'stop' });
   }

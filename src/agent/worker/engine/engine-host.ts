@@ -85,6 +85,9 @@ export class EngineHost {
           message.at - performance.timeOrigin,
         );
         return;
+      case 'end':
+        this.#connected().requestEnd();
+        return;
       case 'stop':
         this.#connected().requestStop();
         return;
@@ -131,7 +134,7 @@ export class EngineHost {
         network: request.emulated,
         nodes: request.nodes,
         timeoutMs: request.timeoutMs,
-        connectMs: CONNECT_MS,
+        connectMs: request.connectMs ?? CONNECT_MS,
         silenceMs: request.silenceMs,
         observer: this.#clock,
       });

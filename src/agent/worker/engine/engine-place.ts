@@ -33,7 +33,7 @@ export function enginePlace(question: PlaceQuestion): EnginePlace | undefined {
 }
 
 export function besideGpu(
-  trainer: { readonly backend: 'wasm' | 'webgpu' },
+  trainer: { readonly backend: string },
   byCores: EnginePlace,
 ): EnginePlace {
   return trainer.backend === 'webgpu' ? 'inline' : byCores;

@@ -60,6 +60,8 @@ export interface EngineCalls {
       secret: Uint8Array;
       /** Time to wait for a message from a live rank. */
       timeoutMs: number;
+      /** Time to wait for the other ranks to connect; default: 30 s. */
+      connectMs?: number | undefined;
       /** Time for which a rank may give no sign of life; default: 3 s. */
       silenceMs?: number | undefined;
       transport: ExperimentSpec['transport'];
@@ -185,6 +187,7 @@ export type EngineOrder =
   | { readonly type: 'advance'; readonly iteration: number; readonly from: number }
   /** When the trainer finished its work during this exchange, in ms since 1970. */
   | { readonly type: 'exposed'; readonly iteration: number; readonly at: number }
+  | { readonly type: 'end' }
   | { readonly type: 'stop' }
   | { readonly type: 'pause' }
   | { readonly type: 'abort'; readonly error: ErrorData };

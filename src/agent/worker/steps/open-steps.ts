@@ -6,6 +6,7 @@ import type { GpuGradient } from '../../sites/gpu-gradient.ts';
 import type { TrainerThread } from '../trainers/trainer-thread.ts';
 import { AsynchronousSteps } from './asynchronous-steps.ts';
 import { LocalSteps } from './local-steps.ts';
+import { ProgramSteps, type ProgramStepsOptions } from './program-steps.ts';
 import type { Steps, StepsOptions } from './steps.ts';
 import { SynchronousSteps } from './synchronous-steps.ts';
 import { VarianceReducedSteps } from './variance-reduced-steps.ts';
@@ -17,6 +18,9 @@ export interface GradientPlaces {
   readonly onDevice: GpuGradient | undefined;
   /** The engine's input vector; undefined if that is on the GPU. */
   readonly inArena: Float32Array | undefined;
+  /** The program that takes the steps; default: the trainer does. */
+  readonly program?:
+    Pick<ProgramStepsOptions, 'program' | 'programTrainer'> | undefined;
   /** Threads beside this one that compute gradients; default: none. */
   readonly threads?: readonly TrainerThread[] | undefined;
 }
@@ -25,13 +29,16 @@ type Shared = Pick<ExperimentSpec, 'optimizer' | 'parallelism'>;
 
 export function stepsOf(
   spec: Shared,
-  { arena, inArena, onDevice, threads }: GradientPlaces,
+  { arena, inArena, onDevice, program, threads }: GradientPlaces,
 ): (options: StepsOptions) => Steps {
   const gradient = onDevice ?? inArena!;
   const settings = localStepsOf(spec);
   const served = asynchronousOf(spec);
   const { fullGradientEvery: every } = spec.optimizer;
   return (options) => {
+    if (program !== undefined) {
+      return new ProgramSteps({ ...options, ...program, gradient: inArena! });
+    }
     if (served !== undefined) {
       const places = { arena, gradient: inArena!, threads };
       return new AsynchronousSteps({ ...options, ...places, served });

@@ -20,6 +20,8 @@ export interface StepsOptions {
   readonly comparison: GradientComparison;
   /** Throws if a loss is not finite, before the weights move. */
   readonly requireFinite: (step: StepResult, iteration: number) => void;
+  /** Whether the loop looks at the weights after this iteration, or changes them. */
+  readonly wantsWeights: (iteration: number) => boolean;
 }
 
 export interface TakenStep extends ComputedGradient {
@@ -42,6 +44,8 @@ export interface TakenStep extends ComputedGradient {
    * iteration whose batch it serves, so this is negative if the call served another one.
    */
   readonly elsewhere: number;
+  /** The iteration's wall time, ms, if this call's says nothing about it. */
+  readonly wall?: number | undefined;
 }
 
 export interface Steps {
@@ -56,8 +60,11 @@ export interface Steps {
   since(iteration: number): number;
   /** Whether ranks exchange in this iteration. */
   exchangesIn(iteration: number): boolean;
-  /** @param compares whether the exchanged vector is to be compared */
-  take(iteration: number, compares: boolean): Promise<TakenStep>;
+  /**
+   * @param compares whether the exchanged vector is to be compared
+   * @returns undefined if no rank has a further step
+   */
+  take(iteration: number, compares: boolean): Promise<TakenStep | undefined>;
 }
 
 /** Whether any iteration from `since` to this one is a multiple of `every`. */

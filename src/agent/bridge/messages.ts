@@ -1,0 +1,110 @@
+/**
+ * Messages between a rank and its program (docs/decisions/081): JSON behind a length of four
+ * bytes. The program's are checked here: it is the user's own code in another language.
+ */
+import { z } from 'zod';
+import type { ErrorData } from '../../shared/errors.ts';
+import { checkedMessage } from '../../shared/protocol/checked-message.ts';
+import { FrameDecoder, frameOf } from '../../shared/protocol/frame.ts';
+
+export const BRIDGE_VERSION = 1;
+
+const count = z.int().min(0);
+const duration = z.number().min(0);
+const name = z.string().min(1).max(1000);
+/** JSON has no numbers that are not finite. */
+const measured = z.union([
+  z.number(),
+  z.enum(['NaN', 'Infinity', '-Infinity']).transform(Number),
+]);
+
+/** Adam with AMSGrad has three. */
+const MOST_STATES = 16;
+
+const tensorSchema = z.object({ name, shape: z.array(count).max(64).readonly() });
+export type ProgramTensor = Readonly<z.infer<typeof tensorSchema>>;
+
+const stepSchema = z.object({
+  /** When it began, ms since 1970. */
+  at: z.number(),
+  /** Milliseconds, as all that follow. */
+  wall: duration,
+  data: duration,
+  forward: duration,
+  backward: duration,
+  apply: duration,
+  /** Communication of its own that computation does not hide, and that it hides. */
+  wait: duration.optional(),
+  overlapped: duration.optional(),
+  /** Dense size of what it averaged by itself. */
+  bytes: count.optional(),
+  /** The learning rate of the first group of parameters. */
+  lr: z.number(),
+});
+export type ProgramStep = Readonly<z.infer<typeof stepSchema>>;
+
+const helloSchema = z.object({
+  type: z.literal('hello'),
+  version: count,
+  mode: z.enum(['join', 'observe']),
+  pid: count,
+  python: name,
+  torch: name,
+});
+
+const attachSchema = z.object({
+  type: z.literal('attach'),
+  tensors: z.array(tensorSchema).min(1).max(1_000_000).readonly(),
+  device: z.string().max(1000).optional(),
+});
+export type Attach = Readonly<z.infer<typeof attachSchema>>;
+
+const steppedSchema = z.object({
+  type: z.literal('stepped'),
+  step: stepSchema,
+  values: z.record(z.string(), measured).default({}),
+});
+export type Stepped = Readonly<z.infer<typeof steppedSchema>>;
+
+export const fromProgramSchema = z.discriminatedUnion('type', [
+  helloSchema,
+  attachSchema,
+  z.object({ type: z.literal('mapped') }),
+  /** Elements from here on are in the vector. */
+  z.object({ type: z.literal('ready'), from: count }),
+  steppedSchema,
+  /** `states`: vectors of the optimisers' state, each as long as the weights. */
+  z.object({ type: z.literal('written'), states: count.max(MOST_STATES).default(0) }),
+  z.object({ type: z.literal('loaded') }),
+  z.object({ type: z.literal('end') }),
+]);
+export type FromProgram = Readonly<z.infer<typeof fromProgramSchema>>;
+
+export type ToProgram =
+  | { readonly type: 'memory'; readonly path: string; readonly bytes: number }
+  | { readonly type: 'attached' }
+  | { readonly type: 'averaged'; readonly hold: boolean }
+  /** `vector`: 0 for the weights, then those of the optimisers' state. */
+  | { readonly type: 'read' | 'write'; readonly vector: number }
+  | { readonly type: 'go'; readonly stop: boolean }
+  | { readonly type: 'failed'; readonly error: ErrorData };
+
+export const encodeMessage = (message: ToProgram): Uint8Array =>
+  frameOf(Buffer.from(JSON.stringify(message)));
+
+/** Decodes what a program sends. It throws at what is no message (`BRIDGE_INVALID`). */
+export const programDecoder = (rank: number): FrameDecoder<FromProgram> =>
+  new FrameDecoder(undefined, (body) => {
+    const refusal = { code: 'BRIDGE_INVALID', what: 'message of the program', rank };
+    return checkedMessage(fromProgramSchema, parsed(body), refusal);
+  });
+
+/** The text of what is no JSON, cut, so that the error shows it. */
+function parsed(body: Uint8Array): unknown {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.slice(0, 100);
+  }
+}

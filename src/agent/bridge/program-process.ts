@@ -1,0 +1,117 @@
+/**
+ * The process of a program, in a process group of its own, beside a guard: should the rank end in
+ * any way, also by SIGKILL, the guard removes the rank's socket and ends the whole group. What it prints is the rank's output.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import type { Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+
+export interface ProgramCommand {
+  /** The program and its arguments. */
+  readonly command: readonly string[];
+  /** Shell lines before it. */
+  readonly setup?: readonly string[] | undefined;
+  readonly workdir?: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** The path of the rank's socket. */
+  readonly bridge: string;
+}
+
+export interface ProgramExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The last lines of its standard error. */
+  readonly stderr: string;
+}
+
+const STDERR_TAIL = 4096;
+/** Seconds between the guard's request to end and its end by force. */
+const GUARD_SECONDS = 5;
+
+/**
+ * The guard reads from descriptor 3, of which the rank has the other end, so reading ends when the
+ * rank does. It survives the signal that it sends to its own group. $$ is the shell, whose place
+ * the program takes: the leader of the group. The program waits for a line on descriptor 4.
+ */
+const GUARDED = [
+  "(trap '' TERM INT HUP; cat <&3 >/dev/null",
+  'rm -f "$GRADWIRE_BRIDGE"; rmdir "${GRADWIRE_BRIDGE%/*}"',
+  'kill -TERM -$$; left=' + String(10 * GUARD_SECONDS),
+  'while kill -0 $$ && [ $left -gt 0 ]; do sleep 0.1; left=$((left - 1)); done',
+  'kill -KILL -$$) </dev/null >/dev/null 2>&1 4<&- &',
+  'exec 3<&-; read -r _ <&4 || exit 1; exec 4<&-',
+].join('\n');
+
+export class ProgramProcess {
+  readonly #child: ChildProcess;
+  readonly #exit = Promise.withResolvers<ProgramExit>();
+  /** The directory of the socket. */
+  readonly #bridge: string;
+  #stderr = '';
+
+  constructor({ bridge, command, env, setup = [], workdir }: ProgramCommand) {
+    this.#bridge = path.dirname(bridge);
+    const script = [GUARDED, ...setup, 'exec "$@"'].join('\n');
+    this.#child = spawn('/bin/sh', ['-c', script, 'sh', ...command], {
+      cwd: workdir,
+      env: { ...env, GRADWIRE_BRIDGE: bridge },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    const decoded = new StringDecoder('utf8');
+    this.#child.stdout?.on('data', (bytes: Buffer) => process.stdout.write(bytes));
+    this.#child.stderr?.on('data', (bytes: Buffer) => {
+      this.#stderr = (this.#stderr + decoded.write(bytes)).slice(-STDERR_TAIL);
+      process.stderr.write(bytes);
+    });
+    for (const pipe of this.#child.stdio.slice(3)) {
+      // Its end is reported by the process's.
+      pipe?.on('error', () => undefined);
+    }
+    this.#child.on('error', (error) => {
+      this.#exit.reject(error);
+    });
+    this.#child.on('exit', (code, signal) => {
+      this.#ended(code, signal);
+    });
+  }
+
+  /** Lets the program begin: its bridge is there. */
+  begin(): void {
+    (this.#child.stdio[4] as Writable | undefined)?.end('\n');
+  }
+
+  /** Resolves when the program has ended. @throws (rejects) if it could not be started */
+  get exit(): Promise<ProgramExit> {
+    return this.#exit.promise;
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Sends a signal to all processes of the group. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.#child.pid === undefined) return;
+    try {
+      process.kill(-this.#child.pid, signal);
+    } catch {
+      // All of them are gone.
+    }
+  }
+
+  #ended(code: number | null, signal: NodeJS.Signals | null): void {
+    // First what the guard would remove, then the guard and what the program has left behind.
+    rmSync(this.#bridge, { recursive: true, force: true });
+    this.signal('SIGKILL');
+    // What it printed last may still be in the pipe.
+    const { stderr } = this.#child;
+    const tell = (): void => {
+      this.#exit.resolve({ code, signal, stderr: this.#stderr });
+    };
+    if (stderr === null || stderr.closed) tell();
+    else stderr.once('close', tell);
+  }
+}

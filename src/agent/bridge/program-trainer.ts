@@ -1,0 +1,116 @@
+/** A program as the training loop's trainer: its tensors, and its weights while it is held. */
+import { ACCURACY } from '../../shared/metric.ts';
+import type { EvaluationSums, ParameterTensor, Trainer } from '../training/trainer.ts';
+import type { Attach } from './messages.ts';
+import type { Program } from './program.ts';
+
+/** The vector of the weights, before those of the optimisers' state. */
+const WEIGHTS = 0;
+
+const internal = (what: string): never => {
+  throw new Error(`internal: a program ${what} by itself`);
+};
+
+export class ProgramTrainer implements Trainer {
+  readonly backend = 'torch';
+  readonly device: string;
+  readonly whyBackend = undefined;
+  readonly tensors: readonly ParameterTensor[];
+  readonly metric = ACCURACY;
+  readonly evaluates = false;
+  readonly parameters: number;
+  readonly length: number;
+  readonly #program: Program;
+  #states = 0;
+  /** The learning rate of the last step; 0 before the first. */
+  rate = 0;
+
+  constructor(program: Program, { device = 'PyTorch', tensors }: Attach) {
+    this.#program = program;
+    this.device = device;
+    this.tensors = placed(tensors);
+    this.length = this.tensors.reduce((sum, { length }) => sum + length, 0);
+    this.parameters = this.length;
+  }
+
+  openGpuGradient(): undefined {
+    return undefined;
+  }
+
+  loadBatch(): void {
+    internal('loads its batches');
+  }
+
+  computeGradient(): never {
+    return internal('computes its gradients');
+  }
+
+  computeFullGradient(): never {
+    return internal('computes its gradients');
+  }
+
+  applyGradient(): never {
+    return internal('applies its gradients');
+  }
+
+  takePlainSteps(): void {
+    // Its optimiser keeps its momentum: methods with their own are refused.
+  }
+
+  learningRate(): number {
+    return this.rate;
+  }
+
+  evaluate(): Promise<EvaluationSums> {
+    return internal('evaluates its model');
+  }
+
+  measuresOf(): never {
+    return internal('evaluates its model');
+  }
+
+  /** Known once weights were read: an optimiser makes its state in its first step. */
+  get stateLength(): number {
+    return this.#states * this.length;
+  }
+
+  async readWeights(out: Float32Array): Promise<void> {
+    this.#states = await this.#program.read(WEIGHTS);
+    out.set(this.#program.values);
+  }
+
+  async writeWeights(weights: Float32Array): Promise<void> {
+    this.#program.values.set(weights);
+    await this.#program.write(WEIGHTS);
+  }
+
+  async readState(out: Float32Array): Promise<void> {
+    for (let vector = 1; vector <= this.#states; vector++) {
+      await this.#program.read(vector);
+      out.set(this.#program.values, (vector - 1) * this.length);
+    }
+  }
+
+  async writeState(state: Float32Array): Promise<void> {
+    for (let vector = 1; vector <= this.#states; vector++) {
+      const from = (vector - 1) * this.length;
+      this.#program.values.set(state.subarray(from, from + this.length));
+      await this.#program.write(vector);
+    }
+  }
+
+  close(): void {
+    // `Program.finish` ends it.
+  }
+}
+
+/** The tensors one after another, in the program's order. */
+function placed(tensors: Attach['tensors']): ParameterTensor[] {
+  let start = 0;
+  return tensors.map(({ name, shape }) => {
+    const length = shape.reduce((product, size) => product * size, 1);
+    const tensor = { name, shape, start, length };
+    start += length;
+    return tensor;
+  });
+}

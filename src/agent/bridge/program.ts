@@ -1,0 +1,292 @@
+/** A rank's program, from its start to its end, as the rank's training loop sees it. */
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import type { Attach, FromProgram, Stepped } from './messages.ts';
+import {
+  endedEarly,
+  lostLink,
+  noWorkdir,
+  notStarted,
+  unexpected,
+} from './program-errors.ts';
+import { ProgramLink } from './program-link.ts';
+import { ProgramProcess, type ProgramCommand } from './program-process.ts';
+import { shareMemory, type SharedMemory } from './shared-memory.ts';
+
+export interface ProgramOptions extends Omit<ProgramCommand, 'bridge'> {
+  readonly rank: number;
+  /** Whether it is only observed. */
+  readonly observes: boolean;
+  /** Time for it to end once it is asked to, ms. */
+  readonly patienceMs: number;
+  /** Takes the error when the program is lost; called at most once. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Time for a program that has closed its socket to end, and so to say why. */
+const EXIT_MS = 2000;
+
+export class Program {
+  readonly #options: ProgramOptions;
+  #link: ProgramLink | undefined;
+  readonly #process: ProgramProcess;
+  /** Messages that nobody has asked for yet. */
+  readonly #inbox: FromProgram[] = [];
+  #waiting: PromiseWithResolvers<FromProgram> | undefined;
+  #memory: SharedMemory | undefined;
+  #lost: Error | undefined;
+  /** Whether it waits for `go`. */
+  #held = false;
+  /** Whether it ends by itself. */
+  #ends = false;
+  /** Whether it may end: it was told to go on after its end, or to stop. */
+  #mayEnd = false;
+
+  private constructor(options: ProgramOptions, child: ProgramProcess) {
+    this.#options = options;
+    this.#process = child;
+    child.exit.then(
+      (exit) => {
+        if (this.#mayEnd && exit.code === 0) return;
+        const { observes, rank } = options;
+        const isConnected = this.#link?.isConnected === true;
+        this.#lose(endedEarly(exit, { rank, observes, isConnected }));
+      },
+      (error: unknown) => {
+        this.#lose(notStarted(error, options.rank));
+      },
+    );
+  }
+
+  static async start(options: ProgramOptions): Promise<Program> {
+    const { workdir } = options;
+    if (workdir !== undefined && !existsSync(workdir)) throw noWorkdir(workdir);
+    const socket = ProgramLink.newPath();
+    // Its guard comes before the socket, and so removes that whatever happens to this process.
+    const child = new ProgramProcess({ ...options, bridge: socket });
+    const program = new Program(options, child);
+    program.#link = await ProgramLink.listen(socket, options.rank, {
+      received: (message) => {
+        program.#receive(message);
+      },
+      lost: (error) => {
+        void program.#unlinked(error);
+      },
+    });
+    child.begin();
+    return program;
+  }
+
+  /** The shared vector; all of it is the program's, except between `gradient` and `average`. */
+  get values(): Float32Array {
+    if (this.#memory === undefined) throw new Error('internal: no memory is shared');
+    return this.#memory.values;
+  }
+
+  /** Resolves when the program has built its model. */
+  async attached(): Promise<Attach> {
+    for (;;) {
+      const message = await this.#next();
+      if (message.type === 'attach') return message;
+      if (message.type === 'end') throw this.#withoutStep();
+      if (message.type !== 'hello') throw this.#unexpected(message);
+      this.#requireMode(message);
+    }
+  }
+
+  /** @param length elements of the gradient; 0 if the program is only observed */
+  async begin(length: number): Promise<void> {
+    if (length > 0) {
+      const memory = await shareMemory(length);
+      this.#memory = memory;
+      this.#link?.send({ type: 'memory', path: memory.path, bytes: 4 * length });
+      await this.#expect('mapped');
+      memory.closePath();
+    }
+    this.#link?.send({ type: 'attached' });
+  }
+
+  /**
+   * Waits for the next gradient.
+   * @param ready called as it grows: all elements from this one on are in `values`
+   * @returns false if the program ends instead
+   */
+  async gradient(ready: (from: number) => void): Promise<boolean> {
+    this.release();
+    let isBefore = true;
+    for (;;) {
+      const message = await this.#next();
+      if (message.type === 'end' && isBefore) {
+        this.#ends = true;
+        this.#held = true;
+        return false;
+      }
+      if (message.type !== 'ready') throw this.#unexpected(message);
+      isBefore = false;
+      ready(message.from);
+      if (message.from === 0) return true;
+    }
+  }
+
+  /** Waits for the next step of an observed program; undefined if it ends instead. */
+  async observed(): Promise<Stepped | undefined> {
+    const message = await this.#next();
+    if (message.type === 'stepped') return message;
+    if (message.type !== 'end') throw this.#unexpected(message);
+    this.#ends = true;
+    this.#held = true;
+    return undefined;
+  }
+
+  /**
+   * Gives the average, which is in `values`, and waits for the end of the step.
+   * @param hold whether the program is to wait then, so that its weights can be read
+   */
+  async average(hold: boolean): Promise<Stepped> {
+    this.#link?.send({ type: 'averaged', hold });
+    const stepped = await this.#expect('stepped');
+    this.#held = hold;
+    return stepped;
+  }
+
+  /**
+   * Copies a vector of a held program to `values`.
+   * @param vector 0 for the weights, then those of the optimisers' state
+   * @returns the number of vectors of state
+   */
+  async read(vector: number): Promise<number> {
+    this.#requireHeld();
+    this.#link?.send({ type: 'read', vector });
+    return (await this.#expect('written')).states;
+  }
+
+  /** Copies `values` to a vector of a held program, as `read` counts them. */
+  async write(vector: number): Promise<void> {
+    this.#requireHeld();
+    this.#link?.send({ type: 'write', vector });
+    await this.#expect('loaded');
+  }
+
+  /** Lets a held program go on. */
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    this.#link?.send({ type: 'go', stop: false });
+  }
+
+  /** Lets it end, and asks it to if it does not by itself. Resolves when it is gone. */
+  async finish(): Promise<void> {
+    this.#mayEnd = true;
+    this.#link?.send({ type: 'go', stop: !this.#ends });
+    await this.#endWithin(this.#options.patienceMs);
+    this.#close();
+  }
+
+  /** Ends it because the run has failed. */
+  abort(error: ErrorData): void {
+    this.#mayEnd = true;
+    this.#lost ??= new GradwireError(error);
+    this.#link?.send({ type: 'failed', error });
+    this.#process.signal('SIGTERM');
+    this.#close();
+  }
+
+  /** @throws GradwireError `PROGRAM_FAILED` if it fails at its end */
+  async #endWithin(patienceMs: number): Promise<void> {
+    const timers = new AbortController();
+    const { signal } = timers;
+    const patience = async (ms: number, then: NodeJS.Signals): Promise<void> => {
+      await sleep(ms, undefined, { signal });
+      this.#process.signal(then);
+    };
+    patience(patienceMs, 'SIGTERM')
+      .then(() => patience(patienceMs, 'SIGKILL'))
+      .catch(awaitedElsewhere);
+    try {
+      await this.#process.exit;
+    } finally {
+      timers.abort();
+    }
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
+  #close(): void {
+    this.#link?.close();
+    this.#memory?.close();
+    this.#memory = undefined;
+  }
+
+  #receive(message: FromProgram): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#inbox.push(message);
+    else waiting.resolve(message);
+  }
+
+  #next(): Promise<FromProgram> {
+    const known = this.#inbox.shift();
+    if (known !== undefined) return Promise.resolve(known);
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    this.#waiting = Promise.withResolvers();
+    return this.#waiting.promise;
+  }
+
+  async #expect<T extends FromProgram['type']>(
+    type: T,
+  ): Promise<Extract<FromProgram, { type: T }>> {
+    const message = await this.#next();
+    if (message.type === type) return message as Extract<FromProgram, { type: T }>;
+    throw this.#unexpected(message);
+  }
+
+  /** A program whose socket has closed is about to end, and its end says more. */
+  async #unlinked(error: unknown): Promise<void> {
+    if (error !== undefined) this.#lose(error);
+    else {
+      await sleep(EXIT_MS, undefined, { ref: false });
+      if (!this.#mayEnd) this.#lose(lostLink(this.#options.rank));
+    }
+  }
+
+  #lose(error: unknown): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = error instanceof Error ? error : new Error(String(error));
+    if (this.#mayEnd) return;
+    this.#waiting?.promise.catch(awaitedElsewhere);
+    this.#waiting?.reject(this.#lost);
+    this.#options.failed(this.#lost);
+  }
+
+  #requireMode({ mode }: Extract<FromProgram, { type: 'hello' }>): void {
+    const { observes, rank } = this.#options;
+    if ((mode === 'observe') === observes) return;
+    throw failure(
+      'PROGRAM_MODE',
+      observes
+        ? 'the program joins, but the run only observes it'
+        : 'the program is only observed, but the run expects it to join',
+      {
+        rank,
+        next: observes
+          ? 'Leave out --observe (workload.observe).'
+          : 'Call gradwire.join() in it, or observe it: --observe (workload.observe).',
+      },
+    );
+  }
+
+  #requireHeld(): void {
+    if (!this.#held) throw new Error('internal: the program is not held');
+  }
+
+  #withoutStep(): GradwireError {
+    const { observes, rank } = this.#options;
+    const exit = { code: 0, signal: null, stderr: '' };
+    return endedEarly(exit, { rank, observes, isConnected: true });
+  }
+
+  #unexpected({ type }: FromProgram): GradwireError {
+    return unexpected(type, this.#options.rank);
+  }
+}

@@ -1,0 +1,90 @@
+/** A spec whose workload is a program of one's own: checked as far as it can be before it runs. */
+import type { ModelEntry } from '../../shared/catalogue.ts';
+import { inputError, type GradwireError } from '../../shared/errors.ts';
+import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { NO_DATA } from '../../shared/model-name.ts';
+import { isProgram, PROGRAM, PROGRAM_KEYS } from '../../shared/program-spec.ts';
+
+type Workload = ExperimentSpec['workload'];
+
+export const programEntry: ModelEntry = {
+  id: PROGRAM,
+  title: 'Your own program',
+  summary: 'A PyTorch program that Gradwire starts on every rank',
+};
+
+/** Settings that only apply to models of ours. */
+const IDLE = ['modelSource', 'features', 'columns', 'synthetic', 'data'] as const;
+
+/** @throws GradwireError `PROGRAM_INVALID` */
+export function checkProgram(workload: Workload): void {
+  if (workload.command === undefined) {
+    throw invalid('command', 'the command of your program is missing', {
+      next: 'Give it, such as command: [python3, train.py].',
+    });
+  }
+  if (workload.dataset !== NO_DATA) {
+    throw invalid('dataset', 'a program reads its own data', {
+      next: `Remove it, or set it to ${NO_DATA}.`,
+    });
+  }
+  const idle = IDLE.find((key) => workload[key] !== undefined);
+  if (idle !== undefined) {
+    throw invalid(idle, `a program does not use ${idle}`, { next: 'Remove it.' });
+  }
+}
+
+/** @throws GradwireError `PROGRAM_INVALID` for keys of a program beside a model */
+export function requireNoProgram(workload: Workload): void {
+  const idle = PROGRAM_KEYS.find((key) => workload[key] !== undefined);
+  if (idle === undefined) return;
+  throw invalid(idle, `${workload.model} is a model of Gradwire's, not a program`, {
+    next: `Remove it, or remove workload.model.`,
+  });
+}
+
+/**
+ * Checks what else a spec asks of a program.
+ * @throws GradwireError `PROGRAM_MISFIT`
+ */
+export function checkProgramSpec(spec: ExperimentSpec): void {
+  if (!isProgram(spec.workload)) return;
+  const { doubleBuffer, onFailure, optimizer, parallelism } = spec;
+  if (parallelism !== undefined && parallelism.kind !== 'synchronous') {
+    throw misfit(
+      'parallelism.kind',
+      'a program decides itself when its ranks exchange',
+      'Remove parallelism.',
+    );
+  }
+  if (parallelism?.pipeline !== undefined) {
+    throw misfit('parallelism.pipeline', 'a program is not split', 'Remove it.');
+  }
+  if (doubleBuffer === true) {
+    throw misfit(
+      'doubleBuffer',
+      'a program applies each gradient before it computes the next',
+      'Remove it.',
+    );
+  }
+  if (onFailure === 'restart' || (spec.checkpointEvery ?? 0) > 0) {
+    throw misfit(
+      onFailure === 'restart' ? 'onFailure' : 'checkpointEvery',
+      'Gradwire cannot bring a program back to a checkpoint',
+      'Remove it; let the program keep its own checkpoints.',
+    );
+  }
+  if (optimizer.fullGradientEvery !== undefined) {
+    throw misfit('optimizer', 'a program has its own optimiser', 'Remove it.');
+  }
+}
+
+const invalid = (
+  key: string,
+  message: string,
+  { next }: { readonly next: string },
+): GradwireError =>
+  inputError('PROGRAM_INVALID', message, { place: `workload.${key}`, next });
+
+const misfit = (place: string, message: string, next: string): GradwireError =>
+  inputError('PROGRAM_MISFIT', message, { place, next });

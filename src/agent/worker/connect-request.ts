@@ -1,0 +1,72 @@
+/** The request by which a rank's engine connects to its peers, from the rank's configuration. */
+import { emulatedNetwork } from '../../shared/emulated-network.ts';
+import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import { isEncrypted, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { exchangeFrom, groupOf } from '../../shared/parallelism.ts';
+import { isProgram } from '../../shared/program-spec.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { ToWorker } from '../../shared/protocol/worker.ts';
+import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
+import type { FlatTensor } from '../plan/buckets.ts';
+import type { EngineCalls } from './engine/engine-protocol.ts';
+
+type Configuration = Extract<ToWorker, { type: 'configure' }>;
+
+export interface Connecting {
+  /** Addresses of all ranks. */
+  readonly addresses: readonly RankAddress[];
+  readonly tensors: readonly FlatTensor[];
+  /** The checkpoint to resume from; undefined at the start of a run. */
+  readonly resume: RankCheckpoint | undefined;
+}
+
+/**
+ * Longer than any program reads its data before it builds its model. The supervisor notices ranks
+ * that end meanwhile.
+ */
+const PROGRAM_CONNECT_MS = 86_400_000;
+
+export function connectRequest(
+  configuration: Configuration,
+  { addresses, resume, tensors }: Connecting,
+): EngineCalls['connect']['request'] {
+  const { network, places, plan, rank, run, secret, spec, switches, threads } =
+    configuration;
+  return {
+    run,
+    rank,
+    seed: spec.seed,
+    addresses,
+    secret,
+    timeoutMs: spec.patienceSeconds * 1000,
+    connectMs: isProgram(spec.workload) ? PROGRAM_CONNECT_MS : undefined,
+    silenceMs: spec.timeoutSeconds * 1000,
+    transport: spec.transport,
+    encrypt: isEncrypted(spec),
+    emulated: spec.network && emulatedNetwork(spec.network),
+    // In a run on one node they have no name.
+    nodes: addresses.map(({ node }) => node ?? spec.world.nodes[0]!),
+    threads,
+    tensors,
+    plan,
+    switches: switches.map((one) => countedSwitch(one, spec)),
+    network,
+    places,
+    // Ranks of one machine are on several nodes only where that is a cluster.
+    allocated: spec.world.nodes.length === 1,
+    group: groupOf(spec, rank),
+    resume: resume && {
+      iteration: exchangeFrom(resume.iteration, spec),
+      state: resume.engine,
+    },
+  };
+}
+
+/** A switch in the engine's numbering, which counts exchanges. */
+export const countedSwitch = (
+  planSwitch: PlanSwitch,
+  spec: ExperimentSpec,
+): PlanSwitch => ({
+  ...planSwitch,
+  notBefore: exchangeFrom(planSwitch.notBefore, spec),
+});

@@ -1,0 +1,93 @@
+/**
+ * The loop of a program that is only observed: it communicates by itself, and each step of its
+ * optimiser is an iteration. Ranks do not talk to each other.
+ */
+import { zeroTimes, sumPhases } from '../../shared/phases.ts';
+import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { Program } from '../bridge/program.ts';
+import type { Stepped } from '../bridge/messages.ts';
+import type { Report } from './record-sender.ts';
+import { stepResult } from './steps/program-steps.ts';
+
+export interface ObservedOptions {
+  readonly rank: number;
+  readonly program: Program;
+  readonly plan: ExchangePlan;
+  /** `iterations` of the spec. */
+  readonly iterations: number;
+  readonly report: (report: Report) => void;
+  readonly room: () => Promise<void> | undefined;
+  /** Whether the user wants it to stop. */
+  readonly stops: () => boolean;
+}
+
+/** The collective of what a program averages by itself. */
+const OWN = 'own';
+
+/** Resolves when the program has no further step, or was to stop. */
+export async function observe(options: ObservedOptions): Promise<void> {
+  const { iterations, program, rank, report, room, stops } = options;
+  let iteration = 0;
+  let loss: number | undefined;
+  while (iteration < iterations && !stops()) {
+    const stepped = await program.observed();
+    if (stepped === undefined) break;
+    ({ loss } = stepResult(stepped));
+    const record = observedRecord(stepped, options, iteration);
+    report(() => record);
+    iteration++;
+    await room();
+  }
+  if (rank !== 0) return;
+  report({
+    type: 'done',
+    at: Date.now(),
+    reason: stops() ? 'stopped' : 'completed',
+    iterations: iteration,
+    ...(loss === undefined ? {} : { loss }),
+  });
+}
+
+function observedRecord(
+  stepped: Stepped,
+  { plan, rank }: ObservedOptions,
+  iteration: number,
+): IterationRecord {
+  const {
+    at,
+    apply,
+    backward,
+    bytes = 0,
+    data,
+    forward,
+    lr,
+    overlapped = 0,
+  } = stepped.step;
+  const { wait = 0, wall } = stepped.step;
+  const { loss, metric } = stepResult(stepped);
+  const known = { ...zeroTimes(), data, forward, backward, wait, apply };
+  return {
+    type: 'iteration',
+    rank,
+    iteration,
+    at,
+    wall,
+    phases: { ...known, other: Math.max(0, wall - sumPhases(known)) },
+    overlapped,
+    bytes: {
+      dense: bytes,
+      payload: bytes,
+      wireSent: 0,
+      wireReceived: 0,
+      framingSent: 0,
+      framingReceived: 0,
+    },
+    ...(loss === undefined ? {} : { loss }),
+    ...(metric === undefined ? {} : { metric }),
+    lr,
+    epoch: 0,
+    method: plan.method,
+    collective: OWN,
+  };
+}

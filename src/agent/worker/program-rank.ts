@@ -1,0 +1,126 @@
+/** A rank's side of its program: starts it, makes a trainer of it, and compares its model. */
+import { createHash } from 'node:crypto';
+import { failure, type ErrorData } from '../../shared/errors.ts';
+import { statedKind } from '../../shared/metric.ts';
+import { isProgram } from '../../shared/program-spec.ts';
+import type { RankAddress } from '../../shared/protocol/supervisor.ts';
+import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+import type { Program } from '../bridge/program.ts';
+import { ProgramTrainer } from '../bridge/program-trainer.ts';
+import type { EngineClient } from './engine/engine-client.ts';
+import { observe, type ObservedOptions } from './observed-program.ts';
+import { masterPort, startProgram } from './program-start.ts';
+
+type Configuration = Extract<ToWorker, { type: 'configure' }>;
+
+export class ProgramRank {
+  readonly #configuration: Configuration;
+  readonly #failed: (error: unknown) => void;
+  #program: Program | undefined;
+  #trainer: ProgramTrainer | undefined;
+
+  /** @param failed takes the error when the program is lost */
+  constructor(configuration: Configuration, failed: (error: unknown) => void) {
+    this.#configuration = configuration;
+    this.#failed = failed;
+  }
+
+  /** The rank's, if its workload is a program. */
+  static of(
+    configuration: Configuration,
+    failed: (error: unknown) => void,
+  ): ProgramRank | undefined {
+    const { workload } = configuration.spec;
+    return isProgram(workload) ? new ProgramRank(configuration, failed) : undefined;
+  }
+
+  get isObserved(): boolean {
+    return this.#configuration.spec.workload.observe === true;
+  }
+
+  /** The rank's address, and where its program finds the others of its own process group. */
+  async addressOf(address: RankAddress): Promise<RankAddress> {
+    const { listen, ports, rank } = this.#configuration;
+    if (rank !== 0) return address;
+    return { ...address, master: await masterPort(listen, ports) };
+  }
+
+  /** Starts the program. Resolves when it has built its model. */
+  async open(addresses: readonly RankAddress[]): Promise<ProgramTrainer> {
+    const program = await startProgram({
+      configuration: this.#configuration,
+      addresses,
+      failed: this.#failed,
+    });
+    this.#program = program;
+    this.#trainer = new ProgramTrainer(program, await program.attached());
+    return this.#trainer;
+  }
+
+  /** The program and its trainer, for the steps. */
+  get steps(): { readonly program: Program; readonly programTrainer: ProgramTrainer } {
+    return { program: this.#opened, programTrainer: this.#trainer! };
+  }
+
+  /**
+   * Lets the program go on, once all ranks are connected.
+   * @throws GradwireError `PROGRAM_MODELS_DIFFER`
+   */
+  async begin(engine: EngineClient): Promise<void> {
+    const trainer = this.#trainer!;
+    await requireSameModel(engine, trainer);
+    await this.#opened.begin(trainer.length);
+  }
+
+  /** Follows a program that is only observed, until it has no further step. */
+  async observe(
+    more: Pick<ObservedOptions, 'report' | 'room' | 'stops'> & {
+      readonly ready: (report: FromWorker) => void;
+    },
+  ): Promise<void> {
+    const { plan, rank, spec } = this.#configuration;
+    const { backend, device, metric, parameters } = this.#trainer!;
+    await this.#opened.begin(0);
+    more.ready({ type: 'ready', backend, device, parameters, ...statedKind(metric) });
+    const program = this.#opened;
+    await observe({ ...more, rank, program, plan, iterations: spec.iterations });
+  }
+
+  /** Resolves when the program is gone. */
+  async finish(): Promise<void> {
+    await this.#program?.finish();
+  }
+
+  abort(error: ErrorData): void {
+    this.#program?.abort(error);
+  }
+
+  get #opened(): Program {
+    if (this.#program === undefined)
+      throw new Error('internal: no program was started');
+    return this.#program;
+  }
+}
+
+/** @throws GradwireError `PROGRAM_MODELS_DIFFER` */
+async function requireSameModel(
+  engine: EngineClient,
+  { tensors }: ProgramTrainer,
+): Promise<void> {
+  const named = tensors.map(({ name, shape }) => `${name} ${shape.join('×')}`);
+  const hash = createHash('sha256').update(named.join('\n')).digest();
+  const words = [0, 4, 8, 12].map((at) => hash.readUInt32LE(at));
+  const { values } = await engine.call('summarize', {
+    values: [...words, ...words],
+    operations: [
+      ...words.map(() => 'min' as const),
+      ...words.map(() => 'max' as const),
+    ],
+  });
+  if (words.every((_, i) => values[i] === values[words.length + i])) return;
+  throw failure('PROGRAM_MODELS_DIFFER', 'ranks have attached different models', {
+    next:
+      `This rank’s has ${named.length} parameters, from ${named[0]} to ${named.at(-1)!}. ` +
+      'Build the same model on every rank.',
+  });
+}

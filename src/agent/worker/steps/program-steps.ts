@@ -1,0 +1,152 @@
+/**
+ * The steps of a program of one's own, which leads: each of its gradients is an iteration. Ranks
+ * exchange what is ready while the backward pass continues.
+ */
+import { failure } from '../../../shared/errors.ts';
+import type { Program } from '../../bridge/program.ts';
+import type { ProgramTrainer } from '../../bridge/program-trainer.ts';
+import type { Stepped } from '../../bridge/messages.ts';
+import type { EngineCalls } from '../engine/engine-protocol.ts';
+import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
+
+export interface ProgramStepsOptions extends StepsOptions {
+  readonly program: Program;
+  readonly programTrainer: ProgramTrainer;
+  /** The engine's input vector. */
+  readonly gradient: Float32Array;
+}
+
+type Exchanged = EngineCalls['exchange']['reply'];
+
+/** A rank number above all others, in the search for the first that has ended. */
+const NO_RANK = 2 ** 31;
+
+export class ProgramSteps implements Steps {
+  readonly #options: ProgramStepsOptions;
+  readonly state = [];
+
+  constructor(options: ProgramStepsOptions) {
+    this.#options = options;
+  }
+
+  get exchanged(): Float32Array {
+    return this.#options.gradient;
+  }
+
+  since(iteration: number): number {
+    return iteration;
+  }
+
+  exchangesIn(): boolean {
+    return true;
+  }
+
+  /** @throws GradwireError `PROGRAM_ENDED_EARLY`; the program's and the engine's errors */
+  async take(iteration: number, compares: boolean): Promise<TakenStep | undefined> {
+    const { gradient, program, programTrainer, wantsWeights } = this.#options;
+    const reply = await (compares
+      ? this.#exchangeCompared(iteration)
+      : this.#exchangeReady(iteration));
+    if (reply === undefined) return undefined;
+    program.values.set(gradient);
+    const { result, fences } = reply;
+    const ends = result.stop || result.pause || fences.length > 0;
+    const stepped = await program.average(ends || wantsWeights(iteration));
+    programTrainer.rate = stepped.step.lr;
+    const { at, data, wall, apply } = stepped.step;
+    return {
+      at,
+      wall,
+      data,
+      compute: 0,
+      apply,
+      step: stepResult(stepped),
+      exchange: reply,
+      staleness: 0,
+      elsewhere: 0,
+    };
+  }
+
+  /** Exchanges a gradient as it becomes ready; undefined if all programs have ended. */
+  async #exchangeReady(iteration: number): Promise<Exchanged | undefined> {
+    const { engine, gradient, program } = this.#options;
+    let exchange: Promise<Exchanged> | undefined;
+    let known = gradient.length;
+    const advance = (from: number): void => {
+      exchange ??= this.#exchange(iteration, true);
+      gradient.set(program.values.subarray(from, known), from);
+      known = from;
+      engine.advance(iteration, from);
+    };
+    const goesOn = await program.gradient(advance);
+    if (!goesOn) return await this.#end(iteration);
+    engine.exposed(iteration);
+    return await this.#unlessEnded(await exchange!, true);
+  }
+
+  /** Exchanges a whole gradient, a copy of which is kept. */
+  async #exchangeCompared(iteration: number): Promise<Exchanged | undefined> {
+    const { comparison, gradient, program } = this.#options;
+    const goesOn = await program.gradient(() => undefined);
+    if (!goesOn) return await this.#end(iteration);
+    gradient.set(program.values);
+    await comparison.keep(gradient);
+    return await this.#unlessEnded(await this.#exchange(iteration, false), true);
+  }
+
+  /** The others must not wait for a rank without gradients: it exchanges one of zeros. */
+  async #end(iteration: number): Promise<undefined> {
+    const { engine, gradient } = this.#options;
+    gradient.fill(0);
+    engine.requestEnd();
+    await this.#unlessEnded(await this.#exchange(iteration, false), false);
+    return undefined;
+  }
+
+  #exchange(iteration: number, overlaps: boolean): Promise<Exchanged> {
+    const { engine, rank, spec } = this.#options;
+    const due = isDue(spec.inspectEvery, { since: iteration, iteration });
+    const inspects = rank === 0 && due;
+    const beside = overlaps ? ('backward' as const) : undefined;
+    return engine.call('exchange', { iteration, beside, inspects });
+  }
+
+  /**
+   * The exchange's reply; undefined if the programs of all ranks have ended.
+   * @throws GradwireError `PROGRAM_ENDED_EARLY`
+   */
+  async #unlessEnded(
+    reply: Exchanged,
+    goesOn: boolean,
+  ): Promise<Exchanged | undefined> {
+    if (!reply.result.end) return reply;
+    const { engine, rank } = this.#options;
+    const { values } = await engine.call('summarize', {
+      values: [goesOn ? 0 : 1, goesOn ? NO_RANK : rank],
+      operations: ['min', 'min'],
+    });
+    const [all, first] = values as [number, number];
+    if (all === 1) return undefined;
+    throw failure(
+      'PROGRAM_ENDED_EARLY',
+      `the program of rank ${first} has ended, but others have further steps`,
+      {
+        rank: first,
+        next: 'Let all ranks take the same number of steps: check the sizes of their data.',
+      },
+    );
+  }
+}
+
+/** Results of a program's step, for the iteration's record. */
+export function stepResult({ step, values }: Stepped): TakenStep['step'] {
+  const { forward, backward } = step;
+  return {
+    loss: finite(values['loss']),
+    metric: finite(values['accuracy']),
+    passes: { forward, backward },
+  };
+}
+
+const finite = (value: number | undefined): number | undefined =>
+  value !== undefined && Number.isFinite(value) ? value : undefined;

@@ -1,0 +1,95 @@
+/** `gradwire exec -- COMMAND…`: run a PyTorch program of one's own, without a spec. */
+import path from 'node:path';
+import type { Command } from 'commander';
+import { inputError } from '../../shared/errors.ts';
+import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
+import { withOwnFiles } from '../../main/spec/own-files.ts';
+import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
+import { addConnectOptions } from '../session/connect-options.ts';
+import { launchRun, type LaunchFlags } from '../session/launch-run.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
+
+interface ExecOptions extends LaunchFlags {
+  readonly ranks?: string;
+  readonly nodes?: string;
+  readonly method?: string;
+  readonly observe?: true;
+  readonly set: readonly string[];
+  readonly switch: readonly string[];
+}
+
+export function addExecCommand(program: Command): void {
+  const command = program
+    .command('exec')
+    .summary('run your own PyTorch program')
+    .description(
+      'Run your own PyTorch program on every rank, and follow it to its end. It joins with ' +
+        'gradwire.join(), and Gradwire averages its gradients; with --observe it communicates ' +
+        'by itself, and not a line of it changes.',
+    )
+    .argument('<command...>', 'the program and its arguments, after --')
+    .option('--observe', 'only watch it: where does each step go')
+    .option('--ranks <number>', 'processes (default: 2)')
+    .option('--nodes <names>', 'machines, separated by commas (default: this computer)')
+    .option('--method <name>', 'compression, for example topk (default: none)')
+    .addOption(
+      new RepeatableOption(
+        '--set <key=value>',
+        'set a key of the spec, for example exchange.ratio=0.01; repeatable',
+      ).default([], ''),
+    )
+    .addOption(
+      new RepeatableOption(
+        '--switch <iteration:key=value,…>',
+        'change the exchange during the run, for example 50:method=topk,ratio=0.01; repeatable',
+      ).default([], ''),
+    )
+    .option('--json', 'print every record as one line of JSON', false)
+    .option(
+      '--detach',
+      'print the run’s id and let the run continue in the background',
+      false,
+    )
+    .action(exec);
+  addConnectOptions(command);
+}
+
+const DEFAULT_RANKS = '2';
+const COMMAND_LINE = 'command line';
+
+async function exec(command: readonly string[], options: ExecOptions): Promise<void> {
+  const switches = options.switch.map(parseSwitch);
+  const { method, nodes, observe, ranks = DEFAULT_RANKS } = options;
+  if (observe === true && (method !== undefined || switches.length > 0)) {
+    throw inputError(
+      'PROGRAM_MISFIT',
+      'a program that is only observed communicates by itself',
+      {
+        place: method === undefined ? '--switch' : '--method',
+        next: 'Remove it, or let the program join: docs/pytorch.md.',
+      },
+    );
+  }
+  const raw = {
+    name: nameOf(command),
+    workload: {
+      command,
+      workdir: process.cwd(),
+      ...(observe === undefined ? {} : { observe }),
+    },
+    world: {
+      ranks: Number(ranks),
+      ...(nodes === undefined ? {} : { nodes: nodes.split(',') }),
+    },
+    exchange: method === undefined ? {} : { method },
+  };
+  const parsed = parseExperimentSpec(applySettings(raw, options.set), COMMAND_LINE);
+  const spec = await withOwnFiles(parsed, process.cwd());
+  await launchRun(spec, switches, COMMAND_LINE, options);
+}
+
+/** The script, as lists show the run; without one the program. */
+function nameOf(command: readonly string[]): string {
+  const script = command.find((argument) => argument.endsWith('.py')) ?? command[0]!;
+  return path.basename(script).slice(0, 120);
+}

@@ -1,0 +1,91 @@
+/** `workload` of a program of one's own, which Gradwire starts on every rank. */
+import { z } from 'zod';
+import './spec-key.ts';
+import { NO_DATA } from './model-name.ts';
+
+/** `workload.model` of a program; a spec with a command need not say it. */
+export const PROGRAM = 'program';
+
+/** `iterations` of a program that ends by itself. */
+export const OPEN_ENDED = 1_000_000_000;
+
+/** Most characters of an argument, of a line of setup or of a variable. */
+const MOST_TEXT = 32_768;
+
+const text = z
+  .string()
+  .max(MOST_TEXT)
+  .refine((value) => !value.includes('\0'), 'has a NUL character');
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'names have letters, digits and underscores');
+
+export const programKeys = {
+  command: z
+    .array(text)
+    .min(1)
+    .max(4096)
+    .refine(([program]) => program !== '', 'names no program')
+    .optional()
+    .describe('Your own program and its arguments, such as ["python3", "train.py"]')
+    .meta({ title: 'Command' }),
+  workdir: text
+    .min(1)
+    .optional()
+    .describe('Directory in which the command runs, on every machine')
+    .meta({ title: 'Working directory' }),
+  setup: z
+    .array(text)
+    .max(100)
+    .optional()
+    .describe('Shell lines before the command, such as ["module load cuda"]')
+    .meta({ title: 'Setup' }),
+  env: z
+    .record(variable, text)
+    .optional()
+    .describe('Environment variables of the command, such as {"OMP_NUM_THREADS": "4"}')
+    .meta({ title: 'Environment' }),
+  observe: z
+    .boolean()
+    .optional()
+    .describe(
+      'Only watch the program, which communicates by itself; default: it joins and Gradwire averages its gradients',
+    )
+    .meta({ title: 'Only observe' }),
+};
+
+/** Keys of `workload` that only a program uses. */
+export const PROGRAM_KEYS = Object.keys(
+  programKeys,
+) as readonly (keyof typeof programKeys)[];
+
+export const isProgram = ({ model }: { readonly model: string }): boolean =>
+  model === PROGRAM;
+
+/** Whether nobody knows how many iterations there will be. */
+export const isOpenEnded = (iterations: number): boolean => iterations >= OPEN_ENDED;
+
+/** The number of iterations that a run is to have: `400 iterations`, `until it ends`. */
+export const plannedText = (iterations: number, format = String): string =>
+  isOpenEnded(iterations)
+    ? 'until it ends'
+    : `${format(iterations)} ${iterations === 1 ? 'iteration' : 'iterations'}`;
+
+/** The progress of a run: `20/400`, or `20` where the end is not known. */
+export const progressText = (done: number, planned: number): string =>
+  isOpenEnded(planned) ? String(done) : `${done}/${planned}`;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A raw spec with what a command implies: its model, no data, and no known end. */
+export function withProgramKnown(raw: unknown): unknown {
+  if (!isObject(raw) || !isObject(raw['workload'])) return raw;
+  const { workload } = raw;
+  if (workload['command'] === undefined) return raw;
+  return {
+    iterations: OPEN_ENDED,
+    ...raw,
+    workload: { model: PROGRAM, dataset: NO_DATA, ...workload },
+  };
+}

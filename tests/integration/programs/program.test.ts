@@ -1,0 +1,192 @@
+/** Programs of one's own as ranks, from launch to end: what they compute, and how they fail. */
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { until } from '../../harness/processes.ts';
+import { ofType } from '../../harness/records.ts';
+
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
+const script = path.join(import.meta.dirname, 'scripted-program.ts');
+const program = (...args: readonly string[]) => [
+  '--',
+  process.execPath,
+  script,
+  ...args,
+];
+const BRIDGE = /^gradwire-[0-9a-f]{16}$/;
+/** Where bridges are made. */
+const temporary = path.join(home.directory, 'tmp');
+mkdirSync(temporary);
+const exec = (...args: readonly string[]) =>
+  home.start(['exec', '--json', ...args], { environment: { TMPDIR: temporary } });
+const joined = (ranks: number, ...args: readonly string[]) =>
+  exec('--ranks', String(ranks), ...args);
+
+test('ranks get the average, and end with the same weights', async () => {
+  const command = joined(3, ...program('40'));
+  succeeded(await command.finished);
+  const started = await command.record('started');
+  expect(started).toMatchObject({ backend: 'torch', parameters: 1001 });
+  expect(started.processes[0]).toMatchObject({ device: 'scripted' });
+  const iterations = ofType(command.records, 'iteration');
+  expect(iterations).toHaveLength(120);
+  for (const { phases, wall, lr, bytes } of iterations) {
+    expect({ wall, lr }).toEqual({ wall: 8, lr: 0.5 });
+    expect(phases).toMatchObject({ data: 1, compute: 0, forward: 2, backward: 3 });
+    expect(bytes).toMatchObject({ dense: 4004, payload: 4004 });
+  }
+  expect(await command.record('done')).toMatchObject({
+    reason: 'completed',
+    iterations: 40,
+    loss: expect.closeTo(1 / 40, 12) as number,
+    consistent: true,
+  });
+});
+
+test('the exchange is switched in mid-run, through methods of every kind', async () => {
+  const command = joined(
+    2,
+    ...['--switch', '10:method=topk,ratio=0.1', '--switch', '20:method=qsgd'],
+    ...['--switch', '30:method=a2sgd', '--switch', '40:method=powersgd'],
+    ...['--switch', '50:method=none'],
+    ...program('60', 'lossy'),
+  );
+  succeeded(await command.finished);
+  const switches = ofType(command.records, 'switch');
+  expect(switches.map(({ fence, to }) => [fence, to.method])).toEqual([
+    [10, 'topk'],
+    [20, 'qsgd'],
+    [30, 'a2sgd'],
+    [40, 'powersgd'],
+    [50, 'none'],
+  ]);
+  // Replicas drift under a2sgd, so the program is held and its weights are averaged.
+  expect(switches[3]).toMatchObject({ resynchronized: true });
+  const bytes = ofType(command.records, 'iteration').find(
+    ({ iteration }) => iteration === 12,
+  );
+  expect(bytes!.bytes.payload).toBeLessThan(1200);
+  expect(await command.record('done')).toMatchObject({ consistent: true });
+});
+
+test('a program that is observed communicates by itself', async () => {
+  const command = exec('--observe', '--ranks', '2', ...program('20', 'observe'));
+  succeeded(await command.finished);
+  const iterations = ofType(command.records, 'iteration');
+  expect(iterations).toHaveLength(40);
+  expect(iterations[0]).toMatchObject({
+    phases: { data: 1, forward: 2, backward: 3, wait: 0.5, apply: 1, other: 0.5 },
+    overlapped: 0.25,
+    loss: 0.25,
+    metric: 0.5,
+    collective: 'own',
+  });
+  const lossless = iterations.filter(({ loss }) => loss === undefined);
+  expect(lossless.map(({ iteration }) => iteration)).toEqual([3, 3]);
+  const done = await command.record('done');
+  expect(done).toMatchObject({ reason: 'completed', iterations: 20 });
+  expect(done).not.toHaveProperty('weights');
+});
+
+test('a stop is asked for politely, after a whole step', async () => {
+  const command = joined(2, ...program('1000000'));
+  await command.record('iteration', ({ iteration }) => iteration >= 20);
+  command.child.kill('SIGINT');
+  const { code } = await command.finished;
+  expect(code).toBe(130);
+  expect(await command.record('done')).toMatchObject({
+    reason: 'stopped',
+    consistent: true,
+  });
+  const log = ofType(command.records, 'log').filter(({ text }) =>
+    text.includes('asked to stop'),
+  );
+  expect(log.map(({ rank }) => rank).toSorted()).toEqual([0, 1]);
+});
+
+test('its output is the log of its rank', async () => {
+  const command = joined(2, ...program('2'));
+  succeeded(await command.finished);
+  const texts = ofType(command.records, 'log').map(({ text }) => text);
+  expect(texts.toSorted()).toEqual(['rank 0 of 2 begins', 'rank 1 of 2 begins']);
+});
+
+describe('a program that fails', () => {
+  it.each([
+    ['throws', 'PROGRAM_FAILED', /ended with exit code 1: .*Node\.js/s, 1],
+    ['leaves', 'PROGRAM_NOT_JOINED|PROGRAM_FAILED|BRIDGE_LOST', /./, 1],
+    ['uneven', 'PROGRAM_ENDED_EARLY', /program of rank 0 has ended/, 0],
+    ['model', 'PROGRAM_MODELS_DIFFER', /different models/, undefined],
+    ['version', 'BRIDGE_VERSION', /version 99/, undefined],
+    ['garbage', 'BRIDGE_INVALID', /from/, undefined],
+    ['observe', 'PROGRAM_MODE', /only observed/, undefined],
+    ['fails late', 'PROGRAM_FAILED', /exit code 3/, undefined],
+  ])('and %s is named', async (fault, code, message, rank) => {
+    const command = joined(2, ...program('20', fault));
+    const { stderr } = await command.finished;
+    const { error } = await command.record('failed');
+    expect(error.code).toMatch(new RegExp(`^(${code})$`));
+    expect(error.message).toMatch(message);
+    if (rank !== undefined) expect(error).toMatchObject({ rank });
+    expect(stderr).toContain(error.code);
+    await nothingIsLeft();
+  });
+
+  it.each([
+    ['PROGRAM_NOT_FOUND', [], 'no-such-program'],
+    ['PROGRAM_NOT_JOINED', [], 'true'],
+    ['PROGRAM_NOT_SEEN', ['--observe'], 'true'],
+    ['WORKDIR_MISSING', ['--set', 'workload.workdir=/no-such-directory'], 'true'],
+  ])('is %s', async (code, options, name) => {
+    const command = joined(2, ...options, '--', name);
+    await command.finished;
+    expect((await command.record('failed')).error).toMatchObject({ code });
+    await nothingIsLeft();
+  });
+});
+
+describe('the death of a rank', () => {
+  it.each(['worker', 'program', 'supervisor'])(
+    'kills no more than its run: %s',
+    async (who) => {
+      const command = joined(2, ...program('1000000'));
+      const { processes } = await command.record('started');
+      await command.record('iteration', ({ iteration }) => iteration >= 5);
+      const programs = scripted();
+      expect(programs).toHaveLength(2);
+      const [victim] =
+        who === 'worker'
+          ? processes.map(({ pid }) => pid)
+          : who === 'program'
+            ? programs
+            : home.supervisors().map(({ pid }) => pid);
+      process.kill(victim!, 'SIGKILL');
+      await command.finished;
+      await nothingIsLeft();
+    },
+  );
+});
+
+/** Programs of this home that run. */
+const scripted = (): readonly number[] =>
+  home
+    .processes('scripted-program')
+    .filter(({ title }) => !/sh -c|cli\.js/.test(title))
+    .map(({ pid }) => pid);
+
+/** Neither a program nor its guard, and no socket. */
+async function nothingIsLeft(): Promise<void> {
+  await until(
+    scripted,
+    (left) => left.length === 0,
+    'programs and their guards to end',
+  );
+  await until(
+    () => readdirSync(temporary).filter((name) => BRIDGE.test(name)),
+    (left) => left.length === 0,
+    'the bridges to be removed',
+  );
+}

@@ -1,0 +1,171 @@
+/**
+ * A program that speaks the bridge's protocol by itself, without Python: what a rank does is seen
+ * from outside of the package `gradwire`. Its gradient is known, so it checks each average.
+ *
+ *     node scripted-program.ts STEPS [fault]
+ */
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+
+const [steps = '20', fault = ''] = process.argv.slice(2);
+const rank = Number(process.env['RANK']);
+const world = Number(process.env['WORLD_SIZE']);
+const ELEMENTS = fault === 'model' && rank === 1 ? 900 : 1000;
+
+type Message = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+class Bridge {
+  readonly #socket: Socket;
+  readonly #inbox: Message[] = [];
+  #bytes = Buffer.alloc(0);
+  #wake: (() => void) | undefined;
+
+  constructor(path: string) {
+    this.#socket = connect(path);
+    this.#socket.on('data', (chunk: Buffer) => {
+      this.#bytes = Buffer.concat([this.#bytes, chunk]);
+      while (this.#bytes.length >= 4) {
+        const end = 4 + this.#bytes.readUInt32LE(0);
+        if (this.#bytes.length < end) break;
+        this.#inbox.push(JSON.parse(this.#bytes.toString('utf8', 4, end)) as Message);
+        this.#bytes = this.#bytes.subarray(end);
+      }
+      this.#wake?.();
+    });
+    this.#socket.on('close', () => process.exit(9));
+    this.#socket.on('error', () => process.exit(9));
+  }
+
+  send(message: object): void {
+    const body = Buffer.from(JSON.stringify(message));
+    this.raw(body);
+  }
+
+  raw(body: Buffer): void {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(body.length);
+    this.#socket.write(Buffer.concat([length, body]));
+  }
+
+  async next(): Promise<Message> {
+    while (this.#inbox.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const message = this.#inbox.shift()!;
+    if (message.type === 'failed') throw new Error(JSON.stringify(message));
+    return message;
+  }
+}
+
+const bridge = new Bridge(process.env['GRADWIRE_BRIDGE']!);
+const mode = fault === 'observe' ? 'observe' : 'join';
+const version = fault === 'version' ? 99 : 1;
+bridge.send({
+  type: 'hello',
+  version,
+  mode,
+  pid: process.pid,
+  python: '-',
+  torch: '-',
+});
+if (fault === 'garbage') bridge.raw(Buffer.from('{"type":"ready","from":-1}'));
+const tensors = [
+  { name: 'first', shape: [ELEMENTS / 10, 10] },
+  { name: 'empty', shape: [0, 3] },
+  { name: 'last', shape: [] },
+];
+bridge.send({ type: 'attach', tensors, device: 'scripted' });
+
+const LENGTH = ELEMENTS + 1;
+const step = {
+  ...{ at: Date.now(), wall: 8, data: 1, forward: 2, backward: 3, apply: 1, lr: 0.5 },
+  ...(mode === 'observe' ? { wait: 0.5, overlapped: 0.25, bytes: 4 * LENGTH } : {}),
+};
+const weights = new Float32Array(LENGTH);
+const velocity = new Float32Array(LENGTH);
+let memory = -1;
+
+const write = (values: Float32Array, from: number, to: number): void => {
+  writeSync(memory, values, 4 * from, 4 * (to - from), 4 * from);
+};
+const read = (values: Float32Array): void => {
+  readSync(memory, values, 0, values.byteLength, 0);
+};
+
+/** Serves a held program until it may go on. */
+async function held(): Promise<void> {
+  for (;;) {
+    const message = await bridge.next();
+    const vector = message['vector'] === 0 ? weights : velocity;
+    if (message.type === 'read') {
+      write(vector, 0, LENGTH);
+      bridge.send({ type: 'written', states: 1 });
+    } else if (message.type === 'write') {
+      read(vector);
+      bridge.send({ type: 'loaded' });
+    } else if (message.type === 'go') {
+      if (message['stop'] === true) {
+        process.stdout.write('asked to stop\n', () => process.exit(0));
+        await new Promise(() => undefined);
+      }
+      return;
+    } else throw new Error(`held, but told ${message.type}`);
+  }
+}
+
+/** Averages whose sums are exact: each has few bits. */
+const valueOf = (iteration: number, element: number, of: number): number =>
+  ((element % 16) + 1) * (of + 1) + (iteration % 8);
+
+async function exchange(iteration: number): Promise<void> {
+  const gradient = new Float32Array(LENGTH).map((_, i) => valueOf(iteration, i, rank));
+  for (const [from, to] of [
+    [ELEMENTS, LENGTH],
+    [ELEMENTS / 2, ELEMENTS],
+    [0, ELEMENTS / 2],
+  ] as const) {
+    write(gradient, from, to);
+    bridge.send({ type: 'ready', from });
+  }
+  const averaged = await bridge.next();
+  if (averaged.type !== 'averaged')
+    throw new Error(`averaging, but told ${averaged.type}`);
+  read(gradient);
+  for (const [i, value] of gradient.entries()) {
+    if (fault !== 'lossy') {
+      let sum = 0;
+      for (let of = 0; of < world; of++) sum += valueOf(iteration, i, of);
+      if (Math.abs(value - sum / world) > 1e-4) {
+        throw new Error(`element ${i} of iteration ${iteration} is ${value}`);
+      }
+    }
+    velocity[i] = 0.5 * velocity[i]! + value;
+    weights[i]! -= step.lr * velocity[i]!;
+  }
+  bridge.send({ type: 'stepped', step, values: { loss: 1 / (iteration + 1) } });
+  if (averaged['hold'] === true) await held();
+}
+
+const wanted = Number(steps) + (fault === 'uneven' ? rank : 0);
+const memoryOrNot = await bridge.next();
+if (memoryOrNot.type === 'memory') {
+  memory = openSync(memoryOrNot['path'] as string, 'r+');
+  bridge.send({ type: 'mapped' });
+  await bridge.next();
+}
+process.stdout.write(`rank ${rank} of ${world} begins\n`);
+for (let iteration = 0; iteration < wanted; iteration++) {
+  if (fault === 'throws' && rank === 1 && iteration === 5) throw new Error('no more');
+  if (fault === 'leaves' && rank === 1 && iteration === 5) process.exit(0);
+  if (mode === 'join') await exchange(iteration);
+  else {
+    const loss = iteration === 3 ? 'NaN' : 0.25;
+    bridge.send({ type: 'stepped', step, values: { loss, accuracy: 0.5 } });
+  }
+}
+bridge.send({ type: 'end' });
+await held();
+if (memory >= 0) closeSync(memory);
+process.exit(fault === 'fails late' ? 3 : 0);
