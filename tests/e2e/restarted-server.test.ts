@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../harness/browser.ts';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { watchErrors } from '../harness/page.ts';
-import { untilAsync } from '../harness/processes.ts';
 import { openServer, type Server } from '../harness/server.ts';
 import { freePort } from '../harness/sshd.ts';
 
@@ -65,7 +64,7 @@ it('goes on in the page that was open, also with a run that it was opening', asy
     .getByTestId('run-state')
     .filter({ hasText: /completed/i })
     .waitFor();
-  expect(await page.getByRole('alert').count()).toBe(0);
+  expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
 });
 
 it('repeats the switches of the run that a new one is made from, under a name of its own', async () => {
@@ -75,12 +74,12 @@ it('repeats the switches of the run that a new one is made from, under a name of
   expect(await page.getByText('at iteration 6 to topk').count()).toBe(1);
   expect(await page.getByTestId('field-name').inputValue()).toBe('first 2');
   await page.getByTestId('launch').click();
-  const listed = async (): Promise<string> =>
-    (await home.run(['runs', 'list', '--json'])).stdout.split('\n')[0]!;
-  const row = await untilAsync(
-    listed,
-    (text) => text.includes('"first 2"') && text.includes('"completed"'),
-    'the second run',
-  );
+  await page.getByRole('heading', { name: 'first 2' }).waitFor();
+  await page
+    .getByTestId('run-state')
+    .filter({ hasText: /completed/i })
+    .waitFor();
+  const [row = ''] = (await home.run(['runs', 'list', '--json'])).stdout.split('\n');
+  expect(row).toContain('"first 2"');
   expect((JSON.parse(row) as { methods: unknown }).methods).toEqual(['none', 'topk']);
 });

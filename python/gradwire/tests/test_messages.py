@@ -10,9 +10,12 @@ from gradwire.messages import Attached, Averaged, Failed, Go, Memory, Read, Writ
 VALID: list[tuple[dict[str, Any], object]] = [
     ({"type": "memory", "path": "/proc/1/fd/3", "bytes": 8}, Memory("/proc/1/fd/3", 8)),
     ({"type": "attached"}, Attached()),
-    ({"type": "averaged", "hold": True}, Averaged(True)),
-    ({"type": "read"}, Read()),
-    ({"type": "write"}, Write()),
+    ({"type": "averaged", "hold": True}, Averaged(hold=True, finite=True)),
+    ({"type": "averaged", "hold": False, "finite": False}, Averaged(hold=False, finite=False)),
+    ({"type": "read"}, Read(0)),
+    ({"type": "read", "vector": 2}, Read(2)),
+    ({"type": "write"}, Write(0)),
+    ({"type": "write", "vector": 1}, Write(1)),
     ({"type": "go", "stop": False, "later": 1}, Go(False)),
 ]
 ANYTHING = [None, True, 0, -1, 1.5, "", "x", [], {}, [1], {"code": 1}]
@@ -39,6 +42,9 @@ class Messages(unittest.TestCase):
             ({"type": "memory", "path": "/x", "bytes": True}, "bytes"),
             ({"type": "memory", "path": 3, "bytes": 8}, "path"),
             ({"type": "averaged", "hold": 1}, "hold"),
+            ({"type": "averaged", "hold": True, "finite": None}, "finite"),
+            ({"type": "read", "vector": -1}, "vector"),
+            ({"type": "write", "vector": True}, "vector"),
             ({"type": "go"}, "stop"),
             ({"type": "failed", "error": "x"}, "error"),
             ({"type": "failed", "error": {"code": "X"}}, "error"),
@@ -52,10 +58,10 @@ class Messages(unittest.TestCase):
 
     def test_random_values_give_messages_or_a_coded_error(self) -> None:
         chance = random.Random(3)
-        keys = ["type", "path", "bytes", "hold", "stop", "error"]
+        keys = ["type", "path", "bytes", "hold", "finite", "vector", "stop", "error"]
         types = [raw["type"] for raw, _ in VALID] + ["failed"]
         for _ in range(5000):
-            raw = {key: chance.choice(ANYTHING) for key in chance.sample(keys, 3)}
+            raw = {key: chance.choice(ANYTHING) for key in chance.sample(keys, 4)}
             raw["type"] = chance.choice([*types, *ANYTHING])
             try:
                 parse(raw)

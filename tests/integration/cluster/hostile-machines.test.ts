@@ -49,24 +49,29 @@ describe('login shells', () => {
     await useAndLeave(machine);
   });
 
-  test.skipIf(!isRoot).each([
+  const shells = [
     ['csh', '.cshrc', 'setenv PATH'],
     ['fish', '.config/fish/config.fish', 'set -gx PATH'],
-  ])('%s, the account’s own', async (shell, start, setPath) => {
-    const loginShell = `/usr/bin/${shell}`;
-    await using machine = await Machine.start(home(), { loginShell });
-    const file = path.join(machine.server.home, start);
-    mkdirSync(path.dirname(file), { recursive: true });
-    const noise = 'echo "Welcome to box"';
-    await writeFile(
-      file,
-      `${noise}\n${setPath} ${path.dirname(process.execPath)}:/usr/bin:/bin\n`,
-    );
-    // Whose syntax would fail in the other: it is that shell.
-    const said = { csh: 'echo $shell:t', fish: 'echo (status fish-path)' }[shell]!;
-    expect(await machine.says(said)).toContain(shell);
-    await useAndLeave(machine);
-  });
+  ] as const;
+  const others = shells.slice(0, effort({ quick: 1, soak: 2 }));
+  test.skipIf(!isRoot).each(others)(
+    '%s, the account’s own',
+    async (shell, start, setPath) => {
+      const loginShell = `/usr/bin/${shell}`;
+      await using machine = await Machine.start(home(), { loginShell });
+      const file = path.join(machine.server.home, start);
+      mkdirSync(path.dirname(file), { recursive: true });
+      const noise = 'echo "Welcome to box"';
+      await writeFile(
+        file,
+        `${noise}\n${setPath} ${path.dirname(process.execPath)}:/usr/bin:/bin\n`,
+      );
+      // Whose syntax would fail in the other: it is that shell.
+      const said = { csh: 'echo $shell:t', fish: 'echo (status fish-path)' }[shell]!;
+      expect(await machine.says(said)).toContain(shell);
+      await useAndLeave(machine);
+    },
+  );
 
   test('one that runs no commands is named', async () => {
     const forcedCommand = 'echo This account is not available.';

@@ -166,27 +166,31 @@ describe.skipIf(missing !== undefined)(`links between machines${because}`, () =>
     },
   );
 
-  test('that fail are reported with both addresses, and the others continue', async () => {
-    const route = (what: 'add' | 'delete'): void => {
-      const other = `${namespaces.hostOf(0)}/32`;
-      const ip = ['-n', namespaces.names[1]!, 'route', what, 'prohibit', other];
-      execFileSync('ip', ip);
-    };
-    route('add');
-    try {
-      const { code, stdout } = await network();
-      expect(code).toBe(1);
-      expect(stdout).toMatch(/^this-computer .*bit\/s.*bit\/s/m);
-      expect(stdout).toMatch(/^fast .*LINK_UNREACHABLE/m);
-      const place = `fast \\(${namespaces.hostOf(0)}:\\d+\\)`;
-      expect(stdout).toMatch(
-        new RegExp(`^fast – slow: LINK_UNREACHABLE: .*${place}`, 'm'),
-      );
-    } finally {
-      route('delete');
-    }
-    await expectNoProbes();
-  });
+  test(
+    'that fail are reported with both addresses, and the others continue',
+    { tags: 'soak' },
+    async () => {
+      const route = (what: 'add' | 'delete'): void => {
+        const other = `${namespaces.hostOf(0)}/32`;
+        const ip = ['-n', namespaces.names[1]!, 'route', what, 'prohibit', other];
+        execFileSync('ip', ip);
+      };
+      route('add');
+      try {
+        const { code, stdout } = await network();
+        expect(code).toBe(1);
+        expect(stdout).toMatch(/^this-computer .*bit\/s.*bit\/s/m);
+        expect(stdout).toMatch(/^fast .*LINK_UNREACHABLE/m);
+        const place = `fast \\(${namespaces.hostOf(0)}:\\d+\\)`;
+        expect(stdout).toMatch(
+          new RegExp(`^fast – slow: LINK_UNREACHABLE: .*${place}`, 'm'),
+        );
+      } finally {
+        route('delete');
+      }
+      await expectNoProbes();
+    },
+  );
 
   // It takes as long as ends are patient.
   const hang = ['an end that hangs is given up'];

@@ -153,10 +153,10 @@ describe('a machine reached by SSH', () => {
 
   test('trains two ranks beside two here, through a switch and a cut connection', async () => {
     const command = home.start([
-      ...['run', 'quickstart', '--json', '--switch', '60:method=topk,ratio=0.01'],
+      ...['run', 'quickstart', '--json', '--switch', '20:method=topk,ratio=0.01'],
       ...[
         'world.nodes=[this-computer, box]',
-        'iterations=100',
+        'iterations=40',
         'timeoutSeconds=60',
       ].flatMap((setting) => ['--set', setting]),
     ]);
@@ -179,12 +179,12 @@ describe('a machine reached by SSH', () => {
     const seen = (iterations as IterationRecord[]).map(
       ({ rank, iteration }) => `${rank}/${iteration}`,
     );
-    expect(new Set(seen).size).toBe(4 * 100);
-    expect(seen).toHaveLength(4 * 100);
+    expect(new Set(seen).size).toBe(4 * 40);
+    expect(seen).toHaveLength(4 * 40);
     const [switched] = records.filter((record) => record.type === 'switch');
-    expect(switched).toMatchObject({ fence: 60, to: { method: 'topk' } });
+    expect(switched).toMatchObject({ fence: 20, to: { method: 'topk' } });
     const done = records.at(-1) as DoneRecord;
-    expect(done).toMatchObject({ type: 'done', consistent: true, iterations: 100 });
+    expect(done).toMatchObject({ type: 'done', consistent: true, iterations: 40 });
     const places = records
       .filter((record) => record.type === 'started')
       .flatMap(({ processes }: StartedRecord) => processes)

@@ -15,6 +15,7 @@ import type {
 } from '../../../src/shared/rpc/rpc.ts';
 import { documented } from '../../harness/documented.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 
 function openCore(home: GradwireHome): Promise<AppCore> {
@@ -42,12 +43,12 @@ function summaryWhere(
 
 const hasEnded = ({ endedAt }: RunSummary): boolean => endedAt !== undefined;
 
-const spec = (iterations: number) => ({
+const spec = {
   name: 'core',
   workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
   world: { ranks: 2 },
-  iterations,
-});
+  ...LASTING_SPEC,
+};
 
 test('launches, watches, switches, stops, and lets another in only when closed', async () => {
   await using home = new GradwireHome();
@@ -84,7 +85,7 @@ test('launches, watches, switches, stops, and lets another in only when closed',
     });
   }
 
-  const { id } = await api.launch(spec(1_000_000));
+  const { id } = await api.launch(spec);
   const watched: JournalEntry[] = [];
   const { lastSequence, events } = await api.watch(id);
   core.onEvent((event, ...args) => {
@@ -142,7 +143,7 @@ test('launches, watches, switches, stops, and lets another in only when closed',
 
 test('an app killed in mid-run loses nothing: the run goes on and is found again', async () => {
   await using home = new GradwireHome();
-  const iterations = 150;
+  const iterations = 40;
   const script = path.join(import.meta.dirname, 'app-process.ts');
   const app = spawn(process.execPath, [script, home.directory, String(iterations)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -174,10 +175,10 @@ test('a run that a command launches shows up in the app', async () => {
     '--set',
     'world.ranks=2',
     '--set',
-    'iterations=150',
+    'iterations=20',
   ]);
   expect(code).toBe(0);
-  expect(await seen).toMatchObject({ state: 'completed', iterations: 150 });
+  expect(await seen).toMatchObject({ state: 'completed', iterations: 20 });
   await core.close();
 });
 
@@ -200,7 +201,7 @@ test('a run is found although its launcher writes nothing once it has begun', as
   await asked.promise; // what goes on already
   asked = Promise.withResolvers();
   const launcher = RunStore.open(database);
-  const launched = parseExperimentSpec(spec(10));
+  const launched = parseExperimentSpec(spec);
   launcher.create({
     ...{ id: 'r', spec: launched, switches: [], createdAt: 1 },
     launcher: process.pid,
@@ -226,7 +227,7 @@ test('a run whose launcher ended before it began has failed', async () => {
   const ended = spawn(process.execPath, ['-e', '']);
   await once(ended, 'close');
   store.create({
-    ...{ id: 'r', spec: parseExperimentSpec(spec(10)), switches: [], createdAt: 1 },
+    ...{ id: 'r', spec: parseExperimentSpec(spec), switches: [], createdAt: 1 },
     launcher: ended.pid,
   });
   expect(await lost).toMatchObject({ state: 'failed', error: { code: 'RUN_LOST' } });

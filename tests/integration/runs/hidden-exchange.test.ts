@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
-import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
+import { SupervisorNode } from './supervisor-node.ts';
 
-let home: GradwireHome;
-beforeAll(() => {
-  home = new GradwireHome();
+let node: SupervisorNode;
+beforeAll(async () => {
+  node = await SupervisorNode.start();
 });
-afterAll(() => home[Symbol.asyncDispose]());
+afterAll(() => node[Symbol.asyncDispose]());
 
 const WORKLOAD = [
   ...['backend=wasm', 'world.ranks=2', 'workload.batchPerRank=16'],
@@ -18,13 +18,7 @@ const WORKLOAD = [
 ];
 
 async function run(settings: readonly string[], switches: readonly string[] = []) {
-  const command = home.start([
-    ...['run', 'quickstart', '--json'],
-    ...switches.flatMap((change) => ['--switch', change]),
-    ...[...WORKLOAD, ...settings].flatMap((setting) => ['--set', setting]),
-  ]);
-  succeeded(await command.finished);
-  const { records } = command;
+  const records = await node.quickstart([...WORKLOAD, ...settings], switches);
   const [done] = ofType(records, 'done');
   return {
     records,
@@ -122,7 +116,7 @@ test.each([
   [['overlap=true', 'engine=inline'], 'engine: thread'],
   [['doubleBuffer=true', 'engine=inline'], 'engine: thread'],
 ])('%j is refused', async (settings, next) => {
-  const command = home.startQuickstart([...WORKLOAD, ...settings]);
+  const command = node.home.startQuickstart([...WORKLOAD, ...settings]);
   const { code, stderr } = await command.finished;
   expect(code).toBe(2);
   expect(stderr).toContain('OVERLAP_MISFIT');

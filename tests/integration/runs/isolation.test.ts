@@ -52,7 +52,7 @@ it('a fault that nothing catches ends the run that it belongs to', async () => {
 
 describe('a run that the system gives too little', () => {
   it('too few descriptors: it says so, and the other ends as if alone', async () => {
-    const quick = ['iterations=150', 'world.ranks=1', 'evaluateEvery=0'];
+    const quick = ['iterations=60', 'world.ranks=1', 'evaluateEvery=0'];
     await using alone = new GradwireHome();
     await using home = new GradwireHome();
     const undisturbed = alone.startQuickstart(quick);

@@ -4,15 +4,15 @@ import { effort } from '../../harness/effort.ts';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
 import { sumPhases } from '../../../src/shared/phases.ts';
-import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
+import { SupervisorNode } from './supervisor-node.ts';
 
-let home: GradwireHome;
-beforeAll(() => {
-  home = new GradwireHome();
+let node: SupervisorNode;
+beforeAll(async () => {
+  node = await SupervisorNode.start();
 });
-afterAll(() => home[Symbol.asyncDispose]());
+afterAll(() => node[Symbol.asyncDispose]());
 
 const WORKLOAD = [
   ...['backend=wasm', 'workload.batchPerRank=16', 'optimizer.lr=0.05'],
@@ -22,16 +22,14 @@ const LOCAL = 'parallelism.kind=local-steps';
 const AVERAGE = 'parallelism.outer={lr: 1, momentum: 0}';
 
 const start = (settings: readonly string[], switches: readonly string[] = []) =>
-  home.start([
+  node.home.start([
     ...['run', 'quickstart', '--json'],
     ...switches.flatMap((change) => ['--switch', change]),
     ...[...WORKLOAD, ...settings].flatMap((setting) => ['--set', setting]),
   ]);
 
 async function run(settings: readonly string[], switches: readonly string[] = []) {
-  const command = start(settings, switches);
-  succeeded(await command.finished);
-  const { records } = command;
+  const records = await node.quickstart([...WORKLOAD, ...settings], switches);
   return {
     records,
     iterations: ofType(records, 'iteration').toSorted(
@@ -48,10 +46,10 @@ const lossesOf = ({ iterations }: Ran): (number | undefined)[] =>
 test.each(effort({ quick: [3], soak: [2, 3] }))(
   'an exchange after each step, averaged, is the synchronous run of %i ranks',
   async (ranks) => {
-    const settings = [`world.ranks=${ranks}`, 'iterations=50'];
+    const settings = [`world.ranks=${ranks}`, 'iterations=25'];
     const together = await run(settings);
     const local = await run([...settings, LOCAL, 'parallelism.every=1', AVERAGE]);
-    expect(local.done).toMatchObject({ consistent: true, iterations: 50 });
+    expect(local.done).toMatchObject({ consistent: true, iterations: 25 });
     for (const [index, loss] of lossesOf(together).entries()) {
       expect(Math.abs(local.iterations[index]!.loss! - loss!)).toBeLessThan(2e-6);
     }

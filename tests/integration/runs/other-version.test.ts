@@ -122,12 +122,14 @@ test('its run is watched and stopped; then it gives way', async () => {
     await expect
       .poll(async () => (await core.api.nodes())[0])
       .toMatchObject({ connection: 'connected', otherVersion: expect.any(String) });
+    await expect
+      .poll(async () => (await core.api.run('theirs')).iterations)
+      .toBeGreaterThan(0);
   } finally {
     await core.close();
   }
-  await expect
-    .poll(async () => (await home.run(['runs', 'show', 'theirs', '--json'])).stdout)
-    .toMatch(/"iterations":[1-9]/);
+  const shown = await home.run(['runs', 'show', 'theirs', '--json']);
+  expect(succeeded(shown).stdout).toMatch(/"iterations":[1-9]/);
   const attached = home.start(['runs', 'attach', 'theirs', '--json']);
   await once(attached.child.stdout!, 'data');
   succeeded(await home.run(['runs', 'stop', 'theirs']));

@@ -2,15 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sumPhases } from '../../../src/shared/phases.ts';
 import { effort } from '../../harness/effort.ts';
-import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { succeeded } from '../../harness/gradwire.ts';
 import { ofType, type OfType } from '../../harness/records.ts';
 import { directoryOf, idxBytes } from '../../unit/training/idx-fixtures.ts';
+import { SupervisorNode } from './supervisor-node.ts';
 
-let home: GradwireHome;
-beforeAll(() => {
-  home = new GradwireHome();
+let node: SupervisorNode;
+beforeAll(async () => {
+  node = await SupervisorNode.start();
 });
-afterAll(() => home[Symbol.asyncDispose]());
+afterAll(() => node[Symbol.asyncDispose]());
 
 const WORKLOAD = [
   ...['backend=wasm', 'workload.batchPerRank=16', 'optimizer.lr=0.05'],
@@ -21,16 +22,14 @@ const split = (...layers: readonly string[]): string =>
 const MICRO = 'parallelism.pipeline.microBatches';
 
 const start = (settings: readonly string[], switches: readonly string[] = []) =>
-  home.start([
+  node.home.start([
     ...['run', 'quickstart', '--json'],
     ...switches.flatMap((change) => ['--switch', change]),
     ...[...WORKLOAD, ...settings].flatMap((setting) => ['--set', setting]),
   ]);
 
 async function run(settings: readonly string[], switches: readonly string[] = []) {
-  const command = start(settings, switches);
-  succeeded(await command.finished);
-  const { records } = command;
+  const records = await node.quickstart([...WORKLOAD, ...settings], switches);
   return {
     records,
     iterations: ofType(records, 'iteration').toSorted(
@@ -228,7 +227,7 @@ test('a split that does not fit is one line', async () => {
 });
 
 test('a plan of stages is not foretold as that of a whole model', async () => {
-  const { code, stderr } = await home.run(['plan', 'digits-pipeline']);
+  const { code, stderr } = await node.home.run(['plan', 'digits-pipeline']);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^gradwire: PLAN_PIPELINE: .*\n$/);
 });

@@ -1,13 +1,16 @@
 /** Runs that keep residuals in units of updates, by the book: SparCML's Algorithm 1. */
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import { effort } from '../../harness/effort.ts';
-import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
+import { SupervisorNode } from './supervisor-node.ts';
 
-const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+let node: SupervisorNode;
+beforeAll(async () => {
+  node = await SupervisorNode.start();
+});
+afterAll(() => node[Symbol.asyncDispose]());
 
 const SHAPE = {
   dataset: 'digits',
@@ -19,20 +22,17 @@ const SHAPE = {
 const K = 2000;
 
 async function run(settings: readonly string[], switches: readonly string[] = []) {
-  const command = home.start([
-    ...['run', 'quickstart', '--json'],
-    ...switches.flatMap((change) => ['--switch', change]),
-    ...[
+  const records = await node.quickstart(
+    [
       ...['backend=wasm', 'evaluateEvery=0', `world.ranks=${SHAPE.world}`],
       ...[`workload.batchPerRank=${SHAPE.batchPerRank}`, `optimizer.lr=${SHAPE.lr}`],
       ...['optimizer.momentum=0', `iterations=${SHAPE.iterations}`],
       ...['exchange.method=topk', `exchange.k=${K}`],
       // One bucket: k of all elements.
       ...['exchange.bucketBytes=1073741824', ...settings],
-    ].flatMap((setting) => ['--set', setting]),
-  ]);
-  succeeded(await command.finished);
-  const { records } = command;
+    ],
+    switches,
+  );
   const iterations = ofType(records, 'iteration').toSorted(
     (a, b) => a.iteration - b.iteration || a.rank - b.rank,
   );

@@ -30,18 +30,18 @@ const iterations = (records: readonly RunRecord[]): readonly IterationRecord[] =
 
 describe('a run that is encrypted', () => {
   const settings = { iterations: 6, exchange: { collective: 'recursive-doubling' } };
+  const transports = effort({ quick: ['native'], soak: ['tcp', 'native'] });
   const plain = new Map<string, readonly RunRecord[]>();
   beforeAll(async () => {
-    // What they carry is the same: in the soak each transport has its own to compare with.
-    for (const transport of effort({ quick: ['tcp'], soak: ['tcp', 'native'] })) {
+    for (const transport of transports) {
       plain.set(transport, await train({ ...settings, transport }));
     }
   });
 
-  test.each(['tcp', 'native'])(
+  test.each(transports)(
     '%s: trains to the same bits as one that is not, and its ledger balances',
     async (transport) => {
-      const compared = plain.get(transport) ?? plain.get('tcp')!;
+      const compared = plain.get(transport)!;
       const encrypted = await train({ ...settings, transport, encrypt: true });
       expect(weights(encrypted)).toBe(weights(compared));
       expect(weights(compared)).toMatch(/^[0-9a-f]{64}$/);

@@ -8,6 +8,8 @@ import path from 'node:path';
 import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { openHome, resolveHome } from '../../../src/main/home/home.ts';
+import { applySettings, parseSwitch } from '../../../src/main/spec/settings.ts';
+import { loadSpecSource } from '../../../src/main/spec/spec-source.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
@@ -181,6 +183,24 @@ export class SupervisorNode implements AsyncDisposable {
     entries.forEach(({ sequence }, index) => {
       if (sequence !== index + 1) throw new Error(`record ${sequence} is at ${index}`);
     });
+    return entries.map(({ record }) => record);
+  }
+
+  /**
+   * The quickstart with `--set` and `--switch` as the command takes them, to its end: all that it
+   * records. @throws if it did not complete
+   */
+  async quickstart(
+    settings: readonly string[],
+    switches: readonly string[] = [],
+  ): Promise<readonly RunRecord[]> {
+    const { raw } = await loadSpecSource('quickstart');
+    const spec = parseExperimentSpec(applySettings(raw, settings));
+    const run = `run-${this.#pushed.size}`;
+    const entries = await this.launch(run, spec, switches.map(parseSwitch));
+    const last = await endOf(entries);
+    if (last.type !== 'done')
+      throw new Error(`the run ended by ${JSON.stringify(last)}`);
     return entries.map(({ record }) => record);
   }
 

@@ -65,7 +65,7 @@ test.each([
   await expectWell();
 });
 
-const RUNS = effort({ quick: 8, soak: 500 });
+const RUNS = effort({ quick: 4, soak: 500 });
 
 test(`${RUNS} runs with reports that are nearly real`, async () => {
   for (let index = 0; index < RUNS; index++) {

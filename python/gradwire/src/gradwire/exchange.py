@@ -6,6 +6,7 @@ It raises what goes wrong where the program called `backward()`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,7 +95,11 @@ class Exchange:
         if not isinstance(answer, Averaged):
             raise invalid(f"{type(answer).__name__} where the average belongs")
         for _, _, gradients, views in self._buckets:
-            self._transfer.scatter(gradients, views)
+            if answer.finite:
+                self._transfer.scatter(gradients, views)
+            else:
+                # On all ranks alike, so that a GradScaler skips the step on all of them.
+                torch._foreach_mul_(gradients, math.nan)
         self._timeline.program("averaged")
         for future, buffer, _, _ in self._buckets:
             future.set_result(buffer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import torch
@@ -18,6 +18,7 @@ from .link import Link
 from .messages import Attached, Go, Memory, Read, Write
 from .model import distributed, plain_optimizer, trained_parameters
 from .session import Session, Values, claim, current, learning_rate, set_current
+from .states import state_vectors
 from .step_clock import StepClock
 from .timeline import Timeline
 from .transfer import Transfer, transfer_for
@@ -227,14 +228,37 @@ class JoinedProgram(Session):
                 return message
             with torch.no_grad():
                 if isinstance(message, Read):
-                    self._transfer.gather(self._views, [one.detach() for one in self._parameters])
-                    self._transfer.arrived(wait=True)
-                    self._link.send({"type": "written"})
+                    states = state_vectors(self._optimizers, self._parameters)
+                    self._read(_chosen([self._parameters, *states], message.vector))
+                    self._link.send({"type": "written", "states": len(states)})
                 elif isinstance(message, Write):
-                    self._transfer.scatter(self._parameters, self._views)
+                    states = state_vectors(self._optimizers, self._parameters)
+                    self._write(_chosen([self._parameters, *states], message.vector))
                     self._link.send({"type": "loaded"})
                 else:
                     raise _unexpected(message)
+
+    def _read(self, tensors: Sequence[Any]) -> None:
+        for view, tensor in zip(self._views, tensors):
+            if tensor is None:
+                view.zero_()
+        self._transfer.gather(*self._pairs(tensors))
+        self._transfer.arrived(wait=True)
+
+    def _write(self, tensors: Sequence[Any]) -> None:
+        views, present = self._pairs(tensors)
+        self._transfer.scatter(present, views)
+
+    def _pairs(self, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Views of the vector, and the tensors that there are for them."""
+        pairs = [pair for pair in zip(self._views, tensors) if pair[1] is not None]
+        return [view for view, _ in pairs], [tensor for _, tensor in pairs]
+
+
+def _chosen(vectors: Sequence[Sequence[Any]], index: int) -> Sequence[Any]:
+    if index >= len(vectors):
+        raise invalid(f"vector {index} of {len(vectors)}")
+    return vectors[index]
 
 
 def _unexpected(message: object) -> GradwireError:

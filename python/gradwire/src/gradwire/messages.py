@@ -25,19 +25,27 @@ class Attached:
 
 @dataclass(frozen=True)
 class Averaged:
-    """The vector is the average. With `hold` the program waits after its step."""
+    """The vector is the average. With `hold` the program waits after its step.
+
+    If a rank's gradient was not `finite`, there is none, and all ranks have to know.
+    """
 
     hold: bool
+    finite: bool = True
 
 
 @dataclass(frozen=True)
 class Read:
-    """A request for the weights, in the vector."""
+    """A request for the weights, or for the i-th vector of states from 1 on, in the vector."""
+
+    vector: int = 0
 
 
 @dataclass(frozen=True)
 class Write:
-    """A request to take the weights from the vector."""
+    """A request to take the weights, or a vector of states, from the vector."""
+
+    vector: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,11 +73,11 @@ def parse(raw: Mapping[str, Any]) -> Message:
     if kind == "attached":
         return Attached()
     if kind == "averaged":
-        return Averaged(_value(raw, "hold", bool))
+        return Averaged(_value(raw, "hold", bool), _value(raw, "finite", bool, True))
     if kind == "read":
-        return Read()
+        return Read(_index(raw))
     if kind == "write":
-        return Write()
+        return Write(_index(raw))
     if kind == "go":
         return Go(_value(raw, "stop", bool))
     if kind == "failed":
@@ -77,8 +85,15 @@ def parse(raw: Mapping[str, Any]) -> Message:
     raise invalid(f"type {kind!r}"[:200])
 
 
-def _value(raw: Mapping[str, Any], key: str, kind: type) -> Any:
-    value = raw.get(key)
+def _index(raw: Mapping[str, Any]) -> int:
+    index: int = _value(raw, "vector", int, 0)
+    if index < 0:
+        raise invalid(f"{raw.get('type')} with vector = {index}"[:200])
+    return index
+
+
+def _value(raw: Mapping[str, Any], key: str, kind: type, absent: Any = None) -> Any:
+    value = raw.get(key, absent)
     # A bool is an int, in Python.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise invalid(f"{raw.get('type')} with {key} = {value!r}"[:200])
