@@ -3,10 +3,12 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { inputError } from '../../shared/errors.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import { addConnectOptions } from '../session/connect-options.ts';
 import { launchRun, type LaunchFlags } from '../session/launch-run.ts';
+import { programEnvironment } from '../session/program-environment.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 
 interface ExecOptions extends LaunchFlags {
@@ -14,6 +16,7 @@ interface ExecOptions extends LaunchFlags {
   readonly nodes?: string;
   readonly method?: string;
   readonly observe?: true;
+  readonly env: readonly string[];
   readonly set: readonly string[];
   readonly switch: readonly string[];
 }
@@ -32,6 +35,12 @@ export function addExecCommand(program: Command): void {
     .option('--ranks <number>', 'processes (default: 2)')
     .option('--nodes <names>', 'machines, separated by commas (default: this computer)')
     .option('--method <name>', 'compression, for example topk (default: none)')
+    .addOption(
+      new RepeatableOption(
+        '--env <name[=value]>',
+        'pass an environment variable; PATH and those of Python, CUDA and thread libraries are passed to ranks on this computer; repeatable',
+      ).default([], ''),
+    )
     .addOption(
       new RepeatableOption(
         '--set <key=value>',
@@ -75,6 +84,7 @@ async function exec(command: readonly string[], options: ExecOptions): Promise<v
     workload: {
       command,
       workdir: process.cwd(),
+      env: programEnvironment(options.env, isHere(nodes)),
       ...(observe === undefined ? {} : { observe }),
     },
     world: {
@@ -87,6 +97,10 @@ async function exec(command: readonly string[], options: ExecOptions): Promise<v
   const spec = await withOwnFiles(parsed, process.cwd());
   await launchRun(spec, switches, COMMAND_LINE, options);
 }
+
+/** Whether all ranks are on this computer. */
+const isHere = (nodes: string | undefined): boolean =>
+  nodes === undefined || nodes === LOCAL_NODE;
 
 /** The script, as lists show the run; without one the program. */
 function nameOf(command: readonly string[]): string {
