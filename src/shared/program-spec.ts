@@ -27,7 +27,9 @@ export const programKeys = {
     .max(4096)
     .refine(([program]) => program !== '', 'names no program')
     .optional()
-    .describe('Your own program and its arguments, such as ["python3", "train.py"]')
+    .describe(
+      'Your own program: a line for the shell, such as python3 train.py, or a list of the program and its arguments',
+    )
     .meta({ title: 'Command' }),
   workdir: text
     .min(1)
@@ -78,14 +80,23 @@ export const progressText = (done: number, planned: number): string =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A command as it is typed, by the shell; its last process takes the shell's place. */
+const shellCommand = (line: string): readonly string[] => ['/bin/sh', '-c', line];
+
 /** A raw spec with what a command implies: its model, no data, and no known end. */
 export function withProgramKnown(raw: unknown): unknown {
   if (!isObject(raw) || !isObject(raw['workload'])) return raw;
   const { workload } = raw;
-  if (workload['command'] === undefined) return raw;
+  const { command, model } = workload;
+  if (command === undefined && model !== PROGRAM) return raw;
   return {
     iterations: OPEN_ENDED,
     ...raw,
-    workload: { model: PROGRAM, dataset: NO_DATA, ...workload },
+    workload: {
+      model: PROGRAM,
+      dataset: NO_DATA,
+      ...workload,
+      ...(typeof command === 'string' ? { command: shellCommand(command) } : {}),
+    },
   };
 }

@@ -14,7 +14,14 @@ export function addSpecCommand(program: Command): void {
         io: 'input',
         override: ({ jsonSchema, path }) => {
           // A command implies its model and that it reads its own data.
-          if (path.join('.') !== 'properties.workload') return;
+          const place = path.join('.');
+          if (place === 'properties.workload.properties.command') {
+            const { description, title, ...list } = jsonSchema;
+            for (const key of Object.keys(list))
+              Reflect.deleteProperty(jsonSchema, key);
+            jsonSchema.anyOf = [{ type: 'string', minLength: 1 }, list];
+          }
+          if (place !== 'properties.workload') return;
           delete jsonSchema.required;
           jsonSchema.anyOf = [
             { required: ['model', 'dataset'] },

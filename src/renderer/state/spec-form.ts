@@ -263,13 +263,16 @@ export function formSections(
     (entry) => entry.id === (valueAt(draft, 'exchange.method') ?? DEFAULT_METHOD),
   );
   const exchange = isDraft(draft['exchange']) ? draft['exchange'] : {};
+  const isOwn =
+    valueAt(draft, 'workload.model') === PROGRAM ||
+    valueAt(draft, 'workload.command') !== undefined;
   return [
     {
       title: 'Workload',
       fields: [
         field('name'),
         field('workload.model', modelChoices(catalogue, draft)),
-        field('workload.dataset', entryChoices(catalogue.datasets)),
+        ...(isOwn ? [] : [field('workload.dataset', entryChoices(catalogue.datasets))]),
         ...(dataset?.needsData === true || valueAt(draft, 'workload.data') !== undefined
           ? [field('workload.data')]
           : []),
@@ -293,8 +296,7 @@ export function formSections(
               field('workload.synthetic.overlap'),
             ]
           : []),
-        ...(valueAt(draft, 'workload.model') === PROGRAM ||
-        valueAt(draft, 'workload.command') !== undefined
+        ...(isOwn
           ? [
               field('workload.command'),
               field('workload.workdir'),
@@ -310,11 +312,11 @@ export function formSections(
       fields: [
         ...(machines.length > 1 ? [field('world.nodes', machines)] : []),
         field('world.ranks'),
-        field('backend'),
+        ...(isOwn ? [] : [field('backend')]),
       ],
       more: [field('world.ports')],
     },
-    parallelismSection(draft),
+    ...(isOwn ? [] : [parallelismSection(draft)]),
     {
       title: 'Emulated network',
       fields: [field('network.bandwidth'), field('network.latency')],
@@ -337,7 +339,13 @@ export function formSections(
           : activationFields('exchange.', exchange)),
       ],
     },
-    sectionOf('Optimiser', 'optimizer', { kind: plainChoices(catalogue.optimizers) }),
+    ...(isOwn
+      ? []
+      : [
+          sectionOf('Optimiser', 'optimizer', {
+            kind: plainChoices(catalogue.optimizers),
+          }),
+        ]),
     sectionOf('Length', ''),
   ];
 }
