@@ -16,9 +16,11 @@ export function addSpecCommand(program: Command): void {
           // A command implies its model and that it reads its own data.
           const place = path.join('.');
           if (place === 'properties.workload.properties.command') {
-            const { description, title, ...list } = jsonSchema;
-            for (const key of Object.keys(list))
+            const { items, minItems, maxItems } = jsonSchema;
+            for (const key of ['type', 'items', 'minItems', 'maxItems']) {
               Reflect.deleteProperty(jsonSchema, key);
+            }
+            const list = { type: 'array' as const, items, minItems, maxItems };
             jsonSchema.anyOf = [{ type: 'string', minLength: 1 }, list];
           }
           if (place !== 'properties.workload') return;

@@ -36,7 +36,7 @@ describe('the spec of a program', () => {
     [{ command: [''] }, 'names no program'],
     [{ command: ['a\0b'] }, 'has a NUL character'],
     [{ command: 5 }, '"workload.command" is 5'],
-    [{ command: ['a'], env: { 'A B': '1' } }, 'names have letters'],
+    [{ command: ['a'], env: { 'A B': '1' } }, '"workload.env.A B"'],
     [{ command: ['a'], env: { A: 1 } }, '"workload.env.A" is 1'],
     [{ command: ['a'], setup: 'module load cuda' }, '"workload.setup"'],
   ])('is refused as %j', (workload, message) => {
