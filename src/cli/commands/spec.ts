@@ -20,7 +20,12 @@ export function addSpecCommand(program: Command): void {
             for (const key of ['type', 'items', 'minItems', 'maxItems']) {
               Reflect.deleteProperty(jsonSchema, key);
             }
-            const list = { type: 'array' as const, items, minItems, maxItems };
+            const list = {
+              type: 'array',
+              items,
+              minItems,
+              maxItems,
+            } as typeof jsonSchema;
             jsonSchema.anyOf = [{ type: 'string', minLength: 1 }, list];
           }
           if (place !== 'properties.workload') return;

@@ -1,5 +1,6 @@
 /** Real PyTorch under `gradwire exec`: what joining and observing change of a training. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { sumPhases } from '../../../src/shared/phases.ts';
 import {
   GradwireHome,
   succeeded,
@@ -46,12 +47,11 @@ describe.skipIf(pytorch === undefined)('a DDP program', () => {
       expect(phases.forward).toBeGreaterThan(0);
       expect(phases.backward).toBeGreaterThan(0);
       expect(phases.apply).toBeGreaterThan(0);
-      const known = Object.values(phases).reduce((sum, time) => sum + (time ?? 0), 0);
-      expect(known).toBeCloseTo(wall, 3);
+      expect(sumPhases(phases)).toBeCloseTo(wall, 3);
     }
   });
 
-  it.each([1, 3, 4])('that joins with %i ranks is consistent', async (ranks) => {
+  it.each([1, 3])('that joins with %i ranks is consistent', async (ranks) => {
     const command = exec(ranks, '--', python, joined, '12');
     const digests = await printed(command, 'digest');
     expect(digests).toHaveLength(ranks);
