@@ -7,7 +7,11 @@ const root = path.join(import.meta.dirname, '..');
 const packageFolder = path.join(root, 'python/gradwire');
 const cache = path.join(root, '.venv/cache');
 /** What ruff checks; its settings are the package's. */
-const checked = [packageFolder, path.join(root, 'examples/pytorch')];
+const checked = [
+  packageFolder,
+  path.join(root, 'examples/pytorch'),
+  path.join(root, 'tests/integration/pytorch'),
+];
 const settings = ['--config', path.join(packageFolder, 'pyproject.toml')];
 
 function python(module: string, args: readonly string[]): boolean {

@@ -15,6 +15,7 @@ from typing import Any, SupportsFloat
 
 import torch
 
+from .completion import CompletionThread
 from .layout import Layout
 from .link import Link
 from .session import Session, Values, bridge, claim, learning_rate, set_current
@@ -35,6 +36,7 @@ class ObservedProgram(Session):
         self._link: Link | None = None
         self._clock = StepClock()
         self._timeline = Timeline()
+        self.completion = CompletionThread()
         self._values = Values()
         self._untold: deque[tuple[list[tuple[str, Any]], float, dict[str, Any]]] = deque()
         """Steps whose moments a GPU may not have passed yet."""
@@ -88,10 +90,9 @@ class ObservedProgram(Session):
             self._is_complete = True
         return self._timeline.bucket(buffer.numel() * buffer.element_size())
 
-    def bucket_ends(self, bucket: Bucket | None) -> None:
-        """Its average is there; called by a thread of PyTorch."""
-        if bucket is not None:
-            bucket.end = self._timeline.moment()
+    def bucket_ends(self, bucket: Bucket) -> None:
+        """Its average is there; called by another thread."""
+        bucket.end = self._timeline.moment()
 
     def step_begins(self, optimizer: Any) -> None:
         """An optimiser begins its step."""
@@ -118,9 +119,9 @@ class ObservedProgram(Session):
         self._link.flush(_LAST_SECONDS)
 
     def forget(self) -> None:
-        """Leaves the connection to the process of which this one is a fork."""
-        self._is_over = True
+        """Leaves the connection, if there is one, to the process of which this one is a fork."""
         if self._link is not None:
+            self._is_over = True
             self._link.close()
 
     def guard(self, action: Callable[..., Any], *arguments: Any) -> Any:
@@ -201,6 +202,7 @@ def observe() -> None:
 
 
 def _end_with_program(session: ObservedProgram) -> None:
+    session.completion.stop()
     # The interpreter keeps the error with which the main module ended.
     if getattr(sys, "last_type", None) is None:
         session.guard(session.finish)

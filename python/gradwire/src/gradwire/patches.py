@@ -32,6 +32,7 @@ class Communication:
 
     def __init__(self, session: ObservedProgram, module: Any) -> None:
         self._session = session
+        self._completion = session.completion
         self._module = weakref.ref(module)
         self.hook: Any = None
         """The program's own hook and its state."""
@@ -39,36 +40,50 @@ class Communication:
 
     def run(self, bucket: Any) -> Any:
         """The communication hook as DDP calls it."""
-        session = self._session
-        seen = _guard(session, session.bucket_begins, bucket)
-        if self.hook is not None:
-            hook, state = self.hook
-            future = hook(state, bucket)
-            _guard(session, _note_end, session, future, seen)
-            return future
+        seen = _guard(self._session, self._session.bucket_begins, bucket)
+        if self.hook is None:
+            return self._by_default(bucket, seen)
+        hook, state = self.hook
+        future = hook(state, bucket)
+        self._completion.after(future.wait, lambda _: self._note_end(seen))
+        return future
 
-        def average(summed: Any) -> Any:
-            # Before DDP knows that it may go on.
-            _guard(session, session.bucket_ends, seen)
-            return summed.value()[0]
+    def _by_default(self, bucket: Any, seen: Bucket | None) -> Any:
+        buffer = bucket.buffer()
+        work = _sum(self._module(), buffer)
+        devices = [] if buffer.is_cpu else [buffer.device]
+        ended: Any = torch.futures.Future(devices=devices)
+        failures: list[BaseException] = []
 
-        return _sum(self._module(), bucket).then(average)
+        def end(error: BaseException | None) -> None:
+            self._note_end(seen)
+            if error is not None:
+                failures.append(error)
+            ended.set_result(buffer)
+
+        def average(future: Any) -> Any:
+            for error in failures:
+                raise error
+            return future.value()
+
+        average_of_bucket = ended.then(average)
+        self._completion.after(work.wait, end)
+        return average_of_bucket
+
+    def _note_end(self, seen: Bucket | None) -> None:
+        if seen is not None:
+            _guard(self._session, self._session.bucket_ends, seen)
 
 
-def _note_end(session: ObservedProgram, future: Any, seen: Bucket | None) -> None:
-    future.add_done_callback(lambda _: _guard(session, session.bucket_ends, seen))
-
-
-def _sum(module: Any, bucket: Any) -> Any:
+def _sum(module: Any, buffer: Any) -> Any:
     """What DDP does without a hook: it scales the bucket, then sums it over the ranks."""
-    buffer = bucket.buffer()
     group = module.process_group
     # DDP multiplies dense gradients by the reciprocal and divides sparse ones.
     if buffer.is_sparse:
         buffer.div_(group.size())
     else:
         buffer.mul_(1.0 / group.size())
-    return group.allreduce([buffer]).get_future()
+    return group.allreduce([buffer])
 
 
 def _observed_hook(communication: Communication, bucket: Any) -> Any:

@@ -1,0 +1,147 @@
+/**
+ * A training in PyTorch as a run: with DDP's own communication, observed, and joined it ends with
+ * the same bits. The average of two ranks is exact however it is computed.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  GradwireHome,
+  succeeded,
+  type RunningCommand,
+} from '../../harness/gradwire.ts';
+import { pytorch } from '../../harness/python.ts';
+import { ofType } from '../../harness/records.ts';
+
+const script = path.join(import.meta.dirname, 'small_training.py');
+const STEPS = 6;
+/** Elements of the model that are trained. */
+const ELEMENTS = 20 * 60 + 60 + 2 * (60 * 60 + 60) + 60 * 60 + 1 + 60 * 10 + 10;
+
+/** A port that nobody uses. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-training-'));
+  const home = new GradwireHome();
+  /** Weights with DDP's own communication, by rank. */
+  let plain: readonly Buffer[];
+
+  afterAll(async () => {
+    await home[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const weights = (name: string): readonly Buffer[] =>
+    [0, 1].map((rank) => readFileSync(path.join(folder, `${name}.${rank}`)));
+
+  const exec = (
+    name: string,
+    options: readonly string[],
+    ...args: readonly string[]
+  ): RunningCommand =>
+    home.start([
+      ...['exec', '--json', '--ranks', '2', ...options, '--'],
+      ...[pytorch!, script, path.join(folder, name), ...args],
+    ]);
+
+  beforeAll(async () => {
+    const port = String(await freePort());
+    const ranks = ['0', '1'].map((rank) => {
+      const launched = { RANK: rank, LOCAL_RANK: rank, WORLD_SIZE: '2' };
+      const at = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: port };
+      const env = Object.assign({}, process.env, launched, at);
+      const args = [script, path.join(folder, 'plain')];
+      return once(spawn(pytorch!, args, { env, stdio: 'inherit' }), 'exit');
+    });
+    expect(await Promise.all(ranks)).toEqual([
+      [0, null],
+      [0, null],
+    ]);
+    plain = weights('plain');
+    expect(plain[1]!.equals(plain[0]!)).toBe(true);
+  });
+
+  test('is observed: its bits stay the same, and its steps are seen', async () => {
+    const command = exec('observed', ['--observe']);
+    succeeded(await command.finished);
+    expect(weights('observed').every((one, rank) => one.equals(plain[rank]!))).toBe(
+      true,
+    );
+    const iterations = ofType(command.records, 'iteration');
+    expect(iterations).toHaveLength(2 * STEPS);
+    for (const { bytes, lr, phases, wall } of iterations) {
+      expect(bytes.dense).toBe(4 * ELEMENTS);
+      expect(lr).toBe(0.05);
+      for (const phase of ['forward', 'backward', 'wait', 'apply'] as const) {
+        expect(phases[phase]).toBeGreaterThan(0);
+        expect(phases[phase]).toBeLessThan(wall);
+      }
+    }
+    expect(await command.record('started')).toMatchObject({ parameters: ELEMENTS });
+  });
+
+  test('joins: it ends with the bits of DDP, and what it logged is in its records', async () => {
+    const command = exec('joined', [], '--join');
+    succeeded(await command.finished);
+    expect(weights('joined').every((one, rank) => one.equals(plain[rank]!))).toBe(true);
+    const iterations = ofType(command.records, 'iteration');
+    expect(iterations).toHaveLength(2 * STEPS);
+    for (const { bytes, loss, lr, phases, wall } of iterations) {
+      expect(bytes.dense).toBe(4 * ELEMENTS);
+      expect([lr, Number.isFinite(loss)]).toEqual([0.05, true]);
+      for (const phase of ['forward', 'backward', 'apply'] as const) {
+        expect(phases[phase]).toBeGreaterThan(0);
+        expect(phases[phase]).toBeLessThan(wall);
+      }
+    }
+    expect(await command.record('done')).toMatchObject({
+      reason: 'completed',
+      iterations: STEPS,
+      consistent: true,
+    });
+  });
+
+  test('is stopped after an iteration: its replicas are equal, and it ends orderly', async () => {
+    const command = exec(
+      'stopped',
+      [
+        ...['--set', 'iterations=9', '--switch', '2:method=topk,ratio=0.1'],
+        ...['--switch', '4:method=a2sgd', '--switch', '6:method=none'],
+      ],
+      ...['--join', '--steps', '1000000'],
+    );
+    succeeded(await command.finished);
+    const done = await command.record('done');
+    expect(done).toMatchObject({
+      reason: 'completed',
+      iterations: 9,
+      consistent: true,
+    });
+    for (const rank of [0, 1]) {
+      const end = path.join(folder, `stopped.${rank}.end`);
+      expect(readFileSync(end, 'utf8')).toBe('finally');
+      // Stopped is raised where the optimiser's step was called, so nothing follows it.
+      expect(existsSync(path.join(folder, `stopped.${rank}`))).toBe(false);
+    }
+  });
+
+  test('fails if one rank ends earlier than the others', async () => {
+    const command = exec('uneven', [], '--join', '--more');
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toContain('PROGRAM_ENDED_EARLY');
+    expect(existsSync(path.join(folder, 'uneven.1'))).toBe(false);
+  });
+});
