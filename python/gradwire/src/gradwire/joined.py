@@ -115,6 +115,8 @@ class JoinedProgram(Session):
         if self._exchange.is_open or not self._link.is_open:
             return
         self._tell_step()
+        # A last average may be on its way to a GPU, and the agent writes zeros next.
+        self._transfer.settle()
         self._link.send({"type": "end"})
         self._serve(Go)
         self._link.close()
@@ -239,6 +241,7 @@ class JoinedProgram(Session):
                     raise _unexpected(message)
 
     def _read(self, tensors: Sequence[Any]) -> None:
+        self._transfer.settle()
         for view, tensor in zip(self._views, tensors):
             if tensor is None:
                 view.zero_()
@@ -248,6 +251,7 @@ class JoinedProgram(Session):
     def _write(self, tensors: Sequence[Any]) -> None:
         views, present = self._pairs(tensors)
         self._transfer.scatter(present, views)
+        self._transfer.settle()
 
     def _pairs(self, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Views of the vector, and the tensors that there are for them."""

@@ -36,6 +36,9 @@ class Transfer:
         """Copies views of the vector to tensors."""
         torch._foreach_copy_(tensors, views)
 
+    def settle(self) -> None:
+        """Waits until all copies are made: then others may write to the vector."""
+
 
 class CudaTransfer(Transfer):
     """Copies of tensors of a GPU, in the order of its streams."""
@@ -66,6 +69,9 @@ class CudaTransfer(Transfer):
         # Of another type, they are converted on the GPU: the CPU would wait for that.
         copies = [view.to(self._device, non_blocking=True) for view in views]
         torch._foreach_copy_(tensors, copies)
+
+    def settle(self) -> None:
+        torch.cuda.current_stream(self._device).synchronize()
 
 
 def transfer_for(tensors: Tensors, vector: Vector) -> Transfer:
