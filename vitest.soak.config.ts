@@ -8,7 +8,9 @@ import { common } from './vitest.config.ts';
  */
 const partial = globSync('tests/{unit,integration,e2e,gpu}/**/*.test.ts').filter(
   (file) =>
-    /harness\/effort|from 'fast-check'|tags: 'soak'/.test(readFileSync(file, 'utf8')),
+    /harness\/effort|adversarial-inputs|from 'fast-check'|tags: 'soak'/.test(
+      readFileSync(file, 'utf8'),
+    ),
 );
 
 const HOURS = 3_600_000;

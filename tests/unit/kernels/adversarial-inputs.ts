@@ -3,9 +3,13 @@
  * patterns that a selection or a sum might trip over. Deterministic.
  */
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
+import { effort } from '../../harness/effort.ts';
 
-/** Around vector widths and histogram runs, and one of a million that is odd. */
-export const SIZES = [0, 1, 2, 31, 511, 512, 513, 10_007, 1_000_003] as const;
+/** Around vector widths and histogram runs, and one that is odd and has more than 2¹⁶ elements. */
+export const SIZES: readonly number[] = [
+  ...[0, 1, 2, 31, 511, 512, 513, 10_007],
+  effort({ quick: 100_003, soak: 1_000_003 }),
+];
 
 const denormal = 2 ** -149;
 

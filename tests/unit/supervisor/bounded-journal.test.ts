@@ -474,6 +474,6 @@ it('is correct for readers, apps and successors, with any order of events', asyn
         recorder.journal.close();
       },
     ),
-    { numRuns: runs(10) },
+    { numRuns: runs(6) },
   );
 });
