@@ -1,8 +1,8 @@
 /**
  * Chooses the thread on which a rank's engine runs. The spec's choice comes first. An exchange that
- * continues while the trainer computes needs its own thread. Otherwise an engine whose trainer
- * computes on a GPU shares its thread, so that gradients stay on the device. Any other engine has
- * its own thread if the node has the cores, and so has one that exchanges the moves of local steps,
+ * continues while the trainer computes needs its own thread. Otherwise the engine of a rank that is
+ * alone shares the trainer's thread, since nobody waits for it meanwhile, and so does one whose trainer
+ * computes on a GPU, so that gradients stay on the device. Any other engine has its own thread if the node has the cores, and so has one that exchanges the moves of local steps,
  * which are on the host. If the backend is `auto` and there may be a GPU, only the trainer knows.
  */
 import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
@@ -14,7 +14,7 @@ export interface PlaceQuestion {
   readonly spec: Pick<
     ExperimentSpec,
     'engine' | 'backend' | 'overlap' | 'doubleBuffer' | 'parallelism'
-  >;
+  > & { readonly world: Pick<ExperimentSpec['world'], 'ranks'> };
   /** The choice that suits the node's cores. */
   readonly byCores: EnginePlace;
   readonly mayHaveGpu: () => boolean;
@@ -26,6 +26,7 @@ export function enginePlace(question: PlaceQuestion): EnginePlace | undefined {
   if (spec.engine !== 'auto') return spec.engine;
   if (spec.overlap === true || spec.doubleBuffer === true) return 'thread';
   if (asynchronousOf(spec) !== undefined) return 'thread';
+  if (spec.world.ranks === 1) return 'inline';
   if (localStepsOf(spec) !== undefined) return byCores;
   if (spec.backend === 'webgpu') return 'inline';
   const known = spec.backend === 'wasm' || byCores === 'inline' || !mayHaveGpu();
