@@ -21,6 +21,7 @@ import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine/engine-client.ts';
+import { EventTurns } from './event-turns.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { idleUnder } from './idle-settings.ts';
 import { makeIterationRecord, type PlanInForce } from './iteration-record.ts';
@@ -72,6 +73,7 @@ export class TrainingLoop {
   #replacementTold = false;
   readonly #comparison: GradientComparison;
   readonly #steps: Steps;
+  readonly #turns = new EventTurns();
   #comparisonRefused = false;
   #inForce: PlanInForce | undefined;
   /** The metric of the last evaluation on the test set. */
@@ -159,6 +161,7 @@ export class TrainingLoop {
       if (result !== undefined) this.#reportExchange(result, { at, iteration });
       if (compares) await this.#reportComparison(iteration);
       await this.#options.room();
+      await this.#turns.take(end);
       if (iteration === first) this.#options.begun?.();
       const stop = result?.stop === true;
       const last = stop || iteration + 1 === spec.iterations;
