@@ -7,7 +7,7 @@ import unittest
 from typing import Any
 
 from gradwire.errors import GradwireError
-from gradwire.framing import MOST_BYTES, Decoder, encode, encode_number
+from gradwire.framing import MOST_BYTES, Decoder, encode, encode_number, encode_ready
 
 MESSAGES: list[dict[str, Any]] = [
     {"type": "go", "stop": False},
@@ -32,6 +32,10 @@ def decoded(stream: bytes) -> list[object]:
 class Framing(unittest.TestCase):
     def test_a_frame_is_a_length_of_four_bytes_little_endian_and_json(self) -> None:
         self.assertEqual(encode({"a": 1}), b'\x07\x00\x00\x00{"a":1}')
+
+    def test_what_is_ready_is_a_message_like_others(self) -> None:
+        for start in (0, 7, 2**40):
+            self.assertEqual(encode_ready(start), encode({"type": "ready", "from": start}))
 
     def test_messages_survive_any_cutting(self) -> None:
         stream = b"".join(encode(message) for message in MESSAGES)

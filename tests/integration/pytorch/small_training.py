@@ -1,6 +1,6 @@
 """A training for tests, with what makes models awkward: run in plain DDP, observed, or joined.
 
-    small_training.py OUT [--join] [--steps N] [--more]
+    small_training.py OUT [--join] [--steps N]
 
 It writes its weights to OUT and its rank, in the order of `named_parameters`, and the word
 "finally" to that name with .end once it ends, however it ends.
@@ -48,7 +48,6 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--join", action="store_true")
     parser.add_argument("--steps", type=int, default=6)
-    parser.add_argument("--more", action="store_true", help="rank 1 makes one step more")
     options = parser.parse_args()
 
     torch.manual_seed(0)
@@ -72,10 +71,9 @@ def main() -> None:
         gw.attach(model, momentum, adam)
 
     random = torch.Generator().manual_seed(100 + rank)
-    steps = options.steps + (1 if options.more and rank == 1 else 0)
     out = f"{options.out}.{rank}"
     try:
-        for step in range(steps):
+        for step in range(options.steps):
             momentum.zero_grad()
             adam.zero_grad()
             for part in range(2):

@@ -136,12 +136,4 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
       expect(existsSync(path.join(folder, `stopped.${rank}`))).toBe(false);
     }
   });
-
-  test('fails if one rank ends earlier than the others', async () => {
-    const command = exec('uneven', [], '--join', '--more');
-    const { code, stderr } = await command.finished;
-    expect(code).toBe(1);
-    expect(stderr).toContain('PROGRAM_ENDED_EARLY');
-    expect(existsSync(path.join(folder, 'uneven.1'))).toBe(false);
-  });
 });

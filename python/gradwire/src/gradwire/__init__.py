@@ -48,7 +48,8 @@ def join() -> Session:
             raise GradwireError(
                 "PYTORCH_MISSING", "PyTorch is not installed", "Run: pip install torch"
             ) from None
-        session = JoinedProgram.connect(path)
+        # If PyTorch was imported only now, an observed program has got its session by that.
+        session = current() or JoinedProgram.connect(path)
     set_current(session)
     return session
 

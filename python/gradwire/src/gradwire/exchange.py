@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from .errors import GradwireError
-from .framing import encode, invalid
+from .framing import encode_ready, invalid
 from .layout import Layout, ReadyEnd
 from .link import Link
 from .messages import Averaged
@@ -88,7 +88,7 @@ class Exchange:
             self._timeline.program("gradient_complete")
         if start < self._said:
             self._said = start
-            self._link.send_frame(encode({"type": "ready", "from": start}))
+            self._link.send_frame(encode_ready(start))
 
     def _average(self) -> Averaged:
         answer = self._link.receive()

@@ -34,6 +34,12 @@ def encode(message: Mapping[str, Any]) -> bytes:
     return _LENGTH.pack(len(body)) + body
 
 
+def encode_ready(start: int) -> bytes:
+    """Frame of the message `ready`, of which a step may have hundreds."""
+    body = b'{"type":"ready","from":%d}' % start
+    return _LENGTH.pack(len(body)) + body
+
+
 def encode_number(value: float) -> Number:
     """A number as JSON can have it."""
     if math.isfinite(value):

@@ -6,14 +6,13 @@ GPU run beside its backward pass, on a stream of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from .vector import Vector
 
-Tensors = Sequence[Any]
+Tensors = list[Any]
 
 
 class Transfer:
