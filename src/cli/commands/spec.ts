@@ -16,16 +16,14 @@ export function addSpecCommand(program: Command): void {
           // A command implies its model and that it reads its own data.
           const place = path.join('.');
           if (place === 'properties.workload.properties.command') {
-            const { items, minItems, maxItems } = jsonSchema;
+            const list = {
+              type: 'array',
+              items: { type: 'string' },
+              minItems: 1,
+            } as const;
             for (const key of ['type', 'items', 'minItems', 'maxItems']) {
               Reflect.deleteProperty(jsonSchema, key);
             }
-            const list = {
-              type: 'array',
-              items,
-              minItems,
-              maxItems,
-            } as typeof jsonSchema;
             jsonSchema.anyOf = [{ type: 'string', minLength: 1 }, list];
           }
           if (place !== 'properties.workload') return;
