@@ -72,6 +72,17 @@ export function addBenchCommand(program: Command): void {
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('history', options));
   bench
+    .command('pytorch')
+    .description(
+      'measure a step of a PyTorch program: DDP over Gloo, PyTorch’s hooks, and Gradwire',
+    )
+    .option('--models <names>', 'any of 0.2M,15M,66M')
+    .option('--ranks <counts>', 'processes, as 2,4')
+    .option('--links <names>', 'any of loopback,1gbit; a shaped link needs root')
+    .option('--steps <count>', 'steps that count')
+    .option('--json', JSON_LINES)
+    .action((options) => runBenchmark('pytorch', options));
+  bench
     .command('training')
     .description(
       'measure an iteration of each model, compared with PyTorch if installed',
