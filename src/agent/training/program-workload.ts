@@ -1,6 +1,7 @@
 /** A spec whose workload is a program of one's own: checked as far as it can be before it runs. */
 import type { ModelEntry } from '../../shared/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors.ts';
+import { DEFAULT_METHOD } from '../../shared/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import { NO_DATA } from '../../shared/model-name.ts';
 import { isProgram, PROGRAM, PROGRAM_KEYS } from '../../shared/program-spec.ts';
@@ -49,7 +50,13 @@ export function requireNoProgram(workload: Workload): void {
  */
 export function checkProgramSpec(spec: ExperimentSpec): void {
   if (!isProgram(spec.workload)) return;
-  const { doubleBuffer, onFailure, optimizer, parallelism } = spec;
+  const { doubleBuffer, exchange, onFailure, optimizer, parallelism, workload } = spec;
+  if (
+    workload.observe === true &&
+    (exchange.method ?? DEFAULT_METHOD) !== DEFAULT_METHOD
+  ) {
+    throw observed('exchange.method');
+  }
   if (parallelism !== undefined && parallelism.kind !== 'synchronous') {
     throw misfit(
       'parallelism.kind',
@@ -78,6 +85,24 @@ export function checkProgramSpec(spec: ExperimentSpec): void {
     throw misfit('optimizer', 'a program has its own optimiser', 'Remove it.');
   }
 }
+
+/** @throws GradwireError `PROGRAM_OBSERVED` */
+export function requireSwitchable({
+  workload,
+}: Pick<ExperimentSpec, 'workload'>): void {
+  if (workload.observe === true) throw observed('switch');
+}
+
+/** The error for a method, or a switch, of a program that communicates by itself. */
+const observed = (place: string): GradwireError =>
+  inputError(
+    'PROGRAM_OBSERVED',
+    'the program is only observed: it communicates by itself',
+    {
+      place,
+      next: 'Let it join: gradwire.join() (docs/pytorch.md), without observe.',
+    },
+  );
 
 const invalid = (
   key: string,

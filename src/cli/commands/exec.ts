@@ -1,7 +1,6 @@
 /** `gradwire exec -- COMMAND…`: run a PyTorch program of one's own, without a spec. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { inputError } from '../../shared/errors.ts';
 import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
@@ -69,16 +68,6 @@ const COMMAND_LINE = 'command line';
 async function exec(command: readonly string[], options: ExecOptions): Promise<void> {
   const switches = options.switch.map(parseSwitch);
   const { method, nodes, observe, ranks = DEFAULT_RANKS } = options;
-  if (observe === true && (method !== undefined || switches.length > 0)) {
-    throw inputError(
-      'PROGRAM_MISFIT',
-      'a program that is only observed communicates by itself',
-      {
-        place: method === undefined ? '--switch' : '--method',
-        next: 'Remove it, or let the program join: docs/pytorch.md.',
-      },
-    );
-  }
   const raw = {
     name: nameOf(command),
     workload: {

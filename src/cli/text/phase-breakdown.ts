@@ -39,7 +39,7 @@ export class PhaseMeans {
     for (const phase of PHASES) this.#phases[phase] += record.phases[phase] ?? 0;
     this.#bytes.dense += record.bytes.dense;
     this.#bytes.payload += record.bytes.payload;
-    this.#bytes.wireSent += record.bytes.wireSent;
+    this.#bytes.wireSent += record.bytes.wireSent ?? NaN;
     this.#activations.dense += record.activations?.dense ?? 0;
     this.#activations.payload += record.activations?.payload ?? 0;
     this.#threads = Math.max(this.#threads, (record.trainerThread ?? 0) + 1);
@@ -88,7 +88,9 @@ export class PhaseMeans {
       `${this.#threads === 1 ? '' : `, ${this.#threads} at once in each rank`} ` +
       `(computing ${percent(sum(COMPUTE_PHASES) / this.#wall)}, ` +
       `communicating ${percent(sum(COMMUNICATION_PHASES) / this.#wall)}), ` +
-      `sent ${this.#per(this.#bytes.wireSent)} for ${this.#per(this.#bytes.dense)} of gradient`
+      (Number.isNaN(this.#bytes.wireSent)
+        ? `${this.#per(this.#bytes.dense)} of gradient`
+        : `sent ${this.#per(this.#bytes.wireSent)} for ${this.#per(this.#bytes.dense)} of gradient`)
     );
   }
 

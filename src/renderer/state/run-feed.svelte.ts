@@ -412,6 +412,11 @@ export class RunFeed {
     return phasesOf(workload && isProgram(workload) ? 'passes' : 'whole');
   }
 
+  /** Whether it is a program that communicates by itself. */
+  get isObserved(): boolean {
+    return this.#detail?.spec.workload.observe === true;
+  }
+
   /** Whether its model is split into stages. */
   get isPipeline(): boolean {
     return pipelineOf(this.#detail?.spec ?? {}) !== undefined;

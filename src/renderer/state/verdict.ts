@@ -77,7 +77,7 @@ export function verdict(
       evidence: 'phases',
     });
   }
-  if (summary.dense > 0) {
+  if (summary.dense > 0 && summary.wireSent !== undefined) {
     const ratio = summary.wireSent / summary.dense;
     statements.push({
       text: `each rank sends ${ratio < 0.995 ? formatPercent(ratio) : formatFactor(ratio)} of its dense bytes`,
@@ -115,6 +115,7 @@ function gainOf(
       evidence: 'phases',
     };
   }
+  if (summary.wireSent === undefined) return ownGainOf(summary);
   const moving = timeInFlight(summary.traffic, linkTime);
   const most = summary.wall / Math.max(1e-9 * summary.wall, summary.wall - moving);
   return {
@@ -122,6 +123,22 @@ function gainOf(
       most < NOTICEABLE
         ? `a smaller payload would not speed up the step: its bytes are in flight for ${formatDuration(moving)}`
         : `a smaller payload can speed up the step by at most ${formatFactor(most)}: its bytes are in flight for ${formatDuration(moving)}`,
+    evidence: 'phases',
+  };
+}
+
+/**
+ * The gain that a program could have which communicates by itself: its waiting has other causes,
+ * too, so this is a bound.
+ */
+function ownGainOf({ phases, wall }: WindowSummary): Statement {
+  const { wait } = phases;
+  const most = wall / Math.max(1e-9 * wall, wall - wait);
+  return {
+    text:
+      most < NOTICEABLE
+        ? `compression would not speed up the step: the program waits ${formatDuration(wait)} for its own communication`
+        : `compression can speed up the step by at most ${formatFactor(most)}: the program waits ${formatDuration(wait)} for its own communication and for slower ranks; let it join to try`,
     evidence: 'phases',
   };
 }

@@ -22,7 +22,8 @@ export interface WindowSummary {
   readonly communicationShare: number;
   readonly overlapped: number;
   readonly dense: number;
-  readonly wireSent: number;
+  /** Undefined if the program communicates by itself. */
+  readonly wireSent: number | undefined;
   readonly density: number | undefined;
   /** Non-zeros of the reduced result per local non-zero. */
   readonly fillIn: number | undefined;
@@ -113,7 +114,7 @@ export function summarizeWindow(
     communicationShare: meanWall > 0 ? communication / meanWall : 0,
     overlapped: mean('overlapped') ?? 0,
     dense: mean('dense') ?? 0,
-    wireSent: mean('wireSent') ?? 0,
+    wireSent: mean('wireSent'),
     density: mean('density'),
     fillIn:
       local === undefined || reduced === undefined || local === 0
@@ -133,7 +134,7 @@ export function summarizeWindow(
       exposed: (moving[rank]! + wait[rank]!) / count,
       bytesSent: sent[rank]! / count,
       bytesReceived: received[rank]! / count,
-    })).filter((_, rank) => rows[rank]! > 0),
+    })).filter(({ bytesSent }, rank) => rows[rank]! > 0 && !Number.isNaN(bytesSent)),
     straggler: findStraggler(perOther, meanWall),
   };
 }

@@ -31,7 +31,9 @@ export const BANDED_FIELDS = DEFINITIONS.flatMap(([name, { chart }]) =>
   chart === 'band' ? [name as BandedField] : [],
 );
 
-const ofBytes = ({ bytes }: IterationRecord): Readonly<Record<string, number>> => bytes;
+const ofBytes = ({
+  bytes,
+}: IterationRecord): Readonly<Partial<Record<string, number | undefined>>> => bytes;
 
 /** Write a record into `row`, FIELD_COUNT long. Allocates nothing. */
 export function writeRow(record: IterationRecord, row: Float64Array): void {

@@ -68,12 +68,19 @@ const BYTES = {
   dense: { schema: count, column: 'dense_bytes', chart: 'mean' },
   /** The encoded bytes the method produced. */
   payload: { schema: count, column: 'payload_bytes', chart: 'mean' },
-  /** Counted at the sockets, framing included. */
-  wireSent: { schema: count, column: 'wire_sent_bytes', chart: 'mean' },
-  wireReceived: { schema: count, column: 'wire_received_bytes', chart: 'mean' },
+  /**
+   * Counted at the sockets, framing included; absent, as all below, of a program that communicates
+   * by itself.
+   */
+  wireSent: { schema: count.optional(), column: 'wire_sent_bytes', chart: 'mean' },
+  wireReceived: {
+    schema: count.optional(),
+    column: 'wire_received_bytes',
+    chart: 'mean',
+  },
   /** Framing included in wireSent and wireReceived. */
-  framingSent: { schema: count, column: 'framing_sent_bytes' },
-  framingReceived: { schema: count, column: 'framing_received_bytes' },
+  framingSent: { schema: count.optional(), column: 'framing_sent_bytes' },
+  framingReceived: { schema: count.optional(), column: 'framing_received_bytes' },
 } as const satisfies IterationFields;
 
 /** Activations that a pipeline stage sent to other stages: bytes as f32, and encoded. */

@@ -47,7 +47,7 @@ test('a run over an emulated network says so, takes its time, and learns the sam
     .reduce((sum, record) => sum + record.wall, 0);
   const received = iterations
     .filter(({ rank, iteration }) => rank === 0 && iteration < 3)
-    .reduce((sum, { bytes }) => sum + bytes.wireReceived, 0);
+    .reduce((sum, { bytes }) => sum + bytes.wireReceived!, 0);
   expect(wall).toBeGreaterThan(atLeast(received) / 2);
   for (const { phases, wall: all } of iterations) {
     const sum = sumPhases(phases);

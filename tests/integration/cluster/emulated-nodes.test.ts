@@ -85,7 +85,7 @@ test(`by ${clocks} a run takes the time of the link between its nodes, says so, 
   const last = iterations.filter(({ rank }) => rank === 2);
   const received = last
     .filter(({ iteration }) => iteration < 3)
-    .reduce((total, { bytes }) => total + bytes.wireReceived, 0);
+    .reduce((total, { bytes }) => total + bytes.wireReceived!, 0);
   const exchanging = last.reduce(
     (total, { wall, phases }) => total + wall - phases.compute,
     0,

@@ -84,6 +84,13 @@ test('a program that is observed communicates by itself', async () => {
     metric: 0.5,
     collective: 'own',
   });
+  // Nobody has counted its bytes at the sockets: they are absent, not 0.
+  expect(iterations[0]!.bytes).toEqual({ dense: 4004, payload: 4004 });
+  const { stdout } = await home.run([
+    ...['runs', 'export', 'last', '--format', 'json'],
+  ]);
+  const stored = JSON.parse(stdout) as { iterations: unknown[] };
+  expect(stored.iterations).toContainEqual(iterations[0]);
   const lossless = iterations.filter(({ loss }) => loss === undefined);
   expect(lossless.map(({ iteration }) => iteration)).toEqual([3, 3]);
   const done = await command.record('done');
@@ -112,6 +119,17 @@ test('its output is the log of its rank', async () => {
   succeeded(await command.finished);
   const texts = ofType(command.records, 'log').map(({ text }) => text);
   expect(texts.toSorted()).toEqual(['rank 0 of 2 begins', 'rank 1 of 2 begins']);
+});
+
+test.each([
+  [['--method', 'topk'], 'exchange.method'],
+  [['--switch', '5:method=topk'], 'switch'],
+])('what is only observed has nothing to compress: %j', async (options, place) => {
+  const command = exec('--observe', ...options, '--', 'true');
+  const { code, stderr } = await command.finished;
+  expect(code).toBe(2);
+  expect(stderr).toContain(`PROGRAM_OBSERVED: the program is only observed`);
+  expect(stderr).toContain(`(${place})`);
 });
 
 describe('a program that fails', () => {

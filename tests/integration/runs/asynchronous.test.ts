@@ -217,7 +217,7 @@ describe('several trainer threads', () => {
       expect(sumPhases(one.phases)).toBeCloseTo(one.wall, 6);
       // 796,840 bytes of residual, where there is one; this rank hands out no weights.
       if (one.method !== 'none' && one.rank === 1) {
-        expect(one.bytes.wireSent > 400_000).toBe(one.drained === true);
+        expect(one.bytes.wireSent! > 400_000).toBe(one.drained === true);
       }
     }
     expect(new Set(iterations.map((one) => one.trainerThread))).toEqual(

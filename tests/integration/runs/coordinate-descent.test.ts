@@ -159,7 +159,7 @@ describe.each(effort({ quick: [3], soak: [1, 2, 3] }))('%i ranks', (ranks) => {
         expect(bytes.payload).toBe(8 * k);
         expect(nnzLocal).toBe(k);
       }
-      return iterations.map(({ bytes }) => bytes.wireSent - bytes.framingSent);
+      return iterations.map(({ bytes }) => bytes.wireSent! - bytes.framingSent!);
     };
     const [few, more] = [await sent(1), await sent(3)];
     expect(more.map((bytes, i) => bytes - few[i]!)).toEqual(

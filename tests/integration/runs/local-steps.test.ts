@@ -126,7 +126,7 @@ test('send in one iteration of every few, and in the last; phases add up in all'
     const isOne = exchanges.includes(iteration);
     expect(exchanged, `iteration ${iteration}`).toBe(isOne ? undefined : false);
     expect(bytes.payload > 0).toBe(isOne);
-    expect(bytes.wireSent > 0).toBe(isOne);
+    expect(bytes.wireSent! > 0).toBe(isOne);
     expect(nnzLocal).toBe(isOne ? Math.ceil(0.05 * 199_210) : undefined);
     const sum = sumPhases(phases);
     expect(sum).toBeCloseTo(wall, 6);

@@ -57,7 +57,7 @@ function expectSameLosses(seen: Training, expected: Training): void {
 const sentBy = ({ iterations }: Training, rank: number): readonly number[] =>
   iterations
     .filter((record) => record.rank === rank)
-    .map(({ bytes }) => (bytes.wireSent - bytes.framingSent) / DENSE);
+    .map(({ bytes }) => (bytes.wireSent! - bytes.framingSent!) / DENSE);
 
 describe.each([
   [{ method: 'none' }, 'ring', 'none'],

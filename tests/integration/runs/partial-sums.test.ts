@@ -53,7 +53,7 @@ const mean = (values: readonly number[]): number =>
 
 /** Bytes that a rank sent in an iteration, framing excluded; entries of the sum. */
 const sent = (records: readonly IterationRecord[]): number =>
-  mean(records.map(({ bytes }) => bytes.wireSent - bytes.framingSent));
+  mean(records.map(({ bytes }) => bytes.wireSent! - bytes.framingSent!));
 const entries = (records: readonly IterationRecord[]): readonly number[] =>
   records.map(({ nnzReduced }) => nnzReduced!);
 

@@ -170,7 +170,7 @@ describe('what a stage records', () => {
           payload: rank === 0 ? values + units : values,
         });
         // Four messages, and what ranks agree on.
-        expect(bytes.wireSent - bytes.framingSent).toBeGreaterThan(
+        expect(bytes.wireSent! - bytes.framingSent!).toBeGreaterThan(
           activations!.payload,
         );
         expect(bytes.wireSent).toBeLessThan(activations!.payload + 1000);

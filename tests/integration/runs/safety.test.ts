@@ -54,9 +54,9 @@ describe('a run that is encrypted', () => {
           (record) => record.rank === 0 && record.iteration === 5,
         )!.bytes;
       const [without, withTags] = [last(compared), last(encrypted)];
-      expect(withTags.framingSent).toBeGreaterThan(without.framingSent);
-      expect(withTags.wireSent - withTags.framingSent).toBe(
-        without.wireSent - without.framingSent,
+      expect(withTags.framingSent).toBeGreaterThan(without.framingSent!);
+      expect(withTags.wireSent! - withTags.framingSent!).toBe(
+        without.wireSent! - without.framingSent!,
       );
     },
   );

@@ -39,7 +39,7 @@ async function trained(...settings: readonly string[]) {
     done: ofType(run.records, 'done')[0]!,
     losses: iterations.map(({ loss, rank, iteration }) => [iteration, rank, loss]),
     evaluations: ofType(run.records, 'evaluation').map(({ loss }) => loss),
-    wireBytes: iterations.reduce((sum, { bytes }) => sum + bytes.wireSent, 0),
+    wireBytes: iterations.reduce((sum, { bytes }) => sum + bytes.wireSent!, 0),
   };
 }
 

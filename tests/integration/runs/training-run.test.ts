@@ -147,7 +147,7 @@ describe('three ranks that are switched from dense to sparse to means and back',
         median(
           iterations
             .filter(({ epoch, iteration }) => epoch === at && iteration % 7 >= 2)
-            .map(({ bytes }) => bytes.wireSent - bytes.framingSent),
+            .map(({ bytes }) => bytes.wireSent! - bytes.framingSent!),
         );
       // A ring sends 2(P−1)/P·4N, an allgather of k pairs (P−1)·8k at most by one rank,
       // two means a few messages of 8 bytes; a few bytes of control come on top.

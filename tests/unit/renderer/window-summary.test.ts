@@ -140,6 +140,16 @@ describe('verdict', () => {
     expect(verdict(summary(4), { ranks: 3 })).toEqual([]);
   });
 
+  it('bounds what compression is worth to a program whose bytes it does not see', () => {
+    const observed = { ...summary(), wireSent: undefined, traffic: [], wall: 10 };
+    const waiting = { ...observed, phases: { ...observed.phases, wait: 5 } };
+    const said = texts(waiting);
+    expect(said.join()).not.toContain('dense bytes');
+    expect(said.at(-1)).toContain('by at most 2.00×: the program waits 5.00 ms');
+    const calm = { ...observed, phases: { ...observed.phases, wait: 0.01 } };
+    expect(gain(calm)).toContain('would not speed up the step');
+  });
+
   it('does not speak of communication where there is one rank', () => {
     const [only, ...more] = texts(summary(), { ranks: 1 });
     expect(only).toContain('nothing to communicate');

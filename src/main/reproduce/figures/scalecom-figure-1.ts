@@ -94,7 +94,7 @@ export const scalecomFigure1: Figure = {
       ({ iteration, rank }) => rank === last && iteration >= FROM && !leads(iteration),
     );
     const received = settled.map(
-      ({ bytes }) => bytes.wireReceived - bytes.framingReceived,
+      ({ bytes }) => bytes.wireReceived! - bytes.framingReceived!,
     );
     return { values: { received: mean(received) } };
   },
