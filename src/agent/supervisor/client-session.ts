@@ -293,9 +293,9 @@ export class ClientSession {
   }
 
   /**
-   * Sends at the end of the turn, after everything that has arrived was read: a client may have
-   * left a request, such as a stop, and gone while this process was suspended. A write to it fails
-   * and discards what was not read.
+   * Sends at the end of the next turn, after everything that has arrived was read: a client may have
+   * left a request, such as a stop, and gone while this process was suspended, also in the middle of
+   * this turn. A write to it fails and discards what was not read.
    */
   #send(message: FromSupervisor): void {
     const socket = this.#socket;
@@ -303,10 +303,12 @@ export class ClientSession {
     if (!this.#isGathering) {
       this.#isGathering = true;
       socket.cork();
-      setImmediate(() => {
-        this.#isGathering = false;
-        socket.uncork();
-      });
+      setImmediate(() =>
+        setImmediate(() => {
+          this.#isGathering = false;
+          socket.uncork();
+        }),
+      );
     }
     socket.write(encodeFrame(message));
   }

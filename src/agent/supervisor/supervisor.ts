@@ -121,8 +121,8 @@ setInterval(() => {
 /** Ends all runs, for this reason, and then this process. */
 async function endWith(error: ErrorData): Promise<void> {
   await runs.abortAll(error);
-  // Clients get what they are sent at the end of the turn.
-  setImmediate(() => leave(0));
+  // Clients get what they are sent at the end of the next turn.
+  setImmediate(() => setImmediate(() => leave(0)));
 }
 
 function leaveIfIdle(after: number): void {
