@@ -1,6 +1,6 @@
 """A training for tests, with what makes models awkward: run in plain DDP, observed, or joined.
 
-    small_training.py OUT [--join] [--steps N]
+    small_training.py OUT [--join] [--views] [--steps N]
 
 It writes its weights to OUT and its rank, in the order of `named_parameters`, and the word
 "finally" to that name with .end once it ends, however it ends.
@@ -47,6 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=Path)
     parser.add_argument("--join", action="store_true")
+    parser.add_argument("--views", action="store_true", help="gradients are views of buckets")
     parser.add_argument("--steps", type=int, default=6)
     options = parser.parse_args()
 
@@ -62,7 +63,12 @@ def main() -> None:
     rank = dist.get_rank()
     module = Awkward()
     # Small buckets, so that there are many.
-    model = DistributedDataParallel(module, find_unused_parameters=True, bucket_cap_mb=0.02)
+    model = DistributedDataParallel(
+        module,
+        find_unused_parameters=True,
+        bucket_cap_mb=0.02,
+        gradient_as_bucket_view=options.views,
+    )
     matrices = [one for one in module.parameters() if one.ndim == 2 and one.requires_grad]
     others = [one for one in module.parameters() if one.ndim != 2 and one.requires_grad]
     momentum = torch.optim.SGD(matrices, lr=0.05, momentum=0.9)
@@ -74,8 +80,8 @@ def main() -> None:
     out = f"{options.out}.{rank}"
     try:
         for step in range(options.steps):
-            momentum.zero_grad()
-            adam.zero_grad()
+            momentum.zero_grad(set_to_none=not options.views)
+            adam.zero_grad(set_to_none=not options.views)
             for part in range(2):
                 images = torch.randn(8, 20, generator=random)
                 labels = torch.randint(0, 10, (8,), generator=random)

@@ -43,8 +43,10 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const weights = (name: string): readonly Buffer[] =>
-    [0, 1].map((rank) => readFileSync(path.join(folder, `${name}.${rank}`)));
+  const weights = (name: string, ranks = 2): readonly Buffer[] =>
+    Array.from({ length: ranks }, (_, rank) =>
+      readFileSync(path.join(folder, `${name}.${rank}`)),
+    );
 
   const exec = (
     name: string,
@@ -56,20 +58,25 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
       ...[pytorch!, script, path.join(folder, name), ...args],
     ]);
 
-  beforeAll(async () => {
+  /** Weights with DDP's own communication, without Gradwire. */
+  async function alone(
+    ranks: number,
+    ...args: readonly string[]
+  ): Promise<typeof plain> {
     const port = String(await freePort());
-    const ranks = ['0', '1'].map((rank) => {
-      const launched = { RANK: rank, LOCAL_RANK: rank, WORLD_SIZE: '2' };
+    const exits = Array.from({ length: ranks }, (_, rank) => {
+      const launched = { RANK: String(rank), WORLD_SIZE: String(ranks) };
       const at = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: port };
       const env = Object.assign({}, process.env, launched, at);
-      const args = [script, path.join(folder, 'plain')];
-      return once(spawn(pytorch!, args, { env, stdio: 'inherit' }), 'exit');
+      const command = [script, path.join(folder, 'alone'), ...args];
+      return once(spawn(pytorch!, command, { env, stdio: 'inherit' }), 'exit');
     });
-    expect(await Promise.all(ranks)).toEqual([
-      [0, null],
-      [0, null],
-    ]);
-    plain = weights('plain');
+    for (const exit of await Promise.all(exits)) expect(exit).toEqual([0, null]);
+    return weights('alone', ranks);
+  }
+
+  beforeAll(async () => {
+    plain = await alone(2);
     expect(plain[1]!.equals(plain[0]!)).toBe(true);
   });
 
@@ -91,6 +98,23 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
     }
     expect(await command.record('started')).toMatchObject({ parameters: ELEMENTS });
   });
+
+  test(
+    'is observed where DDP divides some gradients and multiplies others',
+    { tags: 'soak' },
+    async () => {
+      const three = await alone(3, '--views');
+      const options = ['--observe', '--set', 'world.ranks=3'];
+      const command = exec('three', options, '--views');
+      succeeded(await command.finished);
+      const observed = weights('three', 3);
+      expect(observed.every((one, rank) => one.equals(three[rank]!))).toBe(true);
+      const waits = ofType(command.records, 'iteration').map(
+        ({ phases }) => phases.wait,
+      );
+      expect(waits.every((wait) => wait > 0)).toBe(true);
+    },
+  );
 
   test('joins: it ends with the bits of DDP, and what it logged is in its records', async () => {
     const command = exec('joined', [], '--join');

@@ -37,6 +37,21 @@ class Communication:
         self.hook: Any = None
         """The program's own hook and its state."""
         self.is_registered = False
+        size = module.process_group.size()
+        self._may_divide = module.gradient_as_bucket_view and size & (size - 1) != 0
+        """Whether a gradient that is a view of its bucket is scaled to other bits than others."""
+        self._grads: dict[int, int] = {}
+        """Where the parameters' gradients were when the backward pass began."""
+
+    def note_grads(self) -> None:
+        """Notes where the gradients are before a backward pass adds to them."""
+        module = self._module()
+        if self._may_divide and module is not None:
+            self._grads = {
+                id(one): one.grad.data_ptr()
+                for one in module.module.parameters()
+                if one.grad is not None
+            }
 
     def run(self, bucket: Any) -> Any:
         """The communication hook as DDP calls it."""
@@ -50,7 +65,10 @@ class Communication:
 
     def _by_default(self, bucket: Any, seen: Bucket | None) -> Any:
         buffer = bucket.buffer()
-        work = _sum(self._module(), buffer)
+        module: Any = self._module()
+        group = module.process_group
+        self._scale(bucket, group.size())
+        work = group.allreduce([buffer])
         devices = [] if buffer.is_cpu else [buffer.device]
         ended: Any = torch.futures.Future(devices=devices)
         failures: list[BaseException] = []
@@ -70,20 +88,27 @@ class Communication:
         self._completion.after(work.wait, end)
         return average_of_bucket
 
+    def _scale(self, bucket: Any, size: int) -> None:
+        """Scales a bucket to the bits that DDP makes without a hook.
+
+        It divides what is sparse or a view of the bucket already, and multiplies by the
+        reciprocal what it copies there. For powers of two that is the same.
+        """
+        buffer = bucket.buffer()
+        if buffer.is_sparse:
+            buffer.div_(size)
+        elif not self._may_divide:
+            buffer.mul_(1.0 / size)
+        else:
+            for parameter, gradient in zip(bucket.parameters(), bucket.gradients()):
+                if self._grads.get(id(parameter)) == gradient.data_ptr():
+                    gradient.div_(size)
+                else:
+                    gradient.mul_(1.0 / size)
+
     def _note_end(self, seen: Bucket | None) -> None:
         if seen is not None:
             _guard(self._session, self._session.bucket_ends, seen)
-
-
-def _sum(module: Any, buffer: Any) -> Any:
-    """What DDP does without a hook: it scales the bucket, then sums it over the ranks."""
-    group = module.process_group
-    # DDP multiplies dense gradients by the reciprocal and divides sparse ones.
-    if buffer.is_sparse:
-        buffer.div_(group.size())
-    else:
-        buffer.mul_(1.0 / group.size())
-    return group.allreduce([buffer])
 
 
 def _observed_hook(communication: Communication, bucket: Any) -> Any:
@@ -95,7 +120,7 @@ def watch(session: ObservedProgram) -> None:
     communications: weakref.WeakKeyDictionary[Any, Communication] = weakref.WeakKeyDictionary()
     _watch_hooks(session, communications)
     _watch_forward(session, communications)
-    _watch_backward(session)
+    _watch_backward(session, communications)
     register_optimizer_step_pre_hook(
         lambda optimizer, _arguments, _named: _guard(session, session.step_begins, optimizer)
     )
@@ -165,19 +190,31 @@ def _is_by_default(module: Any) -> bool:
         return False
     if not getattr(module, "_divide_by_initial_world_size", True):
         return False
-    # DDP divides where the gradient is a view of its bucket already, and multiplies elsewhere:
-    # equal for powers of two only.
-    size = module.process_group.size()
-    return not module.gradient_as_bucket_view or size & (size - 1) == 0
+    return not getattr(module, "batched_grad_copy", False)
 
 
-def _watch_backward(session: ObservedProgram) -> None:
+def _watch_backward(session: ObservedProgram, communications: Any) -> None:
     original = torch.autograd.backward
+    # Backward passes run within others where activations are computed again.
+    running = 0
+
+    def begin() -> None:
+        session.backward_begins()
+        for communication in list(communications.values()):
+            communication.note_grads()
 
     @functools.wraps(original)
     def backward(*arguments: Any, **named: Any) -> None:
-        _guard(session, session.backward_begins)
-        original(*arguments, **named)
-        _guard(session, session.backward_ends)
+        nonlocal running
+        if running > 0:
+            original(*arguments, **named)
+            return
+        running += 1
+        try:
+            _guard(session, begin)
+            original(*arguments, **named)
+            _guard(session, session.backward_ends)
+        finally:
+            running -= 1
 
     torch.autograd.backward = backward
