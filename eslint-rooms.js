@@ -190,7 +190,7 @@ export const rooms = {
     SHARED,
   ],
   // A program of one's own beside a rank.
-  'agent/bridge': ['agent/training', SHARED],
+  'agent/bridge': ['agent/memory', 'agent/training', SHARED],
   'agent/world': ['agent/bundle', 'agent/memory', SHARED],
   'agent/slurm': ['agent/world', SHARED],
   'agent/checkpoint': ['agent/exchange', 'disk', SHARED],

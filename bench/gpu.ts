@@ -49,7 +49,7 @@ async function main(): Promise<void> {
       json: { type: 'boolean', default: false },
     },
   });
-  using gpu = await openGpuDevice({ subgroups: !options.plain });
+  using gpu = await openGpuDevice({ subgroups: !options.plain, exactClock: true });
   if (!gpu.device.features.has('timestamp-query')) {
     throw inputError('GPU_CLOCK_MISSING', `${gpu.name} has no timestamp-query`, {
       next: 'Its kernels cannot be timed by its own clock.',

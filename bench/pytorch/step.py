@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--widths", required=True)
     parser.add_argument("--hook", required=True)
     parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
     widths = [int(width) for width in args.widths.split(",")]
     gw = None
@@ -47,32 +48,39 @@ def main() -> None:
         layers += [torch.nn.Linear(inputs, outputs), torch.nn.ReLU()]
     # Over Gloo the order of PowerSGD's messages of several buckets differs between ranks, and fails.
     bucket_mb = 10_000 if args.hook == "powersgd" else 25
-    model = DistributedDataParallel(torch.nn.Sequential(*layers[:-1]), bucket_cap_mb=bucket_mb)
+    network = torch.nn.Sequential(*layers[:-1]).to(args.device)
+    model = DistributedDataParallel(network, bucket_cap_mb=bucket_mb)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     if gw is None:
         register(model, args.hook)
     else:
         gw.attach(model, optimizer)
-    inputs = torch.randn(BATCH, widths[0])
-    labels = torch.randint(0, widths[-1], (BATCH,))
+    inputs = torch.randn(BATCH, widths[0], device=args.device)
+    labels = torch.randint(0, widths[-1], (BATCH,), device=args.device)
+
+    def now() -> float:
+        if args.device == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
     times: list[float] = []
     computing: list[float] = []
     for step in range(WARM + args.steps):
-        begin = time.perf_counter()
+        begin = now()
         loss = torch.nn.functional.cross_entropy(model(inputs), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if step >= WARM:
-            times.append(1000 * (time.perf_counter() - begin))
+            times.append(1000 * (now() - begin))
     # What the step is without communication, on the same busy cores.
     for _ in range(5):
         dist.barrier()
         with model.no_sync():
-            begin = time.perf_counter()
+            begin = now()
             loss = torch.nn.functional.cross_entropy(model(inputs), labels)
             loss.backward()
-            computing.append(1000 * (time.perf_counter() - begin))
+            computing.append(1000 * (now() - begin))
     if dist.get_rank() == 0:
         result = {
             "torch": torch.__version__,

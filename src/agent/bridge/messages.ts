@@ -29,9 +29,10 @@ const stepSchema = z.object({
   at: z.number(),
   /** Milliseconds, as all that follow. */
   wall: duration,
-  data: duration,
-  forward: duration,
-  backward: duration,
+  /** Absent where no hook sees it: a program without DDP is seen by its optimiser alone. */
+  data: duration.optional(),
+  forward: duration.optional(),
+  backward: duration.optional(),
   apply: duration,
   /** Communication of its own that computation does not hide, and that it hides. */
   wait: duration.optional(),

@@ -13,7 +13,7 @@ import {
 } from './program-errors.ts';
 import { ProgramLink } from './program-link.ts';
 import { ProgramProcess, type ProgramCommand } from './program-process.ts';
-import { shareMemory, type SharedMemory } from './shared-memory.ts';
+import { shareMemory, type Place, type SharedMemory } from './shared-memory.ts';
 
 export interface ProgramOptions extends Omit<ProgramCommand, 'bridge'> {
   readonly rank: number;
@@ -96,10 +96,13 @@ export class Program {
     }
   }
 
-  /** @param length elements of the gradient; 0 if the program is only observed */
-  async begin(length: number): Promise<void> {
+  /**
+   * @param length elements of the gradient; 0 if the program is only observed
+   * @param place where the engine has it, so that nothing is copied in between
+   */
+  async begin(length: number, place?: Place): Promise<void> {
     if (length > 0) {
-      const memory = await shareMemory(length);
+      const memory = await shareMemory(length, place);
       this.#memory = memory;
       this.#link?.send({ type: 'memory', path: memory.path, bytes: 4 * length });
       await this.#expect('mapped');

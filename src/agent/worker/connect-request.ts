@@ -39,6 +39,7 @@ export function connectRequest(
     addresses,
     secret,
     timeoutMs: spec.patienceSeconds * 1000,
+    ownPages: isProgram(spec.workload),
     connectMs: isProgram(spec.workload) ? PROGRAM_CONNECT_MS : undefined,
     silenceMs: spec.timeoutSeconds * 1000,
     transport: spec.transport,

@@ -57,16 +57,15 @@ function observedRecord(
   const {
     at,
     apply,
-    backward,
     bytes = 0,
-    data,
-    forward,
+    data = 0,
     lr,
     overlapped = 0,
+    wait = 0,
+    wall,
   } = stepped.step;
-  const { wait = 0, wall } = stepped.step;
-  const { loss, metric } = stepResult(stepped);
-  const known = { ...zeroTimes(), data, forward, backward, wait, apply };
+  const { loss, metric, passes } = stepResult(stepped);
+  const known = { ...zeroTimes(), ...passes, data, wait, apply };
   return {
     type: 'iteration',
     rank,

@@ -64,12 +64,14 @@ export class ProgramRank {
 
   /**
    * Lets the program go on, once all ranks are connected.
+   * @param gradient the engine's input vector, whose pages the program shares from now on
    * @throws GradwireError `PROGRAM_MODELS_DIFFER`
    */
-  async begin(engine: EngineClient): Promise<void> {
+  async begin(engine: EngineClient, gradient: Float32Array): Promise<void> {
     const trainer = this.#trainer!;
     await requireSameModel(engine, trainer);
-    await this.#opened.begin(trainer.length);
+    const place = { memory: gradient.buffer, offset: gradient.byteOffset };
+    await this.#opened.begin(trainer.length, place);
   }
 
   /** Follows a program that is only observed, until it has no further step. */

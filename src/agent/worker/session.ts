@@ -304,7 +304,8 @@ export class WorkerSession {
       connectRequest(configuration, { addresses, tensors: trainer.tensors, resume }),
     );
     await this.#agreeOnBackend(trainer, engine);
-    await program?.begin(engine);
+    const arena = new Arena(this.#memory);
+    await program?.begin(engine, arena.f32(gradient!));
     this.#connected = true;
     for (const planSwitch of this.#early) engine.learn(this.#counted(planSwitch));
     if (this.#stopEarly) engine.requestStop();
@@ -318,7 +319,6 @@ export class WorkerSession {
       parameters: trainer.parameters,
       ...statedKind(trainer.metric),
     });
-    const arena = new Arena(this.#memory);
     await this.#joinPipeline(trainer, arena, resume?.passages);
     // Servers move the weights.
     if (gradient !== undefined && asynchronousOf(spec) === undefined) {

@@ -98,6 +98,17 @@ test('a program that is observed communicates by itself', async () => {
   expect(done).not.toHaveProperty('weights');
 });
 
+test('of a program without DDP no more is told than its optimiser shows', async () => {
+  const command = exec(
+    ...['--observe', '--ranks', '1'],
+    ...program('5', 'observe the optimiser'),
+  );
+  succeeded(await command.finished);
+  const [first] = ofType(command.records, 'iteration');
+  expect(first!.phases).toMatchObject({ apply: 1, other: 7 });
+  expect(first!.phases).not.toHaveProperty('forward');
+});
+
 test('a stop is asked for politely, after a whole step', async () => {
   const command = joined(2, ...program('1000000'));
   await command.record('iteration', ({ iteration }) => iteration >= 20);

@@ -59,8 +59,13 @@ class Bridge {
   }
 }
 
+if (fault === 'places') {
+  const { LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT } = process.env;
+  if (MASTER_ADDR === '' || Number(MASTER_PORT) < 1024) throw new Error('no master');
+  process.stdout.write(`place ${LOCAL_RANK} of ${LOCAL_WORLD_SIZE}\n`);
+}
 const bridge = new Bridge(process.env['GRADWIRE_BRIDGE']!);
-const mode = fault === 'observe' ? 'observe' : 'join';
+const mode = fault.startsWith('observe') ? 'observe' : 'join';
 const version = fault === 'version' ? 99 : 1;
 bridge.send({
   type: 'hello',
@@ -161,6 +166,11 @@ for (let iteration = 0; iteration < wanted; iteration++) {
   if (fault === 'leaves' && rank === 1 && iteration === 5) process.exit(0);
   if (mode === 'join') await exchange(iteration);
   else {
+    if (fault === 'observe the optimiser') {
+      const { apply, at, lr, wall } = step;
+      bridge.send({ type: 'stepped', step: { apply, at, lr, wall } });
+      continue;
+    }
     const loss = iteration === 3 ? 'NaN' : 0.25;
     bridge.send({ type: 'stepped', step, values: { loss, accuracy: 0.5 } });
   }

@@ -21,6 +21,9 @@ const BEST: GPURequestAdapterOptions = { powerPreference: 'high-performance' };
  */
 const SOFTWARE_OPTIONS = ['enable-dawn-features=disable_workgroup_init'];
 
+/** Dawn rounds the device's clock to 65,536 ns, against pages that spy; a benchmark needs it whole. */
+const EXACT_CLOCK = ['disable-dawn-features=timestamp_quantization'];
+
 /** The only backend to use: another would offer GPUs that the rank must not use. */
 const VULKAN = ['backend=vulkan'];
 
@@ -56,13 +59,17 @@ export interface GpusTaken {
   }[];
 }
 
-/** The best adapter, or in words why there is none; software counts if asked for. */
+/**
+ * The best adapter, or in words why there is none; software counts if asked for.
+ * @param exactClock whether the device's clock is not rounded
+ */
 export async function findAdapter(
   acceptSoftware: boolean,
+  exactClock = false,
 ): Promise<FoundAdapter | string> {
   const dawn = await loadDawn();
   if (typeof dawn === 'string') return dawn;
-  return await requestAdapter(dawn, acceptSoftware);
+  return await requestAdapter(dawn, acceptSoftware, exactClock ? EXACT_CLOCK : []);
 }
 
 /**

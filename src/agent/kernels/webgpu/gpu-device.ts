@@ -196,9 +196,11 @@ export async function openGpuDevice(
   options: GpuOptions & {
     /** Whether a driver that computes on the CPU is acceptable; default: yes. */
     readonly acceptSoftware?: boolean;
+    /** Whether the device's clock is not rounded, for benchmarks; default: it is. */
+    readonly exactClock?: boolean;
   } = {},
 ): Promise<GpuDevice> {
-  const found = await findAdapter(options.acceptSoftware ?? true);
+  const found = await findAdapter(options.acceptSoftware ?? true, options.exactClock);
   if (typeof found === 'string') throw gpuUnavailable(found);
   const { gpu, adapter, name } = found;
   const device = await adapter.requestDevice({

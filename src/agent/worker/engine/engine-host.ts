@@ -10,6 +10,7 @@ import type { Kernels } from '../../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../../kernels/wasm/load.ts';
 import { Arena, type Vector } from '../../memory/arena.ts';
 import { StageExchange } from '../../pipeline/stage-exchange.ts';
+import { PAGE_BYTES } from '../../memory/page-bytes.ts';
 import { PhaseClock } from '../../profile/phase-clock.ts';
 import { ArenaSite } from '../../sites/arena-site.ts';
 import { DeviceSite } from '../../sites/device-site.ts';
@@ -145,7 +146,11 @@ export class EngineHost {
         threads: Math.min(request.threads, MOST_KERNEL_THREADS),
         longest: length,
       });
-      const { site, gradient } = this.#openSite(this.#kernels.kernels, length);
+      const { site, gradient } = this.#openSite(
+        this.#kernels.kernels,
+        length,
+        request.ownPages === true,
+      );
       this.#engine = new ExchangeEngine({
         arena: this.#arena,
         kernels: this.#kernels.kernels,
@@ -263,6 +268,7 @@ export class EngineHost {
   #openSite(
     kernels: Kernels,
     length: number,
+    ownPages: boolean,
   ): { readonly site: GradientSite; readonly gradient: Vector | undefined } {
     const shared = { arena: this.#arena, kernels, clock: this.#clock };
     const onGpu = this.#gpuGradient();
@@ -270,7 +276,9 @@ export class EngineHost {
       const site = new DeviceSite({ ...shared, gradient: onGpu });
       return { site, gradient: undefined };
     }
-    const { offset } = this.#arena.allocateVector(length);
+    const offset = ownPages
+      ? pagesIn(this.#arena, 4 * length)
+      : this.#arena.allocateVector(length).offset;
     const gradient = { offset, length };
     return { site: new ArenaSite({ ...shared, gradient }), gradient };
   }
@@ -291,6 +299,13 @@ export class EngineHost {
     if (this.#engine === undefined) throw new Error('internal: engine not connected');
     return this.#engine;
   }
+}
+
+/** The offset of whole pages for these bytes, in which nothing else is allocated. */
+function pagesIn(arena: Arena, bytes: number): number {
+  const pages = Math.max(1, Math.ceil(bytes / PAGE_BYTES));
+  const { offset } = arena.allocate((pages + 1) * PAGE_BYTES);
+  return Math.ceil(offset / PAGE_BYTES) * PAGE_BYTES;
 }
 
 /** The notice about a peer that is not at its stated address. */

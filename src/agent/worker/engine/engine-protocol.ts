@@ -60,6 +60,8 @@ export interface EngineCalls {
       secret: Uint8Array;
       /** Time to wait for a message from a live rank. */
       timeoutMs: number;
+      /** Whether the gradient has pages of its own, which other memory can replace. */
+      ownPages?: boolean | undefined;
       /** Time to wait for the other ranks to connect; default: 30 s. */
       connectMs?: number | undefined;
       /** Time for which a rank may give no sign of life; default: 3 s. */

@@ -12,7 +12,7 @@ import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts
 export interface ProgramStepsOptions extends StepsOptions {
   readonly program: Program;
   readonly programTrainer: ProgramTrainer;
-  /** The engine's input vector. */
+  /** The engine's input vector, whose pages the program shares. */
   readonly gradient: Float32Array;
 }
 
@@ -43,17 +43,16 @@ export class ProgramSteps implements Steps {
 
   /** @throws GradwireError `PROGRAM_ENDED_EARLY`; the program's and the engine's errors */
   async take(iteration: number, compares: boolean): Promise<TakenStep | undefined> {
-    const { gradient, program, programTrainer, wantsWeights } = this.#options;
+    const { program, programTrainer, wantsWeights } = this.#options;
     const reply = await (compares
       ? this.#exchangeCompared(iteration)
       : this.#exchangeReady(iteration));
     if (reply === undefined) return undefined;
-    program.values.set(gradient);
     const { result, fences } = reply;
     const ends = result.stop || result.pause || fences.length > 0;
     const stepped = await program.average(ends || wantsWeights(iteration));
     programTrainer.rate = stepped.step.lr;
-    const { at, data, wall, apply } = stepped.step;
+    const { at, data = 0, wall, apply } = stepped.step;
     return {
       at,
       wall,
@@ -69,13 +68,10 @@ export class ProgramSteps implements Steps {
 
   /** Exchanges a gradient as it becomes ready; undefined if all programs have ended. */
   async #exchangeReady(iteration: number): Promise<Exchanged | undefined> {
-    const { engine, gradient, program } = this.#options;
+    const { engine, program } = this.#options;
     let exchange: Promise<Exchanged> | undefined;
-    let known = gradient.length;
     const advance = (from: number): void => {
       exchange ??= this.#exchange(iteration, true);
-      gradient.set(program.values.subarray(from, known), from);
-      known = from;
       engine.advance(iteration, from);
     };
     const goesOn = await program.gradient(advance);
@@ -89,7 +85,6 @@ export class ProgramSteps implements Steps {
     const { comparison, gradient, program } = this.#options;
     const goesOn = await program.gradient(() => undefined);
     if (!goesOn) return await this.#end(iteration);
-    gradient.set(program.values);
     await comparison.keep(gradient);
     return await this.#unlessEnded(await this.#exchange(iteration, false), true);
   }
@@ -144,7 +139,10 @@ export function stepResult({ step, values }: Stepped): TakenStep['step'] {
   return {
     loss: finite(values['loss']),
     metric: finite(values['accuracy']),
-    passes: { forward, backward },
+    passes: {
+      ...(forward === undefined ? {} : { forward }),
+      ...(backward === undefined ? {} : { backward }),
+    },
   };
 }
 
