@@ -41,6 +41,8 @@ export class Program {
   #held = false;
   /** Whether it ends by itself. */
   #ends = false;
+  /** Whether it was told to end by a signal. */
+  #isStopped = false;
   /** Whether it may end: it was told to go on after its end, or to stop. */
   #mayEnd = false;
 
@@ -49,7 +51,8 @@ export class Program {
     this.#process = child;
     child.exit.then(
       (exit) => {
-        if (this.#mayEnd && exit.code === 0) return;
+        if (this.#isStopped) this.#receive({ type: 'end' });
+        if (this.#isStopped || (this.#mayEnd && exit.code === 0)) return;
         const { observes, rank } = options;
         const isConnected = this.#link?.isConnected === true;
         this.#lose(endedEarly(exit, { rank, observes, isConnected }));
@@ -177,6 +180,13 @@ export class Program {
     if (!this.#held) return;
     this.#held = false;
     this.#link?.send({ type: 'go', stop: false });
+  }
+
+  /** Ends a program that is only observed, which takes no orders: its exit code says nothing then. */
+  stop(): void {
+    this.#mayEnd = true;
+    this.#isStopped = true;
+    this.#process.signal('SIGTERM');
   }
 
   /** Lets it end, and asks it to if it does not by itself. Resolves when it is gone. */

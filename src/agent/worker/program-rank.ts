@@ -88,6 +88,11 @@ export class ProgramRank {
     await observe({ ...more, rank, program, plan, iterations: spec.iterations });
   }
 
+  /** Ends a program that is only observed. */
+  stop(): void {
+    this.#program?.stop();
+  }
+
   /** Resolves when the program is gone. */
   async finish(): Promise<void> {
     await this.#program?.finish();

@@ -114,6 +114,7 @@ export class WorkerSession {
       case 'stop':
         if (this.#connected) this.#engine?.requestStop();
         else this.#stopEarly = true;
+        if (this.#program?.isObserved === true) this.#program.stop();
         return;
       case 'pause':
         if (this.#connected) this.#engine?.requestPause();
@@ -361,6 +362,7 @@ export class WorkerSession {
 
   async #observe(program: ProgramRank): Promise<void> {
     const { reports } = this.#options;
+    const stops = (): boolean => this.#stopEarly || this.#pauseEarly;
     await program.observe({
       ready: (report) => {
         reports.send(report);
@@ -369,8 +371,9 @@ export class WorkerSession {
         this.#records.push(record);
       },
       room: () => reports.room(),
-      stops: () => this.#stopEarly || this.#pauseEarly,
+      stops,
     });
+    if (stops()) program.stop();
     this.#records.flush();
     await program.finish();
     this.#finished();

@@ -125,6 +125,15 @@ test('a stop is asked for politely, after a whole step', async () => {
   expect(log.map(({ rank }) => rank).toSorted()).toEqual([0, 1]);
 });
 
+test('a program that is only observed is ended by a signal', async () => {
+  const command = exec('--observe', '--ranks', '2', ...program('1000000', 'observe'));
+  await command.record('iteration', ({ iteration }) => iteration >= 20);
+  command.child.kill('SIGINT');
+  expect((await command.finished).code).toBe(130);
+  expect(await command.record('done')).toMatchObject({ reason: 'stopped' });
+  await nothingIsLeft();
+});
+
 test('its output is the log of its rank', async () => {
   const command = joined(2, ...program('2'));
   succeeded(await command.finished);
