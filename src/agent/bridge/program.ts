@@ -193,7 +193,8 @@ export class Program {
   async finish(): Promise<void> {
     this.#mayEnd = true;
     this.#link?.send({ type: 'go', stop: !this.#ends });
-    await this.#endWithin(this.#options.patienceMs);
+    // One that ends by itself may save and evaluate for as long as it likes.
+    await this.#endWithin(this.#ends ? undefined : this.#options.patienceMs);
     this.#close();
   }
 
@@ -207,16 +208,18 @@ export class Program {
   }
 
   /** @throws GradwireError `PROGRAM_FAILED` if it fails at its end */
-  async #endWithin(patienceMs: number): Promise<void> {
+  async #endWithin(patienceMs: number | undefined): Promise<void> {
     const timers = new AbortController();
     const { signal } = timers;
     const patience = async (ms: number, then: NodeJS.Signals): Promise<void> => {
       await sleep(ms, undefined, { signal });
       this.#process.signal(then);
     };
-    patience(patienceMs, 'SIGTERM')
-      .then(() => patience(patienceMs, 'SIGKILL'))
-      .catch(awaitedElsewhere);
+    if (patienceMs !== undefined) {
+      patience(patienceMs, 'SIGTERM')
+        .then(() => patience(patienceMs, 'SIGKILL'))
+        .catch(awaitedElsewhere);
+    }
     try {
       await this.#process.exit;
     } finally {
