@@ -70,6 +70,18 @@ export class RunList {
     );
   }
 
+  /** Returns the number of the newest run; runs are counted as they are created. */
+  newest(): number {
+    return this.#database.guard(() => this.#statements.newestRun.get()!.number);
+  }
+
+  /** Returns ids of ended runs that were created after the run of this number. */
+  endedAfter(number: number): readonly string[] {
+    return this.#database.guard(() =>
+      this.#statements.endedRunsAfter.all(number).map(({ id }) => id),
+    );
+  }
+
   /**
    * The run id with the given prefix.
    * @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`

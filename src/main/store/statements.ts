@@ -61,6 +61,12 @@ export function prepareStatements(database: Database.Database) {
     unendedRuns: database.prepare<[], RunRow>(
       `SELECT ${RUN} FROM runs WHERE state IN ('starting', 'running') ORDER BY number`,
     ),
+    endedRunsAfter: database.prepare<[number], { id: string }>(
+      `SELECT id FROM runs WHERE number > ? AND state NOT IN ('starting', 'running')`,
+    ),
+    newestRun: database.prepare<[], { number: number }>(
+      'SELECT coalesce(max(number), 0) AS number FROM runs',
+    ),
     insertIteration: database.prepare<[number, number, number, number, string]>(`
       INSERT INTO iterations (run, iteration, rank, sequence, record)
       VALUES (?, ?, ?, ?, ?)`),

@@ -175,10 +175,10 @@ test('a run that a command launches shows up in the app', async () => {
     '--set',
     'world.ranks=2',
     '--set',
-    'iterations=20',
+    'iterations=1',
   ]);
   expect(code).toBe(0);
-  expect(await seen).toMatchObject({ state: 'completed', iterations: 20 });
+  expect(await seen).toMatchObject({ state: 'completed', iterations: 1 });
   await core.close();
 });
 
