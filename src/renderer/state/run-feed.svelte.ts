@@ -213,6 +213,8 @@ export class RunFeed {
     try {
       const detail = await this.#api.watch(this.run);
       this.#setDetail(detail);
+      // Of an earlier attempt: what is shown now is the run.
+      this.#error = undefined;
       const history = await this.#stored.history(detail, (...of) =>
         this.#wantWindow(...of),
       );
@@ -222,7 +224,6 @@ export class RunFeed {
       this.#history = history;
       this.#take(early);
       this.#touch();
-      this.#error = undefined;
       if (this.#readAgain) {
         this.#readAgain = false;
         this.#readMissed();
