@@ -113,8 +113,9 @@ export class PhaseMeans {
     ];
   }
 
+  /** Bytes an iteration; a dash for those that nobody has counted. */
   #per(sum: number): string {
-    return bytes(sum / this.#count);
+    return Number.isNaN(sum) ? '–' : bytes(sum / this.#count);
   }
 }
 

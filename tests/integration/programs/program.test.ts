@@ -91,6 +91,8 @@ test('a program that is observed communicates by itself', async () => {
   ]);
   const stored = JSON.parse(stdout) as { iterations: unknown[] };
   expect(stored.iterations).toContainEqual(iterations[0]);
+  const shown = await home.run(['runs', 'show', 'last']);
+  expect(shown.stdout).toMatch(/^wire bytes sent +–$/m);
   const lossless = iterations.filter(({ loss }) => loss === undefined);
   expect(lossless.map(({ iteration }) => iteration)).toEqual([3, 3]);
   const done = await command.record('done');
