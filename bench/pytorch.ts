@@ -202,7 +202,7 @@ function resultOf(text: string): Result {
   throw new Error(`no result in: ${text.slice(-2000)}`);
 }
 
-/** As torchrun starts them. */
+/** Runs the ranks as torchrun starts them. */
 async function runRanks(
   program: readonly string[],
   ranks: number,
@@ -219,7 +219,7 @@ async function runRanks(
   });
 }
 
-/** What a command prints; in a namespace of its own if the link is shaped. */
+/** Output of a command; in a namespace of its own if the link is shaped. */
 async function run(
   argv: readonly string[],
   link: string,

@@ -125,7 +125,7 @@ async function copyKernels(outDir: string): Promise<void> {
   }
 }
 
-/** What programs on a rank's machine find on their PYTHONPATH. */
+/** Copies what programs on a rank's machine find on their PYTHONPATH. */
 async function copyPython(): Promise<void> {
   const isSource = (file: string): boolean => !/__pycache__|egg-info/.test(file);
   await cp(path.join(root, 'python/gradwire/src'), path.join(dist, 'agent/python'), {

@@ -6,7 +6,7 @@ import { ensurePython, pythonFile } from './python-environment.ts';
 const root = path.join(import.meta.dirname, '..');
 const packageFolder = path.join(root, 'python/gradwire');
 const cache = path.join(root, '.venv/cache');
-/** What ruff checks; its settings are the package's. */
+/** Paths that ruff checks; its settings are the package's. */
 const checked = [
   packageFolder,
   path.join(root, 'examples/pytorch'),

@@ -37,6 +37,8 @@ export class Program {
   #waiting: PromiseWithResolvers<FromProgram> | undefined;
   #memory: SharedMemory | undefined;
   #lost: Error | undefined;
+  /** Ends the wait for a program that has closed its socket. */
+  readonly #closing = new AbortController();
   /** Whether it waits for `go`. */
   #held = false;
   /** Whether it ends by itself. */
@@ -229,6 +231,7 @@ export class Program {
   }
 
   #close(): void {
+    this.#closing.abort();
     this.#link?.close();
     this.#memory?.close();
     this.#memory = undefined;
@@ -261,7 +264,8 @@ export class Program {
   async #unlinked(error: unknown): Promise<void> {
     if (error !== undefined) this.#lose(error);
     else {
-      await sleep(EXIT_MS, undefined, { ref: false });
+      const { signal } = this.#closing;
+      await sleep(EXIT_MS, undefined, { signal }).catch(awaitedElsewhere);
       if (!this.#mayEnd) this.#lose(lostLink(this.#options.rank));
     }
   }

@@ -5,8 +5,11 @@ import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
-import { addConnectOptions } from '../session/connect-options.ts';
-import { launchRun, type LaunchFlags } from '../session/launch-run.ts';
+import {
+  addLaunchOptions,
+  launchRun,
+  type LaunchFlags,
+} from '../session/launch-run.ts';
 import { programEnvironment } from '../session/program-environment.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 
@@ -16,8 +19,6 @@ interface ExecOptions extends LaunchFlags {
   readonly method?: string;
   readonly observe?: true;
   readonly env: readonly string[];
-  readonly set: readonly string[];
-  readonly switch: readonly string[];
 }
 
 export function addExecCommand(program: Command): void {
@@ -40,26 +41,8 @@ export function addExecCommand(program: Command): void {
         'pass an environment variable; PATH and those of Python, CUDA and thread libraries are passed to ranks on this computer; repeatable',
       ).default([], ''),
     )
-    .addOption(
-      new RepeatableOption(
-        '--set <key=value>',
-        'set a key of the spec, for example exchange.ratio=0.01; repeatable',
-      ).default([], ''),
-    )
-    .addOption(
-      new RepeatableOption(
-        '--switch <iteration:key=value,…>',
-        'change the exchange during the run, for example 50:method=topk,ratio=0.01; repeatable',
-      ).default([], ''),
-    )
-    .option('--json', 'print every record as one line of JSON', false)
-    .option(
-      '--detach',
-      'print the run’s id and let the run continue in the background',
-      false,
-    )
     .action(exec);
-  addConnectOptions(command);
+  addLaunchOptions(command, 'exchange.ratio=0.01');
 }
 
 const DEFAULT_RANKS = '2';

@@ -1,14 +1,46 @@
 /** Launches a run and follows it to its end, as a command. */
+import type { Command } from 'commander';
 import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { RepeatableOption } from '../text/option-repetition.ts';
 import { SILENT } from '../text/run-printer.ts';
-import { connectOptions, type ConnectFlags } from './connect-options.ts';
+import {
+  addConnectOptions,
+  connectOptions,
+  type ConnectFlags,
+} from './connect-options.ts';
 import { followRun } from './follow-run.ts';
 import { withWorkspace, type Workspace } from './workspace.ts';
 
 export interface LaunchFlags extends ConnectFlags {
+  readonly set: readonly string[];
+  readonly switch: readonly string[];
   readonly json: boolean;
   readonly detach: boolean;
+}
+
+/** @param setting an example for `--set` */
+export function addLaunchOptions(command: Command, setting: string): void {
+  command
+    .addOption(
+      new RepeatableOption(
+        '--set <key=value>',
+        `change the spec, for example ${setting}; repeatable`,
+      ).default([], ''),
+    )
+    .addOption(
+      new RepeatableOption(
+        '--switch <iteration:key=value,…>',
+        'change the exchange during the run, for example 50:method=topk,ratio=0.01; repeatable',
+      ).default([], ''),
+    )
+    .option('--json', 'print every record as one line of JSON', false)
+    .option(
+      '--detach',
+      'print the run’s id and let the run continue in the background',
+      false,
+    );
+  addConnectOptions(command);
 }
 
 /**

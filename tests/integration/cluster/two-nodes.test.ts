@@ -269,7 +269,10 @@ describe('a run that goes on from a checkpoint', () => {
   const LENGTH = 60;
   const restarting = (more: Record<string, unknown> = {}): Record<string, unknown> =>
     spec({
-      ...{ onFailure: 'restart', checkpointEvery: 10, backend: 'wasm', ...more },
+      onFailure: 'restart',
+      checkpointEvery: 10,
+      backend: 'wasm',
+      ...more,
       exchange: { method: 'topk', ratio: 0.05 },
     });
   const result = (records: readonly RunRecord[]) =>

@@ -203,7 +203,10 @@ test('a run is found although its launcher writes nothing once it has begun', as
   const launcher = RunStore.open(database);
   const launched = parseExperimentSpec(spec);
   launcher.create({
-    ...{ id: 'r', spec: launched, switches: [], createdAt: 1 },
+    id: 'r',
+    spec: launched,
+    switches: [],
+    createdAt: 1,
     launcher: process.pid,
   });
   await asked.promise;
@@ -227,7 +230,10 @@ test('a run whose launcher ended before it began has failed', async () => {
   const ended = spawn(process.execPath, ['-e', '']);
   await once(ended, 'close');
   store.create({
-    ...{ id: 'r', spec: parseExperimentSpec(spec), switches: [], createdAt: 1 },
+    id: 'r',
+    spec: parseExperimentSpec(spec),
+    switches: [],
+    createdAt: 1,
     launcher: ended.pid,
   });
   expect(await lost).toMatchObject({ state: 'failed', error: { code: 'RUN_LOST' } });

@@ -17,7 +17,7 @@ const program = (...args: readonly string[]) => [
   ...args,
 ];
 const BRIDGE = /^gradwire-[0-9a-f]{16}$/;
-/** Where bridges are made. */
+/** The directory in which bridges are made. */
 const temporary = path.join(home.directory, 'tmp');
 mkdirSync(temporary);
 const exec = (...args: readonly string[]) =>

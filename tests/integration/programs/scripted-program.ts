@@ -85,7 +85,13 @@ bridge.send({ type: 'attach', tensors, device: 'scripted' });
 
 const LENGTH = ELEMENTS + 1;
 const step = {
-  ...{ at: Date.now(), wall: 8, data: 1, forward: 2, backward: 3, apply: 1, lr: 0.5 },
+  at: Date.now(),
+  wall: 8,
+  data: 1,
+  forward: 2,
+  backward: 3,
+  apply: 1,
+  lr: 0.5,
   ...(mode === 'observe' ? { wait: 0.5, overlapped: 0.25, bytes: 4 * LENGTH } : {}),
 };
 const weights = new Float32Array(LENGTH);

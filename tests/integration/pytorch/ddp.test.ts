@@ -15,7 +15,7 @@ afterAll(() => home[Symbol.asyncDispose]());
 const exec = (ranks: number, ...args: readonly string[]): RunningCommand =>
   home.start(['exec', '--json', '--ranks', String(ranks), ...args]);
 
-/** What the ranks have printed behind a word, by rank. */
+/** Texts that the ranks have printed behind a word, by rank. */
 async function printed(
   command: RunningCommand,
   word: string,

@@ -18,7 +18,7 @@ interface Said {
   readonly stderr: string;
 }
 
-/** What a command prints. @throws if it fails */
+/** Output of a command. @throws if it fails */
 function run(
   command: string,
   args: readonly string[],
@@ -31,7 +31,7 @@ function run(
   return { stdout, stderr };
 }
 
-/** What unittest says of the package's own tests. */
+/** Output of unittest of the package's own tests. */
 function ownTests(python: string): string {
   const places = ['-s', path.join(packageFolder, 'tests'), '-t', packageFolder];
   const args = ['-m', 'unittest', 'discover', ...places];
@@ -58,7 +58,7 @@ describe.skipIf(!hasPython)('the package gradwire', () => {
     const pip = (...args: readonly string[]): Said =>
       run(python, ['-m', 'pip', '--disable-pip-version-check', ...args]);
 
-    /** What Python prints, away from the checkout. */
+    /** Output of Python, away from the checkout. */
     const says = (
       code: string,
       variables: Readonly<Record<string, string>> = {},

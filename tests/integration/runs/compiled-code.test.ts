@@ -28,7 +28,7 @@ async function train(environment: Record<string, string>): Promise<string> {
   return done!.weights!;
 }
 
-/** What was kept, and which file each is. */
+/** Files that were kept, and which file each is. */
 function kept(what: 'kernels' | 'digits'): Record<string, number> {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
     (entry) => entry.isFile() && path.basename(entry.parentPath).startsWith(`${what}-`),

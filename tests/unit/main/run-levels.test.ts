@@ -149,7 +149,7 @@ const QUERIES: readonly Omit<BinsQuery, 'rank'>[] = [
   { from: 900, to: 5000, width: 4 },
 ];
 
-/** Of all, and of ranks at either end of those that are on time, or late. */
+/** Views of all ranks, and of those at either end of those that are on time, or late. */
 const WHOSE = effort({ quick: [undefined, 69], soak: [undefined, 0, 65, 69] });
 
 function requireEqual(records: readonly IterationRecord[], queries = QUERIES): void {
