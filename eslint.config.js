@@ -51,15 +51,18 @@ export default tseslint.config(
         'error',
         {
           selector: `MemberExpression[object.name='Math'][property.name=/^(${ownBits})$/]`,
-          message: 'Its last bits differ between machines: shared/portable-math.ts.',
+          message:
+            'Its last bits differ between machines: shared/numbers/portable-math.ts.',
         },
         {
           selector: "BinaryExpression[operator='**']:not([left.value=2])",
-          message: 'Its last bits differ between machines: shared/portable-math.ts.',
+          message:
+            'Its last bits differ between machines: shared/numbers/portable-math.ts.',
         },
         {
           selector: "AssignmentExpression[operator='**=']",
-          message: 'Its last bits differ between machines: shared/portable-math.ts.',
+          message:
+            'Its last bits differ between machines: shared/numbers/portable-math.ts.',
         },
       ],
     },

@@ -9,7 +9,7 @@
 import { openBackend } from '../src/agent/codec/backend.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
-import { GradwireError } from '../src/shared/errors.ts';
+import { GradwireError } from '../src/shared/errors/errors.ts';
 import type { BenchCase } from './compress/cases.ts';
 import {
   timeEncode,

@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolvePlan } from '../src/agent/plan/resolve-plan.ts';
-import { rankResources } from '../src/agent/supervisor/rank-resources.ts';
+import { rankResources } from '../src/agent/supervisor/ranks/rank-resources.ts';
 import { parseReport } from '../src/agent/world/line-message.ts';
 import {
   RankProcess,
@@ -20,11 +20,11 @@ import {
 import { milliseconds } from '../src/cli/text/quantities.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
-import { GradwireError, inputError } from '../src/shared/errors.ts';
+import { GradwireError, inputError } from '../src/shared/errors/errors.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../src/shared/experiment-spec.ts';
+} from '../src/shared/spec/experiment-spec.ts';
 import type { RankAddress } from '../src/shared/protocol/supervisor.ts';
 import {
   fromWorkerSchema,

@@ -19,7 +19,7 @@ import { CounterRandom } from '../src/agent/kernels/random.ts';
 import { runsOf } from '../src/agent/kernels/quantization.ts';
 import { timeOnDevice } from './gpu/device-time.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
-import { inputError } from '../src/shared/errors.ts';
+import { inputError } from '../src/shared/errors/errors.ts';
 import { parseLength } from './vector-length.ts';
 import './parent.ts';
 

@@ -12,7 +12,7 @@ import { milliseconds } from '../src/cli/text/quantities.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
 import { collectivesFor, findCollective } from '../src/agent/collectives/registry.ts';
 import { BETWEEN_NODES, LOOPBACK } from '../src/shared/cost-model/network-cost.ts';
-import { inputError } from '../src/shared/errors.ts';
+import { inputError } from '../src/shared/errors/errors.ts';
 import { BenchWorld } from './collectives/bench-world.ts';
 import { contest, type Outcome, type VectorShape } from './collectives/contest.ts';
 import { LINK_NAMES, Links, type LinkName } from './collectives/links.ts';

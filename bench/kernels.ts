@@ -9,14 +9,14 @@
  * sample misleads on bell-shaped data, threads that wait for each other. Calls on one
  * thread and on several take turns, so that both see the same machine.
  */
-import { BucketCompressor } from '../src/agent/compression/bucket-compressor.ts';
-import { findMethod, validateParameters } from '../src/agent/compression/registry.ts';
+import { BucketCompressor } from '../src/agent/methods/bucket-compressor.ts';
+import { findMethod, validateParameters } from '../src/agent/methods/registry.ts';
 import { Arena, type Region, type Vector } from '../src/agent/memory/arena.ts';
 import type { Kernels } from '../src/agent/kernels/kernels.ts';
 import { CounterRandom } from '../src/agent/kernels/random.ts';
 import { startWasmKernels } from '../src/agent/kernels/wasm/load.ts';
 import { ArenaWork } from '../src/agent/work/arena/arena-work.ts';
-import type { JsonObject } from '../src/shared/json.ts';
+import type { JsonObject } from '../src/shared/checks/json.ts';
 
 const n = Number(process.argv[2] ?? 25_000_000);
 const threads = Number(process.argv[3] ?? 2);

@@ -18,7 +18,7 @@ import { RankWorld } from '../src/agent/world/rank-world.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
 import type { LinkTiming } from '../src/shared/cost-model/link-timing.ts';
-import { formatBitRate, formatDuration } from '../src/shared/units.ts';
+import { formatBitRate, formatDuration } from '../src/shared/words/units.ts';
 import { RankNamespaces } from '../tests/harness/namespaces.ts';
 import { median, quantile } from './quantiles.ts';
 import './parent.ts';

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspectSpec, specMemory } from '../src/agent/engine.ts';
-import { parseExperimentSpec } from '../src/shared/experiment-spec.ts';
-import { formatBytes } from '../src/shared/units.ts';
+import { parseExperimentSpec } from '../src/shared/spec/experiment-spec.ts';
+import { formatBytes } from '../src/shared/words/units.ts';
 import './parent.ts';
 
 const COMMAND = path.join(import.meta.dirname, '../bin/gradwire.js');

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { hasPython, pythonFile } from '../scripts/python-environment.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
-import { failure, inputError } from '../src/shared/errors.ts';
+import { failure, inputError } from '../src/shared/errors/errors.ts';
 import './parent.ts';
 import { median } from './quantiles.ts';
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
-import { inputError } from '../src/shared/errors.ts';
+import { inputError } from '../src/shared/errors/errors.ts';
 import './parent.ts';
 import { askPython, torchMissing } from './peers/python.ts';
 import { median } from './quantiles.ts';

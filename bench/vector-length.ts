@@ -1,5 +1,5 @@
 /** Numbers of elements as they are typed: 1000000, 10K, 25M. */
-import { inputError } from '../src/shared/errors.ts';
+import { inputError } from '../src/shared/errors/errors.ts';
 
 /** @throws GradwireError `BENCH_OPTION_INVALID` */
 export function parseLength(text: string): number {

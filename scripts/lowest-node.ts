@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { LOWEST_NODE } from '../src/shared/lowest-node.ts';
+import { LOWEST_NODE } from '../src/shared/machines/lowest-node.ts';
 
 const PACKAGES: Partial<Record<NodeJS.Platform, string>> = {
   darwin: 'node-bin-darwin',

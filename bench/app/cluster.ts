@@ -12,7 +12,7 @@ import type { RemoteNode } from '../../src/main/cluster/remote-node.ts';
 import { openHome, resolveHome, type Home } from '../../src/main/home/home.ts';
 import { RunCoordinator } from '../../src/main/runs/coordinator.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
-import { LOCAL_NODE, type NodeEntry } from '../../src/shared/node-entry.ts';
+import { LOCAL_NODE, type NodeEntry } from '../../src/shared/machines/node-entry.ts';
 import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { childrenOf, until, type ProcessEntry } from '../../tests/harness/processes.ts';

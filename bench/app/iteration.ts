@@ -4,7 +4,11 @@
  * sum leaves open, and what a worker weighs.
  */
 import { readFileSync } from 'node:fs';
-import { sumPhases, type Phase, type PhaseTimes } from '../../src/shared/phases.ts';
+import {
+  sumPhases,
+  type Phase,
+  type PhaseTimes,
+} from '../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { ofType } from '../../tests/harness/records.ts';

@@ -11,7 +11,7 @@ import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
 import { connectMesh } from '../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../src/agent/transport/tcp-listener.ts';
-import type { Phase } from '../../src/shared/phases.ts';
+import type { Phase } from '../../src/shared/records/phases.ts';
 import type { Measurement } from '../report.ts';
 
 const RANKS = 4;

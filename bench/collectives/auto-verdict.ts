@@ -4,7 +4,7 @@
  * that leave entries out do not compete.
  */
 import { findCollective, isNamedOnly } from '../../src/agent/collectives/registry.ts';
-import { formatDuration } from '../../src/shared/units.ts';
+import { formatDuration } from '../../src/shared/words/units.ts';
 import { textTable } from '../../src/cli/text/text-table.ts';
 import { median } from '../quantiles.ts';
 import { formatSize, type CollectiveLine } from './outcome-lines.ts';

@@ -4,7 +4,7 @@
  */
 import { collectivesFor } from '../../src/agent/collectives/registry.ts';
 import { textTable } from '../../src/cli/text/text-table.ts';
-import { formatDuration } from '../../src/shared/units.ts';
+import { formatDuration } from '../../src/shared/words/units.ts';
 import { median } from '../quantiles.ts';
 import { BenchWorld } from './bench-world.ts';
 import { Links, type LinkName } from './links.ts';

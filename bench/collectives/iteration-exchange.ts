@@ -5,8 +5,8 @@
  */
 import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
 import { textTable } from '../../src/cli/text/text-table.ts';
-import { PHASES, type Phase } from '../../src/shared/phases.ts';
-import { formatBytes, formatDuration } from '../../src/shared/units.ts';
+import { PHASES, type Phase } from '../../src/shared/records/phases.ts';
+import { formatBytes, formatDuration } from '../../src/shared/words/units.ts';
 import {
   recordGradients,
   type RecordedGradients,

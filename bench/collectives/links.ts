@@ -3,8 +3,8 @@
  * to the speed of a cluster's, or links of that speed that the transport emulates.
  */
 import { readFileSync } from 'node:fs';
-import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
-import { inputError } from '../../src/shared/errors.ts';
+import type { EmulatedNetwork } from '../../src/shared/machines/emulated-network.ts';
+import { inputError } from '../../src/shared/errors/errors.ts';
 import { namespacesMissing, RankNamespaces } from '../../tests/harness/namespaces.ts';
 
 /** Bits per second of each rank's link, in each direction. */

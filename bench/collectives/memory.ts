@@ -5,7 +5,7 @@
 import type { CollectiveDefinition } from '../../src/agent/collectives/collective.ts';
 import { collectives, collectivesFor } from '../../src/agent/collectives/registry.ts';
 import { textTable } from '../../src/cli/text/text-table.ts';
-import { formatBytes } from '../../src/shared/units.ts';
+import { formatBytes } from '../../src/shared/words/units.ts';
 import { Links } from './links.ts';
 import { BenchWorld } from './bench-world.ts';
 import type { Session } from './stage.ts';

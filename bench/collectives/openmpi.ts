@@ -11,7 +11,7 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { failure } from '../../src/shared/errors.ts';
+import { failure } from '../../src/shared/errors/errors.ts';
 import { DENSE_TASK, type Peer, type PeerPlace, type PeerTask } from './peer-world.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 /** What was asked for on the command line, checked. */
 import { parseArgs } from 'node:util';
-import { inputError } from '../../src/shared/errors.ts';
+import { inputError } from '../../src/shared/errors/errors.ts';
 import { LINK_NAMES, type LinkName } from './links.ts';
 import { TRANSPORT_CHOICES, type TransportChoice } from './rank-transport.ts';
 

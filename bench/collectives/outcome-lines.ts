@@ -6,7 +6,7 @@
  */
 import { findCollective } from '../../src/agent/collectives/registry.ts';
 import { textTable } from '../../src/cli/text/text-table.ts';
-import { formatBytes, formatDuration } from '../../src/shared/units.ts';
+import { formatBytes, formatDuration } from '../../src/shared/words/units.ts';
 import { median, quantile } from '../quantiles.ts';
 import type { NetworkCost } from '../../src/shared/cost-model/network-cost.ts';
 import type { Outcome, Stage } from './contest.ts';

@@ -10,7 +10,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { failure } from '../../src/shared/errors.ts';
+import { failure } from '../../src/shared/errors/errors.ts';
 import type { VectorShape } from './contest.ts';
 import type { Links } from './links.ts';
 

@@ -1,7 +1,7 @@
 /** Orders and reports between `BenchWorld` and its rank processes. */
-import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
-import type { ExchangePlan } from '../../src/shared/exchange-plan.ts';
-import type { Phase } from '../../src/shared/phases.ts';
+import type { EmulatedNetwork } from '../../src/shared/machines/emulated-network.ts';
+import type { ExchangePlan } from '../../src/shared/plan/exchange-plan.ts';
+import type { Phase } from '../../src/shared/records/phases.ts';
 import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
 import type { FlatTensor } from '../../src/agent/plan/buckets.ts';
 import type { RankTimings } from '../../src/agent/probe/probe-order.ts';

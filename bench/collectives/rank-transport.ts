@@ -9,7 +9,7 @@ import type {
   Transport,
   TransportObserver,
 } from '../../src/agent/transport/transport.ts';
-import type { EmulatedNetwork } from '../../src/shared/emulated-network.ts';
+import type { EmulatedNetwork } from '../../src/shared/machines/emulated-network.ts';
 import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
 
 export const TRANSPORT_CHOICES = ['auto', ...TRANSPORT_KINDS] as const;

@@ -23,7 +23,7 @@ import { timeKernels } from '../../src/agent/probe/kernel-timing.ts';
 import { timeLinks } from '../../src/agent/probe/link-timing.ts';
 import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
 import type { Transport } from '../../src/agent/transport/transport.ts';
-import { failure } from '../../src/shared/errors.ts';
+import { failure } from '../../src/shared/errors/errors.ts';
 import { setsInTurn, sparseData, valueAt, type SparseData } from './data-set.ts';
 import type {
   Cell,

@@ -2,8 +2,8 @@
  * What is measured: the methods with parameters as the papers use them, and whatever else
  * the registry has with its defaults.
  */
-import { methods } from '../../src/agent/compression/registry.ts';
-import type { JsonObject } from '../../src/shared/json.ts';
+import { methods } from '../../src/agent/methods/registry.ts';
+import type { JsonObject } from '../../src/shared/checks/json.ts';
 
 export interface BenchCase {
   /** Of its row; the same in every run. */

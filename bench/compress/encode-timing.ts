@@ -6,14 +6,11 @@
  * and what decoding its first payload gives back.
  */
 import type { Payload } from '../../src/agent/memory/payload.ts';
-import type { GradientBucket } from '../../src/agent/compression/bucket-compressor.ts';
-import {
-  findMethod,
-  validateParameters,
-} from '../../src/agent/compression/registry.ts';
+import type { GradientBucket } from '../../src/agent/methods/bucket-compressor.ts';
+import { findMethod, validateParameters } from '../../src/agent/methods/registry.ts';
 import type { Vector } from '../../src/agent/memory/arena.ts';
 import type { Backend } from '../../src/agent/codec/backend.ts';
-import type { JsonObject } from '../../src/shared/json.ts';
+import type { JsonObject } from '../../src/shared/checks/json.ts';
 import { median } from '../quantiles.ts';
 import type { BenchCase } from './cases.ts';
 

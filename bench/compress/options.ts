@@ -1,7 +1,7 @@
 /** What was asked for on the command line, checked. */
 import { parseArgs } from 'node:util';
 import { BACKENDS, type BackendName } from '../../src/agent/codec/backend.ts';
-import { inputError } from '../../src/shared/errors.ts';
+import { inputError } from '../../src/shared/errors/errors.ts';
 import { parseLength } from '../vector-length.ts';
 import { CASES, type BenchCase } from './cases.ts';
 import { VECTORS, type VectorName } from './vectors.ts';

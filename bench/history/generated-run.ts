@@ -4,7 +4,7 @@
  * others.
  */
 import type { RunStore } from '../../src/main/store/run-store.ts';
-import { zeroPhases } from '../../src/shared/phases.ts';
+import { zeroPhases } from '../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../src/shared/records/record-kinds.ts';

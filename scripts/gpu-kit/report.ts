@@ -1,5 +1,5 @@
 /** What the GPU kit measured, as a section of docs/benchmarks.md; cut steps leave gaps. */
-import { phasesOf } from '../../src/shared/phases.ts';
+import { phasesOf } from '../../src/shared/records/phases.ts';
 import type {
   Bits,
   DeviceSeen,

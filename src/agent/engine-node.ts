@@ -2,8 +2,8 @@
  * Refuses a Node that does not run the engine. It is evaluated before everything else, and
  * must stay without imports of what an older Node lacks.
  */
-import { inputError } from '../shared/errors.ts';
-import { isNodeAccepted, LOWEST_NODE } from '../shared/lowest-node.ts';
+import { inputError } from '../shared/errors/errors.ts';
+import { isNodeAccepted, LOWEST_NODE } from '../shared/machines/lowest-node.ts';
 
 if (!isNodeAccepted(process.versions.node)) {
   throw inputError(

@@ -11,8 +11,8 @@ export {
   methods as compressors,
   registerMethod,
   validateParameters,
-} from './compression/registry.ts';
-export { refuseIdle } from './compression/idle-parameters.ts';
+} from './methods/registry.ts';
+export { refuseIdle } from './methods/idle-parameters.ts';
 export type { Combined, Payload } from './memory/payload.ts';
 export {
   carriageOf,
@@ -28,7 +28,7 @@ export {
   type KeptState,
   type MethodDefinition,
   type TensorSlice,
-} from './compression/method.ts';
+} from './methods/method.ts';
 export { ArenaWork } from './work/arena/arena-work.ts';
 export type {
   Entries,
@@ -108,4 +108,4 @@ export {
   type RankState,
   type StateFile,
 } from './codec/state-file.ts';
-export { GradwireError, formatError } from '../shared/errors.ts';
+export { GradwireError, formatError } from '../shared/errors/errors.ts';

@@ -5,7 +5,7 @@
  */
 import type { Stats } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
-import { inputError, type GradwireError } from '../shared/errors.ts';
+import { inputError, type GradwireError } from '../shared/errors/errors.ts';
 import { makeDirectory } from './make-directory.ts';
 
 const OTHERS = 0o077;

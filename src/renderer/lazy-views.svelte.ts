@@ -3,7 +3,7 @@
  * charts and forms. The view that the address names is loaded while the line to the host
  * comes up, the others when the page is idle, terminals with the first of them.
  */
-import { failure, type ErrorData } from '../shared/errors.ts';
+import { failure, type ErrorData } from '../shared/errors/errors.ts';
 import type { Route } from './state/route.ts';
 
 /** A page that draws all the time is never idle. */

@@ -6,15 +6,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compressUploaded } from '../../src/agent/codec/uploaded.ts';
 import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
-import type { TensorSlice } from '../../src/agent/compression/method.ts';
-import { openInArena } from '../unit/compression/open-in-arena.ts';
+import type { TensorSlice } from '../../src/agent/methods/method.ts';
+import { openInArena } from '../unit/methods/open-in-arena.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
-import type { JsonObject } from '../../src/shared/json.ts';
+import type { JsonObject } from '../../src/shared/checks/json.ts';
 import { effort } from '../harness/effort.ts';
-import {
-  SimulatedWorld,
-  type WorldOptions,
-} from '../unit/compression/simulated-world.ts';
+import { SimulatedWorld, type WorldOptions } from '../unit/methods/simulated-world.ts';
 import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
 import { expectSameBits, openWay, WAYS } from './device-pair.ts';
 import { hasVulkan } from './vulkan.ts';

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
-import type { JsonObject } from '../../src/shared/json.ts';
+import type { JsonObject } from '../../src/shared/checks/json.ts';
 import { effort } from '../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
-import { HARD_SELECTIONS } from '../unit/compression/hard-selections.ts';
+import { HARD_SELECTIONS } from '../unit/methods/hard-selections.ts';
 import { openWay, WAYS } from './device-pair.ts';
 import { combine, compareRanks, expectSamePayload, Rank } from './device-rank.ts';
 import { hasVulkan } from './vulkan.ts';

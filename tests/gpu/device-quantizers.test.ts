@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
-import type { JsonObject } from '../../src/shared/json.ts';
+import type { JsonObject } from '../../src/shared/checks/json.ts';
 import { effort } from '../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from '../unit/kernels/adversarial-inputs.ts';
 import { openWay, WAYS } from './device-pair.ts';

@@ -6,14 +6,11 @@ import { expect } from 'vitest';
 import { compressUploaded } from '../../src/agent/codec/uploaded.ts';
 import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import type { Combined, Payload } from '../../src/agent/memory/payload.ts';
-import type { GradientBucket } from '../../src/agent/compression/bucket-compressor.ts';
-import {
-  findMethod,
-  validateParameters,
-} from '../../src/agent/compression/registry.ts';
+import type { GradientBucket } from '../../src/agent/methods/bucket-compressor.ts';
+import { findMethod, validateParameters } from '../../src/agent/methods/registry.ts';
 import type { Vector } from '../../src/agent/memory/arena.ts';
-import type { JsonObject } from '../../src/shared/json.ts';
-import { openInArena } from '../unit/compression/open-in-arena.ts';
+import type { JsonObject } from '../../src/shared/checks/json.ts';
+import { openInArena } from '../unit/methods/open-in-arena.ts';
 import { backends, type Backend } from '../unit/kernels/backends.ts';
 import { expectSameBits } from './device-pair.ts';
 

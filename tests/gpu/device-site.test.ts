@@ -5,11 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Communicate } from '../../src/agent/compression/method.ts';
-import {
-  findMethod,
-  validateParameters,
-} from '../../src/agent/compression/registry.ts';
+import type { Communicate } from '../../src/agent/methods/method.ts';
+import { findMethod, validateParameters } from '../../src/agent/methods/registry.ts';
 import { ArenaSite } from '../../src/agent/sites/arena-site.ts';
 import { DeviceSite } from '../../src/agent/sites/device-site.ts';
 import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
@@ -28,9 +25,9 @@ import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
 import { connectMesh } from '../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../src/agent/transport/tcp-listener.ts';
 import type { Transport } from '../../src/agent/transport/transport.ts';
-import type { PlanSwitch } from '../../src/shared/exchange-plan.ts';
+import type { PlanSwitch } from '../../src/shared/plan/exchange-plan.ts';
 import { bellShaped } from '../unit/kernels/adversarial-inputs.ts';
-import { openInArena } from '../unit/compression/open-in-arena.ts';
+import { openInArena } from '../unit/methods/open-in-arena.ts';
 import { backends } from '../unit/kernels/backends.ts';
 import { expectSameBits } from './device-pair.ts';
 import { DeviceTraffic } from './device-traffic.ts';

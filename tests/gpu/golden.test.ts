@@ -5,18 +5,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compressUploaded } from '../../src/agent/codec/uploaded.ts';
-import { registerMethod } from '../../src/agent/compression/registry.ts';
+import { registerMethod } from '../../src/agent/methods/registry.ts';
 import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
-import {
-  GOLDEN,
-  gradientsOf,
-  HALVES,
-  LENGTH,
-} from '../unit/compression/golden-methods.ts';
+import { GOLDEN, gradientsOf, HALVES, LENGTH } from '../unit/methods/golden-methods.ts';
 import { striding } from '../integration/extending/striding.ts';
-import { openInArena } from '../unit/compression/open-in-arena.ts';
-import { SimulatedWorld } from '../unit/compression/simulated-world.ts';
+import { openInArena } from '../unit/methods/open-in-arena.ts';
+import { SimulatedWorld } from '../unit/methods/simulated-world.ts';
 import { expectSameBits, openWay } from './device-pair.ts';
 import { hasVulkan } from './vulkan.ts';
 

@@ -15,7 +15,7 @@ import { EngineClient } from '../../src/agent/worker/engine/engine-client.ts';
 import { gpuLink } from '../../src/agent/worker/engine/engine-link.ts';
 import { stepsOf } from '../../src/agent/worker/steps/open-steps.ts';
 import { TrainingLoop } from '../../src/agent/worker/training-loop.ts';
-import { parseExperimentSpec } from '../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../src/shared/spec/experiment-spec.ts';
 import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { expectSameBits } from './device-pair.ts';
 import { DeviceTraffic } from './device-traffic.ts';

@@ -3,7 +3,7 @@
  * the same run by way of the host.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sumPhases } from '../../src/shared/phases.ts';
+import { sumPhases } from '../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { effort } from '../harness/effort.ts';

@@ -3,13 +3,10 @@
  * host, the same payload as on the CPU.
  */
 import { describe, expect, test } from 'vitest';
-import { BucketCompressor } from '../../src/agent/compression/bucket-compressor.ts';
+import { BucketCompressor } from '../../src/agent/methods/bucket-compressor.ts';
 import { ArenaWork } from '../../src/agent/work/arena/arena-work.ts';
 import { GpuWork } from '../../src/agent/work/webgpu/gpu-work.ts';
-import {
-  findMethod,
-  validateParameters,
-} from '../../src/agent/compression/registry.ts';
+import { findMethod, validateParameters } from '../../src/agent/methods/registry.ts';
 import { shareGpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
 import { openJaxRuntime } from '../../src/agent/training/runtime/jax-runtime.ts';
 import { backends } from '../unit/kernels/backends.ts';

@@ -1,5 +1,5 @@
 /** How a function refuses its input, for tests that need no process to see it. */
-import { formatError, toErrorData } from '../../src/shared/errors.ts';
+import { formatError, toErrorData } from '../../src/shared/errors/errors.ts';
 
 /** What the command would print behind its name, and whether it would exit with 2. */
 export function refusalOf(work: () => unknown): { text: string; input: boolean } {

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { shellQuoted } from '../../src/shared/shell-word.ts';
+import { shellQuoted } from '../../src/shared/words/shell-word.ts';
 
 /** A command for bash that goes before another one, which then has that home. */
 export function inUserHome(directory: string): string {

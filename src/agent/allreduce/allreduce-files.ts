@@ -5,17 +5,20 @@
  */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import {
   emulatedNetworkSchema,
   type EmulatedNetwork,
-} from '../../shared/emulated-network.ts';
-import { inputError } from '../../shared/errors.ts';
-import type { PayloadKind } from '../../shared/catalogue.ts';
+} from '../../shared/machines/emulated-network.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { PayloadKind } from '../../shared/catalogue/catalogue.ts';
 import { MOST_RANKS } from '../../shared/protocol/requests.ts';
-import { quantizationSchema, type Quantization } from '../../shared/quantization.ts';
+import {
+  quantizationSchema,
+  type Quantization,
+} from '../../shared/plan/quantization.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { placedSeconds } from '../collectives/node-links.ts';

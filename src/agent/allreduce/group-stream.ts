@@ -8,10 +8,10 @@
  * memory or the stream's own, valid until the stream's next call.
  */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
-import { inputError } from '../../shared/errors.ts';
-import { quantizationSchema } from '../../shared/quantization.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { quantizationSchema } from '../../shared/plan/quantization.ts';
 import { allgather } from '../collectives/allgather.ts';
 import { barrier } from '../collectives/barrier.ts';
 import { broadcast } from '../collectives/broadcast.ts';

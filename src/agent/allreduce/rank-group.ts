@@ -9,7 +9,7 @@
  *     await stream.barrier();
  */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { hostSchema, rankAddressSchema } from '../../shared/protocol/rank-address.ts';
 import { secretSchema } from '../../shared/protocol/requests.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';

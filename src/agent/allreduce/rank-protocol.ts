@@ -1,9 +1,9 @@
 /** Orders and reports between `allreduceFiles` and its rank processes, which both check them. */
 import { z } from 'zod';
-import { emulatedNetworkSchema } from '../../shared/emulated-network.ts';
+import { emulatedNetworkSchema } from '../../shared/machines/emulated-network.ts';
 import { rankAddressSchema } from '../../shared/protocol/rank-address.ts';
 import { placesSchema, secretSchema } from '../../shared/protocol/requests.ts';
-import { quantizationSchema } from '../../shared/quantization.ts';
+import { quantizationSchema } from '../../shared/plan/quantization.ts';
 import { REDUCE_OPERATIONS } from '../kernels/reduction.ts';
 import { VALUE_TYPES } from '../memory/value-type.ts';
 import { TRANSPORT_KINDS } from '../transport/transport-choice.ts';

@@ -7,7 +7,7 @@ import { TransportCommunicator } from '../collectives/communicator.ts';
 import { findCollective } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
 import { sparseStreams, type Combined, type Payload } from '../memory/payload.ts';
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import { Arena, type Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { Kernels } from '../kernels/kernels.ts';

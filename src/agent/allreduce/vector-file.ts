@@ -5,8 +5,8 @@
 import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
-import { inputError } from '../../shared/errors.ts';
-import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 

@@ -2,11 +2,8 @@
  * Decodes one rank's payloads that only their method can read, into the gradient that they
  * represent.
  */
-import {
-  BucketCompressor,
-  type GradientBucket,
-} from '../compression/bucket-compressor.ts';
-import { sentBy } from '../compression/payload-check.ts';
+import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
+import { sentBy } from '../methods/payload-check.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { combinedAlone } from '../memory/payload.ts';

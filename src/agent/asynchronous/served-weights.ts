@@ -10,7 +10,7 @@ import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Payload } from '../memory/payload.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { Reply } from './orders.ts';
 import { PeerLine, type LineOptions } from './peer-line.ts';
 import { ServerClient, type PullRequest, type PushEnd } from './server-client.ts';

@@ -7,7 +7,7 @@ import type { ElementRange } from '../collectives/partition.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Payload } from '../memory/payload.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import { shareOf, type BucketShare } from './bucket-share.ts';
 import {
   decodeReply,

@@ -11,8 +11,8 @@ import type { ElementRange } from '../collectives/partition.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import { shareOf, type BucketShare } from './bucket-share.ts';
 import {
   decodeOrder,

@@ -28,7 +28,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import manifest from '../../../package.json' with { type: 'json' };
 import { makePrivate } from '../../disk/private-directory.ts';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 
 const START_DEADLINE_MS = 60_000;

@@ -1,7 +1,7 @@
 /** The notices of `auto`: what it chose, why, and why it changed its choice. */
 import type { Correction } from '../../shared/cost-model/network-correction.ts';
 import type { Notice } from '../../shared/records/notice.ts';
-import { formatCount, formatDuration } from '../../shared/units.ts';
+import { formatCount, formatDuration } from '../../shared/words/units.ts';
 import type { ExchangeShape } from '../collectives/collective.ts';
 import type { Prediction } from '../collectives/prediction.ts';
 import type { BucketCarrier, CarrierChange } from './collective-choice.ts';

@@ -4,9 +4,9 @@
  * ranks must choose the same, so the choice depends only on the plan and on agreed observations,
  * never on one rank's own.
  */
-import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { PayloadKind } from '../../shared/catalogue/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type {
   CollectiveDefinition,
   CollectiveSettings,
@@ -14,7 +14,7 @@ import type {
 } from '../collectives/collective.ts';
 import { predictAll, predictSums, type Prediction } from '../collectives/prediction.ts';
 import { chooseCollective, findCollective } from '../collectives/registry.ts';
-import { carriageOf, type ExpectedMessage } from '../compression/method.ts';
+import { carriageOf, type ExpectedMessage } from '../methods/method.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import { shapeOf } from './reduction-shapes.ts';
 import { planOf } from '../plan/tensor-policy.ts';

@@ -17,7 +17,7 @@ import {
   UNCORRECTED,
 } from '../../shared/cost-model/network-correction.ts';
 import type { Notice } from '../../shared/records/notice.ts';
-import { median } from '../../shared/statistics/quantile.ts';
+import { median } from '../../shared/numbers/quantile.ts';
 import {
   advisedNotice,
   chosenNotice,

@@ -11,13 +11,13 @@ import {
   describePlan,
   heedsTimes,
   type ExchangePlan,
-} from '../../shared/exchange-plan.ts';
-import { octave } from '../../shared/portable-math.ts';
+} from '../../shared/plan/exchange-plan.ts';
+import { octave } from '../../shared/numbers/portable-math.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { predict, predictBroadcast, predictGather } from '../collectives/prediction.ts';
 import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { CommunicationRequest } from '../compression/method.ts';
+import type { CommunicationRequest } from '../methods/method.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import { compresses } from '../plan/tensor-policy.ts';

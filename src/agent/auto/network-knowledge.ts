@@ -7,7 +7,7 @@ import {
   UNCORRECTED,
   type Correction,
 } from '../../shared/cost-model/network-correction.ts';
-import { formatBitRate, formatDuration } from '../../shared/units.ts';
+import { formatBitRate, formatDuration } from '../../shared/words/units.ts';
 import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
 
 /** Plain data. */

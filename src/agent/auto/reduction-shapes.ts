@@ -4,7 +4,7 @@
  */
 import { unionOf } from '../collectives/fill-in.ts';
 import type { ExchangeShape } from '../collectives/collective.ts';
-import type { ExpectedMessage } from '../compression/method.ts';
+import type { ExpectedMessage } from '../methods/method.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { Sums } from './exchange-observation.ts';
 

@@ -3,7 +3,7 @@
  * bytes. The program's are checked here: it is the user's own code in another language.
  */
 import { z } from 'zod';
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import { FrameDecoder, frameOf } from '../../shared/protocol/frame.ts';
 

@@ -1,5 +1,5 @@
 /** Errors of programs, as the user reads them. */
-import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import type { ProgramExit } from './program-process.ts';
 
 /** The status with which a shell says that there is no such program, or that it may not run it. */

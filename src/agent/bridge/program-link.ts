@@ -7,7 +7,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { failure, toErrorData } from '../../shared/errors.ts';
+import { failure, toErrorData } from '../../shared/errors/errors.ts';
 import {
   BRIDGE_VERSION,
   encodeMessage,

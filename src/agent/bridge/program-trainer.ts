@@ -1,5 +1,5 @@
 /** A program as the training loop's trainer: its tensors, and its weights while it is held. */
-import { ACCURACY } from '../../shared/metric.ts';
+import { ACCURACY } from '../../shared/records/metric.ts';
 import type { EvaluationSums, ParameterTensor, Trainer } from '../training/trainer.ts';
 import type { Attach } from './messages.ts';
 import type { Program } from './program.ts';

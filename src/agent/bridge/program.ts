@@ -1,8 +1,8 @@
 /** A rank's program, from its start to its end, as the rank's training loop sees it. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { Attach, FromProgram, Stepped } from './messages.ts';
 import {
   endedEarly,

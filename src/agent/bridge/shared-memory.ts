@@ -3,7 +3,7 @@
  * It has no name, so nothing of it is left once both are gone, however they end. Linux only.
  */
 import { closeSync, ftruncateSync } from 'node:fs';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import { PAGE_BYTES } from '../memory/page-bytes.ts';
 
 /** MFD_CLOEXEC of linux/memfd.h: no program that we start inherits it. */

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 
 /** Folders to look in: beside a bundle, beside its chunks, in the folder of another bundle. */
 const FOLDERS = ['.', '..', '../agent', '../../agent', '../kernels', '../../kernels'];

@@ -11,8 +11,8 @@ import { createHash } from 'node:crypto';
 import { open, mkdir, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceDurably, syncDirectory } from '../../disk/durable-replacement.ts';
-import { failure, GradwireError } from '../../shared/errors.ts';
-import { writeAdvice } from '../../shared/write-advice.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
+import { writeAdvice } from '../../shared/errors/write-advice.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 
 const MAGIC = Buffer.from('GWC1');

@@ -5,8 +5,8 @@
  */
 import path from 'node:path';
 import { z } from 'zod';
-import { failure } from '../../shared/errors.ts';
-import { INTERPRETED } from '../../shared/interpreted.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import { INTERPRETED } from '../../shared/checks/interpreted.ts';
 import type { EngineState } from '../exchange/engine-state.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint-file.ts';
 

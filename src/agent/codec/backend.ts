@@ -3,13 +3,10 @@
  * vectors in that arena. On a GPU a vector is copied both ways, and methods that the
  * GPU does not support are refused by name.
  */
-import { inputError, type GradwireError } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import {
-  BucketCompressor,
-  type GradientBucket,
-} from '../compression/bucket-compressor.ts';
-import type { CompressorContext, MethodDefinition } from '../compression/method.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
+import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
+import type { CompressorContext, MethodDefinition } from '../methods/method.ts';
 import { Arena, type Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { referenceKernels } from '../kernels/reference/reference-kernels.ts';

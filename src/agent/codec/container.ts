@@ -14,7 +14,7 @@
  * Reading copies nothing and allocates no more than the header's text.
  */
 import { crc32 } from 'node:zlib';
-import { inputError, type GradwireError } from '../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 
 const MAGIC = 'GRDW';
 const VERSION = 1;

@@ -6,18 +6,18 @@
  *
  * Cost: a copy of the vector into and out of the arena in addition to the method's.
  */
-import { checkedOptions } from '../../shared/checked-options.ts';
-import { GradwireError, inputError } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
 import { combinedAlone, type Payload } from '../memory/payload.ts';
-import type { GradientBucket } from '../compression/bucket-compressor.ts';
-import type { ExchangeStatistics, MethodDefinition } from '../compression/method.ts';
-import { none } from '../compression/none.ts';
-import { payloadInvalid } from '../compression/payload-check.ts';
+import type { GradientBucket } from '../methods/bucket-compressor.ts';
+import type { ExchangeStatistics, MethodDefinition } from '../methods/method.ts';
+import { none } from '../methods/none.ts';
+import { payloadInvalid } from '../methods/payload-check.ts';
 import { NotFiniteInput } from '../work/not-finite-input.ts';
-import { inIterations } from '../compression/policy/passes.ts';
-import { travelsApart } from '../compression/policy/small-tensors.ts';
-import { findMethod, validateParameters } from '../compression/registry.ts';
+import { inIterations } from '../methods/policy/passes.ts';
+import { travelsApart } from '../methods/policy/small-tensors.ts';
+import { findMethod, validateParameters } from '../methods/registry.ts';
 import type { Vector } from '../memory/arena.ts';
 import { openCpuBackend, type Backend, type CpuBackendName } from './backend.ts';
 import {

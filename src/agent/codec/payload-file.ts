@@ -3,7 +3,7 @@
  * is `container.ts`'s; the body is exactly the payload's bytes.
  */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { packContainer, unpackContainer } from './container.ts';
 import { requireProvenance, parseProvenance, type Provenance } from './provenance.ts';
 import { bytesSchema } from './typed-array.ts';

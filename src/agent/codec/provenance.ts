@@ -3,9 +3,9 @@
  * that decoding needs besides the bytes. A pure description; the same on every backend.
  */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
-import { inputError } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
 import { corrupt } from './container.ts';
 
 /** 1 GiB of f32; with residual, payload and scratch an arena holds no more. */

@@ -4,7 +4,7 @@
  * bytes of the body, or none.
  */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { corrupt, packContainer, unpackContainer } from './container.ts';
 import { requireProvenance, parseProvenance, type Provenance } from './provenance.ts';
 import { bytesSchema, floatsSchema } from './typed-array.ts';

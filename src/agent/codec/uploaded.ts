@@ -3,12 +3,9 @@
  * and the average is read back. The residual in the arena mirrors the device's: it is
  * uploaded before the first encode and after a restore, and updated by each decode.
  */
-import { inputError } from '../../shared/errors.ts';
-import {
-  BucketCompressor,
-  type GradientBucket,
-} from '../compression/bucket-compressor.ts';
-import type { MethodDefinition } from '../compression/method.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
+import type { MethodDefinition } from '../methods/method.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { GpuDevice } from '../kernels/webgpu/gpu-device.ts';
 import type { Arena, Vector } from '../memory/arena.ts';

@@ -4,7 +4,7 @@
  * what to which. Saved and restored on every rank, they reproduce the same bits.
  */
 import { z } from 'zod';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 
 const saved = z.record(z.string(), z.array(z.number()));
 

@@ -4,7 +4,7 @@
  * tests. Reductions happen in a fixed order, so that every rank and every run gets the
  * same bits.
  */
-import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { PayloadKind } from '../../shared/catalogue/catalogue.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Arena, Region } from '../memory/arena.ts';

@@ -3,7 +3,7 @@
  * an exchange, which lasts until the next `begin`. The communicator numbers exchanges, keeps
  * the scratch and counts what the byte ledger needs. In a world of one nothing may be sent.
  */
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { RandomStream } from '../kernels/random.ts';

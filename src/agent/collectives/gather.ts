@@ -10,7 +10,7 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { Communicator } from './collective.ts';
 import { payloadRegion } from './payload-region.ts';
 

@@ -3,7 +3,7 @@
  * the cheapest one. `auto`, `gradwire plan` and the benchmark of the collectives use
  * them; each collective's own file has its cost.
  */
-import type { PayloadKind } from '../../shared/catalogue.ts';
+import type { PayloadKind } from '../../shared/catalogue/catalogue.ts';
 import {
   addTerms,
   costTerms,

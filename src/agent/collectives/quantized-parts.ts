@@ -8,7 +8,7 @@
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC
  * 2019), section 6.
  */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import { vectorOf, type Region, type Vector } from '../memory/arena.ts';
 import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
 import { allgather } from './allgather.ts';

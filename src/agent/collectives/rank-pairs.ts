@@ -8,7 +8,7 @@
  * 512 KB whatever their number. The count is exact up to 2⁵³ pairs, so it is the same however
  * samples are divided among ranks.
  */
-import { pairsBelow } from '../../shared/ordered-pairs.ts';
+import { pairsBelow } from '../../shared/numbers/ordered-pairs.ts';
 import { vectorOf, type Region, type Vector } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
 

@@ -8,7 +8,7 @@
  * Nodes are in the order of their first ranks, ranks of a node in ascending order: the same
  * on all ranks, and contiguous numbers are not needed.
  */
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import type { Communicator } from './collective.ts';
 
 export interface RanksByNode {

@@ -2,11 +2,11 @@
  * All collectives. Ours have a line each; others are registered from outside, in each
  * process that uses them. Lists have this order, and it decides between equal costs.
  */
-import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue.ts';
+import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue/catalogue.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
-import { inputError } from '../../shared/errors.ts';
-import { nearest } from '../../shared/nearest.ts';
-import { invalidDefinition, register } from '../../shared/registry.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { nearest } from '../../shared/words/nearest.ts';
+import { invalidDefinition, register } from '../../shared/catalogue/registry.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { ValueType } from '../memory/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';

@@ -4,7 +4,7 @@
  * has one before any has a second. On one node they are ranks 0 … S − 1. A pure function of numbers
  * that all ranks know.
  */
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import { ranksByNode } from './ranks-by-node.ts';
 
 /** The default: one central server. */

@@ -15,7 +15,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.1.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Region } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../memory/entries.ts';

@@ -11,7 +11,7 @@
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.1.
  */
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import { messageSeconds } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type {

@@ -23,7 +23,7 @@ import { sparseBytes } from '../memory/entries.ts';
 import type { CollectiveDefinition, ExchangeShape } from './collective.ts';
 import { placedSeconds } from './node-links.ts';
 import { DEFAULT_SERVERS } from './server-ranks.ts';
-import { exp, log } from '../../shared/portable-math.ts';
+import { exp, log } from '../../shared/numbers/portable-math.ts';
 
 /** Standard deviation of the Gaussian, in powers of two. */
 const WIDTH = 1.5;

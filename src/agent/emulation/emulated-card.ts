@@ -13,8 +13,8 @@
  *
  * Cost: two copies of every byte, and a turn of the event loop for a segment or two.
  */
-import { MOST_ON_ITS_WAY_BYTES } from '../../shared/emulated-links.ts';
-import type { EmulatedLink } from '../../shared/emulated-network.ts';
+import { MOST_ON_ITS_WAY_BYTES } from '../../shared/spec/emulated-links.ts';
+import type { EmulatedLink } from '../../shared/machines/emulated-network.ts';
 import { Lane, type LaneCard, type Wire } from './lane.ts';
 import { SegmentMemory } from './segment-memory.ts';
 import { LineIn } from './line-in.ts';

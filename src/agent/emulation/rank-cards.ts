@@ -2,8 +2,11 @@
  * The emulated cards of one rank: one for all its peers, and one for each node with a
  * different link, so that traffic to it has its own lines.
  */
-import type { EmulatedLink, EmulatedNetwork } from '../../shared/emulated-network.ts';
-import { pairOf } from '../../shared/emulated-links.ts';
+import type {
+  EmulatedLink,
+  EmulatedNetwork,
+} from '../../shared/machines/emulated-network.ts';
+import { pairOf } from '../../shared/spec/emulated-links.ts';
 import { EmulatedCard, type CardTimer } from './emulated-card.ts';
 import type { Lane, Wire } from './lane.ts';
 import { PeerClock } from './peer-clock.ts';

@@ -8,7 +8,7 @@
  *
  * The clock is the sender's machine's, the same for all processes on it.
  */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 
 export const SEGMENT_HEADER_BYTES = 24;
 /** The amount that leaves a socket at once on a system with segmentation offload. */

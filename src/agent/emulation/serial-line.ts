@@ -3,7 +3,7 @@
  * card. It stores only the moment at which it is free again, so a transmission that is
  * reported late still ends on time. Pure; times in ms.
  */
-import { cableBytes } from '../../shared/emulated-network.ts';
+import { cableBytes } from '../../shared/machines/emulated-network.ts';
 
 export class SerialLine {
   readonly #msPerByte: number;

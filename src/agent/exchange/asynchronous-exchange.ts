@@ -19,7 +19,7 @@ import type { PlanSchedule } from '../plan/plan-schedule.ts';
 import type { ByteLedger } from '../profile/byte-ledger.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import type {
   Asked,

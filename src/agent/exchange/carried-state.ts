@@ -10,10 +10,10 @@
  *
  * A collective's memory is kept with its bucket and method while the collective stays.
  */
-import type { JsonObject } from '../../shared/json.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
 import type { StateOutcome } from '../../shared/records/switch.ts';
 import type { SavedMemory } from '../collectives/collective-memory.ts';
-import type { MethodDefinition } from '../compression/method.ts';
+import type { MethodDefinition } from '../methods/method.ts';
 import type { Bucket } from '../plan/buckets.ts';
 
 /** The state of a bucket of the ending plan. */

@@ -1,5 +1,5 @@
 /** Requests to an exchange engine, and its answers. */
-import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import type { AsynchronousSettings } from '../asynchronous/served-weights.ts';
 import type { PullRequest } from '../asynchronous/server-client.ts';

@@ -7,10 +7,10 @@
  * ranks agree on switches, on stopping, and on observations of the previous exchange,
  * by which `auto` may change its choice.
  */
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import type { ErrorData } from '../../shared/errors.ts';
-import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import type { RankScores } from '../collectives/rank-pairs.ts';

@@ -1,5 +1,5 @@
 /** Observations of an exchange over all its buckets. */
-import type { ExchangeStatistics, Similarity } from '../compression/method.ts';
+import type { ExchangeStatistics, Similarity } from '../methods/method.ts';
 
 export interface BucketStatistics {
   readonly statistics: ExchangeStatistics;

@@ -2,7 +2,7 @@
  * The error for a gradient that is NaN or infinite, which ends the run: where, on which
  * rank, and when.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { Bucket } from '../plan/buckets.ts';
 
 export interface NotFinite {

@@ -4,8 +4,8 @@
  * is compensated, compressed and at once passed to its collective, so that bucket i is on
  * the wire while bucket i + 1 is being compressed.
  */
-import type { GradwireError } from '../../shared/errors.ts';
-import { heedsTimes, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import type { GradwireError } from '../../shared/errors/errors.ts';
+import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import { combinedAlone, type Combined, type Payload } from '../memory/payload.ts';
@@ -15,15 +15,12 @@ import {
   type CommunicationRequest,
   type ExchangeStatistics,
   type ThresholdState,
-} from '../compression/method.ts';
-import type {
-  GradientBucket,
-  NotFiniteElement,
-} from '../compression/bucket-compressor.ts';
+} from '../methods/method.ts';
+import type { GradientBucket, NotFiniteElement } from '../methods/bucket-compressor.ts';
 import { NotFiniteInput } from '../work/not-finite-input.ts';
 import type { Answer } from '../work/steps.ts';
 import type { Arena } from '../memory/arena.ts';
-import { awaitedElsewhere } from '../../shared/awaited-elsewhere.ts';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import {
   stateFor,

@@ -3,18 +3,18 @@
  * every collective that can carry it, for some numbers of ranks.
  */
 import { z } from 'zod';
-import { checkedOptions, functionSchema } from '../../shared/checked-options.ts';
+import { checkedOptions, functionSchema } from '../../shared/checks/checked-options.ts';
 import { networkCostSchema } from '../../shared/cost-model/network-cost-schema.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
-import { assertForecastable } from '../../shared/forecastable.ts';
-import { localStepsOf } from '../../shared/parallelism.ts';
+} from '../../shared/spec/experiment-spec.ts';
+import { assertForecastable } from '../../shared/spec/forecastable.ts';
+import { localStepsOf } from '../../shared/spec/parallelism.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
-import { methods } from '../compression/registry.ts';
+import { methods } from '../methods/registry.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { compresses } from '../plan/tensor-policy.ts';

@@ -6,15 +6,15 @@
  * proportion.
  */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
-import { inputError } from '../../shared/errors.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
-import type { JsonObject } from '../../shared/json.ts';
-import type { LayerGuidance, MethodDefinition } from '../compression/method.ts';
-import { findMethod, methods, uncompressed } from '../compression/registry.ts';
+} from '../../shared/spec/experiment-spec.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
+import type { LayerGuidance, MethodDefinition } from '../methods/method.ts';
+import { findMethod, methods, uncompressed } from '../methods/registry.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import {
   countMultiplyAdds,

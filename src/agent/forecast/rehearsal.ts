@@ -5,14 +5,14 @@
  *
  * Cost: a few exchanges; memory of gradient and residual, 4·n bytes each.
  */
-import { ASSUMED_DEVIATION } from '../compression/expected-messages.ts';
+import { ASSUMED_DEVIATION } from '../methods/expected-messages.ts';
 import type { Combined } from '../memory/payload.ts';
-import type { GradientBucket } from '../compression/bucket-compressor.ts';
+import type { GradientBucket } from '../methods/bucket-compressor.ts';
 import {
   carriageOf,
   type Communicate,
   type CommunicationRequest,
-} from '../compression/method.ts';
+} from '../methods/method.ts';
 import { ArenaSite } from '../sites/arena-site.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import { timedExchange } from '../sites/timed-exchange.ts';
@@ -20,7 +20,7 @@ import { Arena, type Vector } from '../memory/arena.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
-import { cos, log, sin } from '../../shared/portable-math.ts';
+import { cos, log, sin } from '../../shared/numbers/portable-math.ts';
 
 /** Seconds of one exchange, all buckets. */
 export interface Rehearsal {

@@ -1,10 +1,10 @@
 /** Forecasts the memory that the ranks of a spec need, for some numbers of ranks. */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
+} from '../../shared/spec/experiment-spec.ts';
 import type { MemoryPart } from '../launch/memory-estimate.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { inspectSpec as readFacts } from '../training/inspect/inspect-spec.ts';

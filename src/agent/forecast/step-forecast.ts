@@ -20,7 +20,7 @@ import {
   scatterSeconds,
   type NetworkCost,
 } from '../../shared/cost-model/network-cost.ts';
-import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import {
   predict,
@@ -34,7 +34,7 @@ import {
   findCollective,
   isNamedOnly,
 } from '../collectives/registry.ts';
-import type { ExpectedMessage } from '../compression/method.ts';
+import type { ExpectedMessage } from '../methods/method.ts';
 import { largestOf, type Bucket } from '../plan/buckets.ts';
 import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import { shapeOf } from '../auto/reduction-shapes.ts';

@@ -3,7 +3,7 @@
  * `internal:` errors. Indices of a stream are different: they come from the wire, so an
  * index outside the vector is a coded failure.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Matrix } from './low-rank.ts';
 import { sparseBytes } from '../memory/entries.ts';

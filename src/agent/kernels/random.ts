@@ -6,7 +6,7 @@
  * with different names are independent. It is not for secrets.
  */
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 
 /** The name of a stream: integers in [0, 2³²); default: 0. */
 export interface RandomStream {

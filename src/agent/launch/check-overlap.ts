@@ -1,6 +1,6 @@
 /** Checks whether computing can overlap exchanges as requested. */
-import { inputError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 
 /** @throws GradwireError `OVERLAP_MISFIT` */
 export function checkOverlap({

@@ -1,7 +1,7 @@
 /** Checks whether a spec's form of parallelism fits the rest of it. */
-import { inputError, type GradwireError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { asynchronousOf, localStepsOf } from '../../shared/parallelism.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { asynchronousOf, localStepsOf } from '../../shared/spec/parallelism.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 
 /** Keys of only one kind, and the default of the others. */

@@ -1,9 +1,9 @@
 /** Checks whether a model can be split as requested. */
-import { inputError, type GradwireError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { modelName } from '../../shared/model-name.ts';
-import { nearest } from '../../shared/nearest.ts';
-import { asynchronousOf, pipelineOf } from '../../shared/parallelism.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { modelName } from '../../shared/spec/model-name.ts';
+import { nearest } from '../../shared/words/nearest.ts';
+import { asynchronousOf, pipelineOf } from '../../shared/spec/parallelism.ts';
 import { splittableModels } from '../training/create-trainer.ts';
 import type { LayerFacts } from '../training/workload.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';

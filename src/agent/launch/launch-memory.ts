@@ -1,7 +1,11 @@
 /** Memory that the ranks of a spec need: of a pipeline, by its stages. */
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { asynchronousOf, localStepsOf, pipelineOf } from '../../shared/parallelism.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import {
+  asynchronousOf,
+  localStepsOf,
+  pipelineOf,
+} from '../../shared/spec/parallelism.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
 import { factsOf, type MemoryFacts } from '../training/memory-facts.ts';
 import type { LayerFacts } from '../training/workload.ts';

@@ -4,9 +4,9 @@
  * warnings and `gradwire plan`. Left out is what depends on more than sizes: intermediate results
  * of the model, and on a GPU whatever is there.
  */
-import { inputError } from '../../shared/errors.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import { formatBytes, formatCount } from '../../shared/units.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { formatBytes, formatCount } from '../../shared/words/units.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
 import { planBuckets, type Bucket } from '../plan/buckets.ts';
 import type { MemoryFacts, MemoryTensor } from '../training/memory-facts.ts';

@@ -2,17 +2,17 @@
  * Checks a spec and its switch schedule against everything this agent knows, before a
  * process is started: structure, names, parameters, the data directory.
  */
-import { checkLinks, checkPairs } from '../../shared/emulated-links.ts';
-import { inputError } from '../../shared/errors.ts';
+import { checkLinks, checkPairs } from '../../shared/spec/emulated-links.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import {
   planAsExchange,
   type ExchangePlan,
   type PlanSwitch,
-} from '../../shared/exchange-plan.ts';
+} from '../../shared/plan/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
+} from '../../shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import {
   asynchronousOf,
@@ -20,7 +20,7 @@ import {
   localStepsOf,
   pipelineOf,
   replicaCount,
-} from '../../shared/parallelism.ts';
+} from '../../shared/spec/parallelism.ts';
 import { checkOverlap } from './check-overlap.ts';
 import { checkParallelism } from './check-parallelism.ts';
 import { checkPipeline, checkSplit } from './check-pipeline.ts';

@@ -7,7 +7,7 @@
  * for set-up and for switches, never for the hot path. It takes its memory in stretches, as jax-js may
  * take others of the same (`scripts/jax-memory.ts`).
  */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 
 const PAGE = 65_536;
 const ALIGNMENT = 16;

@@ -3,8 +3,11 @@
  * addresses or of data. Linux only; elsewhere none is found.
  */
 import { readFileSync } from 'node:fs';
-import { addressSpaceText, NEEDED_ADDRESS_MIB } from '../../shared/address-space.ts';
-import { failure, type ErrorData } from '../../shared/errors.ts';
+import {
+  addressSpaceText,
+  NEEDED_ADDRESS_MIB,
+} from '../../shared/machines/address-space.ts';
+import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 
 const LIMITS = [
   { row: 'Max address space', name: 'RLIMIT_AS', option: 'ulimit -v' },

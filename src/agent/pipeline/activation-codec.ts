@@ -6,7 +6,7 @@
  */
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
-import type { MatrixShape } from '../../shared/stage-setting.ts';
+import type { MatrixShape } from './stage-setting.ts';
 
 export interface CodecOptions {
   readonly arena: Arena;

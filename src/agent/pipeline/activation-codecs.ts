@@ -1,5 +1,5 @@
 /** The methods by which activations pass between stages, by id. */
-import type { ActivationPlan } from '../../shared/activation-plan.ts';
+import type { ActivationPlan } from '../../shared/plan/activation-plan.ts';
 import {
   wholeValues,
   type ActivationCodec,

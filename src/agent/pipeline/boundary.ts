@@ -3,9 +3,9 @@
  * their gradients backward. Every micro-batch has its own payload, so that one can be in
  * transit while the next is being computed.
  */
-import type { ActivationPlan } from '../../shared/activation-plan.ts';
-import { failure } from '../../shared/errors.ts';
-import type { MatrixShape, PassedBytes, Passage } from '../../shared/stage-setting.ts';
+import type { ActivationPlan } from '../../shared/plan/activation-plan.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import type { MatrixShape, PassedBytes, Passage } from './stage-setting.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import {

@@ -10,7 +10,7 @@
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 2. Its
  * thresholds are found in every iteration.
  */
-import { valuesSent } from '../../shared/activation-plan.ts';
+import { valuesSent } from '../../shared/plan/activation-plan.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { ActivationCodec, CodecOptions } from './activation-codec.ts';

@@ -7,14 +7,14 @@
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), appendix A, which
  * does not say how X·S is used.
  */
-import { valuesSent } from '../../shared/activation-plan.ts';
+import { valuesSent } from '../../shared/plan/activation-plan.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import {
   wholeValues,
   type ActivationCodec,
   type CodecOptions,
 } from './activation-codec.ts';
-import { cos, log } from '../../shared/portable-math.ts';
+import { cos, log } from '../../shared/numbers/portable-math.ts';
 
 /** Separates these random numbers from those of compression methods. */
 const PURPOSE = 1 << 20;

@@ -3,8 +3,8 @@
  * passes k units, averaged over rows. Cost: a sort of each row. Source: "Training recommender
  * systems at scale" (Gupta et al., 2021), section 2.2, figure 5.
  */
-import { MEASURED_SPARSITIES, valuesSent } from '../../shared/activation-plan.ts';
-import type { MeanThreshold } from '../../shared/stage-setting.ts';
+import { MEASURED_SPARSITIES, valuesSent } from '../../shared/plan/activation-plan.ts';
+import type { MeanThreshold } from './stage-setting.ts';
 
 /**
  * Computes mean thresholds, always for the same sparsities, so that runs can be compared.

@@ -2,13 +2,13 @@
  * Exchanges of a pipeline's stage with the other stages: activations with its neighbours, and
  * shared tensors with the stage that owns them.
  */
-import type { ActivationPlan } from '../../shared/activation-plan.ts';
+import type { ActivationPlan } from '../../shared/plan/activation-plan.ts';
 import type {
   MatrixShape,
   PassedBytes,
   SharedPassage,
   StageSetting,
-} from '../../shared/stage-setting.ts';
+} from './stage-setting.ts';
 import {
   TransportCommunicator,
   type MessageLedger,

@@ -6,7 +6,7 @@
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), appendix A.
  */
-import { valuesSent } from '../../shared/activation-plan.ts';
+import { valuesSent } from '../../shared/plan/activation-plan.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import {
   elements,

@@ -5,8 +5,8 @@
  * (`inOneBucket`). If all tensors have the same method, a bucket is a contiguous range of
  * the flat gradient; otherwise its tensors may not be adjacent there.
  */
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { TensorSlice } from '../compression/method.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import type { TensorSlice } from '../methods/method.ts';
 import { policyKey, policyOf, type TensorPolicy } from './tensor-policy.ts';
 
 export interface FlatTensor {

@@ -5,7 +5,7 @@
  * iteration that it allows and at which it is agreed: a pure function of what all ranks
  * share, so no rank can pass a fence alone.
  */
-import type { ExchangePlan, PlanSwitch } from '../../shared/exchange-plan.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import { settledPlan } from './settled-plan.ts';
 
 /** Plain data, the same on all ranks. */

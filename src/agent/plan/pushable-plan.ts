@@ -2,9 +2,9 @@
  * Checks plans for ranks that push their payloads to servers: no collective, and only methods
  * that need no other rank.
  */
-import { inputError } from '../../shared/errors.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import { findMethod } from '../compression/registry.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { findMethod } from '../methods/registry.ts';
 
 /**
  * Refuses a collective as written, because suggesting another one would not help.

@@ -10,8 +10,8 @@
  * Leaving a method whose replicas drift averages weights and optimiser state over the
  * ranks at the fence, because the next method's replicas must start from equal bits.
  */
-import type { ExchangePlan, ResidualPolicy } from '../../shared/exchange-plan.ts';
-import type { MethodDefinition } from '../compression/method.ts';
+import type { ExchangePlan, ResidualPolicy } from '../../shared/plan/exchange-plan.ts';
+import type { MethodDefinition } from '../methods/method.ts';
 import type { FlatTensor } from './buckets.ts';
 import { policyOf } from './tensor-policy.ts';
 

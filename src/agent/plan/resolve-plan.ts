@@ -4,7 +4,7 @@
  * the method's payload. Nothing invalid passes, so no rank ever sees an invalid plan.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { GradwireError, inputError } from '../../shared/errors.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import {
   exchangeSpecSchema,
   isAutomatic,
@@ -12,10 +12,10 @@ import {
   type ExchangePlan,
   type ExchangeSpec,
   type LayerPlan,
-} from '../../shared/exchange-plan.ts';
-import { explainIssue } from '../../shared/experiment-spec.ts';
-import { INTERPRETED } from '../../shared/interpreted.ts';
-import type { JsonObject } from '../../shared/json.ts';
+} from '../../shared/plan/exchange-plan.ts';
+import { explainIssue } from '../../shared/spec/experiment-spec.ts';
+import { INTERPRETED } from '../../shared/checks/interpreted.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
 import {
   assertFits,
   assertQuantizes,
@@ -26,13 +26,13 @@ import {
   quantizingFor,
 } from '../collectives/registry.ts';
 import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
-import { refuseIdle } from '../compression/idle-parameters.ts';
-import { carriageOf, labelOf, type MethodDefinition } from '../compression/method.ts';
-import { withChanges } from '../compression/nested-parameters.ts';
-import { fitsName } from '../compression/policy/name-pattern.ts';
-import { inIterations } from '../compression/policy/passes.ts';
-import { withoutFences, withStarts } from '../compression/policy/starts.ts';
-import { findMethod, validateParameters } from '../compression/registry.ts';
+import { refuseIdle } from '../methods/idle-parameters.ts';
+import { carriageOf, labelOf, type MethodDefinition } from '../methods/method.ts';
+import { withChanges } from '../methods/nested-parameters.ts';
+import { fitsName } from '../methods/policy/name-pattern.ts';
+import { inIterations } from '../methods/policy/passes.ts';
+import { withoutFences, withStarts } from '../methods/policy/starts.ts';
+import { findMethod, validateParameters } from '../methods/registry.ts';
 import { refuseCollective, requirePushable } from './pushable-plan.ts';
 import { loses } from './tensor-policy.ts';
 

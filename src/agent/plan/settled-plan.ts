@@ -1,6 +1,6 @@
 /** A plan in which warm-ups and ramps that begin at a fence have its iteration. */
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import { settled } from '../compression/policy/starts.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { settled } from '../methods/policy/starts.ts';
 
 /**
  * @param fenceOf the iteration of an epoch's fence, if known

@@ -2,18 +2,18 @@
  * A plan's policy for each tensor: its method and parameters, by the first pattern that
  * matches its name; dense if it is small. Pure functions of data that all ranks share.
  */
-import { isAutomatic, type ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { findCollective } from '../collectives/registry.ts';
 import {
   carriageOf,
   type DriftSchedule,
   type MethodDefinition,
-} from '../compression/method.ts';
-import { fitsName } from '../compression/policy/name-pattern.ts';
-import { travelsApart } from '../compression/policy/small-tensors.ts';
-import { findMethod, uncompressed } from '../compression/registry.ts';
+} from '../methods/method.ts';
+import { fitsName } from '../methods/policy/name-pattern.ts';
+import { travelsApart } from '../methods/policy/small-tensors.ts';
+import { findMethod, uncompressed } from '../methods/registry.ts';
 
 export interface TensorPolicy {
   readonly method: MethodDefinition;

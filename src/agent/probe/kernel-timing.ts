@@ -5,7 +5,7 @@
  * cache and indices are random, as in a gradient. Takes about half a second.
  */
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import { median } from '../../shared/statistics/quantile.ts';
+import { median } from '../../shared/numbers/quantile.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { Kernels } from '../kernels/kernels.ts';

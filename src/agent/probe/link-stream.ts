@@ -8,7 +8,7 @@
  *                                       there: ready ◄──, messages ──►, thanks ◄──
  *                                       back:  messages ◄──
  */
-import { median } from '../../shared/statistics/quantile.ts';
+import { median } from '../../shared/numbers/quantile.ts';
 import type { LinkTiming } from '../../shared/cost-model/link-timing.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import { z } from 'zod';
-import { checkedOptions } from '../../shared/checked-options.ts';
+import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { fitLink, type TimedMessages } from '../../shared/cost-model/link-fit.ts';
 import type { TimedCollective } from '../../shared/cost-model/timed-collective.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type TimedMessage,
 } from '../../shared/cost-model/network-profile.ts';
 import { MOST_RANKS } from '../../shared/protocol/requests.ts';
-import { median, quantile } from '../../shared/statistics/quantile.ts';
+import { median, quantile } from '../../shared/numbers/quantile.ts';
 import { RankWorld } from '../world/rank-world.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { findCollective } from '../collectives/registry.ts';

@@ -5,7 +5,7 @@
  * whatever the transport is waiting for. While a GPU works for a phase, idle time belongs
  * to that phase. Two clock readings per change of phase, about 0.1 µs.
  */
-import { zeroPhases, type Phase } from '../../shared/phases.ts';
+import { zeroPhases, type Phase } from '../../shared/records/phases.ts';
 import type { TransportObserver } from '../transport/transport.ts';
 
 /** Times of an exchange, ms. */

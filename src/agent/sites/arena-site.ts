@@ -2,10 +2,7 @@
  * The gradient in the arena, compressed by the CPU's kernels. All work is done when a
  * call returns.
  */
-import {
-  BucketCompressor,
-  type GradientBucket,
-} from '../compression/bucket-compressor.ts';
+import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';

@@ -8,7 +8,7 @@ import {
   BucketCompressor,
   type GradientBucket,
   type NotFiniteElement,
-} from '../compression/bucket-compressor.ts';
+} from '../methods/bucket-compressor.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import { sliceOf, type GpuVector } from '../kernels/webgpu/gpu-vector.ts';
 import type { Arena, Vector } from '../memory/arena.ts';

@@ -3,10 +3,10 @@
  * CPU's kernels, or the GPU that the trainer computes on. An exchange plan opens its buckets at a
  * site and handles only payloads, which are always in the arena.
  */
-import type { JsonObject } from '../../shared/json.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
 import type { Notice } from '../../shared/records/notice.ts';
-import type { GradientBucket } from '../compression/bucket-compressor.ts';
-import type { MethodDefinition } from '../compression/method.ts';
+import type { GradientBucket } from '../methods/bucket-compressor.ts';
+import type { MethodDefinition } from '../methods/method.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import type { Residual } from './residual-memory.ts';

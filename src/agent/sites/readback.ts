@@ -7,12 +7,9 @@
  * Cost in addition to the method's: the bucket is transferred both ways, the residual one
  * way.
  */
-import type { JsonObject } from '../../shared/json.ts';
-import {
-  BucketCompressor,
-  type GradientBucket,
-} from '../compression/bucket-compressor.ts';
-import type { CompressorContext, MethodDefinition } from '../compression/method.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
+import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
+import type { CompressorContext, MethodDefinition } from '../methods/method.ts';
 import { DeviceElementwise } from '../kernels/webgpu/device-elementwise.ts';
 import type { GpuDevice } from '../kernels/webgpu/gpu-device.ts';
 import type { GpuVector } from '../kernels/webgpu/gpu-vector.ts';

@@ -3,8 +3,8 @@
  * last is decompression; which one it was is known when the next message is sent. Messages
  * time themselves.
  */
-import type { GradientBucket } from '../compression/bucket-compressor.ts';
-import type { Communicate, ExchangeStatistics } from '../compression/method.ts';
+import type { GradientBucket } from '../methods/bucket-compressor.ts';
+import type { Communicate, ExchangeStatistics } from '../methods/method.ts';
 import type { PhaseClock, Stretch } from '../profile/phase-clock.ts';
 import type { Resume } from '../work/steps.ts';
 

@@ -6,12 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
+import { assignRanks, placesOf } from '../../shared/machines/rank-assignment.ts';
 import type { AllocatedRecord } from '../../shared/records/allocated.ts';
 import type { QueuedRecord } from '../../shared/records/queued.ts';
-import type { SlurmSettings } from '../../shared/slurm-settings.ts';
-import { nodeShare } from '../../shared/slurm-share.ts';
+import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
+import { nodeShare } from '../../shared/spec/slurm-share.ts';
 import type { RankPlacement } from '../world/rank-placement.ts';
 import { allottedNodes, type AllottedNodes } from './allotted-nodes.ts';
 import { environmentSeconds } from './environment-seconds.ts';

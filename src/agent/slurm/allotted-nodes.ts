@@ -1,6 +1,6 @@
 /** The nodes of a job that runs, and the addresses at which their ranks listen. */
 import { lookup } from 'node:dns/promises';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import { findNodes, type ComputeNode, type JobStatus } from './slurm-client.ts';
 import type { SlurmJob } from './slurm-job.ts';
 

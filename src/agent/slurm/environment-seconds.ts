@@ -1,5 +1,5 @@
 /** Times that tests set in the environment. */
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 
 /** @throws GradwireError `ENVIRONMENT_INVALID` */
 export function environmentSeconds(name: string): number | undefined {

@@ -4,7 +4,7 @@
  * file; if the number stays the same, the supervisor is gone, and the allocation is
  * released. A number rather than the file's time, because machines' clocks may differ.
  */
-import { shellQuoted } from '../../shared/shell-word.ts';
+import { shellQuoted } from '../../shared/words/shell-word.ts';
 
 const LOOK_SECONDS = 5;
 

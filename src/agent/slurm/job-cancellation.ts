@@ -5,7 +5,7 @@
  * its sign of life is gone (`holder-script.ts`).
  */
 import { spawn } from 'node:child_process';
-import { shellQuoted } from '../../shared/shell-word.ts';
+import { shellQuoted } from '../../shared/words/shell-word.ts';
 import { slurmEnvironment } from './slurm-command.ts';
 import { onCluster, type JobMark } from './slurm-job.ts';
 

@@ -1,5 +1,5 @@
 /** Errors of a run whose job is over, or about to be. */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { JobStatus } from './slurm-client.ts';
 import { jobText, onCluster, type SlurmJob } from './slurm-job.ts';
 

@@ -1,6 +1,6 @@
 /** The sbatch request for a run. */
-import type { SlurmSettings } from '../../shared/slurm-settings.ts';
-import type { NodeShare } from '../../shared/slurm-share.ts';
+import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
+import type { NodeShare } from '../../shared/spec/slurm-share.ts';
 import type { JobMark } from './slurm-job.ts';
 
 /** Options of sbatch. */

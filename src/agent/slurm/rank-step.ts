@@ -3,9 +3,9 @@
  * stdin and reports on its stdout. The output of setup lines and of the rank goes to stderr,
  * so that stdout carries only reports.
  */
-import { failure, type ErrorData } from '../../shared/errors.ts';
+import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 import type { ProcessExit } from '../world/rank-process.ts';
-import { shellQuoted } from '../../shared/shell-word.ts';
+import { shellQuoted } from '../../shared/words/shell-word.ts';
 import { strayVariables } from './slurm-command.ts';
 import { onCluster, type SlurmJob } from './slurm-job.ts';
 

@@ -2,7 +2,7 @@
  * Slurm's commands on a login node: sbatch, squeue, scontrol, scancel. Output is
  * requested in formats that all versions of the last ten years support.
  */
-import { failure, GradwireError, inputError } from '../../shared/errors.ts';
+import { failure, GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { callSlurm, wordsOf } from './slurm-command.ts';
 import { onCluster, type JobMark, type SlurmJob } from './slurm-job.ts';
 

@@ -3,7 +3,7 @@
  * not answer is killed with all that it has started: a site's wrapper may be a shell script.
  */
 import { spawn } from 'node:child_process';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 
 /** A busy controller answers late; an absent one makes commands wait this long. */
 export const ANSWER_MS = 60_000;

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { ownOption } from '../../shared/slurm-options.ts';
+import { ownOption } from '../../shared/machines/slurm-options.ts';
 
 const markSchema = z.strictObject({
   name: z.string(),

@@ -16,17 +16,17 @@ import {
   toErrorData,
   type ErrorData,
   type GradwireError,
-} from '../../shared/errors.ts';
-import { ClientSession } from './client-session.ts';
-import { ControlSocket } from './control-socket.ts';
-import { homeHeld } from './held-home.ts';
-import { HomeWatch } from './home-watch.ts';
-import { HomeLock } from './home-lock.ts';
-import { homeGone, supervisorStopped } from './run-errors.ts';
-import { currentRun } from './run-scope.ts';
-import { RunTable } from './run-table.ts';
-import { tellStarter } from './starter-line.ts';
-import { VERSION } from './version.ts';
+} from '../../shared/errors/errors.ts';
+import { ClientSession } from './door/client-session.ts';
+import { ControlSocket } from './door/control-socket.ts';
+import { homeHeld } from './home/held-home.ts';
+import { HomeWatch } from './home/home-watch.ts';
+import { HomeLock } from './home/home-lock.ts';
+import { homeGone, supervisorStopped } from './ranks/run-errors.ts';
+import { currentRun } from './runs/run-scope.ts';
+import { RunTable } from './runs/run-table.ts';
+import { tellStarter } from './door/starter-line.ts';
+import { VERSION } from './door/version.ts';
 
 const { values } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import {
   orderedPairs,
   sortedByClass,
   type ClassScores,
-} from '../../shared/ordered-pairs.ts';
+} from '../../shared/numbers/ordered-pairs.ts';
 import { isOfPairs, sumCount, type Metric } from './metrics/metric.ts';
 import type { JaxArray } from './runtime/jax-runtime.ts';
 

@@ -1,6 +1,6 @@
 /** Base of trainers on jax-js: parameters on the device, and measures. */
-import type { MetricKind } from '../../shared/metric.ts';
-import type { ClassScores } from '../../shared/ordered-pairs.ts';
+import type { MetricKind } from '../../shared/records/metric.ts';
+import type { ClassScores } from '../../shared/numbers/ordered-pairs.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
 import type { RankShard } from './datasets/dataset.ts';

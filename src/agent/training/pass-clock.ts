@@ -1,5 +1,5 @@
 /** Divides the time of a stage's passes into phases, ms. Nothing is counted twice. */
-import type { PipelinePhase } from '../../shared/phases.ts';
+import type { PipelinePhase } from '../../shared/records/phases.ts';
 import type { PassTimes } from './trainer.ts';
 
 export class PassClock {

@@ -1,10 +1,10 @@
 /** A spec whose workload is a program of one's own: checked as far as it can be before it runs. */
-import type { ModelEntry } from '../../shared/catalogue.ts';
-import { inputError, type GradwireError } from '../../shared/errors.ts';
-import { DEFAULT_METHOD } from '../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { NO_DATA } from '../../shared/model-name.ts';
-import { isProgram, PROGRAM, PROGRAM_KEYS } from '../../shared/program-spec.ts';
+import type { ModelEntry } from '../../shared/catalogue/catalogue.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import { DEFAULT_METHOD } from '../../shared/plan/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { NO_DATA } from '../../shared/spec/model-name.ts';
+import { isProgram, PROGRAM, PROGRAM_KEYS } from '../../shared/spec/program-spec.ts';
 
 type Workload = ExperimentSpec['workload'];
 

@@ -3,7 +3,7 @@
  * only one that updates it: before a batch it sends the others the weights, and
  * afterwards it gets their gradients.
  */
-import type { SharedPassage } from '../../shared/stage-setting.ts';
+import type { SharedPassage } from '../pipeline/stage-setting.ts';
 import type { ModelParameters } from './model-parameters.ts';
 import type { ModelStage } from './models/split-model.ts';
 import type { PassClock } from './pass-clock.ts';

@@ -4,7 +4,7 @@ import type {
   Passage,
   PassedActivations,
   SharedPassage,
-} from '../../shared/stage-setting.ts';
+} from '../pipeline/stage-setting.ts';
 
 export interface StageLinks {
   /** Begins this iteration. */

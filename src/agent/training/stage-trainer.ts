@@ -5,7 +5,7 @@
  * Huang et al., 2019). The last stage computes the loss and its gradient at once, so that its
  * first gradients go back while others are still coming in: all of it counts as backward.
  */
-import type { Passage, StageSetting } from '../../shared/stage-setting.ts';
+import type { Passage, StageSetting } from '../pipeline/stage-setting.ts';
 import { BatchLoader } from './batch-loader.ts';
 import { settledFields } from './batches/batch.ts';
 import { GradientSum } from './gradient-sum.ts';

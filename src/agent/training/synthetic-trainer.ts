@@ -7,7 +7,7 @@
  * Values are made on the CPU. If a GPU is asked for, they are uploaded within the compute
  * time, so that compression and averages are on the device as for a gradient of its own.
  */
-import { NO_METRIC } from '../../shared/metric.ts';
+import { NO_METRIC } from '../../shared/records/metric.ts';
 import { sliceOf } from '../kernels/webgpu/gpu-vector.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { scheduledRate } from './optimizers/schedule.ts';

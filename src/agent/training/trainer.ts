@@ -3,11 +3,11 @@
  * of a batch into a flat f32 vector, and applies an averaged one. Data parallel: every
  * rank holds the same weights and sees its own shard of the data.
  */
-import type { MetricKind } from '../../shared/metric.ts';
-import type { ClassScores } from '../../shared/ordered-pairs.ts';
-import type { PipelinePhase } from '../../shared/phases.ts';
-import type { PassedActivations, StageSetting } from '../../shared/stage-setting.ts';
-import type { SyntheticSpec } from '../../shared/workload-spec.ts';
+import type { MetricKind } from '../../shared/records/metric.ts';
+import type { ClassScores } from '../../shared/numbers/ordered-pairs.ts';
+import type { PipelinePhase } from '../../shared/records/phases.ts';
+import type { PassedActivations, StageSetting } from '../pipeline/stage-setting.ts';
+import type { SyntheticSpec } from '../../shared/spec/workload-spec.ts';
 import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
 import type { ParameterArena } from './arena-parameters.ts';

@@ -4,12 +4,12 @@
  * typo costs one clear error and no processes. Also lists the registries for the
  * catalogue.
  */
-import type { DatasetEntry, ModelEntry } from '../../shared/catalogue.ts';
-import { inputError, type GradwireError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { nearest } from '../../shared/nearest.ts';
-import { isProgram } from '../../shared/program-spec.ts';
-import { formatCount } from '../../shared/units.ts';
+import type { DatasetEntry, ModelEntry } from '../../shared/catalogue/catalogue.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { nearest } from '../../shared/words/nearest.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
+import { formatCount } from '../../shared/words/units.ts';
 import { rowLength, type ModelField } from './batches/batch.ts';
 import type {
   ColumnNames,

@@ -4,7 +4,7 @@
  * sent, so that a large message needs the memory of a chunk or two. First come, first
  * served: records are numbered in the order in which they are sent.
  */
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { Lane } from '../emulation/lane.ts';
 import type { ConnectionKeys } from './connection-keys.ts';
 import { CHUNK_BYTES, FrameSealer, sealedFraming } from './frame-seal.ts';

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import {
   decodeAnswer,
   decodeChallenge,

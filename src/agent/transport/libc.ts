@@ -8,7 +8,7 @@
 import type * as Koffi from 'koffi';
 import type { LibraryHandle } from 'koffi';
 import os from 'node:os';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 
 /** Reads, writes and `duplicate` return −1 on failure; `errno` says why, as its name. */
 export interface Libc {

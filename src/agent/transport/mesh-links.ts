@@ -5,10 +5,10 @@
  */
 import { connect as connectSocket, type NetConnectOpts, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { hostAndPort } from '../../shared/destination.ts';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import { hostAndPort } from '../../shared/machines/destination.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import { dialsPeer } from '../../shared/rank-dialer.ts';
+import { dialsPeer } from '../../shared/machines/rank-dialer.ts';
 import { deriveKeys, type ConnectionKeys } from './connection-keys.ts';
 import { accept, dial, unanswered } from './handshake.ts';
 import type { Introduction, RunIdentity } from './handshake-proof.ts';

@@ -2,9 +2,9 @@
  * A rank's place in a future mesh: the listeners for its peers and for their heartbeats.
  * The mesh takes over both.
  */
-import { isLinkLocal } from '../../shared/link-local.ts';
+import { isLinkLocal } from '../../shared/machines/link-local.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import type { PortRange } from '../../shared/port-range.ts';
+import type { PortRange } from '../../shared/machines/port-range.ts';
 import { ownAddresses, takingTurns } from './own-addresses.ts';
 import { Pulse } from './pulse.ts';
 import { listenCause, listenTcp, type TcpListener } from './tcp-listener.ts';

@@ -8,8 +8,8 @@
  * pending and everything later with one error, and is sent to every peer, so that all
  * ranks name the same cause.
  */
-import { GradwireError, failure, toErrorData } from '../../shared/errors.ts';
-import type { ErrorData } from '../../shared/errors.ts';
+import { GradwireError, failure, toErrorData } from '../../shared/errors/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import { ACCEPTOR_BYTES, DIALER_BYTES } from './handshake.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { MeshLink } from './mesh-links.ts';

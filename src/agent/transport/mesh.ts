@@ -4,8 +4,8 @@
  * use different transports: the bytes are the same.
  */
 import { availableParallelism } from 'node:os';
-import type { EmulatedNetwork } from '../../shared/emulated-network.ts';
-import { failure } from '../../shared/errors.ts';
+import type { EmulatedNetwork } from '../../shared/machines/emulated-network.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import type { CardTimer } from '../emulation/emulated-card.ts';
 import { EventLoopTimer } from '../emulation/event-loop-timer.ts';
 import { RankCards } from '../emulation/rank-cards.ts';

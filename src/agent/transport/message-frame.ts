@@ -13,8 +13,8 @@ import {
   GradwireError,
   isErrorData,
   type ErrorData,
-} from '../../shared/errors.ts';
-import { BUG } from '../../shared/report-advice.ts';
+} from '../../shared/errors/errors.ts';
+import { BUG } from '../../shared/errors/report-advice.ts';
 import type { MessageHeader } from './transport.ts';
 
 export const FRAME_HEADER_BYTES = 32;

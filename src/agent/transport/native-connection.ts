@@ -10,7 +10,7 @@
  * Hot path: only a view or two are allocated per message.
  */
 import { Socket } from 'node:net';
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { Lane } from '../emulation/lane.ts';
 import type { LaneMaker } from '../emulation/rank-cards.ts';
 import { writerFor, type ChunkedWriter } from './chunked-writer.ts';

@@ -1,7 +1,7 @@
 /** Addresses of this machine's interfaces at which another machine may reach it. */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { isLinkLocal } from '../../shared/link-local.ts';
+import { isLinkLocal } from '../../shared/machines/link-local.ts';
 
 /**
  * Lists this machine's addresses, except loopback and link-local ones, whose zone means nothing on

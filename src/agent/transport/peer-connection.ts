@@ -2,7 +2,7 @@
  * One established connection as the mesh sees it: frames out, frames in, and counters. It
  * knows nothing about deadlines or the other ranks; `mesh-transport.ts` does.
  */
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { ReceiveEvents, ReceiveQueue } from './receive-queue.ts';
 import type { MessageHeader } from './transport.ts';
 

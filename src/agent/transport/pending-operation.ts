@@ -3,7 +3,7 @@
  * were posted: a doubly linked list, O(1) to append and remove. The oldest is the one
  * whose deadline comes first and the one that the engine waits for.
  */
-import type { GradwireError } from '../../shared/errors.ts';
+import type { GradwireError } from '../../shared/errors/errors.ts';
 import type { FrameHeader } from './message-frame.ts';
 import type { MessageHeader } from './transport.ts';
 

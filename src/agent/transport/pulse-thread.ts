@@ -5,7 +5,7 @@
  */
 import type { Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { toErrorData } from '../../shared/errors.ts';
+import { toErrorData } from '../../shared/errors/errors.ts';
 import { linkMesh } from './mesh-links.ts';
 import type { FromPulse, PulseOrder, PulsePlace } from './pulse.ts';
 import { PulseWatch, TICKS_PER_SILENCE } from './pulse-watch.ts';

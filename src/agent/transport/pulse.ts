@@ -8,8 +8,8 @@
  *     engine or trainer  ◄── "rank 2 is silent" ──  pulse thread  ◄─ a byte ─►  theirs
  */
 import { Worker } from 'node:worker_threads';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
-import type { PortRange } from '../../shared/port-range.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import type { PulseChange } from './pulse-watch.ts';

@@ -9,7 +9,7 @@
  *
  * Pure: no sockets.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { FrameSink } from './frame-reader.ts';
 import { decodeAbortBody, type FrameHeader } from './message-frame.ts';
 import type { PendingReceive } from './pending-operation.ts';

@@ -6,7 +6,7 @@
  *
  * Source: Happy Eyeballs (RFC 8305), without its resolver.
  */
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 
 /** Time between two attempts, as RFC 8305 recommends. */
 const STAGGER_MS = 250;

@@ -3,7 +3,7 @@
  * plain ones. It keeps one record, at most a chunk, until its tag has been checked;
  * nothing that fails to decrypt reaches the sink.
  */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import type { ConnectionKeys } from './connection-keys.ts';
 import { FrameReader, type ByteReader, type FrameSink } from './frame-reader.ts';
 import {

@@ -3,7 +3,7 @@
  * duplicate, so that the original socket can be closed as usual.
  */
 import type { Socket } from 'node:net';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import type { Libc } from './libc.ts';
 
 /** Large enough that few writes must wait, small enough for a core's cache. */

@@ -1,6 +1,6 @@
 /** A connection on `node:net`, which every platform has. */
 import type { Socket } from 'node:net';
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { Lane } from '../emulation/lane.ts';
 import type { LaneMaker } from '../emulation/rank-cards.ts';
 import { writerFor, type ChunkedWriter } from './chunked-writer.ts';

@@ -16,9 +16,9 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
-import { failure, GradwireError } from '../../shared/errors.ts';
-import { systemLimit } from '../../shared/system-limit.ts';
-import type { PortRange } from '../../shared/port-range.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
+import { systemLimit } from '../../shared/errors/system-limit.ts';
+import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
 /** The largest world: all of its ranks may call before this one knows its run. */

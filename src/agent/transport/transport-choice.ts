@@ -3,7 +3,7 @@
  * or `tcp` on `node:net`, which works everywhere. Ranks may differ in it: on the wire
  * both are the same.
  */
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import { loadLibc, type Libc } from './libc.ts';
 
 export const TRANSPORT_KINDS = ['tcp', 'native'] as const;

@@ -4,7 +4,7 @@
  * arrive in order; streams are independent of each other. Every wait has a deadline and
  * can be aborted; an unexpected frame is a coded error on both sides.
  */
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 
 /** The fields on which both sides of a message must agree. */
 export interface MessageHeader {

@@ -2,7 +2,7 @@
  * Writes a rank's checkpoints: at a fixed interval and after a switch, before the same
  * iteration on all ranks. A full disk costs the run only the checkpoint.
  */
-import { toErrorData } from '../../shared/errors.ts';
+import { toErrorData } from '../../shared/errors/errors.ts';
 import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import {

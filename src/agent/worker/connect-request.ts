@@ -1,9 +1,9 @@
 /** The request by which a rank's engine connects to its peers, from the rank's configuration. */
-import { emulatedNetwork } from '../../shared/emulated-network.ts';
-import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import { isEncrypted, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { exchangeFrom, groupOf } from '../../shared/parallelism.ts';
-import { isProgram } from '../../shared/program-spec.ts';
+import { emulatedNetwork } from '../../shared/machines/emulated-network.ts';
+import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
+import { isEncrypted, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { exchangeFrom, groupOf } from '../../shared/spec/parallelism.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';

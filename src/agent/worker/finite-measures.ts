@@ -3,10 +3,10 @@
  * not finite cannot continue and ends. Any other measure that is NaN or infinite is left
  * out of its record, and a notice reports it.
  */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import type { BucketsRecord } from '../../shared/records/buckets.ts';
 import type { Notice } from '../../shared/records/notice.ts';
-import type { ThresholdState } from '../compression/method.ts';
+import type { ThresholdState } from '../methods/method.ts';
 import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
 import type { BucketObservation } from '../exchange/plan-execution.ts';
 import type { StepResult } from '../training/trainer.ts';

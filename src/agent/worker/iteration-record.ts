@@ -3,8 +3,8 @@
  * The engine's phases are within the time that the trainer waited for the exchange; time
  * that the engine cannot account for (hand-over between threads) is `other`.
  */
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import { sumPhases, zeroTimes } from '../../shared/phases.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { sumPhases, zeroTimes } from '../../shared/records/phases.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { ExchangeResult } from '../exchange/exchange-calls.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';

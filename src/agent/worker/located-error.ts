@@ -1,5 +1,5 @@
 /** Locates an error that ends a rank: the rank that it blames, and that rank's machine. */
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
 /** A place that says no more than the error's rank does. */

@@ -2,8 +2,8 @@
  * The loop of a program that is only observed: it communicates by itself, and each step of its
  * optimiser is an iteration. Ranks do not talk to each other.
  */
-import { zeroTimes, sumPhases } from '../../shared/phases.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
+import { zeroTimes, sumPhases } from '../../shared/records/phases.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { Program } from '../bridge/program.ts';
 import type { Stepped } from '../bridge/messages.ts';

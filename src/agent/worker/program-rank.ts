@@ -1,8 +1,8 @@
 /** A rank's side of its program: starts it, makes a trainer of it, and compares its model. */
 import { createHash } from 'node:crypto';
-import { failure, type ErrorData } from '../../shared/errors.ts';
-import { statedKind } from '../../shared/metric.ts';
-import { isProgram } from '../../shared/program-spec.ts';
+import { failure, type ErrorData } from '../../shared/errors/errors.ts';
+import { statedKind } from '../../shared/records/metric.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
 import type { Program } from '../bridge/program.ts';

@@ -1,7 +1,7 @@
 /** Starts the program of a rank, with the variables that torchrun would set. */
 import { createServer } from 'node:net';
 import path from 'node:path';
-import type { PortRange } from '../../shared/port-range.ts';
+import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import { Program } from '../bridge/program.ts';

@@ -1,5 +1,5 @@
 /** The notice about the optimiser's momentum where the compression has one of its own. */
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import { decayHasVelocity } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';

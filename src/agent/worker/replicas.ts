@@ -3,7 +3,7 @@
  * Every rank makes the same calls at the same time.
  */
 import { createHash } from 'node:crypto';
-import { statedKind } from '../../shared/metric.ts';
+import { statedKind } from '../../shared/records/metric.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';

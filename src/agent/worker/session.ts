@@ -3,11 +3,11 @@
  * error ends it: peers get the reason, the supervisor gets the coded error, the process
  * exits.
  */
-import { inputError, type ErrorData } from '../../shared/errors.ts';
-import type { PlanSwitch } from '../../shared/exchange-plan.ts';
-import { checkpointInterval } from '../../shared/experiment-spec.ts';
-import { statedKind } from '../../shared/metric.ts';
-import { asynchronousOf } from '../../shared/parallelism.ts';
+import { inputError, type ErrorData } from '../../shared/errors/errors.ts';
+import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
+import { checkpointInterval } from '../../shared/spec/experiment-spec.ts';
+import { statedKind } from '../../shared/records/metric.ts';
+import { asynchronousOf } from '../../shared/spec/parallelism.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type {
   FromWorker,

@@ -2,7 +2,7 @@
  * Connects a pipeline stage to its engine: matrices are in the arena, calls trigger
  * transfers.
  */
-import type { MeanThreshold, PassedBytes } from '../../shared/stage-setting.ts';
+import type { MeanThreshold, PassedBytes } from '../pipeline/stage-setting.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { PassageCall } from '../pipeline/boundary.ts';
 import { meanThresholds } from '../pipeline/row-thresholds.ts';

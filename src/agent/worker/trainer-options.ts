@@ -3,7 +3,7 @@ import {
   asynchronousOf,
   pipelinePosition,
   replicaCount,
-} from '../../shared/parallelism.ts';
+} from '../../shared/spec/parallelism.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import type { TrainerOptions } from '../training/trainer.ts';

@@ -3,10 +3,10 @@
  * evaluations and re-synchronisation in between. Every rank runs the same steps in the
  * same order; all ranks agree on everything that decides a branch.
  */
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { statedKind } from '../../shared/metric.ts';
-import { pipelinePosition } from '../../shared/parallelism.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { statedKind } from '../../shared/records/metric.ts';
+import { pipelinePosition } from '../../shared/spec/parallelism.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';

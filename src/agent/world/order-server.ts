@@ -1,6 +1,6 @@
 /** A rank process that answers each order with one report, and exits when one fails. */
 import { z } from 'zod';
-import { toErrorData } from '../../shared/errors.ts';
+import { toErrorData } from '../../shared/errors/errors.ts';
 import { sentErrorSchema } from '../../shared/protocol/sent-error.ts';
 import { parseOrder } from './line-message.ts';
 import { openRankLine } from './rank-line.ts';

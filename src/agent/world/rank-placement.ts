@@ -1,5 +1,5 @@
 /** Tells where and how to start ranks that do not run on their supervisor's machine. */
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { ProcessExit, RankCommand } from './rank-process.ts';
 
 export interface RankPlacement {

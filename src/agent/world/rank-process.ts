@@ -6,9 +6,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
-import { systemLimit } from '../../shared/system-limit.ts';
+import { systemLimit } from '../../shared/errors/system-limit.ts';
 import { MarkedStream } from './marked-stream.ts';
 import type { Parse } from './line-message.ts';
 import { BY_LINE } from './rank-line.ts';

@@ -4,7 +4,7 @@
  * explains the others.
  */
 import type { z } from 'zod';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { memoryLimit, memoryWords, refusedMemory } from '../memory/memory-limit.ts';
 import { parseReport } from './line-message.ts';
 import { rankFailedSchema, type RankFailed } from './order-server.ts';
@@ -18,7 +18,7 @@ import {
   isConsequence,
   rootCause,
   type FailureReport,
-} from '../../shared/root-cause.ts';
+} from '../../shared/errors/root-cause.ts';
 
 /** Time for the others to say why, once a rank has lost a peer. */
 const EXPLANATION_MS = 1000;

@@ -10,11 +10,14 @@ import {
   emulatedNetwork,
   linkSpecSchema,
   type EmulatedNetwork,
-} from '../../shared/emulated-network.ts';
-import { inputError } from '../../shared/errors.ts';
-import { serversText } from '../../shared/exchange-plan.ts';
-import { explainIssue } from '../../shared/experiment-spec.ts';
-import { quantizationSchema, type Quantization } from '../../shared/quantization.ts';
+} from '../../shared/machines/emulated-network.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { serversText } from '../../shared/plan/exchange-plan.ts';
+import { explainIssue } from '../../shared/spec/experiment-spec.ts';
+import {
+  quantizationSchema,
+  type Quantization,
+} from '../../shared/plan/quantization.ts';
 import { parseWord } from '../text/parse-word.ts';
 import { bytes, milliseconds } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';

@@ -14,7 +14,7 @@ import {
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
 import type { LinkCost } from '../../shared/cost-model/link-fit.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import {
   addConnectOptions,

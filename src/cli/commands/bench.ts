@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { installationRoot } from '../../main/home/installation.ts';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import { addBenchNetworkCommand } from './bench-network.ts';
 
 const JSON_LINES = 'one JSON object per line';

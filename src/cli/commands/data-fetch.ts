@@ -3,9 +3,9 @@ import { InvalidArgumentError, type Command } from 'commander';
 import path from 'node:path';
 import { fetchSet, publicSet } from '../../main/data-sets/fetch-set.ts';
 import { openHome } from '../../main/home/home.ts';
-import { failure } from '../../shared/errors.ts';
-import { shellWord } from '../../shared/shell-word.ts';
-import { formatBytes } from '../../shared/units.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import { shellWord } from '../../shared/words/shell-word.ts';
+import { formatBytes } from '../../shared/words/units.ts';
 import { fetchPrinter } from '../text/fetch-progress.ts';
 import { reportError } from '../text/report-error.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { bytesToFetch, isComplete } from '../../main/data-sets/fetch-set.ts';
 import { publicSets } from '../../main/data-sets/public-sets.ts';
 import { resolveHome } from '../../main/home/home.ts';
-import { formatBytes } from '../../shared/units.ts';
+import { formatBytes } from '../../shared/words/units.ts';
 import { textTable } from '../text/text-table.ts';
 
 export function addDataListCommand(data: Command): void {

@@ -1,8 +1,8 @@
 /** `gradwire exec -- COMMAND…`: run a PyTorch program of one's own, without a spec. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import {

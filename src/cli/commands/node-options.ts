@@ -1,14 +1,14 @@
 /** The options of `nodes add` and `nodes edit`: one for each field of a machine. */
 import path from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import {
   NODE_FIELDS,
   SLURM_FIELDS,
   type NodeField,
   type NodeKey,
   type NodeValue,
-} from '../../shared/node-fields.ts';
+} from '../../shared/machines/node-fields.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 
 /** Options as commander gives them, by the names that it makes of the flags. */

@@ -1,6 +1,6 @@
 /** `gradwire nodes add`: add a machine by name, without connecting to it. */
 import type { Command } from 'commander';
-import { entryFrom, NODE_FIELDS } from '../../shared/node-fields.ts';
+import { entryFrom, NODE_FIELDS } from '../../shared/machines/node-fields.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import {
   addNodeOptions,

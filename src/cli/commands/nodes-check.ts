@@ -1,8 +1,8 @@
 /** `gradwire nodes check`: inspect a machine before anything is written to it. */
 import type { Command } from 'commander';
-import type { FoundRun } from '../../shared/found-run.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import type { Preflight } from '../../shared/preflight.ts';
+import type { FoundRun } from '../../shared/machines/found-run.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import type { Preflight } from '../../shared/machines/preflight.ts';
 import { foundRuns } from '../../main/runs/found-runs.ts';
 import {
   addConnectOptions,

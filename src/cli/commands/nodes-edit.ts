@@ -1,16 +1,16 @@
 /** `gradwire nodes edit`: what is given of a machine is changed, all else stays. */
 import type { Command } from 'commander';
-import { splitDestination } from '../../shared/destination.ts';
-import { inputError } from '../../shared/errors.ts';
-import { nearest } from '../../shared/nearest.ts';
-import type { NodeEntry } from '../../shared/node-entry.ts';
+import { splitDestination } from '../../shared/machines/destination.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { nearest } from '../../shared/words/nearest.ts';
+import type { NodeEntry } from '../../shared/machines/node-entry.ts';
 import {
   entryFrom,
   NODE_FIELDS,
   valuesOf,
   type NodeKey,
   type NodeValue,
-} from '../../shared/node-fields.ts';
+} from '../../shared/machines/node-fields.ts';
 import { changeNode } from '../../main/runs/node-change.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { withWorkspace } from '../session/workspace.ts';

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { inputError } from '../../shared/errors.ts';
-import { nearest } from '../../shared/nearest.ts';
-import { entryProblems } from '../../shared/node-entry.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { nearest } from '../../shared/words/nearest.ts';
+import { entryProblems } from '../../shared/machines/node-entry.ts';
 import { namedHosts } from '../../main/ssh/config/resolve-target.ts';
 import { withWorkspace } from '../session/workspace.ts';
 

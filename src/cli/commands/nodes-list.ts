@@ -1,8 +1,12 @@
 /** `gradwire nodes list`: the machines that were added, and all that runs there. */
 import type { Command } from 'commander';
-import { formatError, GradwireError, type ErrorData } from '../../shared/errors.ts';
-import type { FoundRun } from '../../shared/found-run.ts';
-import type { NodeEntry } from '../../shared/node-entry.ts';
+import {
+  formatError,
+  GradwireError,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
+import type { FoundRun } from '../../shared/machines/found-run.ts';
+import type { NodeEntry } from '../../shared/machines/node-entry.ts';
 import { withinList } from '../../main/cluster/list-patience.ts';
 import { foundRuns } from '../../main/runs/found-runs.ts';
 import { foundLines } from '../text/found-lines.ts';

@@ -1,6 +1,6 @@
 /** `gradwire nodes log`: the last lines of a supervisor's log. */
 import type { Command } from 'commander';
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import {
   addConnectOptions,
   connectOptions,

@@ -1,9 +1,13 @@
 /** `gradwire nodes network`: latency and bandwidth between machines, measured now. */
 import type { Command } from 'commander';
-import { formatError, inputError } from '../../shared/errors.ts';
-import type { LinkStatus, PairOutcome } from '../../shared/link-status.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { portRange, portRangeSchema, type PortRange } from '../../shared/port-range.ts';
+import { formatError, inputError } from '../../shared/errors/errors.ts';
+import type { LinkStatus, PairOutcome } from '../../shared/machines/link-status.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import {
+  portRange,
+  portRangeSchema,
+  type PortRange,
+} from '../../shared/machines/port-range.ts';
 import { slowLinks } from '../../shared/cost-model/slow-links.ts';
 import { pairsOf } from '../../main/cluster/link-check.ts';
 import { surveyLinks } from '../../main/runs/link-survey.ts';

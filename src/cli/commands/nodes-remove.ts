@@ -1,6 +1,6 @@
 /** `gradwire nodes remove`: take a machine out of the inventory. */
 import type { Command } from 'commander';
-import { failure, inputError } from '../../shared/errors.ts';
+import { failure, inputError } from '../../shared/errors/errors.ts';
 import { withWorkspace } from '../session/workspace.ts';
 
 export function addNodesRemoveCommand(nodes: Command): void {

@@ -1,8 +1,8 @@
 /** The memory that `gradwire plan` reports: of a rank, part by part, and of each machine. */
 import type { RankMemory } from '../../agent/engine.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { assignRanks } from '../../shared/rank-assignment.ts';
-import { formatBytes } from '../../shared/units.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { assignRanks } from '../../shared/machines/rank-assignment.ts';
+import { formatBytes } from '../../shared/words/units.ts';
 
 interface MachineMemory {
   readonly node: string;

@@ -3,9 +3,9 @@
  * computed for each element of its gradient, and the `exchange` that says so.
  */
 import type { LayerRate, LayerRates } from '../../agent/engine.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { JsonObject, JsonValue } from '../../shared/json.ts';
-import { formatCount } from '../../shared/units.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import type { JsonObject, JsonValue } from '../../shared/checks/json.ts';
+import { formatCount } from '../../shared/words/units.ts';
 import { bytes } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
 

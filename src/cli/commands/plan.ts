@@ -9,7 +9,7 @@ import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { applySettings } from '../../main/spec/settings.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
-import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
+import { assignRanks, placesOf } from '../../shared/machines/rank-assignment.ts';
 import {
   measuredLinks,
   networkOf,
@@ -22,18 +22,21 @@ import {
   type LinkCost,
 } from '../../shared/cost-model/network-cost.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
-import { inputError } from '../../shared/errors.ts';
-import { assertForecastable } from '../../shared/forecastable.ts';
-import { serversText } from '../../shared/exchange-plan.ts';
+import {
+  describeEmulated,
+  emulatedNetwork,
+} from '../../shared/machines/emulated-network.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { assertForecastable } from '../../shared/spec/forecastable.ts';
+import { serversText } from '../../shared/plan/exchange-plan.ts';
 import {
   nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { localStepsOf } from '../../shared/parallelism.ts';
-import { formatBitRate, formatDuration } from '../../shared/units.ts';
+} from '../../shared/spec/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { localStepsOf } from '../../shared/spec/parallelism.ts';
+import { formatBitRate, formatDuration } from '../../shared/words/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';

@@ -1,6 +1,6 @@
 /** `gradwire reproduce table DIR`: all results of a directory as Markdown. */
 import type { Command } from 'commander';
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import { figures } from '../../main/reproduce/figures/registry.ts';
 import { resultsDocument } from '../../main/reproduce/page/results-document.ts';
 import type { Result } from '../../main/reproduce/result.ts';

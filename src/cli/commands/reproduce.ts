@@ -1,8 +1,8 @@
 /** `gradwire reproduce ID…`: reproduce figures of the papers at laptop scale and judge them. */
 import type { Command } from 'commander';
 import path from 'node:path';
-import { inputError, toErrorData } from '../../shared/errors.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { inputError, toErrorData } from '../../shared/errors/errors.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { expandHome } from '../../main/spec/expand-home.ts';
 import { appVersion } from '../../main/home/installation.ts';
 import type { Figure } from '../../main/reproduce/figure.ts';

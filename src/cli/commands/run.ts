@@ -1,6 +1,6 @@
 /** `gradwire run SPEC|PRESET`: launch an experiment and follow it to its end. */
 import type { Command } from 'commander';
-import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';

@@ -4,8 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { exportRun } from '../../main/store/run-export.ts';
-import { failure } from '../../shared/errors.ts';
-import { EXPORT_FORMAT_IDS, type ExportFormat } from '../../shared/export-format.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import {
+  EXPORT_FORMAT_IDS,
+  type ExportFormat,
+} from '../../shared/records/export-format.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';

@@ -1,10 +1,10 @@
 /** `gradwire runs list`: all runs, newest first. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { machineNames } from '../../shared/machine-names.ts';
-import { describeMetric } from '../../shared/metric.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { progressText } from '../../shared/program-spec.ts';
+import { machineNames } from '../../shared/machines/machine-names.ts';
+import { describeMetric } from '../../shared/records/metric.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { progressText } from '../../shared/spec/program-spec.ts';
 import { describeQueued, queueAdvice } from '../../shared/records/queue-text.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { reportError } from '../text/report-error.ts';

@@ -1,7 +1,7 @@
 /** `gradwire runs log`: events of a run and what its ranks printed, in the order of time. */
 import type { Command } from 'commander';
 import type { RunStore } from '../../main/store/run-store.ts';
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { LogFilter } from '../../shared/records/log-text.ts';
 import { catchUp } from '../session/catch-up.ts';

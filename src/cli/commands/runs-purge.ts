@@ -1,7 +1,7 @@
 /** `gradwire runs purge`: delete deleted runs for good, and give their space back to the disk. */
 import type { Command } from 'commander';
-import { formatError, GradwireError, inputError } from '../../shared/errors.ts';
-import { formatBytes } from '../../shared/units.ts';
+import { formatError, GradwireError, inputError } from '../../shared/errors/errors.ts';
+import { formatBytes } from '../../shared/words/units.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';

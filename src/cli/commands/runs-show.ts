@@ -1,11 +1,11 @@
 /** `gradwire runs show`: one run, its spec, and what happened in it. */
 import type { Command } from 'commander';
 import { specToYaml } from '../../main/spec/spec-text.ts';
-import { describeEmulated } from '../../shared/emulated-network.ts';
-import { formatError } from '../../shared/errors.ts';
-import { describePlan } from '../../shared/exchange-plan.ts';
-import { describeMetric } from '../../shared/metric.ts';
-import { isOpenEnded, plannedText } from '../../shared/program-spec.ts';
+import { describeEmulated } from '../../shared/machines/emulated-network.ts';
+import { formatError } from '../../shared/errors/errors.ts';
+import { describePlan } from '../../shared/plan/exchange-plan.ts';
+import { describeMetric } from '../../shared/records/metric.ts';
+import { isOpenEnded, plannedText } from '../../shared/spec/program-spec.ts';
 import {
   describeInterruption,
   describeRestart,

@@ -1,6 +1,6 @@
 /** `gradwire runs stop`: stop a run after its current iteration. */
 import type { Command } from 'commander';
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/rpc/rpc.ts';
 import {
   addConnectOptions,

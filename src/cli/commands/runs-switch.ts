@@ -1,6 +1,6 @@
 /** `gradwire runs switch`: change the exchange of a run in progress. */
 import type { Command } from 'commander';
-import { describePlan } from '../../shared/exchange-plan.ts';
+import { describePlan } from '../../shared/plan/exchange-plan.ts';
 import { parseChange } from '../../main/spec/settings.ts';
 import {
   addConnectOptions,

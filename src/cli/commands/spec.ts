@@ -1,7 +1,7 @@
 /** `gradwire spec schema`: the JSON Schema of a spec, for editors. */
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
+import { experimentSpecSchema } from '../../shared/spec/experiment-spec.ts';
 
 export function addSpecCommand(program: Command): void {
   program

@@ -11,8 +11,8 @@ import {
   type BackendName,
   type StateFile,
 } from '../../agent/engine.ts';
-import { inputError } from '../../shared/errors.ts';
-import type { JsonObject } from '../../shared/json.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { JsonObject } from '../../shared/checks/json.ts';
 import {
   assertApart,
   placedAt,

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../disk/make-directory.ts';
-import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
+import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
 import { page } from '../../main/reproduce/page/page.ts';
 import { replaceFile } from './vector-file.ts';
 import { parseResult, type Result } from '../../main/reproduce/result.ts';

@@ -5,8 +5,8 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
-import { GradwireError, inputError } from '../../shared/errors.ts';
-import { fileNotWritable, fileUnreadable } from '../../shared/file-error.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
+import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
 
 /** Most bytes that Node.js reads at once, and more than an arena holds. */
 const MAXIMUM_BYTES = 2 ** 31 - 1;

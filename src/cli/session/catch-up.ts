@@ -2,7 +2,7 @@
  * Catching up before stored runs are shown. They are shown even if this computer's supervisor
  * cannot be reached, for example because another host that shares the home has it.
  */
-import { formatError, GradwireError } from '../../shared/errors.ts';
+import { formatError, GradwireError } from '../../shared/errors/errors.ts';
 import type { RunCoordinator } from '../../main/runs/coordinator.ts';
 
 /** @returns whether everything was caught up with; if not, stderr says why */

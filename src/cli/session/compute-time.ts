@@ -2,11 +2,11 @@
  * Measured time that a step of a spec's model computes: one rank of it trains for a moment on
  * this computer, alone, as any other run does. The run is not kept on the list.
  */
-import { failure } from '../../shared/errors.ts';
-import { DEFAULT_METHOD } from '../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { median } from '../../shared/statistics/quantile.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import { DEFAULT_METHOD } from '../../shared/plan/exchange-plan.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { median } from '../../shared/numbers/quantile.ts';
 import { withWorkspace } from './workspace.ts';
 
 const ITERATIONS = 24;

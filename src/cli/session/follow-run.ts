@@ -4,10 +4,10 @@
  * not be asked for ends the command too. If the reader closes the pipe (`| head`), the run
  * stops silently.
  */
-import type { GradwireError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { localStepsOf } from '../../shared/parallelism.ts';
-import { escapeControls } from '../../shared/printable.ts';
+import type { GradwireError } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { localStepsOf } from '../../shared/spec/parallelism.ts';
+import { escapeControls } from '../../shared/words/printable.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { missingRecords } from '../text/missing-records.ts';

@@ -1,6 +1,6 @@
 /** Launches a run and follows it to its end, as a command. */
 import type { Command } from 'commander';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { SILENT } from '../text/run-printer.ts';

@@ -1,6 +1,6 @@
 /** Machines that a command is given by name: what they have together. */
 import { availableParallelism } from 'node:os';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { Workspace } from './workspace.ts';
 
 /**

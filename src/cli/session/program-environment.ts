@@ -3,7 +3,7 @@
  * Python and its libraries, as in the user's shell. The supervisor may have been started elsewhere.
  * Not the whole: a spec is stored, and variables may be secret.
  */
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 
 const PASSED =
   /^(PATH|VIRTUAL_ENV|PYTHON[A-Z_]*|LD_LIBRARY_PATH|LD_PRELOAD|(CONDA|OMP|MKL|KMP|OPENBLAS|CUDA|TORCH|NCCL|GLOO)_[A-Z0-9_]*)$/;

@@ -1,5 +1,5 @@
 /** A run's name on the command line: the beginning of its id, or `last`. */
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 
 /** @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */

@@ -7,7 +7,7 @@ import type { Figure, Measurement } from '../../main/reproduce/figure.ts';
 import type { PlannedRun } from '../../main/reproduce/planned-runs.ts';
 import type { StoredRun } from '../../main/reproduce/result.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { SILENT } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';

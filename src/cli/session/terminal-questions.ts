@@ -4,9 +4,12 @@
  */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { hostAndPort } from '../../shared/destination.ts';
-import { failure, inputError } from '../../shared/errors.ts';
-import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
+import { hostAndPort } from '../../shared/machines/destination.ts';
+import { failure, inputError } from '../../shared/errors/errors.ts';
+import type {
+  SecretsQuestion,
+  SshQuestions,
+} from '../../shared/machines/ssh-question.ts';
 
 const WHY = {
   unknown: 'This host is not known.',

@@ -5,9 +5,9 @@
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describeCatchUp } from '../../shared/catch-up.ts';
-import type { ErrorData } from '../../shared/errors.ts';
-import { formatError, GradwireError, toErrorData } from '../../shared/errors.ts';
+import { describeCatchUp } from '../../shared/records/catch-up.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
+import { formatError, GradwireError, toErrorData } from '../../shared/errors/errors.ts';
 import { openHome, type Home } from '../../main/home/home.ts';
 import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';

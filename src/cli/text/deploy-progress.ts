@@ -2,7 +2,10 @@
  * The steps of deployments on stderr: a line for each, an upload with its progress. Several
  * machines may be deployed to at once.
  */
-import { DEPLOY_STEP_NAMES, type DeployProgress } from '../../shared/node-status.ts';
+import {
+  DEPLOY_STEP_NAMES,
+  type DeployProgress,
+} from '../../shared/machines/node-status.ts';
 
 const CLEAR_LINE = '\r\u001B[K';
 

@@ -1,6 +1,10 @@
 /** Progress of a fetch, on stderr: a bar in a terminal, else a line for each file. */
 import type { FetchProgress } from '../../main/data-sets/fetch-set.ts';
-import { formatBytes, formatElapsed, formatWholePercent } from '../../shared/units.ts';
+import {
+  formatBytes,
+  formatElapsed,
+  formatWholePercent,
+} from '../../shared/words/units.ts';
 
 const CLEAR_LINE = '\r\u001B[K';
 const WIDTH = 24;

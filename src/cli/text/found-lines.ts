@@ -1,5 +1,5 @@
 /** Runs on a machine that are not followed here, in lines. */
-import { describeFound, type FoundRun } from '../../shared/found-run.ts';
+import { describeFound, type FoundRun } from '../../shared/machines/found-run.ts';
 
 /** One for each run, with the command that stops it. */
 export function foundLines(

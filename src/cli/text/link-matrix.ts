@@ -1,6 +1,6 @@
 /** Links between machines as a table, from the machine of the row to that of the column. */
-import { bitsPerSecond, type LinkStatus } from '../../shared/link-status.ts';
-import { formatBitRate, formatDuration } from '../../shared/units.ts';
+import { bitsPerSecond, type LinkStatus } from '../../shared/machines/link-status.ts';
+import { formatBitRate, formatDuration } from '../../shared/words/units.ts';
 import { textTable } from './text-table.ts';
 
 /** @param names in the order of rows and columns */

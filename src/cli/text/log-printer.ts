@@ -1,5 +1,5 @@
 /** The merged log of a run on stdout: a line each, or with --json the records. */
-import { machineName } from '../../shared/machine-names.ts';
+import { machineName } from '../../shared/machines/machine-names.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import {
   logLine,

@@ -4,7 +4,7 @@
  * take the last value without a word.
  */
 import { Option, type Command } from 'commander';
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 
 /** An option that may be given more than once: its values are collected, in order. */
 export class RepeatableOption extends Option {

@@ -1,5 +1,5 @@
 /** Stdout that cannot be written: a full disk, a device that has gone. */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 
 /** `OUTPUT_FAILED`. */
 export const outputFailed = (cause: Error): GradwireError =>

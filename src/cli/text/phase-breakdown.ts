@@ -10,7 +10,7 @@ import {
   zeroPhases,
   type Phase,
   type StepKind,
-} from '../../shared/phases.ts';
+} from '../../shared/records/phases.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import { bytes, milliseconds, percent } from './quantities.ts';
 import { textTable } from './text-table.ts';

@@ -1,6 +1,6 @@
 /** A machine's equipment, in lines. */
-import type { GpuReport, Preflight } from '../../shared/preflight.ts';
-import { transportText } from '../../shared/ssh-transport.ts';
+import type { GpuReport, Preflight } from '../../shared/machines/preflight.ts';
+import { transportText } from '../../shared/machines/ssh-transport.ts';
 
 export function preflightText(name: string, seen: Preflight): string {
   const lines = [

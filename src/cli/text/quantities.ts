@@ -1,5 +1,5 @@
 /** Quantities as people read them in a terminal: three figures and a unit. */
-export { formatDateTime as date } from '../../shared/units.ts';
+export { formatDateTime as date } from '../../shared/words/units.ts';
 
 export function milliseconds(ms: number): string {
   if (ms >= 60_000) {

@@ -10,8 +10,8 @@ import {
   isErrorData,
   toErrorData,
   type ErrorData,
-} from '../../shared/errors.ts';
-import { escapeControls } from '../../shared/printable.ts';
+} from '../../shared/errors/errors.ts';
+import { escapeControls } from '../../shared/words/printable.ts';
 
 const EXIT_INPUT = 2;
 const EXIT_FAILURE = 1;

@@ -3,9 +3,9 @@
  * Without --json there is one live line on a terminal, or a line per second if there is
  * none, a line for each switch and warning, and at the end where the time went.
  */
-import { describeMetric } from '../../shared/metric.ts';
-import { workloadName } from '../../shared/model-name.ts';
-import { plannedText, progressText } from '../../shared/program-spec.ts';
+import { describeMetric } from '../../shared/records/metric.ts';
+import { workloadName } from '../../shared/spec/model-name.ts';
+import { plannedText, progressText } from '../../shared/spec/program-spec.ts';
 import { replicaText } from '../../shared/records/done.ts';
 import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.ts';
 import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';

@@ -2,7 +2,7 @@
 import type { Figure } from '../../main/reproduce/figure.ts';
 import { verdictText } from '../../main/reproduce/page/verdict-text.ts';
 import type { Result } from '../../main/reproduce/result.ts';
-import { formatDuration } from '../../shared/units.ts';
+import { formatDuration } from '../../shared/words/units.ts';
 
 /** A run that has been made and measured. */
 export interface SweepLine {

@@ -1,5 +1,5 @@
 /** A table for a terminal: columns as wide as their cells, two spaces between. */
-import { escapeControls } from '../../shared/printable.ts';
+import { escapeControls } from '../../shared/words/printable.ts';
 
 /** @param align per column, left or right; the last line has no trailing spaces */
 export function textTable(

@@ -4,11 +4,11 @@
  * calls and reports events to it. Closing it leaves runs to their supervisor.
  */
 import os from 'node:os';
-import { atMachine, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { atMachine, toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
+import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { hasEnded, type AppInfo, type CoreApi } from '../../shared/rpc/rpc.ts';
-import type { TerminalEvents } from '../../shared/terminal.ts';
+import type { TerminalEvents } from '../../shared/rpc/terminal.ts';
 import { Inventory } from '../cluster/inventory.ts';
 import { AppLock } from '../home/app-lock.ts';
 import { openHome, type Home } from '../home/home.ts';

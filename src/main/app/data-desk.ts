@@ -3,8 +3,8 @@
  * set.
  */
 import path from 'node:path';
-import type { DataSetStatus } from '../../shared/data-set-status.ts';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import type { DataSetStatus } from '../../shared/rpc/data-set-status.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import {
   bytesToFetch,
   fetchSet,

@@ -4,15 +4,15 @@
  * may come twice: skip those that its answer's `lastSequence` covers. The host knows its
  * windows and counts watchers; here a run is either watched or not.
  */
-import type { CatchUp } from '../../shared/catch-up.ts';
-import type { DataSetStatus } from '../../shared/data-set-status.ts';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { messages } from '../../shared/json-bound.ts';
-import type { NetworkStatus } from '../../shared/link-status.ts';
-import type { NodeStatus } from '../../shared/node-status.ts';
+import type { CatchUp } from '../../shared/records/catch-up.ts';
+import type { DataSetStatus } from '../../shared/rpc/data-set-status.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
+import { messages } from '../../shared/checks/json-bound.ts';
+import type { NetworkStatus } from '../../shared/machines/link-status.ts';
+import type { NodeStatus } from '../../shared/machines/node-status.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { AppEvents, RunSummary } from '../../shared/rpc/rpc.ts';
-import type { OpenQuestion } from '../../shared/ssh-question.ts';
+import type { OpenQuestion } from '../../shared/machines/ssh-question.ts';
 
 const INTERVAL_MS = 100;
 /** Notices kept until a page is open: the newest. */

@@ -1,6 +1,6 @@
 /** The space that the history takes, and deleting deleted runs for good, for the page. */
 import { setImmediate as others } from 'node:timers/promises';
-import { toErrorData, type ErrorData } from '../../shared/errors.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import type { HistoryStatus, PurgeResult } from '../../shared/rpc/rpc.ts';
 import { REWRITE_PAGES } from '../store/history-space.ts';
 import type { RunStore } from '../store/run-store.ts';

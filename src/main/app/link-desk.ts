@@ -1,11 +1,11 @@
 /** The links between machines as the app shows them, and their measurement, one at a time. */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import type {
   LinkCheckProgress,
   NetworkStatus,
   PairOutcome,
   WithinStatus,
-} from '../../shared/link-status.ts';
+} from '../../shared/machines/link-status.ts';
 import { pairsOf } from '../cluster/link-check.ts';
 import type { Inventory } from '../cluster/inventory.ts';
 import type { NodeLink } from '../cluster/node-link.ts';

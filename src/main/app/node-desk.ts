@@ -9,14 +9,14 @@ import {
   inputError,
   GradwireError,
   toErrorData,
-} from '../../shared/errors.ts';
-import type { FoundRun } from '../../shared/found-run.ts';
+} from '../../shared/errors/errors.ts';
+import type { FoundRun } from '../../shared/machines/found-run.ts';
 import {
   LOCAL_NODE,
   parseNodeEntry,
   wayTo,
   type NodeEntry,
-} from '../../shared/node-entry.ts';
+} from '../../shared/machines/node-entry.ts';
 import type {
   DeployProgress,
   NodeActivity,
@@ -24,7 +24,7 @@ import type {
   NodeConnection,
   NodeEdit,
   NodeStatus,
-} from '../../shared/node-status.ts';
+} from '../../shared/machines/node-status.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { Inventory } from '../cluster/inventory.ts';
 import type { RemoteNode } from '../cluster/remote-node.ts';

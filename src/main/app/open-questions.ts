@@ -2,14 +2,14 @@
  * Questions of SSH connections that wait for a user of the app. They are shown in every
  * window; the first answer counts. Answers are passed on and not kept here.
  */
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import type {
   HostKeyQuestion,
   OpenQuestion,
   QuestionAnswer,
   SecretsQuestion,
   SshQuestions,
-} from '../../shared/ssh-question.ts';
+} from '../../shared/machines/ssh-question.ts';
 
 interface Waiting extends OpenQuestion {
   readonly answered: (answer: QuestionAnswer) => void;

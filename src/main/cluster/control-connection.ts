@@ -4,9 +4,9 @@
  * when the stream ends, all pending requests fail with `SUPERVISOR_LOST`.
  */
 import type { Duplex } from 'node:stream';
-import { saysClosed } from '../../shared/closed-connection.ts';
-import { failure, GradwireError } from '../../shared/errors.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { saysClosed } from '../ssh/closed-connection.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { parseRecord } from '../../shared/records/parse-record.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { parseReply } from '../../shared/protocol/replies.ts';

@@ -3,18 +3,18 @@
  * of SSH connections, so a machine's password is asked for once.
  */
 import { isIP } from 'node:net';
-import { GradwireError, inputError } from '../../shared/errors.ts';
-import { isLinkLocal } from '../../shared/link-local.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
+import { isLinkLocal } from '../../shared/machines/link-local.ts';
 import {
   LOCAL_NODE,
   parseNodeEntry,
   sshWayTo,
   wayTo,
   type NodeEntry,
-} from '../../shared/node-entry.ts';
-import type { NodeFacts, SupervisorLog } from '../../shared/node-status.ts';
-import type { Preflight } from '../../shared/preflight.ts';
-import { unknownNode } from '../../shared/unknown-node.ts';
+} from '../../shared/machines/node-entry.ts';
+import type { NodeFacts, SupervisorLog } from '../../shared/machines/node-status.ts';
+import type { Preflight } from '../../shared/machines/preflight.ts';
+import { unknownNode } from '../../shared/machines/unknown-node.ts';
 import { localPreflight } from '../deploy/local-preflight.ts';
 import { readLocalLog } from '../deploy/supervisor-log.ts';
 import type { Home } from '../home/home.ts';
@@ -22,7 +22,7 @@ import { parseDestination, parseJumps } from '../ssh/config/destination.ts';
 import { namedHosts } from '../ssh/config/resolve-target.ts';
 import { SshPool } from '../ssh/pool.ts';
 import type { SshTarget } from '../ssh/target.ts';
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import { localNode } from './local-node.ts';
 import type { NodeAccess } from './node-link.ts';
 import type { NodeDirectory } from './node-set.ts';

@@ -3,7 +3,7 @@
  * answer; if none comes, the node is silent until it answers again. Looks are counted, not
  * time: this process may have been suspended itself.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { ControlConnection } from './control-connection.ts';
 
 /** Interval of looks at a connection on which nothing arrives. */

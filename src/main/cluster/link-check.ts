@@ -15,16 +15,16 @@ import {
   GradwireError,
   toErrorData,
   type ErrorData,
-} from '../../shared/errors.ts';
-import { hostAndPort } from '../../shared/destination.ts';
-import type { PortRange } from '../../shared/port-range.ts';
+} from '../../shared/errors/errors.ts';
+import { hostAndPort } from '../../shared/machines/destination.ts';
+import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import {
   linkMeasureSchema,
   type BusyRun,
   type LinkStatus,
   type PairOutcome,
-} from '../../shared/link-status.ts';
+} from '../../shared/machines/link-status.ts';
 import { listenAddress } from './listen-address.ts';
 import type { NodeLink } from './node-link.ts';
 import { sameMachine } from './same-machine.ts';

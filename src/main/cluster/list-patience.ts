@@ -2,7 +2,7 @@
  * The limit for machines that a list asks. One that does not answer, whatever step that
  * hangs at, delays neither the others nor the list.
  */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 
 export const LIST_MS = 20_000;
 

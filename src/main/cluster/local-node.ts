@@ -1,5 +1,5 @@
 /** The local computer as a node: its supervisor listens on the home's socket. */
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { Home } from '../home/home.ts';
 import type { NodeAccess } from './node-link.ts';
 import { ownPorts } from './port-forwarding.ts';

@@ -6,8 +6,8 @@ import {
   parseNetworkProfile,
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
-import { inputError } from '../../shared/errors.ts';
-import type { BusyRun } from '../../shared/link-status.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { BusyRun } from '../../shared/machines/link-status.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import { at, runsAt } from './link-check.ts';
 import type { NodeLink } from './node-link.ts';

@@ -14,9 +14,9 @@ import {
   GradwireError,
   toErrorData,
   type ErrorData,
-} from '../../shared/errors.ts';
-import type { PortRange } from '../../shared/port-range.ts';
-import type { NodeConnection, NodeLoss } from '../../shared/node-status.ts';
+} from '../../shared/errors/errors.ts';
+import type { PortRange } from '../../shared/machines/port-range.ts';
+import type { NodeConnection, NodeLoss } from '../../shared/machines/node-status.ts';
 import {
   READING_METHODS,
   type PushMessage,
@@ -24,7 +24,7 @@ import {
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../shared/protocol/supervisor.ts';
-import type { SlurmSettings } from '../../shared/slurm-settings.ts';
+import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
 import type { PortForwarding } from './port-forwarding.ts';
 import { LifeWatch } from './life-watch.ts';
 import { afterFailure, isRefusal } from './reconnection.ts';

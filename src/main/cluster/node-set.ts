@@ -1,6 +1,6 @@
 /** The links to nodes, made when they are first asked for. */
-import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { unknownNode } from '../../shared/unknown-node.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { unknownNode } from '../../shared/machines/unknown-node.ts';
 import { NodeLink, type LinkEvents, type NodeAccess } from './node-link.ts';
 
 /** The current nodes; more may be added while links exist. */

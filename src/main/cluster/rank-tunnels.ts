@@ -5,9 +5,9 @@
  * last. Ranks authenticate and encrypt from end to end, as on any route.
  */
 import { pipeline, type Duplex } from 'node:stream';
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import type { RankAddress, TunnelEntrance } from '../../shared/protocol/supervisor.ts';
-import { dialsPeer } from '../../shared/rank-dialer.ts';
+import { dialsPeer } from '../../shared/machines/rank-dialer.ts';
 import type { NodeLink } from './node-link.ts';
 import type { ListeningPort, PortForwarding } from './port-forwarding.ts';
 

@@ -9,17 +9,17 @@ import {
   GradwireError,
   inputError,
   withNotices,
-} from '../../shared/errors.ts';
+} from '../../shared/errors/errors.ts';
 import { toldError } from '../../shared/protocol/sent-error.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
-import { wayTo, type NodeEntry } from '../../shared/node-entry.ts';
-import { portRange, type PortRange } from '../../shared/port-range.ts';
+import { wayTo, type NodeEntry } from '../../shared/machines/node-entry.ts';
+import { portRange, type PortRange } from '../../shared/machines/port-range.ts';
 import type {
   DeployProgress,
   NodeFacts,
   SupervisorLog,
-} from '../../shared/node-status.ts';
-import type { Preflight } from '../../shared/preflight.ts';
+} from '../../shared/machines/node-status.ts';
+import type { Preflight } from '../../shared/machines/preflight.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
 import { attachCommand } from '../deploy/node-launch.ts';
 import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installed.ts';
@@ -32,7 +32,7 @@ import type { RemoteConnection, Terminal } from '../ssh/remote-connection.ts';
 import type { AcquireOptions, SshLease, SshPool } from '../ssh/pool.ts';
 import { aborted } from '../ssh/ssh-errors.ts';
 import type { SshTarget } from '../ssh/target.ts';
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import type { RemoteShell, RemoteStream } from '../ssh/remote-stream.ts';
 import type { PortForwarding } from './port-forwarding.ts';
 import { stopDeadline } from './stop-deadline.ts';

@@ -2,7 +2,7 @@
  * Two entries of the inventory that lead to one machine, by another name, address or jump
  * host. Its supervisor says so itself: both links are connected to the same one.
  */
-import { inputError, type GradwireError } from '../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import type { NodeLink } from './node-link.ts';
 
 type Connected = Pick<NodeLink, 'name' | 'connection'>;

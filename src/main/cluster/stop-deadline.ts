@@ -1,5 +1,5 @@
 /** Limits of the time until a run has begun, and until it has stopped. */
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 
 /** Time for building models, loading data and listening; the supervisor gives up earlier. */
 export const START_MS = 90_000;

@@ -6,7 +6,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { toldError } from '../../shared/protocol/sent-error.ts';
 import type { Home } from '../home/home.ts';
 import { agentBundle } from '../home/installation.ts';

@@ -7,8 +7,8 @@ import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
-import { inputError } from '../../shared/errors.ts';
-import { fileNotWritable } from '../../shared/file-error.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { fileNotWritable } from '../../shared/errors/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
 import type { PublicFile } from './public-sets.ts';
 

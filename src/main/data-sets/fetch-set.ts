@@ -2,9 +2,9 @@
 import { rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../disk/make-directory.ts';
-import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
-import { fileNotWritable } from '../../shared/file-error.ts';
-import { formatBytes } from '../../shared/units.ts';
+import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import { fileNotWritable } from '../../shared/errors/file-error.ts';
+import { formatBytes } from '../../shared/words/units.ts';
 import { sha256Of } from '../home/file-hash.ts';
 import { tryLock } from '../home/file-lock.ts';
 import { publicSets, type PublicFile, type PublicSet } from './public-sets.ts';

@@ -11,10 +11,10 @@
  *   nodes/HOSTNAME/  the supervisor's home on that machine: a home may be shared (NFS)
  */
 import path from 'node:path';
-import { failure, GradwireError } from '../../shared/errors.ts';
-import { isNodeAccepted } from '../../shared/lowest-node.ts';
-import type { DeployProgress } from '../../shared/node-status.ts';
-import type { Finding, Preflight } from '../../shared/preflight.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
+import { isNodeAccepted } from '../../shared/machines/lowest-node.ts';
+import type { DeployProgress } from '../../shared/machines/node-status.ts';
+import type { Finding, Preflight } from '../../shared/machines/preflight.ts';
 import type { Home } from '../home/home.ts';
 import { installationRoot } from '../home/installation.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';

@@ -2,8 +2,8 @@
  * A look at what is already on a machine: one short script, run at every connection. It asks
  * only what decides whether to deploy.
  */
-import { isNodeAccepted } from '../../shared/lowest-node.ts';
-import type { ConnectionEnds } from '../../shared/preflight.ts';
+import { isNodeAccepted } from '../../shared/machines/lowest-node.ts';
+import type { ConnectionEnds } from '../../shared/machines/preflight.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { BEFORE_NODE } from './node-environment.ts';

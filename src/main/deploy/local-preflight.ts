@@ -6,8 +6,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import os from 'node:os';
-import { failure } from '../../shared/errors.ts';
-import type { Finding, Preflight } from '../../shared/preflight.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import type { Finding, Preflight } from '../../shared/machines/preflight.ts';
 import type { Home } from '../home/home.ts';
 import { INSPECTION } from './preflight-script.ts';
 import { parsePreflight } from './preflight.ts';

@@ -2,12 +2,12 @@
  * The start of our Node on a machine. A plain `sh` does it, whatever the login shell is: one
  * that is restricted runs no program by its path.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { printable } from '../ssh/ssh-errors.ts';
 import { placeOf } from '../ssh/target.ts';
-import { shellQuoted } from '../../shared/shell-word.ts';
+import { shellQuoted } from '../../shared/words/shell-word.ts';
 import { BASE, type Agent } from './installed.ts';
 import { BEFORE_NODE } from './node-environment.ts';
 

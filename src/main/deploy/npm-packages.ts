@@ -11,8 +11,8 @@ import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { makeDirectory } from '../../disk/make-directory.ts';
-import { failure, GradwireError } from '../../shared/errors.ts';
-import { fileNotWritable } from '../../shared/file-error.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
+import { fileNotWritable } from '../../shared/errors/file-error.ts';
 import type { Platform } from './package-files.ts';
 
 export interface FetchOptions {

@@ -12,7 +12,7 @@ import { pack } from 'tar-stream';
 import { z } from 'zod';
 import { makeDirectory } from '../../disk/make-directory.ts';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
-import { fileNotWritable } from '../../shared/file-error.ts';
+import { fileNotWritable } from '../../shared/errors/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
 import { hashOf, sumsOf, type PackageFile } from './package-files.ts';
 

@@ -1,5 +1,5 @@
 /** The platform of a machine, by what it says of itself. */
-import type { Finding, Preflight } from '../../shared/preflight.ts';
+import type { Finding, Preflight } from '../../shared/machines/preflight.ts';
 import type { Platform } from './package-files.ts';
 
 /** The node's platform in Node's terms; undefined if there is no build for it. */

@@ -1,6 +1,9 @@
 /** Errors and warnings about using an inspected machine, from its answers. */
-import { addressSpaceText, NEEDED_ADDRESS_MIB } from '../../shared/address-space.ts';
-import type { Finding, GpuReport, Preflight } from '../../shared/preflight.ts';
+import {
+  addressSpaceText,
+  NEEDED_ADDRESS_MIB,
+} from '../../shared/machines/address-space.ts';
+import type { Finding, GpuReport, Preflight } from '../../shared/machines/preflight.ts';
 import { printable } from '../ssh/ssh-errors.ts';
 import { platformOf, platformUnsupported } from './platform.ts';
 

@@ -5,8 +5,8 @@
  */
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
-import type { GpuReport, Preflight } from '../../shared/preflight.ts';
-import { isNodeAccepted } from '../../shared/lowest-node.ts';
+import type { GpuReport, Preflight } from '../../shared/machines/preflight.ts';
+import { isNodeAccepted } from '../../shared/machines/lowest-node.ts';
 import { connectionEnds } from './installed.ts';
 import { vulkanLoader } from './package-files.ts';
 import { platformOf } from './platform.ts';

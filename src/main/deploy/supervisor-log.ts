@@ -1,8 +1,8 @@
 /** The last lines of a supervisor's log: on a machine, or on this computer. */
 import { open } from 'node:fs/promises';
-import { failure, GradwireError } from '../../shared/errors.ts';
-import type { SupervisorLog } from '../../shared/node-status.ts';
-import { escapeControls } from '../../shared/printable.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
+import type { SupervisorLog } from '../../shared/machines/node-status.ts';
+import { escapeControls } from '../../shared/words/printable.ts';
 import type { Home } from '../home/home.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';

@@ -1,5 +1,5 @@
 /** Removes everything of Gradwire from a machine, unless others share its home. */
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
 import { placeOf } from '../ssh/target.ts';

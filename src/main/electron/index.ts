@@ -13,7 +13,7 @@ import {
   shell,
   type BrowserWindow,
 } from 'electron';
-import { GradwireError, isErrorData, toErrorData } from '../../shared/errors.ts';
+import { GradwireError, isErrorData, toErrorData } from '../../shared/errors/errors.ts';
 import { IPC_CHANNELS } from '../../shared/rpc/host-bridge.ts';
 import type { HostCommand } from '../../shared/rpc/rpc.ts';
 import { createAppCore } from '../app/app-core.ts';

@@ -4,7 +4,7 @@
  * the user gets a dialog instead.
  */
 import { dialog } from 'electron';
-import { formatError, type ErrorData } from '../../shared/errors.ts';
+import { formatError, type ErrorData } from '../../shared/errors/errors.ts';
 
 export async function tellWindowShown(): Promise<void> {
   await tell('window');

@@ -4,7 +4,7 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import { tryLock, type FileLock } from './file-lock.ts';
 import type { Home } from './home.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { EventEmitter } from 'node:events';
 import { appendFileSync, renameSync, statSync } from 'node:fs';
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import type { Home } from './home.ts';
 
 const LIMIT_BYTES = 1_000_000;

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 
 let known: { readonly root: string; readonly version: string } | undefined;
 

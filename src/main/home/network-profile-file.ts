@@ -10,9 +10,9 @@ import {
   parseNetworkProfile,
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
-import { inputError } from '../../shared/errors.ts';
-import { fileNotWritable } from '../../shared/file-error.ts';
-import { INTERPRETED } from '../../shared/interpreted.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { fileNotWritable } from '../../shared/errors/file-error.ts';
+import { INTERPRETED } from '../../shared/checks/interpreted.ts';
 
 /**
  * @returns undefined if there is no such file

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { failure } from '../../shared/errors.ts';
-import { isNodeAccepted, LOWEST_NODE } from '../../shared/lowest-node.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import { isNodeAccepted, LOWEST_NODE } from '../../shared/machines/lowest-node.ts';
 
 /** @throws GradwireError `NODE_MISSING` */
 export function nodeBinary(

@@ -3,11 +3,11 @@
  * arguments that fit `rpcArguments`.
  */
 import type { z } from 'zod';
-import { inputError, type GradwireError } from '../../shared/errors.ts';
-import { nearest } from '../../shared/nearest.ts';
-import { plainIssue } from '../../shared/plain-issue.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import { nearest } from '../../shared/words/nearest.ts';
+import { plainIssue } from '../../shared/checks/plain-issue.ts';
 import { rpcArguments, type AppApi, type CoreApi } from '../../shared/rpc/rpc.ts';
-import type { TerminalApi } from '../../shared/terminal.ts';
+import type { TerminalApi } from '../../shared/rpc/terminal.ts';
 
 export type Call = (...input: unknown[]) => Promise<unknown>;
 

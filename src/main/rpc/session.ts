@@ -10,7 +10,7 @@ import {
   type SessionEvents,
 } from '../../shared/rpc/rpc-wire.ts';
 import type { AppEvents, CoreApi } from '../../shared/rpc/rpc.ts';
-import type { TerminalApi, TerminalEvents } from '../../shared/terminal.ts';
+import type { TerminalApi, TerminalEvents } from '../../shared/rpc/terminal.ts';
 import { gateCalls, unknownCall } from './call-gate.ts';
 import type { RpcChannel } from './channel.ts';
 import { PushWindow } from './push-window.ts';

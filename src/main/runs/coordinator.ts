@@ -4,8 +4,8 @@
  * interruption a run is followed from the last stored record, so nothing is lost or
  * stored twice, whichever process is killed.
  */
-import type { Catalogue } from '../../shared/catalogue.ts';
-import type { CatchUp } from '../../shared/catch-up.ts';
+import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
+import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
 import {
   failure,
@@ -13,13 +13,13 @@ import {
   inputError,
   toErrorData,
   type ErrorData,
-} from '../../shared/errors.ts';
-import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+} from '../../shared/errors/errors.ts';
+import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
-import type { NodeConnection } from '../../shared/node-status.ts';
+} from '../../shared/spec/experiment-spec.ts';
+import type { NodeConnection } from '../../shared/machines/node-status.ts';
 import type {
   PushMessage,
   RunStatus,
@@ -27,7 +27,7 @@ import type {
 } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
-import { checkSlurmRun } from '../../shared/slurm-share.ts';
+import { checkSlurmRun } from '../../shared/spec/slurm-share.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import type { RunStore } from '../store/run-store.ts';

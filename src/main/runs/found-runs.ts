@@ -2,8 +2,8 @@
  * Runs in progress on a machine that this computer does not follow. Those that it had presumed
  * lost are corrected; it follows them again.
  */
-import type { FoundRun } from '../../shared/found-run.ts';
-import { nodesOf } from '../../shared/experiment-spec.ts';
+import type { FoundRun } from '../../shared/machines/found-run.ts';
+import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded } from '../../shared/rpc/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';

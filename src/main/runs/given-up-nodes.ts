@@ -2,7 +2,7 @@
  * Machines that a command has given up: it does not try to reach them any more. A run is
  * followed as long as another machine may still tell how it ends.
  */
-import { failure, formatError, type ErrorData } from '../../shared/errors.ts';
+import { failure, formatError, type ErrorData } from '../../shared/errors/errors.ts';
 
 /** A run as far as its machines matter. */
 export interface FollowedRun {

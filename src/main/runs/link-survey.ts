@@ -1,5 +1,5 @@
 /** Measures the links between machines and stores results of links that were free. */
-import type { PairOutcome } from '../../shared/link-status.ts';
+import type { PairOutcome } from '../../shared/machines/link-status.ts';
 import { checkLinks, type LinkCheckOptions } from '../cluster/link-check.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { LinkTable } from '../store/link-table.ts';

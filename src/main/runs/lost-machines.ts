@@ -2,8 +2,8 @@
  * Decides about runs whose machines are out of reach: how long each is tried, and when a command
  * leaves its run, because no machine is left that could tell its end. The app waits for its user.
  */
-import { type ErrorData } from '../../shared/errors.ts';
-import { nodesOf } from '../../shared/experiment-spec.ts';
+import { type ErrorData } from '../../shared/errors/errors.ts';
+import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import {
   ENDLESS,
   IDLE_ATTEMPTS,

@@ -7,8 +7,8 @@
  *     if it is the same machine  host, user, port, jump hosts
  *     not while it is in use   name, being a Slurm login node or not
  */
-import { inputError } from '../../shared/errors.ts';
-import type { NodeEntry } from '../../shared/node-entry.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import type { NodeEntry } from '../../shared/machines/node-entry.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 export interface NodeChangeOptions {

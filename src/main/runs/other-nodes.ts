@@ -3,8 +3,8 @@
  * effect: the leading node plans it, the others adopt it, at once or when they reconnect.
  * And when one node has failed, ranks on the others must stop waiting.
  */
-import { GradwireError, type ErrorData } from '../../shared/errors.ts';
-import type { PlanSwitch } from '../../shared/exchange-plan.ts';
+import { GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 
 /**

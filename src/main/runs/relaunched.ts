@@ -2,11 +2,11 @@
  * The launch of a stored run once more: its spec, with the names that its machines have now,
  * and its switches as they happened.
  */
-import type { Catalogue } from '../../shared/catalogue.ts';
+import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 import {
   withoutIdleMomentum,
   type ExperimentSpec,
-} from '../../shared/experiment-spec.ts';
+} from '../../shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { scheduleAsItHappened } from './switch-schedule.ts';

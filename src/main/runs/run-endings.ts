@@ -2,8 +2,8 @@
  * The ends of runs across journals: notifies callers that wait for the end; if one node's
  * journal has ended and another's has not, tells the other nodes why and waits for a while.
  */
-import { GradwireError, type ErrorData } from '../../shared/errors.ts';
-import { isConsequence, reportOf } from '../../shared/root-cause.ts';
+import { GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import { isConsequence, reportOf } from '../../shared/errors/root-cause.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import type { ControlConnection } from '../cluster/control-connection.ts';
 import type { NodeLink } from '../cluster/node-link.ts';

@@ -4,13 +4,13 @@
  * written, they stay in the journal and are requested again. A record that can never be
  * stored fails its run, so that no run holds up itself or another.
  */
-import { CATCH_UP_MINIMUM, type CatchUp } from '../../shared/catch-up.ts';
+import { CATCH_UP_MINIMUM, type CatchUp } from '../../shared/records/catch-up.ts';
 import {
   failure,
   GradwireError,
   toErrorData,
   type ErrorData,
-} from '../../shared/errors.ts';
+} from '../../shared/errors/errors.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';

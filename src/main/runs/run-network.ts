@@ -15,13 +15,13 @@ import {
   networkCostOf,
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
-import { slowestLinks } from '../../shared/emulated-links.ts';
-import { emulatedNetwork } from '../../shared/emulated-network.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { slowestLinks } from '../../shared/spec/emulated-links.ts';
+import { emulatedNetwork } from '../../shared/machines/emulated-network.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { FactTable } from '../store/fact-table.ts';
 import type { KnownNode, LinkTable } from '../store/link-table.ts';
-import { assignRanks } from '../../shared/rank-assignment.ts';
+import { assignRanks } from '../../shared/machines/rank-assignment.ts';
 
 /** Machines are compared by what a message of this size takes. */
 const COMPARED_BYTES = 2 ** 16;

@@ -8,8 +8,8 @@ import {
   GradwireError,
   toErrorData,
   type ErrorData,
-} from '../../shared/errors.ts';
-import { nodesOf } from '../../shared/experiment-spec.ts';
+} from '../../shared/errors/errors.ts';
+import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
 import { withinList } from '../cluster/list-patience.ts';

@@ -4,8 +4,8 @@
  * and retries whenever a connection is made or a node reports an interruption. Runs on one
  * node do not need this: their supervisor restarts them.
  */
-import { GradwireError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 

@@ -5,11 +5,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { portRange, type PortRange } from '../../shared/port-range.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { portRange, type PortRange } from '../../shared/machines/port-range.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
-import { assignRanks, placesOf } from '../../shared/rank-assignment.ts';
+import { assignRanks, placesOf } from '../../shared/machines/rank-assignment.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { isHere, listenAddress } from '../cluster/listen-address.ts';
 import type { NodeLink } from '../cluster/node-link.ts';

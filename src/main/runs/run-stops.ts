@@ -3,9 +3,9 @@
  * is asked to end after its current iteration. A machine that gives no sign of life is not
  * waited for: it obeys once it answers again.
  */
-import { failure, GradwireError, type ErrorData } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import type { NodeConnection } from '../../shared/node-status.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import type { NodeConnection } from '../../shared/machines/node-status.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { stopDeadline } from '../cluster/stop-deadline.ts';
 

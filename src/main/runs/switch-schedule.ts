@@ -2,8 +2,8 @@
  * The schedule with which a run is launched again: every switch that happened, at the
  * fence where it happened, and those scheduled at launch that the run did not reach.
  */
-import type { Catalogue } from '../../shared/catalogue.ts';
-import { planAsChange } from '../../shared/exchange-plan.ts';
+import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
+import { planAsChange } from '../../shared/plan/exchange-plan.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { RunDetail } from '../../shared/rpc/rpc.ts';
 

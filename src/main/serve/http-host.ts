@@ -12,7 +12,7 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { Sessions, type ServedCore } from '../rpc/session.ts';
 import {
   accessCookie,

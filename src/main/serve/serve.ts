@@ -4,7 +4,12 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { failure, formatError, inputError, toErrorData } from '../../shared/errors.ts';
+import {
+  failure,
+  formatError,
+  inputError,
+  toErrorData,
+} from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/rpc/rpc.ts';
 import { createAppCore } from '../app/app-core.ts';
 import { catchFaults } from '../home/fault-log.ts';

@@ -3,7 +3,7 @@
  * with one line that gives the reason, within 5 seconds.
  */
 import { spawn } from 'node:child_process';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import { sentErrorSchema } from '../../shared/protocol/sent-error.ts';
 import { installationRoot } from '../home/installation.ts';
 import {

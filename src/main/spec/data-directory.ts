@@ -3,7 +3,7 @@
  * runs in its own directory. A relative path starts from the command's directory.
  */
 import path from 'node:path';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { expandHome } from './expand-home.ts';
 
 export function resolveDataDirectory(

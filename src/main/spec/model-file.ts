@@ -5,10 +5,10 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { GradwireError, inputError } from '../../shared/errors.ts';
-import { type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { isModelFile } from '../../shared/model-name.ts';
-import { MOST_MODEL_SOURCE } from '../../shared/workload-spec.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
+import { type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { isModelFile } from '../../shared/spec/model-name.ts';
+import { MOST_MODEL_SOURCE } from '../../shared/spec/workload-spec.ts';
 import { expandHome } from './expand-home.ts';
 
 /** A character has at most four in UTF-8. */

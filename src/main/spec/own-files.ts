@@ -1,5 +1,5 @@
 /** Makes a spec that names the user's own files usable by an agent on any machine. */
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { resolveDataDirectory } from './data-directory.ts';
 import { embedModelFile } from './model-file.ts';
 

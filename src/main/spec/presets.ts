@@ -4,9 +4,9 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { inputError } from '../../shared/errors.ts';
-import { parseExperimentSpec } from '../../shared/experiment-spec.ts';
-import { nearest } from '../../shared/nearest.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { nearest } from '../../shared/words/nearest.ts';
 import type { Preset } from '../../shared/rpc/rpc.ts';
 import { installationRoot } from '../home/installation.ts';
 import { parseSpecText } from './spec-text.ts';

@@ -4,9 +4,9 @@
  * are dotted paths, values are YAML.
  */
 import { parse } from 'yaml';
-import { inputError } from '../../shared/errors.ts';
-import { PLAN_KEYS, RESIDUAL_POLICIES } from '../../shared/exchange-plan.ts';
-import type { JsonValue } from '../../shared/json.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { PLAN_KEYS, RESIDUAL_POLICIES } from '../../shared/plan/exchange-plan.ts';
+import type { JsonValue } from '../../shared/checks/json.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 
 interface Setting {

@@ -15,8 +15,8 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import { inputError } from '../../shared/errors.ts';
-import { shownValue } from '../../shared/printable.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { shownValue } from '../../shared/words/printable.ts';
 
 const MAX_SPEC_BYTES = 1_000_000;
 

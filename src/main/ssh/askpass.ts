@@ -9,7 +9,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { nodeBinary } from '../home/node-binary.ts';
-import { shellWord } from '../../shared/shell-word.ts';
+import { shellWord } from '../../shared/words/shell-word.ts';
 
 export interface AskpassQuestion {
   readonly prompt: string;

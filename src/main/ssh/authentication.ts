@@ -5,7 +5,7 @@
  * answer is tried, so that no phone rings at night.
  */
 import type { AnyAuthMethod, AuthenticationType, ParsedKey, Prompt } from 'ssh2';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import type { PausableDeadline } from './deadline.ts';
 import {
   findKeys,
@@ -16,7 +16,10 @@ import {
 import { missingKeysAdvice, unlockKey } from './key-file.ts';
 import { OneKeyAgent } from './one-key-agent.ts';
 import { oneAtATime } from './questions.ts';
-import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
+import type {
+  SecretsQuestion,
+  SshQuestions,
+} from '../../shared/machines/ssh-question.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import { messageOf, printable, printableLines } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';

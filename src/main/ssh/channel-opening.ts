@@ -1,5 +1,5 @@
 /** Opens channels, until the answer, the connection's end or the deadline. */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import { connectionLost, printable, timedOut } from './ssh-errors.ts';
 import type { RemoteShell } from './remote-stream.ts';
 import { placeOf, type SshTarget } from './target.ts';

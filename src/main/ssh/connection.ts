@@ -4,8 +4,8 @@
  */
 import type { Duplex } from 'node:stream';
 import type { ClientChannel, SFTPWrapper, TcpConnectionDetails } from 'ssh2';
-import { hostAndPort } from '../../shared/destination.ts';
-import { GradwireError } from '../../shared/errors.ts';
+import { hostAndPort } from '../../shared/machines/destination.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import { channelOf, OpenShells, type OpenChannel } from './channel-opening.ts';
 import { openHop, type Hop, type SshEnd } from './hop.ts';
 import type {
@@ -14,7 +14,7 @@ import type {
   SshOpenOptions,
   Terminal,
 } from './remote-connection.ts';
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import {
   finishCommand,

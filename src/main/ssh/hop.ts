@@ -5,13 +5,13 @@
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 import ssh2, { type Client } from 'ssh2';
-import { saysClosed } from '../../shared/closed-connection.ts';
-import { failure, GradwireError, withNotices } from '../../shared/errors.ts';
+import { saysClosed } from './closed-connection.ts';
+import { failure, GradwireError, withNotices } from '../../shared/errors/errors.ts';
 import { mismatchOf, OfferReader, type Offer } from './algorithm-offer.ts';
 import { Authentication } from './authentication.ts';
 import { PausableDeadline } from './deadline.ts';
 import { HostKeyCheck, type HostKeyOptions } from './host-key-check.ts';
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import type { RememberedSecrets } from './remembered-secrets.ts';
 import {
   aborted,

@@ -3,7 +3,7 @@
  * and asks if necessary. An accepted key is saved only after the handshake, because the
  * server shows its key before it proves that the key is its own.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import { decideHostKey } from './host-keys/host-key-decision.ts';
 import {
   fingerprintOf,
@@ -22,7 +22,7 @@ import {
   type ServerNames,
 } from './host-keys/known-hosts.ts';
 import { oneAtATime } from './questions.ts';
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import { hostKeyRefused } from './ssh-errors.ts';
 import { hopText, placeOf, type SshTarget } from './target.ts';
 

@@ -7,11 +7,11 @@
  *
  * The system's `ssh` makes the whole way for each target by itself.
  */
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
 import { untilAborted } from './questions.ts';
 import type { RemoteConnection, SshOpenOptions } from './remote-connection.ts';
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import { aborted } from './ssh-errors.ts';
 import { hopsTo, lastJump, placeOf, routeTo, type SshTarget } from './target.ts';

@@ -3,7 +3,7 @@
  * open at a time, so that questions of two connections do not mix.
  */
 
-import type { SshQuestions } from '../../shared/ssh-question.ts';
+import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 
 /** The settling of each asker's last question. */
 const queues = new WeakMap<SshQuestions, Promise<unknown>>();

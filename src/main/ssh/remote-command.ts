@@ -1,6 +1,6 @@
 /** Runs a remote command to its end: input in, bounded output out. */
 import { Readable } from 'node:stream';
-import { failure } from '../../shared/errors.ts';
+import { failure } from '../../shared/errors/errors.ts';
 import type { RemoteExit, RemoteStream } from './remote-stream.ts';
 import { aborted, timedOut } from './ssh-errors.ts';
 import { placeOf, type SshTarget } from './target.ts';

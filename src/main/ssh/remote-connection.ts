@@ -3,7 +3,7 @@
  * shell and connections to ports share it. `SshConnection` makes it with ssh2;
  * `SystemSshConnection` uses the system's `ssh`.
  */
-import type { SshTransport } from '../../shared/ssh-transport.ts';
+import type { SshTransport } from '../../shared/machines/ssh-transport.ts';
 import type { HostKeyOptions } from './host-key-check.ts';
 import type { SshEnd } from './hop.ts';
 import type { CommandOptions, CommandResult } from './remote-command.ts';

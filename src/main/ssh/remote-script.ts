@@ -4,8 +4,8 @@
  * from anything that the login shell prints.
  */
 import { randomBytes } from 'node:crypto';
-import { failure, type GradwireError } from '../../shared/errors.ts';
-import { shellQuoted } from '../../shared/shell-word.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
+import { shellQuoted } from '../../shared/words/shell-word.ts';
 import type { RemoteConnection } from './remote-connection.ts';
 import type { CommandOptions, CommandResult } from './remote-command.ts';
 import { printable } from './ssh-errors.ts';

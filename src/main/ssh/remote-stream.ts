@@ -4,7 +4,7 @@
  * calls back, and unread stderr stops stdout, because both share one window.
  */
 import { Duplex } from 'node:stream';
-import type { GradwireError } from '../../shared/errors.ts';
+import type { GradwireError } from '../../shared/errors/errors.ts';
 import { isClosedOnPurpose } from './ssh-errors.ts';
 
 export interface RemoteExit {

@@ -1,6 +1,6 @@
 /** The room's errors: code, place `user@host:port`, and what to do next. */
-import { saysClosed } from '../../shared/closed-connection.ts';
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { saysClosed } from './closed-connection.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { HostKeyRefusal } from './host-keys/host-key-decision.ts';
 import { hopText, placeOf, type SshTarget } from './target.ts';
 

@@ -5,8 +5,8 @@
  * hosts get their own calls, nested as ProxyCommands, because `ProxyJump` would pass none
  * of this on.
  */
-import { hostAndPort } from '../../shared/destination.ts';
-import { shellWord } from '../../shared/shell-word.ts';
+import { hostAndPort } from '../../shared/machines/destination.ts';
+import { shellWord } from '../../shared/words/shell-word.ts';
 import { hopsTo, type SshTarget } from './target.ts';
 
 /** Consecutive keep-alives that may stay unanswered, as in the built-in client. */

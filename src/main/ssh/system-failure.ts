@@ -3,7 +3,7 @@
  * words stay in the message. With several hops, the first that fails is the cause: its
  * complaint comes first, and later ones only report that there is no answer.
  */
-import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { isOutdated } from './algorithm-offer.ts';
 import {
   connectionLost,

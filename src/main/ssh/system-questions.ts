@@ -3,8 +3,11 @@
  * or by asking the user as the built-in client does. If no user can be asked, a
  * question that matters ends the attempt: `ssh` would send an empty password instead.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
-import type { SecretsQuestion, SshQuestions } from '../../shared/ssh-question.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
+import type {
+  SecretsQuestion,
+  SshQuestions,
+} from '../../shared/machines/ssh-question.ts';
 import type { AskpassQuestion } from './askpass.ts';
 import { ASKS_FOR_PASSWORD } from './authentication.ts';
 import type { PausableDeadline } from './deadline.ts';

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { hostAndPort } from '../../shared/destination.ts';
-import { inputError } from '../../shared/errors.ts';
+import { hostAndPort } from '../../shared/machines/destination.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 
 /** OpenSSH's StrictHostKeyChecking; `host-key-decision.ts` says what each does here. */
 export type HostKeyChecking = 'yes' | 'accept-new' | 'ask' | 'no';

@@ -1,5 +1,5 @@
 /** The error of a log-in for which no key could be offered. */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { UnusableKey } from './key-candidate.ts';
 
 export const NOT_SUPPORTED = 'the built-in SSH client does not support';

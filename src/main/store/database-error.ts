@@ -5,8 +5,8 @@
  */
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import { failure } from '../../shared/errors.ts';
-import { plainIssue } from '../../shared/plain-issue.ts';
+import { failure } from '../../shared/errors/errors.ts';
+import { plainIssue } from '../../shared/checks/plain-issue.ts';
 import { invalidRow } from './stored-json.ts';
 
 /** The error to throw instead of a database call's error. */

@@ -23,7 +23,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { failure, GradwireError } from '../../shared/errors.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import { databaseError } from './database-error.ts';
 import { DiskReserve } from './disk-reserve.ts';
 import { runsMigration } from './migrations/001-runs.ts';

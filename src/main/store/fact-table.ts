@@ -7,8 +7,8 @@ import {
   networkProfileSchema,
   type NetworkProfile,
 } from '../../shared/cost-model/network-profile.ts';
-import type { NodeFacts } from '../../shared/node-status.ts';
-import { readPreflight } from '../../shared/preflight.ts';
+import type { NodeFacts } from '../../shared/machines/node-status.ts';
+import { readPreflight } from '../../shared/machines/preflight.ts';
 import { databaseError } from './database-error.ts';
 import type { KnownNode } from './link-table.ts';
 import { jsonOrNothing } from './stored-json.ts';

@@ -1,6 +1,10 @@
 /** The database of a home, with one place for its errors and one for its transactions. */
 import type Database from 'better-sqlite3';
-import { failure, toErrorData, type GradwireError } from '../../shared/errors.ts';
+import {
+  failure,
+  toErrorData,
+  type GradwireError,
+} from '../../shared/errors/errors.ts';
 import { databaseError } from './database-error.ts';
 import type { OpenedDatabase } from './database.ts';
 

@@ -8,7 +8,7 @@
  */
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { failure, GradwireError, inputError } from '../../shared/errors.ts';
+import { failure, GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/rpc/rpc.ts';
 import { databaseError } from './database-error.ts';
 import { DiskReserve } from './disk-reserve.ts';

@@ -4,7 +4,7 @@
  * (`run-levels.ts`).
  */
 import type Database from 'better-sqlite3';
-import { MOST_PAGE_BYTES } from '../../shared/json-bound.ts';
+import { MOST_PAGE_BYTES } from '../../shared/checks/json-bound.ts';
 import { iterationBound } from '../../shared/records/iteration-bound.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { IterationPlace } from '../../shared/rpc/rpc.ts';

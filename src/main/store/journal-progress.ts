@@ -2,7 +2,7 @@
  * Tracks how far a journal is stored, entry by entry: counts omitted records until the
  * journal describes them, and each rank's progress.
  */
-import { failure, type GradwireError } from '../../shared/errors.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import {
   leftOutBefore,
   type JournalEnding,
@@ -10,7 +10,7 @@ import {
   type JournalThinning,
 } from '../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import { AGAIN } from '../../shared/report-advice.ts';
+import { AGAIN } from '../../shared/errors/report-advice.ts';
 import type { JournalRow } from './run-row.ts';
 
 export class JournalProgress {

@@ -1,5 +1,5 @@
 /** Rows of a list without those that are damaged: one must not hide the others. */
-import type { GradwireError } from '../../shared/errors.ts';
+import type { GradwireError } from '../../shared/errors/errors.ts';
 import { isInvalidRow } from './stored-json.ts';
 
 export class LegibleRows {

@@ -4,7 +4,7 @@ import {
   linkFailureSchema,
   linkMeasureSchema,
   type LinkStatus,
-} from '../../shared/link-status.ts';
+} from '../../shared/machines/link-status.ts';
 import { databaseError } from './database-error.ts';
 import { jsonOrNothing } from './stored-json.ts';
 

@@ -8,9 +8,9 @@
  * replaces it, and the run ends as failed, whatever its last record says.
  */
 import Database from 'better-sqlite3';
-import { failure, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
+import { failure, toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { DoneRecord } from '../../shared/records/done.ts';
 import type { FailedRecord } from '../../shared/records/failed.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
@@ -25,7 +25,7 @@ import {
   type RunEvent,
   type RunRecord,
 } from '../../shared/records/record-kinds.ts';
-import { reportOf, rootCause } from '../../shared/root-cause.ts';
+import { reportOf, rootCause } from '../../shared/errors/root-cause.ts';
 import { endedAt } from './ended-at.ts';
 import type { IterationArchive } from './iteration-archive.ts';
 import type { IterationReader } from './iteration-reader.ts';

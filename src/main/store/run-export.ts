@@ -7,7 +7,7 @@
  * A piece says where the next one begins, so that a reader needs no place in memory between
  * two of them.
  */
-import type { ExportFormat } from '../../shared/export-format.ts';
+import type { ExportFormat } from '../../shared/records/export-format.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';

@@ -1,6 +1,6 @@
 /** The runs that there are: listed, found by the beginning of their ids, or not ended. */
-import { inputError, type GradwireError } from '../../shared/errors.ts';
-import { nodesOf } from '../../shared/experiment-spec.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import { LegibleRows } from './legible-rows.ts';

@@ -2,7 +2,7 @@
  * Reads one run: its detail, its records of each kind in pieces, and its bins. Every
  * answer is bounded, but `detail` and `after`, which their callers need whole.
  */
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';

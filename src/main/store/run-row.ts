@@ -1,9 +1,12 @@
 /** A run's row in the database, and its summary. */
 import { z } from 'zod';
-import { describeEmulated, emulatedNetwork } from '../../shared/emulated-network.ts';
-import type { ErrorData } from '../../shared/errors.ts';
-import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { metricKindSchema } from '../../shared/metric.ts';
+import {
+  describeEmulated,
+  emulatedNetwork,
+} from '../../shared/machines/emulated-network.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { metricKindSchema } from '../../shared/records/metric.ts';
 import { errorDataSchema } from '../../shared/records/fields.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunState, RunSummary } from '../../shared/rpc/rpc.ts';

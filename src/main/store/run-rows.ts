@@ -1,5 +1,5 @@
 /** The rows of runs by their ids. */
-import { inputError } from '../../shared/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import type { HistorySpace } from './history-space.ts';
 import type { RunRow } from './run-row.ts';
 import type { Statements } from './statements.ts';

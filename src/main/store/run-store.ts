@@ -11,8 +11,8 @@ import {
   inputError,
   type ErrorData,
   type GradwireError,
-} from '../../shared/errors.ts';
-import { nodesOf, type ExperimentSpec } from '../../shared/experiment-spec.ts';
+} from '../../shared/errors/errors.ts';
+import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';

@@ -3,9 +3,9 @@
  * written by another program. Records are checked before they are stored, and not again here.
  */
 import { z } from 'zod';
-import { failure, type GradwireError } from '../../shared/errors.ts';
-import type { ExperimentSpec } from '../../shared/experiment-spec.ts';
-import { plainIssue } from '../../shared/plain-issue.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { plainIssue } from '../../shared/checks/plain-issue.ts';
 
 /** @throws GradwireError `HISTORY_ROW_INVALID`, with the run and the column */
 export function storedJson<T>(

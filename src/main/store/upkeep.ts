@@ -3,7 +3,7 @@
  * most, so that calls and records never wait longer than one step (some 30 ms). What is not
  * done when the program ends, the next one does.
  */
-import { GradwireError } from '../../shared/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import type { HistorySpace } from './history-space.ts';
 
 const SHARE = 5;

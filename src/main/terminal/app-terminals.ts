@@ -1,6 +1,6 @@
 /** All terminals of the app, page by page. */
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import type { TerminalEvents, TerminalSize } from '../../shared/terminal.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import type { TerminalEvents, TerminalSize } from '../../shared/rpc/terminal.ts';
 import type { RemoteShell } from '../ssh/remote-stream.ts';
 import { openLocalShell } from './local-shell.ts';
 import { PageTerminals } from './page-terminals.ts';

@@ -5,9 +5,9 @@
 import type * as Pty from '@lydell/node-pty';
 import os, { constants } from 'node:os';
 import { Readable } from 'node:stream';
-import { failure, type GradwireError } from '../../shared/errors.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import type { TerminalEnd, TerminalSize } from '../../shared/terminal.ts';
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import type { TerminalEnd, TerminalSize } from '../../shared/rpc/terminal.ts';
 import type { Shell } from './shell.ts';
 
 interface ClosablePty extends Pty.IPty {

@@ -2,12 +2,12 @@
  * The terminals of one page: only this page opens, uses, resizes and closes them, and they
  * end with it.
  */
-import { failure, inputError, type GradwireError } from '../../shared/errors.ts';
+import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import type {
   TerminalApi,
   TerminalEvents,
   TerminalSize,
-} from '../../shared/terminal.ts';
+} from '../../shared/rpc/terminal.ts';
 import { passOutput } from './output-flow.ts';
 import type { OpenShell, Shell } from './shell.ts';
 

@@ -1,5 +1,5 @@
 /** A login shell on a machine, over the machine's one shared connection. */
-import { toErrorData } from '../../shared/errors.ts';
+import { toErrorData } from '../../shared/errors/errors.ts';
 import type { RemoteShell } from '../ssh/remote-stream.ts';
 import type { Shell } from './shell.ts';
 

@@ -1,6 +1,6 @@
 /** A shell at a terminal, wherever it runs. */
 import type { Readable } from 'node:stream';
-import type { TerminalEnd, TerminalSize } from '../../shared/terminal.ts';
+import type { TerminalEnd, TerminalSize } from '../../shared/rpc/terminal.ts';
 
 export interface Shell {
   /** The shell's output as bytes. Pausing it holds the shell back. */

@@ -3,7 +3,7 @@
  * moves only when the data leaves it or shrinks away from it.
  */
 
-import { quantile } from '../../shared/statistics/quantile.ts';
+import { quantile } from '../../shared/numbers/quantile.ts';
 
 export interface AxisRange {
   readonly min: number;

@@ -2,7 +2,7 @@
  * The style sheet's colours as a chart needs them, read once per theme: canvases cannot
  * read custom properties.
  */
-import { PHASES, type Phase } from '../../shared/phases.ts';
+import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { hatchFill, patternFill } from './pattern-fill.ts';
 import { PHASE_STYLES } from './phase-style.ts';
 

@@ -2,7 +2,7 @@
  * A phase's look and title: its colour (Okabe–Ito, from the style sheet) and its
  * pattern, for users who cannot tell the colours apart.
  */
-import type { Phase } from '../../shared/phases.ts';
+import type { Phase } from '../../shared/records/phases.ts';
 
 export type Pattern = 'plain' | 'dots' | 'rising' | 'falling' | 'level' | 'upright';
 

@@ -2,8 +2,8 @@
  * Phases per iteration in words and tables: the text of a bar, the table, and the
  * summary. Shared by the chart and its tests.
  */
-import { PHASES, type Phase } from '../../shared/phases.ts';
-import { formatDuration, formatWholePercent } from '../../shared/units.ts';
+import { PHASES, type Phase } from '../../shared/records/phases.ts';
+import { formatDuration, formatWholePercent } from '../../shared/words/units.ts';
 import { extremesOf, meanOf, type Bin } from '../state/bin.ts';
 import { iterationLabel, type TableTwin } from './table-twin.ts';
 

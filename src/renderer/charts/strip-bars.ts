@@ -2,7 +2,7 @@
  * Stacked bars without axes, for small multiples: drawn straight onto a canvas, because
  * a chart object per rank would cost more than all other charts together.
  */
-import { PHASES } from '../../shared/phases.ts';
+import { PHASES } from '../../shared/records/phases.ts';
 import { meanOf, type Bin } from '../state/bin.ts';
 import { fitted } from './bar-heights.ts';
 import type { Palette } from './palette.ts';

@@ -3,10 +3,14 @@
  * latest runs, and shared pieces of all views.
  */
 import { createContext } from 'svelte';
-import type { Catalogue } from '../../shared/catalogue.ts';
-import { describeCatchUp, type CatchUp } from '../../shared/catch-up.ts';
-import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import type { ExportFormat } from '../../shared/export-format.ts';
+import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
+import { describeCatchUp, type CatchUp } from '../../shared/records/catch-up.ts';
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
+import type { ExportFormat } from '../../shared/records/export-format.ts';
 import type { AppApi, AppInfo, Preset, RunSummary } from '../../shared/rpc/rpc.ts';
 import { ClusterState } from './cluster.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';

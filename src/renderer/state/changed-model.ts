@@ -1,6 +1,6 @@
 /** A draft whose model is changed between one of Gradwire's and a program of one's own. */
-import type { JsonValue } from '../../shared/json.ts';
-import { PROGRAM } from '../../shared/program-spec.ts';
+import type { JsonValue } from '../../shared/checks/json.ts';
+import { PROGRAM } from '../../shared/spec/program-spec.ts';
 import { valueAt, withValue, type Draft } from './spec-draft.ts';
 
 /** Keys of a draft that only models of Gradwire's have. */

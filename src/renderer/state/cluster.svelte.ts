@@ -1,7 +1,10 @@
 /** The machines and the open questions, as reported by the host. */
-import type { NetworkStatus } from '../../shared/link-status.ts';
-import type { NodeStatus } from '../../shared/node-status.ts';
-import type { OpenQuestion, QuestionAnswer } from '../../shared/ssh-question.ts';
+import type { NetworkStatus } from '../../shared/machines/link-status.ts';
+import type { NodeStatus } from '../../shared/machines/node-status.ts';
+import type {
+  OpenQuestion,
+  QuestionAnswer,
+} from '../../shared/machines/ssh-question.ts';
 import type { Connection } from './connection.ts';
 import type { Toasts } from './toasts.svelte.ts';
 

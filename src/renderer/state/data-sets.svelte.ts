@@ -1,5 +1,5 @@
 /** The public data sets, as reported by the host. */
-import type { DataSetStatus } from '../../shared/data-set-status.ts';
+import type { DataSetStatus } from '../../shared/rpc/data-set-status.ts';
 import type { Connection } from './connection.ts';
 import type { Toasts } from './toasts.svelte.ts';
 

@@ -9,8 +9,12 @@
  */
 import { createBirpc, type BirpcReturn } from 'birpc';
 import type { z } from 'zod';
-import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import { plainIssue } from '../../shared/plain-issue.ts';
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
+import { plainIssue } from '../../shared/checks/plain-issue.ts';
 import type { HostBridge } from '../../shared/rpc/host-bridge.ts';
 import { rpcResults } from '../../shared/rpc/rpc-results.ts';
 import {

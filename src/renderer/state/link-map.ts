@@ -1,15 +1,15 @@
 /** The links between machines as a map: each cell's text and the strength of its tint. */
-import type { ErrorData } from '../../shared/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import {
   bitsPerSecond,
   type LinkCheckProgress,
   type LinkStatus,
   type PairOutcome,
   type WithinStatus,
-} from '../../shared/link-status.ts';
-import { machineTitle } from '../../shared/machine-names.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { formatBitRate, formatDuration } from '../../shared/units.ts';
+} from '../../shared/machines/link-status.ts';
+import { machineTitle } from '../../shared/machines/machine-names.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { formatBitRate, formatDuration } from '../../shared/words/units.ts';
 
 /** Bandwidths that are closer than this look almost alike. */
 const SPREAD = 10;

@@ -1,7 +1,7 @@
 /**
  * The form of a machine: the typed values, the resulting entry, and its errors by field.
  */
-import { entryProblems, type NodeEntry } from '../../shared/node-entry.ts';
+import { entryProblems, type NodeEntry } from '../../shared/machines/node-entry.ts';
 import {
   entryFrom,
   NODE_FIELDS,
@@ -9,7 +9,7 @@ import {
   type NodeField,
   type NodeKey,
   type NodeValue,
-} from '../../shared/node-fields.ts';
+} from '../../shared/machines/node-fields.ts';
 import { nameOf } from './node-text.ts';
 
 /** The typed values, and whether it is a Slurm login node. */

@@ -3,11 +3,11 @@ import {
   DEPLOY_STEP_NAMES,
   type NodeActivity,
   type NodeStatus,
-} from '../../shared/node-status.ts';
-import type { SlurmSettings } from '../../shared/slurm-settings.ts';
-import { transportText } from '../../shared/ssh-transport.ts';
-import type { GpuReport, Preflight } from '../../shared/preflight.ts';
-import { formatBytes } from '../../shared/units.ts';
+} from '../../shared/machines/node-status.ts';
+import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
+import { transportText } from '../../shared/machines/ssh-transport.ts';
+import type { GpuReport, Preflight } from '../../shared/machines/preflight.ts';
+import { formatBytes } from '../../shared/words/units.ts';
 
 const MEBIBYTE = 2 ** 20;
 const ACTIVITIES = {

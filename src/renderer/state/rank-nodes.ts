@@ -1,5 +1,5 @@
 /** The machine of each rank of a run, and its GPU there, as the page names them. */
-import { machineName } from '../../shared/machine-names.ts';
+import { machineName } from '../../shared/machines/machine-names.ts';
 import { rankProcesses } from '../../shared/records/rank-places.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
 

@@ -1,11 +1,11 @@
 /** The plan that the user edits in the switch panel, as keys of `exchange`. */
-import type { Catalogue, MethodEntry } from '../../shared/catalogue.ts';
+import type { Catalogue, MethodEntry } from '../../shared/catalogue/catalogue.ts';
 import {
   planAsChange,
   type ExchangePlan,
   type NamedPlan,
-} from '../../shared/exchange-plan.ts';
-import type { JsonValue } from '../../shared/json.ts';
+} from '../../shared/plan/exchange-plan.ts';
+import type { JsonValue } from '../../shared/checks/json.ts';
 import { hasServers } from './server-choice.ts';
 import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 

@@ -5,17 +5,21 @@
  * the records. Memory is bounded by RunHistory and by the number of events.
  */
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
-import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
-import type { ExchangePlan } from '../../shared/exchange-plan.ts';
-import { ACCURACY, type MetricKind } from '../../shared/metric.ts';
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
+import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { ACCURACY, type MetricKind } from '../../shared/records/metric.ts';
 import {
   asynchronousOf,
   localStepsOf,
   pipelineOf,
   pipelinePosition,
-} from '../../shared/parallelism.ts';
-import { phasesOf, type Phase } from '../../shared/phases.ts';
-import { isProgram } from '../../shared/program-spec.ts';
+} from '../../shared/spec/parallelism.ts';
+import { phasesOf, type Phase } from '../../shared/records/phases.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
 import type { SwitchRecord } from '../../shared/records/switch.ts';

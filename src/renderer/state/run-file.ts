@@ -2,7 +2,10 @@
  * A run as a file, read piece by piece. What has been read goes to the browser as blobs, which
  * it keeps on the disk if they are large, so the page's own memory does not grow with the run.
  */
-import { EXPORT_FORMATS, type ExportFormat } from '../../shared/export-format.ts';
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+} from '../../shared/records/export-format.ts';
 import type { AppApi, ExportPiece, ExportPlace } from '../../shared/rpc/rpc.ts';
 
 /** Characters that are gathered until they become a blob. */

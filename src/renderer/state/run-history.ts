@@ -17,7 +17,7 @@ import {
 import { FIELD_COUNT, writeRow } from '../../shared/records/chart-fields.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { BinsPiece, BinsQuery } from '../../shared/rpc/rpc.ts';
-import { binWidth } from '../../shared/statistics/bin-width.ts';
+import { binWidth } from '../../shared/numbers/bin-width.ts';
 import { BinWindows, cellsOf, type BinWindow } from './bin-window.ts';
 import { binOf, type Bin } from './bin.ts';
 import { BinnedHistory } from './binned-history.ts';

@@ -2,7 +2,11 @@
  * The page's copy of a run's merged log: reads stored lines page by page, adds new ones, and
  * reads missed ones. Sorted by time; keeps the newest lines.
  */
-import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { logLine, type LogLine } from '../../shared/records/log-text.ts';
 import type { AppApi } from '../../shared/rpc/rpc.ts';

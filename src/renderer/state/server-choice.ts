@@ -1,5 +1,5 @@
 /** The number of servers, only for collectives that have servers. */
-import type { Catalogue } from '../../shared/catalogue.ts';
+import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 
 type Collectives = Pick<Catalogue, 'collectives'>;
 

@@ -1,5 +1,5 @@
 /** A spec being edited: reads values, and makes changed copies. */
-import type { JsonValue } from '../../shared/json.ts';
+import type { JsonValue } from '../../shared/checks/json.ts';
 
 /** A spec being edited. */
 export type Draft = { readonly [key: string]: JsonValue };

@@ -5,14 +5,22 @@
  * the form.
  */
 import { z } from 'zod';
-import type { Catalogue, MethodEntry, ParameterEntry } from '../../shared/catalogue.ts';
-import { DEFAULT_METHOD, isAutomatic, PLAN_KEYS } from '../../shared/exchange-plan.ts';
-import { experimentSpecSchema } from '../../shared/experiment-spec.ts';
-import type { JsonValue } from '../../shared/json.ts';
-import { isModelFile, modelName } from '../../shared/model-name.ts';
-import { PROGRAM } from '../../shared/program-spec.ts';
-import { LOCAL_NODE } from '../../shared/node-entry.ts';
-import { PARALLELISM_KINDS } from '../../shared/parallelism.ts';
+import type {
+  Catalogue,
+  MethodEntry,
+  ParameterEntry,
+} from '../../shared/catalogue/catalogue.ts';
+import {
+  DEFAULT_METHOD,
+  isAutomatic,
+  PLAN_KEYS,
+} from '../../shared/plan/exchange-plan.ts';
+import { experimentSpecSchema } from '../../shared/spec/experiment-spec.ts';
+import type { JsonValue } from '../../shared/checks/json.ts';
+import { isModelFile, modelName } from '../../shared/spec/model-name.ts';
+import { PROGRAM } from '../../shared/spec/program-spec.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { PARALLELISM_KINDS } from '../../shared/spec/parallelism.ts';
 import { asksForServers } from './server-choice.ts';
 import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 

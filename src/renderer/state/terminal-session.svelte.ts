@@ -2,13 +2,17 @@
  * One tab's terminal: the shell on the host, which may be reopened after it has ended,
  * and its state. `attach` sets the screen that draws it.
  */
-import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
 import type { AppApi } from '../../shared/rpc/rpc.ts';
 import {
   MOST_TYPED,
   type TerminalEnd,
   type TerminalSize,
-} from '../../shared/terminal.ts';
+} from '../../shared/rpc/terminal.ts';
 
 export type TerminalState =
   | { readonly kind: 'opening' }

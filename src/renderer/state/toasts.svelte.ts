@@ -3,7 +3,11 @@
  * and work that goes on. At most five are shown; an error stays until it is closed, and those
  * that have no room are shown as others go.
  */
-import { isErrorData, toErrorData, type ErrorData } from '../../shared/errors.ts';
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
 
 export interface Toast {
   readonly id: number;

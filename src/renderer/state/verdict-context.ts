@@ -1,5 +1,5 @@
 /** Facts for the verdict from a run's events: its links, and what the engine noticed. */
-import { secondsPerByte } from '../../shared/emulated-network.ts';
+import { secondsPerByte } from '../../shared/machines/emulated-network.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
 
 /** Milliseconds per byte of the slowest emulated link; undefined where ranks have real links. */

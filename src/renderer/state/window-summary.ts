@@ -3,7 +3,11 @@
  * and the switch panel. Everything is a mean over the range and over all ranks;
  * quantities that no rank observed are undefined. O(iterations · ranks · fields).
  */
-import { COMMUNICATION_PHASES, PHASES, type Phase } from '../../shared/phases.ts';
+import {
+  COMMUNICATION_PHASES,
+  PHASES,
+  type Phase,
+} from '../../shared/records/phases.ts';
 import type { RankTraffic } from './bytes-in-flight.ts';
 import type { RecentIterations } from './recent-iterations.ts';
 import { COLUMN, FIELD_COUNT, type Field } from '../../shared/records/chart-fields.ts';

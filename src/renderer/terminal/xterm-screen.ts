@@ -2,7 +2,7 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import type { TerminalScreen } from '../state/terminal-session.svelte.ts';
-import type { TerminalSize } from '../../shared/terminal.ts';
+import type { TerminalSize } from '../../shared/rpc/terminal.ts';
 import { keyAction } from './terminal-keys.ts';
 import { terminalTheme } from './terminal-theme.ts';
 

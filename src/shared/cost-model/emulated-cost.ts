@@ -4,8 +4,8 @@
  * share one latency, and reductions do not change. Measured times of collectives come from
  * another network and do not apply.
  */
-import { secondsPerByte, type EmulatedLink } from '../emulated-network.ts';
-import type { SlowestLinks } from '../emulated-links.ts';
+import { secondsPerByte, type EmulatedLink } from '../machines/emulated-network.ts';
+import type { SlowestLinks } from '../spec/emulated-links.ts';
 import { LOOPBACK, type NetworkCost, type LinkCost } from './network-cost.ts';
 
 /**

@@ -4,7 +4,7 @@
  * Source: SparCML (Renggli et al., SC 2019), section 5.2: for k uniform indices of N per
  * rank, E[K] = N·(1 − (1 − k/N)^P).
  */
-import { expm1, log1p } from '../portable-math.ts';
+import { expm1, log1p } from '../numbers/portable-math.ts';
 
 /**
  * @param length N

@@ -6,7 +6,7 @@
  * by 1/T², so that small and large messages are fitted with the same relative error.
  * Neither may be negative: if the fit makes one negative, only the other is fitted.
  */
-import { median } from '../statistics/quantile.ts';
+import { median } from '../numbers/quantile.ts';
 
 /** Messages of one size. */
 export interface TimedMessages {

@@ -14,7 +14,7 @@
  * on every machine.
  */
 import type { TimedCollective } from './timed-collective.ts';
-import { log } from '../portable-math.ts';
+import { log } from '../numbers/portable-math.ts';
 
 /** α: s per message, β: s per byte, γ: s per element added. */
 export interface NetworkCost {

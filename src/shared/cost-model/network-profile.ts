@@ -4,11 +4,11 @@
  * send at once, as in a collective, and γ of the kernels while all ranks compute.
  */
 import { z } from 'zod';
-import { inputError } from '../errors.ts';
-import { explainIssue } from '../experiment-spec.ts';
-import { INTERPRETED } from '../interpreted.ts';
-import { log } from '../portable-math.ts';
-import { quantile } from '../statistics/quantile.ts';
+import { inputError } from '../errors/errors.ts';
+import { explainIssue } from '../spec/experiment-spec.ts';
+import { INTERPRETED } from '../checks/interpreted.ts';
+import { log } from '../numbers/portable-math.ts';
+import { quantile } from '../numbers/quantile.ts';
 import type { LinkCost } from './link-fit.ts';
 import type { NetworkCost } from './network-cost.ts';
 import { timedCollective } from './timed-collective.ts';

@@ -4,9 +4,13 @@
  * if it is much slower than both of its ends are elsewhere. With two machines there is nothing
  * to compare.
  */
-import { median } from '../statistics/quantile.ts';
-import { bitsPerSecond, type LinkMeasure, type LinkStatus } from '../link-status.ts';
-import { formatBitRate, formatDuration, formatFactor } from '../units.ts';
+import { median } from '../numbers/quantile.ts';
+import {
+  bitsPerSecond,
+  type LinkMeasure,
+  type LinkStatus,
+} from '../machines/link-status.ts';
+import { formatBitRate, formatDuration, formatFactor } from '../words/units.ts';
 
 /** Links slower by at least this factor are reported. */
 const MUCH = 3;

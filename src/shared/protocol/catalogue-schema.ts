@@ -1,7 +1,7 @@
 /** Schema of an agent's catalogue, as its hello carries it. */
 import { z } from 'zod';
-import type { Catalogue } from '../catalogue.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { JsonObject, JsonValue } from '../checks/json.ts';
 
 const MOST_ENTRIES = 1000;
 const id = z.string().max(200);

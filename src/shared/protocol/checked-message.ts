@@ -6,8 +6,8 @@
  *     const order = checkedMessage(toWorkerSchema, raw, { code: 'ORDER_INVALID', what: 'order' });
  */
 import type { z } from 'zod';
-import { checkedValue } from '../checked-value.ts';
-import { failure } from '../errors.ts';
+import { checkedValue } from '../checks/checked-value.ts';
+import { failure } from '../errors/errors.ts';
 
 export interface Refusal {
   readonly code: string;

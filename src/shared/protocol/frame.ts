@@ -4,7 +4,7 @@
  * any of its body is kept.
  */
 import { Packr } from 'msgpackr';
-import { failure } from '../errors.ts';
+import { failure } from '../errors/errors.ts';
 
 export const MAX_CONTROL_FRAME_BYTES = 16 * 2 ** 20;
 

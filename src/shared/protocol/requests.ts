@@ -4,10 +4,10 @@
  */
 import { z } from 'zod';
 import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
-import { inputError } from '../errors.ts';
+import { inputError } from '../errors/errors.ts';
 import { errorDataSchema } from '../records/fields.ts';
-import { runIdSchema } from '../run-id.ts';
-import { slurmSettingsSchema } from '../slurm-settings.ts';
+import { runIdSchema } from '../checks/run-id.ts';
+import { slurmSettingsSchema } from '../machines/slurm-settings.ts';
 import { checkedMessage } from './checked-message.ts';
 import {
   planSwitchesSchema,

@@ -1,11 +1,11 @@
 /** The state of a run, as its supervisor tells it. */
 import { z } from 'zod';
-import type { PlanSwitch } from '../exchange-plan.ts';
-import { plainIssue } from '../plain-issue.ts';
-import { readableSpec, type ExperimentSpec } from '../experiment-spec.ts';
+import type { PlanSwitch } from '../plan/exchange-plan.ts';
+import { plainIssue } from '../checks/plain-issue.ts';
+import { readableSpec, type ExperimentSpec } from '../spec/experiment-spec.ts';
 import { endsJournal, type JournalEnding } from '../records/journal-entry.ts';
 import { runRecordSchema } from '../records/record-kinds.ts';
-import { runIdSchema } from '../run-id.ts';
+import { runIdSchema } from '../checks/run-id.ts';
 import { planSwitchesSchema } from './plan-schemas.ts';
 
 /** Far more than ranks or checkpoints of a run. */

@@ -1,6 +1,6 @@
 /** An error that another process reports, as the one that this process would throw. */
 import type { z } from 'zod';
-import type { ErrorData } from '../errors.ts';
+import type { ErrorData } from '../errors/errors.ts';
 import { errorDataSchema } from '../records/fields.ts';
 
 /**

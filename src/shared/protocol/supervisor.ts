@@ -6,9 +6,9 @@
  * idempotent, so the result is exactly-once.
  */
 import { z } from 'zod';
-import type { ErrorData } from '../errors.ts';
+import type { ErrorData } from '../errors/errors.ts';
 import { thinningSchema, type JournalEntry } from '../records/journal-entry.ts';
-import { runIdSchema } from '../run-id.ts';
+import { runIdSchema } from '../checks/run-id.ts';
 import { checkedMessage } from './checked-message.ts';
 import { parseHello, type SupervisorHello } from './hello.ts';
 import type { ReplyBodies } from './replies.ts';

@@ -6,11 +6,11 @@
  */
 import { z } from 'zod';
 import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
-import type { ErrorData } from '../errors.ts';
-import type { ExperimentSpec } from '../experiment-spec.ts';
-import { metricKindSchema } from '../metric.ts';
+import type { ErrorData } from '../errors/errors.ts';
+import type { ExperimentSpec } from '../spec/experiment-spec.ts';
+import { metricKindSchema } from '../records/metric.ts';
 import type { RunRecord } from '../records/record-kinds.ts';
-import { runIdSchema } from '../run-id.ts';
+import { runIdSchema } from '../checks/run-id.ts';
 import {
   exchangePlanSchema,
   planSwitchSchema,

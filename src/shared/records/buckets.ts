@@ -3,7 +3,7 @@
  * every `inspectEvery` iterations.
  */
 import { z } from 'zod';
-import { formatPercent, formatQuantity } from '../units.ts';
+import { formatPercent, formatQuantity } from '../words/units.ts';
 import { bucketName } from './bucket-name.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';

@@ -2,7 +2,7 @@
  * The numbers of an iteration record as one row of a typed array, for the charts. A
  * quantity that was not observed is NaN.
  */
-import { PHASES, type Phase } from '../phases.ts';
+import { PHASES, type Phase } from './phases.ts';
 import type { Charted, IterationField } from './iteration-field.ts';
 import { CHART_FIELDS, type IterationRecord } from './iteration.ts';
 

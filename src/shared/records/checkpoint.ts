@@ -1,6 +1,6 @@
 /** All ranks of a node have written a checkpoint. Made by its supervisor. */
 import { z } from 'zod';
-import { formatBytes, formatDuration } from '../units.ts';
+import { formatBytes, formatDuration } from '../words/units.ts';
 import { count, time } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
 

@@ -1,6 +1,6 @@
 /** Compares what was applied in this iteration with what uncompressed ranks would apply. */
 import { z } from 'zod';
-import { formatPercent, formatQuantity } from '../units.ts';
+import { formatPercent, formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 

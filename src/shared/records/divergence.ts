@@ -1,6 +1,6 @@
 /** The distance by which the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖/‖w̄‖. */
 import { z } from 'zod';
-import { formatPercent } from '../units.ts';
+import { formatPercent } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 

@@ -1,7 +1,7 @@
 /** The last record of a run that ended normally: all iterations done, or stopped. */
 import { z } from 'zod';
-import { describeMetric, formatMetric, metricKindSchema } from '../metric.ts';
-import { formatQuantity } from '../units.ts';
+import { describeMetric, formatMetric, metricKindSchema } from './metric.ts';
+import { formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unprinted } from './record-kind.ts';
 

@@ -1,7 +1,7 @@
 /** The test set, evaluated together by all ranks after an iteration. Made by rank 0. */
 import { z } from 'zod';
-import { describeMetric, metricKindSchema } from '../metric.ts';
-import { formatCount, formatDuration, formatQuantity } from '../units.ts';
+import { describeMetric, metricKindSchema } from './metric.ts';
+import { formatCount, formatDuration, formatQuantity } from '../words/units.ts';
 import { count, time } from './fields.ts';
 import { eventKind, unprinted } from './record-kind.ts';
 

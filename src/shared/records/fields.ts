@@ -1,9 +1,9 @@
 /** Schemas of fields that several kinds of records have. */
 import { z } from 'zod';
-import { activationPlanSchema } from '../activation-plan.ts';
-import type { ErrorData } from '../errors.ts';
-import { RESIDUAL_UNITS } from '../exchange-plan.ts';
-import { quantizationSchema } from '../quantization.ts';
+import { activationPlanSchema } from '../plan/activation-plan.ts';
+import type { ErrorData } from '../errors/errors.ts';
+import { RESIDUAL_UNITS } from '../plan/exchange-plan.ts';
+import { quantizationSchema } from '../plan/quantization.ts';
 
 /** Milliseconds. */
 export const time = z.number().min(0);

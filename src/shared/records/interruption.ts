@@ -1,7 +1,7 @@
 /** Interruptions of a run, from its events: the nodes that lost their ranks, and how it resumed. */
-import type { ErrorData } from '../errors.ts';
-import { reportOf, rootCause } from '../root-cause.ts';
-import { formatDateTime, formatElapsed } from '../units.ts';
+import type { ErrorData } from '../errors/errors.ts';
+import { reportOf, rootCause } from '../errors/root-cause.ts';
+import { formatDateTime, formatElapsed } from '../words/units.ts';
 import type { InterruptedRecord } from './interrupted.ts';
 import type { RunRecord } from './record-kinds.ts';
 

@@ -3,7 +3,7 @@
  * bound is known beforehand; the others are looked at.
  */
 import { z } from 'zod';
-import { jsonBound } from '../json-bound.ts';
+import { jsonBound } from '../checks/json-bound.ts';
 import type { IterationField } from './iteration-field.ts';
 import { ITERATION_FIELDS, type IterationRecord } from './iteration.ts';
 

@@ -3,7 +3,7 @@
  * schema, the CSV export and the page's charts are made from them.
  */
 import { z } from 'zod';
-import { PHASES, PIPELINE_PHASES, type Phase, type PipelinePhase } from '../phases.ts';
+import { PHASES, PIPELINE_PHASES, type Phase, type PipelinePhase } from './phases.ts';
 import { count, time } from './fields.ts';
 import { schemasOf, type IterationFields } from './iteration-field.ts';
 import { recordKind, unprinted } from './record-kind.ts';

@@ -4,8 +4,8 @@
  * the store, which also gets journals of other versions.
  */
 import type { z } from 'zod';
-import { failure } from '../errors.ts';
-import { INTERPRETED } from '../interpreted.ts';
+import { failure } from '../errors/errors.ts';
+import { INTERPRETED } from '../checks/interpreted.ts';
 import { runRecordSchema, type RunRecord } from './record-kinds.ts';
 
 const DIVERGED = 'Training has diverged. Launch it again with a smaller optimizer.lr.';

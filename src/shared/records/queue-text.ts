@@ -1,5 +1,5 @@
 /** Texts about a run that waits for nodes of its cluster, and about the nodes it gets. */
-import { formatDateTime } from '../units.ts';
+import { formatDateTime } from '../words/units.ts';
 import type { AllocatedRecord } from './allocated.ts';
 import type { QueuedRecord } from './queued.ts';
 

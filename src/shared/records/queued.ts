@@ -3,7 +3,7 @@
  * submitted, and again whenever its status changes.
  */
 import { z } from 'zod';
-import { formatDateTime } from '../units.ts';
+import { formatDateTime } from '../words/units.ts';
 import { describeQueued, queueAdvice, reasonText } from './queue-text.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
 

@@ -1,6 +1,6 @@
 /** The machine of each rank of a run, from the run's records, and in words. */
-import { HERE, machineName } from '../machine-names.ts';
-import { rankSpans } from '../rank-spans.ts';
+import { HERE, machineName } from '../machines/machine-names.ts';
+import { rankSpans } from '../machines/rank-spans.ts';
 import type { RankProcess } from './fields.ts';
 import type { RunEvent } from './record-kinds.ts';
 

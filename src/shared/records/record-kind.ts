@@ -4,8 +4,8 @@
  * default for a kind that it does not know.
  */
 import type { z } from 'zod';
-import type { ErrorData } from '../errors.ts';
-import type { MetricKind } from '../metric.ts';
+import type { ErrorData } from '../errors/errors.ts';
+import type { MetricKind } from './metric.ts';
 
 export type RecordSchema = z.ZodType<{ type: string; at: number }>;
 

@@ -1,10 +1,10 @@
 /** The workers are up and the first iteration starts. Made by the supervisor. */
 import { z } from 'zod';
-import { describeEmulated } from '../emulated-network.ts';
-import { describePlan } from '../exchange-plan.ts';
-import { HERE } from '../machine-names.ts';
-import { metricKindSchema } from '../metric.ts';
-import { formatCount } from '../units.ts';
+import { describeEmulated } from '../machines/emulated-network.ts';
+import { describePlan } from '../plan/exchange-plan.ts';
+import { HERE } from '../machines/machine-names.ts';
+import { metricKindSchema } from './metric.ts';
+import { formatCount } from '../words/units.ts';
 import { backendText } from './backend-text.ts';
 import { count, planSchema, processesSchema, time } from './fields.ts';
 import { describePlaces, ranksOn } from './rank-places.ts';

@@ -1,7 +1,7 @@
 /** Every rank moved to the next exchange plan before this iteration. Made by rank 0. */
 import { z } from 'zod';
-import { capitalized } from '../capitalized.ts';
-import { describeSwitch } from '../exchange-plan.ts';
+import { capitalized } from '../words/capitalized.ts';
+import { describeSwitch } from '../plan/exchange-plan.ts';
 import { count, planSchema } from './fields.ts';
 import { eventKind } from './record-kind.ts';
 

@@ -3,7 +3,7 @@
  * them, and dropped details. Made by the store, which knows what is missing.
  */
 import { z } from 'zod';
-import { formatBytes, formatCount } from '../units.ts';
+import { formatBytes, formatCount } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
 

@@ -4,8 +4,8 @@
  * here; messages that cannot be decoded are never acted on.
  */
 import { z } from 'zod';
-import { GradwireError, toErrorData } from '../errors.ts';
-import type { TerminalEvents } from '../terminal.ts';
+import { GradwireError, toErrorData } from '../errors/errors.ts';
+import type { TerminalEvents } from './terminal.ts';
 import type { AppEvents } from './rpc.ts';
 
 /**

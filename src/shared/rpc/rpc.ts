@@ -5,22 +5,22 @@
  * ErrorData.
  */
 import { z } from 'zod';
-import type { Catalogue } from '../catalogue.ts';
-import type { CatchUp } from '../catch-up.ts';
-import type { DataSetStatus } from '../data-set-status.ts';
-import type { ErrorData } from '../errors.ts';
-import { RESIDUAL_POLICIES, type PlanSwitch } from '../exchange-plan.ts';
-import type { ExperimentSpec } from '../experiment-spec.ts';
-import { EXPORT_FORMAT_IDS, type ExportFormat } from '../export-format.ts';
-import type { NetworkStatus } from '../link-status.ts';
-import type { MetricKind } from '../metric.ts';
-import type { NodeEdit, NodeStatus, SupervisorLog } from '../node-status.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import type { CatchUp } from '../records/catch-up.ts';
+import type { DataSetStatus } from './data-set-status.ts';
+import type { ErrorData } from '../errors/errors.ts';
+import { RESIDUAL_POLICIES, type PlanSwitch } from '../plan/exchange-plan.ts';
+import type { ExperimentSpec } from '../spec/experiment-spec.ts';
+import { EXPORT_FORMAT_IDS, type ExportFormat } from '../records/export-format.ts';
+import type { NetworkStatus } from '../machines/link-status.ts';
+import type { MetricKind } from '../records/metric.ts';
+import type { NodeEdit, NodeStatus, SupervisorLog } from '../machines/node-status.ts';
 import type { JournalEntry } from '../records/journal-entry.ts';
 import type { QueuedRecord } from '../records/queued.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
-import { runIdSchema } from '../run-id.ts';
-import type { OpenQuestion, QuestionAnswer } from '../ssh-question.ts';
-import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from '../terminal.ts';
+import { runIdSchema } from '../checks/run-id.ts';
+import type { OpenQuestion, QuestionAnswer } from '../machines/ssh-question.ts';
+import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
 
 export interface AppInfo {
   readonly version: string;

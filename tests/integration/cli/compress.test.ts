@@ -19,7 +19,7 @@ import {
   packPayload,
   unpackPayload,
 } from '../../../src/agent/engine.ts';
-import type { JsonObject } from '../../../src/shared/json.ts';
+import type { JsonObject } from '../../../src/shared/checks/json.ts';
 import { effort } from '../../harness/effort.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import type { CommandAnswer } from '../../harness/command-process.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { sumPhases } from '../../../src/shared/phases.ts';
+import { sumPhases } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import { until } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
 import { homeOfFile, Machine } from './machine.ts';

@@ -16,9 +16,9 @@ import {
 } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
-import type { NodeEntry } from '../../../src/shared/node-entry.ts';
-import type { NodeStatus } from '../../../src/shared/node-status.ts';
-import type { OpenQuestion } from '../../../src/shared/ssh-question.ts';
+import type { NodeEntry } from '../../../src/shared/machines/node-entry.ts';
+import type { NodeStatus } from '../../../src/shared/machines/node-status.ts';
+import type { OpenQuestion } from '../../../src/shared/machines/ssh-question.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { until, untilAsync } from '../../harness/processes.ts';

@@ -13,7 +13,10 @@ import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseNetworkProfile } from '../../../src/shared/cost-model/network-profile.ts';
 import { slowLinks } from '../../../src/shared/cost-model/slow-links.ts';
 import type { LinkCost as NodeLinkCost } from '../../../src/shared/cost-model/network-cost.ts';
-import type { LinkStatus, PairOutcome } from '../../../src/shared/link-status.ts';
+import type {
+  LinkStatus,
+  PairOutcome,
+} from '../../../src/shared/machines/link-status.ts';
 import { effort } from '../../harness/effort.ts';
 import { type Finished, GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { LASTING } from '../../harness/lasting-runs.ts';

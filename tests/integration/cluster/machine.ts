@@ -10,8 +10,8 @@ import {
 import { preflight } from '../../../src/main/deploy/preflight.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
-import type { Preflight } from '../../../src/shared/preflight.ts';
+import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
+import type { Preflight } from '../../../src/shared/machines/preflight.ts';
 import { sharePackages } from '../../harness/gradwire.ts';
 import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
 

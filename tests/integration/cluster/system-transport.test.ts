@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
 import { openHome, resolveHome } from '../../../src/main/home/home.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import type { DoneRecord } from '../../../src/shared/records/done.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';

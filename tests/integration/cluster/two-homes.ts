@@ -12,7 +12,7 @@ import {
   type CoordinatorOptions,
 } from '../../../src/main/runs/coordinator.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { failure, type ErrorData } from '../../../src/shared/errors.ts';
+import { failure, type ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts';

@@ -1,7 +1,7 @@
 /** An encrypted data plane: nothing to read on the wire, and nothing to change on it. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { GradwireError } from '../../../src/shared/errors.ts';
+import type { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { ring } from '../../../src/agent/collectives/ring.ts';
 import { sealedFraming } from '../../../src/agent/transport/frame-seal.ts';
 import { DIALER_BYTES } from '../../../src/agent/transport/handshake.ts';

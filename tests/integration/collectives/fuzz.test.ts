@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { FrameSealer } from '../../../src/agent/transport/frame-seal.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { linkMesh } from '../../../src/agent/transport/mesh-links.ts';

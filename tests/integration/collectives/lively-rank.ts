@@ -16,8 +16,8 @@ import {
   chooseTransport,
   type TransportKind,
 } from '../../../src/agent/transport/transport-choice.ts';
-import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
-import { toErrorData, type ErrorData } from '../../../src/shared/errors.ts';
+import type { EmulatedNetwork } from '../../../src/shared/machines/emulated-network.ts';
+import { toErrorData, type ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
 import { serveOrders } from '../../../src/agent/world/order-server.ts';
 import { collectiveCases, collectiveOf } from './collective-cases.ts';

@@ -6,8 +6,8 @@ import {
   type ProcessBroken,
   type ProcessExit,
 } from '../../../src/agent/world/rank-process.ts';
-import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
-import type { ErrorData } from '../../../src/shared/errors.ts';
+import type { EmulatedNetwork } from '../../../src/shared/machines/emulated-network.ts';
+import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { FromLively, ToLively } from './lively-rank.ts';
 
 const ENTRY = path.join(import.meta.dirname, 'lively-rank.ts');

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import { methods } from '../../../src/agent/methods/registry.ts';
 import type { PlannedMemory } from '../../../src/cli/commands/plan-memory.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import { effort } from '../../harness/effort.ts';

@@ -6,10 +6,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import * as engine from '../../../src/agent/engine.ts';
 import { ring } from '../../../src/agent/collectives/ring.ts';
-import { none } from '../../../src/agent/compression/none.ts';
+import { none } from '../../../src/agent/methods/none.ts';
 import { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
 import type { Transport } from '../../../src/agent/transport/transport.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { SPEC } from '../../unit/rpc/small-core.ts';
 
 type Options = Readonly<Record<string, unknown>>;

@@ -16,7 +16,7 @@ import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { Transport } from '../../../src/agent/transport/transport.ts';
 import type { NetworkCost } from '../../../src/shared/cost-model/network-cost.ts';
-import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 
 const RANKS = 4;
 const TENSORS = [

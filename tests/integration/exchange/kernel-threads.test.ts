@@ -1,9 +1,6 @@
 /** The engine's kernels on the threads that a rank has: the same averages, and no leak. */
 import { expect, it } from 'vitest';
-import {
-  findMethod,
-  validateParameters,
-} from '../../../src/agent/compression/registry.ts';
+import { findMethod, validateParameters } from '../../../src/agent/methods/registry.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-pool.ts';

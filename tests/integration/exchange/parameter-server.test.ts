@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { collectivesOfMethod } from '../../../src/agent/plan/resolve-plan.ts';
-import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 import {
   applied,
   connectRanks,

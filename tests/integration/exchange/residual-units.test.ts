@@ -8,7 +8,7 @@ import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { loadRank, saveRank } from '../../../src/agent/checkpoint/rank-checkpoint.ts';
 import type { EngineState } from '../../../src/agent/exchange/engine-state.ts';
-import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 import { connectRanks, leave, planSwitch, type Rank } from './engine-ranks.ts';
 import type { Exchange } from './method-cases.ts';
 

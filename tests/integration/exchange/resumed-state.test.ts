@@ -9,9 +9,9 @@ import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { loadRank, saveRank } from '../../../src/agent/checkpoint/rank-checkpoint.ts';
 import { WINDOW } from '../../../src/agent/auto/exchange-review.ts';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import { methods } from '../../../src/agent/methods/registry.ts';
 import type { EngineState } from '../../../src/agent/exchange/engine-state.ts';
-import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 import {
   connectRanks,
   element,

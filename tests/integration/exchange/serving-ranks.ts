@@ -10,7 +10,7 @@ import type { EngineCalls } from '../../../src/agent/worker/engine/engine-protoc
 import { AsynchronousRound } from '../../../src/agent/worker/steps/asynchronous-round.ts';
 import type { TrainerThread } from '../../../src/agent/worker/trainers/trainer-thread.ts';
 import { connectRanks, element, N, type Rank } from './engine-ranks.ts';
-import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 
 export const LR = 0.5;
 

@@ -3,14 +3,14 @@
  * ranks, for a sum of two is the same in any order: every collective gives the same bits.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import { methods } from '../../../src/agent/methods/registry.ts';
 import type {
   ExchangeResult,
   Fence,
 } from '../../../src/agent/exchange/exchange-calls.ts';
 import { planBuckets } from '../../../src/agent/plan/buckets.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
-import type { PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 import { connectRanks, element, leave, N, planSwitch } from './engine-ranks.ts';
 import { METHOD_CASES as CASES, type Exchange } from './method-cases.ts';
 

@@ -94,7 +94,7 @@ test('every program knows it', { tags: 'soak' }, () => {
   const script = path.join(copy, 'src/try.ts');
   writeFileSync(
     script,
-    `import { RecordAdmission } from './agent/supervisor/record-admission.ts';
+    `import { RecordAdmission } from './agent/supervisor/journal/record-admission.ts';
 import { HumanPrinter } from './cli/text/run-printer.ts';
 import { foldEvents } from './renderer/state/event-fold.ts';
 import { logLine } from './shared/records/log-text.ts';

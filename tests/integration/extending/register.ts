@@ -1,6 +1,6 @@
 /** Loaded by every process of the world, before anything of Gradwire runs in it. */
 import { registerCollective } from '../../../src/agent/collectives/registry.ts';
-import { registerMethod } from '../../../src/agent/compression/registry.ts';
+import { registerMethod } from '../../../src/agent/methods/registry.ts';
 import { registerDataset } from '../../../src/agent/training/datasets/registry.ts';
 import { registerModel } from '../../../src/agent/training/models/registry.ts';
 import { line } from './line.ts';

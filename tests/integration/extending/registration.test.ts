@@ -6,15 +6,15 @@ import {
   findCollective,
   registerCollective,
 } from '../../../src/agent/collectives/registry.ts';
-import type { MethodDefinition } from '../../../src/agent/compression/method.ts';
-import { none } from '../../../src/agent/compression/none.ts';
+import type { MethodDefinition } from '../../../src/agent/methods/method.ts';
+import { none } from '../../../src/agent/methods/none.ts';
 import {
   describeMethods,
   findMethod,
   methods,
   registerMethod,
   validateParameters,
-} from '../../../src/agent/compression/registry.ts';
+} from '../../../src/agent/methods/registry.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { driftOf } from '../../../src/agent/plan/tensor-policy.ts';
 import { digits } from '../../../src/agent/training/datasets/digits.ts';

@@ -10,7 +10,7 @@ import type {
   CompressorContext,
   ExchangeStatistics,
   MethodDefinition,
-} from '../../../src/agent/compression/method.ts';
+} from '../../../src/agent/methods/method.ts';
 import type { Region, Vector } from '../../../src/agent/memory/arena.ts';
 import type { Entries, EntryRoom } from '../../../src/agent/work/selection.ts';
 import { wait, type Steps } from '../../../src/agent/work/steps.ts';

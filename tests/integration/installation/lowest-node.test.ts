@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { LOWEST_NODE } from '../../../src/shared/lowest-node.ts';
+import { LOWEST_NODE } from '../../../src/shared/machines/lowest-node.ts';
 import {
   builtCommand,
   GradwireHome,

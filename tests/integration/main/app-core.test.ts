@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type {
   ExportPiece,

@@ -11,7 +11,11 @@ import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts
 import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
 import { foundRuns } from '../../../src/main/runs/found-runs.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { failure, inputError, type ErrorData } from '../../../src/shared/errors.ts';
+import {
+  failure,
+  inputError,
+  type ErrorData,
+} from '../../../src/shared/errors/errors.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import type { RunStatus } from '../../../src/shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';

@@ -5,7 +5,7 @@
  */
 import { rm } from 'node:fs/promises';
 import net from 'node:net';
-import { toErrorData } from '../../../src/shared/errors.ts';
+import { toErrorData } from '../../../src/shared/errors/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import {
   PROTOCOL_VERSION,

@@ -4,7 +4,7 @@
  * Prints the last sequence after every commit, or the code of the error that ended it.
  */
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 
 const [file, iterations, size] = process.argv.slice(2);

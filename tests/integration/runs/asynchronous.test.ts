@@ -1,7 +1,7 @@
 /** Asynchronous training by real processes: parameter servers with bounded staleness. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { effort } from '../../harness/effort.ts';
-import { sumPhases } from '../../../src/shared/phases.ts';
+import { sumPhases } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { succeeded } from '../../harness/gradwire.ts';
 import { LASTING } from '../../harness/lasting-runs.ts';

@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Journal } from '../../../src/agent/supervisor/journal.ts';
+import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';

@@ -3,7 +3,7 @@
  * to method, with what each keeps.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import { methods } from '../../../src/agent/methods/registry.ts';
 import type { DoneRecord } from '../../../src/shared/records/done.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { effort } from '../../harness/effort.ts';

@@ -5,10 +5,10 @@
  *     overflow FILE   append entries until a write fails, then a last one that fits
  *     restore FILE    take the journal over from a supervisor that is gone
  */
-import { Journal } from '../../../src/agent/supervisor/journal.ts';
-import { RestoredRun } from '../../../src/agent/supervisor/restored-run.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
+import { RestoredRun } from '../../../src/agent/supervisor/journal/restored-run.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 

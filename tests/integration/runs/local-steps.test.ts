@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { effort } from '../../harness/effort.ts';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
-import { sumPhases } from '../../../src/shared/phases.ts';
+import { sumPhases } from '../../../src/shared/records/phases.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
 import { SupervisorNode } from './supervisor-node.ts';

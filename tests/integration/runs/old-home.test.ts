@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Journal } from '../../../src/agent/supervisor/journal.ts';
+import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';

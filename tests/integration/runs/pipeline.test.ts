@@ -1,6 +1,6 @@
 /** Models split into stages, of which each is a rank: alone, and several pipelines at once. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sumPhases } from '../../../src/shared/phases.ts';
+import { sumPhases } from '../../../src/shared/records/phases.ts';
 import { effort } from '../../harness/effort.ts';
 import { succeeded } from '../../harness/gradwire.ts';
 import { ofType, type OfType } from '../../harness/records.ts';

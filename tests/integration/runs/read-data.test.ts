@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { until } from '../../harness/processes.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 

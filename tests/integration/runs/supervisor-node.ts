@@ -13,14 +13,14 @@ import { loadSpecSource } from '../../../src/main/spec/spec-source.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../../src/shared/experiment-spec.ts';
+} from '../../../src/shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
 import {
   endsRun,
   type JournalEntry,
 } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { SlurmSettings } from '../../../src/shared/slurm-settings.ts';
+import type { SlurmSettings } from '../../../src/shared/machines/slurm-settings.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { childrenOf, untilAsync, type ProcessEntry } from '../../harness/processes.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { openHome, resolveHome } from '../../../src/main/home/home.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { endOf, SupervisorNode } from './supervisor-node.ts';

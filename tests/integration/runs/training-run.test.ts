@@ -3,7 +3,7 @@
  * answers what it can; every one is held to what `train` checks.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sumPhases } from '../../../src/shared/phases.ts';
+import { sumPhases } from '../../../src/shared/records/phases.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
 import type { DoneRecord } from '../../../src/shared/records/done.ts';
 import type { EvaluationRecord } from '../../../src/shared/records/evaluation.ts';

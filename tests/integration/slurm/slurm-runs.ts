@@ -2,13 +2,13 @@
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../../src/shared/experiment-spec.ts';
+} from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {
   slurmSettingsSchema,
   type SlurmSettings,
-} from '../../../src/shared/slurm-settings.ts';
+} from '../../../src/shared/machines/slurm-settings.ts';
 import { until } from '../../harness/processes.ts';
 import { ofType, type OfType } from '../../harness/records.ts';
 import type { SlurmCluster } from '../../harness/slurm.ts';

@@ -18,7 +18,7 @@ import {
 } from '../../../src/agent/slurm/allocation.ts';
 import { cancellationScript } from '../../../src/agent/slurm/job-cancellation.ts';
 import { submitJob } from '../../../src/agent/slurm/slurm-client.ts';
-import type { ErrorData } from '../../../src/shared/errors.ts';
+import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { AllocatedRecord } from '../../../src/shared/records/allocated.ts';
 import type { QueuedRecord } from '../../../src/shared/records/queued.ts';
 import { until } from '../../harness/processes.ts';

@@ -7,7 +7,7 @@ import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import type {
   SecretsQuestion,
   SshQuestions,
-} from '../../../src/shared/ssh-question.ts';
+} from '../../../src/shared/machines/ssh-question.ts';
 import { RememberedSecrets } from '../../../src/main/ssh/remembered-secrets.ts';
 import type { SshTarget } from '../../../src/main/ssh/target.ts';
 import {

@@ -15,7 +15,7 @@ import type { SshOpenOptions } from '../../../src/main/ssh/remote-connection.ts'
 import type {
   HostKeyQuestion,
   SshQuestions,
-} from '../../../src/shared/ssh-question.ts';
+} from '../../../src/shared/machines/ssh-question.ts';
 import type { SshTarget } from '../../../src/main/ssh/target.ts';
 import { SshServer } from '../../harness/sshd.ts';
 

@@ -8,7 +8,7 @@ import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts'
 import type {
   HostKeyQuestion,
   SecretsQuestion,
-} from '../../../src/shared/ssh-question.ts';
+} from '../../../src/shared/machines/ssh-question.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 import { configOf, hostBlock } from './system-host.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import type { SshTarget } from '../../../src/main/ssh/target.ts';
-import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
+import type { SshQuestions } from '../../../src/shared/machines/ssh-question.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 
 const passphrase = 'correct horse';

@@ -19,7 +19,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SshOpenOptions } from '../../../src/main/ssh/remote-connection.ts';
 import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
-import type { SshQuestions } from '../../../src/shared/ssh-question.ts';
+import type { SshQuestions } from '../../../src/shared/machines/ssh-question.ts';
 import { processesWith, until, untilAsync } from '../../harness/processes.ts';
 import { SshServer, testUser } from '../../harness/sshd.ts';
 import { hear, listenAs } from './named-ports.ts';

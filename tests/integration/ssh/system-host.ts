@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { resolveTarget } from '../../../src/main/ssh/config/resolve-target.ts';
 import type { SshTarget } from '../../../src/main/ssh/target.ts';
-import type { TransportChoice } from '../../../src/shared/ssh-transport.ts';
+import type { TransportChoice } from '../../../src/shared/machines/ssh-transport.ts';
 import type { SshServer } from '../../harness/sshd.ts';
 
 let configurations = 0;

@@ -22,7 +22,7 @@ import type {
   HostKeyQuestion,
   SecretsQuestion,
   SshQuestions,
-} from '../../../src/shared/ssh-question.ts';
+} from '../../../src/shared/machines/ssh-question.ts';
 import { makeKey, passwordsMissing, SshServer, testUser } from '../../harness/sshd.ts';
 import { configOf, hostBlock, systemTarget } from './system-host.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PIECE, WINDOW } from '../../../src/main/terminal/output-flow.ts';
 import { MOST_TERMINALS } from '../../../src/main/terminal/page-terminals.ts';
-import { LOCAL_NODE } from '../../../src/shared/node-entry.ts';
+import { LOCAL_NODE } from '../../../src/shared/machines/node-entry.ts';
 import { until } from '../../harness/processes.ts';
 import { makeKey, SshServer } from '../../harness/sshd.ts';
 import { TerminalApp, type TerminalPage } from './terminal-page.ts';

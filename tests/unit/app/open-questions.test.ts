@@ -4,7 +4,7 @@ import { OpenQuestions } from '../../../src/main/app/open-questions.ts';
 import type {
   HostKeyQuestion,
   SecretsQuestion,
-} from '../../../src/shared/ssh-question.ts';
+} from '../../../src/shared/machines/ssh-question.ts';
 
 const hostKey: HostKeyQuestion = {
   ...{ host: 'box', title: 'box', port: 22 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { unionOf } from '../../../src/agent/collectives/fill-in.ts';
-import { findMethod } from '../../../src/agent/compression/registry.ts';
+import { findMethod } from '../../../src/agent/methods/registry.ts';
 import { BucketCarrier } from '../../../src/agent/auto/collective-choice.ts';
 import {
   ExchangeRecorder,
@@ -11,7 +11,7 @@ import {
 import { ExchangeReview, WINDOW } from '../../../src/agent/auto/exchange-review.ts';
 import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
-import { heedsTimes } from '../../../src/shared/exchange-plan.ts';
+import { heedsTimes } from '../../../src/shared/plan/exchange-plan.ts';
 import { costTerms, totalSeconds } from '../../../src/shared/cost-model/cost-terms.ts';
 
 const N = 1_000_000;

@@ -1,7 +1,7 @@
 /** Which questions `--password-stdin` answers: a password goes to one host, once. */
 import { expect, test } from 'vitest';
 import { passwordFromStdin } from '../../../src/cli/session/terminal-questions.ts';
-import type { SecretsQuestion } from '../../../src/shared/ssh-question.ts';
+import type { SecretsQuestion } from '../../../src/shared/machines/ssh-question.ts';
 
 const asks = (
   text: string,

@@ -6,7 +6,7 @@ import { packPayload, unpackPayload } from '../../../src/agent/codec/payload-fil
 import type { Provenance } from '../../../src/agent/codec/provenance.ts';
 import { packRankState, unpackRankState } from '../../../src/agent/codec/state-file.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { effort, seed } from '../../harness/effort.ts';
 
 const provenance: Provenance = {

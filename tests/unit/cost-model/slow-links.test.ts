@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { slowLinks } from '../../../src/shared/cost-model/slow-links.ts';
-import type { LinkStatus } from '../../../src/shared/link-status.ts';
+import type { LinkStatus } from '../../../src/shared/machines/link-status.ts';
 
 /** By pair, the same both ways: Mbit/s and µs. */
 function linksOf(

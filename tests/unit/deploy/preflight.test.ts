@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { preflightText } from '../../../src/cli/text/preflight-text.ts';
 import { offsetOf, parsePreflight } from '../../../src/main/deploy/preflight.ts';
-import type { Preflight } from '../../../src/shared/preflight.ts';
+import type { Preflight } from '../../../src/shared/machines/preflight.ts';
 
 const SOUND = {
   hostname: 'box',

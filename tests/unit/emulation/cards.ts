@@ -2,7 +2,7 @@
 import type { CardTimer } from '../../../src/agent/emulation/emulated-card.ts';
 import type { Lane } from '../../../src/agent/emulation/lane.ts';
 import { RankCards } from '../../../src/agent/emulation/rank-cards.ts';
-import type { EmulatedNetwork } from '../../../src/shared/emulated-network.ts';
+import type { EmulatedNetwork } from '../../../src/shared/machines/emulated-network.ts';
 
 /** The time of all cards; it moves from one appointment to the next. */
 class Appointments {

@@ -4,7 +4,7 @@
  */
 import type { CollectiveDefinition } from '../../../src/agent/collectives/collective.ts';
 import { payloadRegion } from '../../../src/agent/collectives/payload-region.ts';
-import type { ExpectedMessage } from '../../../src/agent/compression/method.ts';
+import type { ExpectedMessage } from '../../../src/agent/methods/method.ts';
 import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
 import { ArenaSite } from '../../../src/agent/sites/arena-site.ts';
 import type { FlatTensor } from '../../../src/agent/plan/buckets.ts';
@@ -19,7 +19,7 @@ import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { ByteLedger } from '../../../src/agent/profile/byte-ledger.ts';
 import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
-import type { ExchangePlan } from '../../../src/shared/exchange-plan.ts';
+import type { ExchangePlan } from '../../../src/shared/plan/exchange-plan.ts';
 
 const DEVIATION = 0.01;
 

@@ -1,7 +1,7 @@
 /** What a method's definition states beside what an exchange with it sends. */
 import { expect, test } from 'vitest';
-import type { ExpectedMessage } from '../../../src/agent/compression/method.ts';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import type { ExpectedMessage } from '../../../src/agent/methods/method.ts';
+import { methods } from '../../../src/agent/methods/registry.ts';
 import { planBuckets } from '../../../src/agent/plan/buckets.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { messagesOf } from './lone-execution.ts';

@@ -8,9 +8,9 @@ import {
   type StepForecast,
 } from '../../../src/agent/forecast/step-forecast.ts';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
-import type { MethodDefinition } from '../../../src/agent/compression/method.ts';
-import { none } from '../../../src/agent/compression/none.ts';
-import { methods } from '../../../src/agent/compression/registry.ts';
+import type { MethodDefinition } from '../../../src/agent/methods/method.ts';
+import { none } from '../../../src/agent/methods/none.ts';
+import { methods } from '../../../src/agent/methods/registry.ts';
 import { planBuckets } from '../../../src/agent/plan/buckets.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { expectedUnion } from '../../../src/shared/cost-model/fill-in.ts';

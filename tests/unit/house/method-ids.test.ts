@@ -6,12 +6,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findMethod, methods } from '../../../src/agent/compression/registry.ts';
-import { DEFAULT_METHOD } from '../../../src/shared/exchange-plan.ts';
+import { findMethod, methods } from '../../../src/agent/methods/registry.ts';
+import { DEFAULT_METHOD } from '../../../src/shared/plan/exchange-plan.ts';
 
 const root = path.join(import.meta.dirname, '../../../src');
 /** In pipelines, activations have methods of their own. */
-const FREE = ['agent/compression', 'agent/pipeline', 'main/reproduce'];
+const FREE = ['agent/methods', 'agent/pipeline', 'main/reproduce'];
 /** Also words for other things: they are ids beside `method`, or compared with an `id`. */
 const WORDS = new Set(['none', 'threshold']);
 /** A parameter of optimisers, too. */

@@ -8,18 +8,18 @@ import {
   findMethod,
   methods,
   validateParameters,
-} from '../../../src/agent/compression/registry.ts';
+} from '../../../src/agent/methods/registry.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 import type { Vector } from '../../../src/agent/memory/arena.ts';
 import { closeStream, roomBytes } from '../../../src/agent/kernels/sparsification.ts';
 import { SLICE } from '../../../src/agent/kernels/wasm/job-board.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-pool.ts';
-import type { JsonObject } from '../../../src/shared/json.ts';
+import type { JsonObject } from '../../../src/shared/checks/json.ts';
 import { effort } from '../../harness/effort.ts';
 import { bellShaped, INPUTS, TELLING } from './adversarial-inputs.ts';
 import { backends, bytes, type Backend } from './backends.ts';
 import { threaded, type Threaded } from './threaded.ts';
-import { openInArena } from '../compression/open-in-arena.ts';
+import { openInArena } from '../methods/open-in-arena.ts';
 
 const SIZES = [SHARED_LENGTH, 300_007];
 const LARGE = 1_000_003;

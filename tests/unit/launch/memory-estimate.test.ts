@@ -13,7 +13,7 @@ import {
 import type { MemoryFacts } from '../../../src/agent/training/memory-facts.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { models } from '../../../src/agent/training/models/registry.ts';
-import type { ExchangePlan } from '../../../src/shared/exchange-plan.ts';
+import type { ExchangePlan } from '../../../src/shared/plan/exchange-plan.ts';
 import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
 import type { ModelFacts } from '../../../src/agent/training/workload.ts';
 import { applySettings } from '../../../src/main/spec/settings.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 
 const SPEC = {
   workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 16 },

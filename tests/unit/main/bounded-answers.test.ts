@@ -8,8 +8,8 @@ import { exportPiece } from '../../../src/main/store/run-export.ts';
 import {
   EXPORT_FORMAT_IDS,
   type ExportFormat,
-} from '../../../src/shared/export-format.ts';
-import { MOST_MESSAGE_BYTES } from '../../../src/shared/json-bound.ts';
+} from '../../../src/shared/records/export-format.ts';
+import { MOST_MESSAGE_BYTES } from '../../../src/shared/checks/json-bound.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {

@@ -4,9 +4,9 @@
  */
 import { duplexPair, type Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { makeCatalogue } from '../../../src/agent/supervisor/catalogue.ts';
+import { makeCatalogue } from '../../../src/agent/supervisor/door/catalogue.ts';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import type { PushMessage } from '../../../src/shared/protocol/supervisor.ts';
 import { effort, seed } from '../../harness/effort.ts';

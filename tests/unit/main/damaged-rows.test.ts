@@ -5,7 +5,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { nodeEntrySchema } from '../../../src/shared/node-entry.ts';
+import { nodeEntrySchema } from '../../../src/shared/machines/node-entry.ts';
 import { sampleSpec, wholeRun } from './sample-records.ts';
 
 let directory: string;

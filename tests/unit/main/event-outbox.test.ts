@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EventOutbox } from '../../../src/main/app/event-outbox.ts';
-import { failure } from '../../../src/shared/errors.ts';
+import { failure } from '../../../src/shared/errors/errors.ts';
 import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { entries, iterationRecord } from './sample-records.ts';
 

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parsePreflight } from '../../../src/main/deploy/preflight.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 
 const preflight = parsePreflight('hostname=lab-3\nsystem=Linux\ncores=8', 0);
 const box = { name: 'box', identity: 'box.lab' };

@@ -1,6 +1,6 @@
 /** When a run whose machines were given up cannot be followed any longer. */
 import { expect, test } from 'vitest';
-import { failure } from '../../../src/shared/errors.ts';
+import { failure } from '../../../src/shared/errors/errors.ts';
 import { GivenUpNodes } from '../../../src/main/runs/given-up-nodes.ts';
 
 const refusal = failure('SSH_AUTH_FAILED', 'no', { place: 'me@box' }).toData();

@@ -9,8 +9,8 @@ import {
 import type { RunStore } from '../../../src/main/store/run-store.ts';
 import { LOOPBACK } from '../../../src/shared/cost-model/network-cost.ts';
 import type { NetworkProfile } from '../../../src/shared/cost-model/network-profile.ts';
-import type { LinkStatus } from '../../../src/shared/link-status.ts';
-import { LOCAL_NODE } from '../../../src/shared/node-entry.ts';
+import type { LinkStatus } from '../../../src/shared/machines/link-status.ts';
+import { LOCAL_NODE } from '../../../src/shared/machines/node-entry.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 
 let temporary: TemporaryStore;

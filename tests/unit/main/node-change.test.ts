@@ -8,8 +8,8 @@ import {
   parseNodeEntry,
   wayTo,
   type NodeEntry,
-} from '../../../src/shared/node-entry.ts';
-import { withoutIdleMomentum } from '../../../src/shared/experiment-spec.ts';
+} from '../../../src/shared/machines/node-entry.ts';
+import { withoutIdleMomentum } from '../../../src/shared/spec/experiment-spec.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 import { sampleSpec, started } from './sample-records.ts';

@@ -7,7 +7,7 @@ import { NodeDesk } from '../../../src/main/app/node-desk.ts';
 import { Inventory } from '../../../src/main/cluster/inventory.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { NodeConnection } from '../../../src/shared/node-status.ts';
+import type { NodeConnection } from '../../../src/shared/machines/node-status.ts';
 
 test('a card says that its machine gives no sign of life, as long as it does not', async () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-nodes-'));

@@ -1,6 +1,6 @@
 /** The links to nodes follow the inventory, which commands change while the app runs. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { failure } from '../../../src/shared/errors.ts';
+import { failure } from '../../../src/shared/errors/errors.ts';
 import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
 import {
@@ -8,7 +8,7 @@ import {
   type LinkEvents,
   type NodeAccess,
 } from '../../../src/main/cluster/node-link.ts';
-import type { NodeConnection } from '../../../src/shared/node-status.ts';
+import type { NodeConnection } from '../../../src/shared/machines/node-status.ts';
 
 const events = () => ({
   push: () => undefined,

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { withOwnFiles } from '../../../src/main/spec/own-files.ts';
 import { parseSpecText, specToYaml } from '../../../src/main/spec/spec-text.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import { modelName } from '../../../src/shared/model-name.ts';
-import { MOST_MODEL_SOURCE } from '../../../src/shared/workload-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
+import { modelName } from '../../../src/shared/spec/model-name.ts';
+import { MOST_MODEL_SOURCE } from '../../../src/shared/spec/workload-spec.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'gradwire-own-'));
 afterAll(() => {

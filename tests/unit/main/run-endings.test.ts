@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { NodeLink } from '../../../src/main/cluster/node-link.ts';
 import { RunEndings } from '../../../src/main/runs/run-endings.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { failure } from '../../../src/shared/errors.ts';
+import { failure } from '../../../src/shared/errors/errors.ts';
 import { entries, sampleSpec, started } from './sample-records.ts';
 
 const NODES = ['one', 'two', 'three'];

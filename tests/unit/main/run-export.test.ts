@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { exportRun } from '../../../src/main/store/run-export.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import { PHASES } from '../../../src/shared/phases.ts';
+import { PHASES } from '../../../src/shared/records/phases.ts';
 import {
   evaluationRecordSchema,
   type EvaluationRecord,

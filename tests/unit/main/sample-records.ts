@@ -1,6 +1,6 @@
 /** Records as a run leaves them, for tests that need no run. */
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import { zeroPhases } from '../../../src/shared/phases.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
+import { zeroPhases } from '../../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';

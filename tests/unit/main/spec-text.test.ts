@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseSpecText, specToYaml } from '../../../src/main/spec/spec-text.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 const unreadable = (message: RegExp, place?: string) =>
   expect.objectContaining({

@@ -4,8 +4,8 @@ import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import type { ActivationCodec } from '../../../src/agent/pipeline/activation-codec.ts';
 import { openCodec } from '../../../src/agent/pipeline/activation-codecs.ts';
-import type { ActivationPlan } from '../../../src/shared/activation-plan.ts';
-import type { MatrixShape } from '../../../src/shared/stage-setting.ts';
+import type { ActivationPlan } from '../../../src/shared/plan/activation-plan.ts';
+import type { MatrixShape } from '../../../src/agent/pipeline/stage-setting.ts';
 
 /** A rank of one side, with memory of its own. */
 class Side {

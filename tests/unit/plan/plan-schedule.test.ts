@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlanSchedule } from '../../../src/agent/plan/plan-schedule.ts';
-import type { ExchangePlan, PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import type {
+  ExchangePlan,
+  PlanSwitch,
+} from '../../../src/shared/plan/exchange-plan.ts';
 
 const plan = (method: string): ExchangePlan => ({
   method,

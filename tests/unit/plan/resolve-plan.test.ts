@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeMethods, methods } from '../../../src/agent/compression/registry.ts';
+import { describeMethods, methods } from '../../../src/agent/methods/registry.ts';
 import {
   collectivesOfMethod,
   resolvePlan,
@@ -9,8 +9,8 @@ import {
   planAsChange as writtenOut,
   planAsExchange,
   type NamedPlan,
-} from '../../../src/shared/exchange-plan.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+} from '../../../src/shared/plan/exchange-plan.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 
 const base = resolvePlan({ method: 'topk', ratio: 0.05 });
 

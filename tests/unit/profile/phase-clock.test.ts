@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';
-import { zeroPhases } from '../../../src/shared/phases.ts';
+import { zeroPhases } from '../../../src/shared/records/phases.ts';
 import { ManualClock } from '../manual-clock.ts';
 
 function begun(): { time: ManualClock; clock: PhaseClock } {

@@ -14,7 +14,7 @@ import {
 } from '../../../src/renderer/charts/phase-table.ts';
 import { spanAxis, spanRange } from '../../../src/renderer/charts/span.ts';
 import { RunHistory } from '../../../src/renderer/state/run-history.ts';
-import { phasesOf } from '../../../src/shared/phases.ts';
+import { phasesOf } from '../../../src/shared/records/phases.ts';
 import { iterationRecord } from './records.ts';
 
 function history(length: number): RunHistory {

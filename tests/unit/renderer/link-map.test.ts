@@ -6,7 +6,10 @@ import {
   passedOverTexts,
   progressText,
 } from '../../../src/renderer/state/link-map.ts';
-import type { LinkStatus, PairOutcome } from '../../../src/shared/link-status.ts';
+import type {
+  LinkStatus,
+  PairOutcome,
+} from '../../../src/shared/machines/link-status.ts';
 
 const link = (from: string, to: string, rate: number, measuredAt = 1): LinkStatus => ({
   ...{ from, to },

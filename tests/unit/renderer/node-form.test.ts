@@ -8,13 +8,13 @@ import {
   formProblems,
   type NodeForm,
 } from '../../../src/renderer/state/node-form.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import {
   MAIN_FIELDS,
   MORE_FIELDS,
   NODE_FIELDS,
   SLURM_FIELDS,
-} from '../../../src/shared/node-fields.ts';
+} from '../../../src/shared/machines/node-fields.ts';
 
 const filled = (given: Partial<NodeForm>): NodeForm => ({
   ...emptyNodeForm(),

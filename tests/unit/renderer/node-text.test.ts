@@ -18,12 +18,12 @@ import {
   rankTitle,
   shortBus,
 } from '../../../src/renderer/state/rank-nodes.ts';
-import { machineNames } from '../../../src/shared/machine-names.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
-import type { NodeStatus } from '../../../src/shared/node-status.ts';
+import { machineNames } from '../../../src/shared/machines/machine-names.ts';
+import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
+import type { NodeStatus } from '../../../src/shared/machines/node-status.ts';
 import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
 import type { StartedRecord } from '../../../src/shared/records/started.ts';
-import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
+import { slurmSettingsSchema } from '../../../src/shared/machines/slurm-settings.ts';
 
 const entry = parseNodeEntry({ name: 'box', destination: 'box.lab' });
 const status = (more: Partial<NodeStatus> = {}): NodeStatus => ({

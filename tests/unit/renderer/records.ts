@@ -1,5 +1,9 @@
 /** Iteration records for the renderer's tests, every number of them told by the test. */
-import { sumPhases, zeroTimes, type PhaseTimes } from '../../../src/shared/phases.ts';
+import {
+  sumPhases,
+  zeroTimes,
+  type PhaseTimes,
+} from '../../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 
 export interface RecordShape {

@@ -5,9 +5,12 @@ import {
   residualQuestion,
   suggestedChange,
 } from '../../../src/renderer/state/run-change.ts';
-import { planAsChange } from '../../../src/shared/exchange-plan.ts';
-import type { Catalogue, MethodEntry } from '../../../src/shared/catalogue.ts';
-import type { JsonObject } from '../../../src/shared/json.ts';
+import { planAsChange } from '../../../src/shared/plan/exchange-plan.ts';
+import type {
+  Catalogue,
+  MethodEntry,
+} from '../../../src/shared/catalogue/catalogue.ts';
+import type { JsonObject } from '../../../src/shared/checks/json.ts';
 
 const topk = {
   id: 'topk',

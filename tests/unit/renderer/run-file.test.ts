@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { exportPiece, exportRun } from '../../../src/main/store/run-export.ts';
 import { readRunFile } from '../../../src/renderer/state/run-file.ts';
-import { EXPORT_FORMATS } from '../../../src/shared/export-format.ts';
+import { EXPORT_FORMATS } from '../../../src/shared/records/export-format.ts';
 import type { AppApi } from '../../../src/shared/rpc/rpc.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 import { sampleSpec, wholeRun } from '../main/sample-records.ts';

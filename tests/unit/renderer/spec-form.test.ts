@@ -12,8 +12,8 @@ import {
   readField,
   withMethod,
 } from '../../../src/renderer/state/spec-form.ts';
-import type { Catalogue } from '../../../src/shared/catalogue.ts';
-import { experimentSpecSchema } from '../../../src/shared/experiment-spec.ts';
+import type { Catalogue } from '../../../src/shared/catalogue/catalogue.ts';
+import { experimentSpecSchema } from '../../../src/shared/spec/experiment-spec.ts';
 
 const catalogue: Catalogue = {
   methods: [

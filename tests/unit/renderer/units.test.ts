@@ -9,7 +9,7 @@ import {
   formatQuantity,
   formatRate,
   formatWholePercent,
-} from '../../../src/shared/units.ts';
+} from '../../../src/shared/words/units.ts';
 
 describe('quantities in words', () => {
   it.each([

@@ -8,7 +8,7 @@ import {
   similarityCurve,
   thresholdsOf,
 } from '../../../src/main/reproduce/run-measures.ts';
-import { zeroPhases } from '../../../src/shared/phases.ts';
+import { zeroPhases } from '../../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 

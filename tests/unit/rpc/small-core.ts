@@ -4,8 +4,8 @@
  * stands behind the hosts in the integration tests.
  */
 import type { ServedCore, SessionTerminals } from '../../../src/main/rpc/session.ts';
-import { inputError } from '../../../src/shared/errors.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { inputError } from '../../../src/shared/errors/errors.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type {
   AppApi,
@@ -13,7 +13,7 @@ import type {
   CoreApi,
   RunDetail,
 } from '../../../src/shared/rpc/rpc.ts';
-import type { TerminalEvents } from '../../../src/shared/terminal.ts';
+import type { TerminalEvents } from '../../../src/shared/rpc/terminal.ts';
 
 type Listener = Parameters<ServedCore['onEvent']>[0];
 

@@ -7,15 +7,15 @@ import {
   emulatedCosts,
 } from '../../../src/shared/cost-model/emulated-cost.ts';
 import { messageSeconds } from '../../../src/shared/cost-model/network-cost.ts';
-import { pairOf, slowestLinks } from '../../../src/shared/emulated-links.ts';
+import { pairOf, slowestLinks } from '../../../src/shared/spec/emulated-links.ts';
 import {
   describeEmulated,
   emulatedNetwork,
   secondsPerByte,
   type NetworkSpec,
-} from '../../../src/shared/emulated-network.ts';
-import type { GradwireError } from '../../../src/shared/errors.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+} from '../../../src/shared/machines/emulated-network.ts';
+import type { GradwireError } from '../../../src/shared/errors/errors.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
 import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
 

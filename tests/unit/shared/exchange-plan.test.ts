@@ -4,7 +4,7 @@ import {
   describeSwitch,
   planAsExchange,
   planLabel,
-} from '../../../src/shared/exchange-plan.ts';
+} from '../../../src/shared/plan/exchange-plan.ts';
 
 describe('a plan in words', () => {
   it('is called what it says, or by its method where it says nothing', () => {

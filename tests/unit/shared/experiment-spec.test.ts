@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 
 const minimal = { workload: { model: 'fnn3', dataset: 'digits' } };
 

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { isNodeAccepted, LOWEST_NODE } from '../../../src/shared/lowest-node.ts';
+import {
+  isNodeAccepted,
+  LOWEST_NODE,
+} from '../../../src/shared/machines/lowest-node.ts';
 
 const [major, minor] = LOWEST_NODE.split('.').map(Number) as [number, number];
 

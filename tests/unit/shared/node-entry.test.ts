@@ -1,7 +1,10 @@
 /** What is wrong with a machine as somebody wrote it. */
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { entryProblems, parseNodeEntry } from '../../../src/shared/node-entry.ts';
+import {
+  entryProblems,
+  parseNodeEntry,
+} from '../../../src/shared/machines/node-entry.ts';
 
 const box = { name: 'box', destination: 'box.example' };
 

@@ -5,9 +5,13 @@ import {
   hostAndPort,
   joinDestination,
   splitDestination,
-} from '../../../src/shared/destination.ts';
-import { parseNodeEntry } from '../../../src/shared/node-entry.ts';
-import { entryFrom, NODE_FIELDS, valuesOf } from '../../../src/shared/node-fields.ts';
+} from '../../../src/shared/machines/destination.ts';
+import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
+import {
+  entryFrom,
+  NODE_FIELDS,
+  valuesOf,
+} from '../../../src/shared/machines/node-fields.ts';
 
 describe('a destination', () => {
   test.each([

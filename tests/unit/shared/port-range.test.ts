@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { portRange, portRangeSchema } from '../../../src/shared/port-range.ts';
+import { portRange, portRangeSchema } from '../../../src/shared/machines/port-range.ts';
 
 test.each(['20000-20001', '1024-65535'])('%s is a range of ports', (text) => {
   expect(portRangeSchema.safeParse(text).success).toBe(true);

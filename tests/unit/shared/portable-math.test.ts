@@ -14,7 +14,7 @@ import {
   octave,
   power,
   sin,
-} from '../../../src/shared/portable-math.ts';
+} from '../../../src/shared/numbers/portable-math.ts';
 
 const words = new BigInt64Array(1);
 const float = new Float64Array(words.buffer);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import {
   OPEN_ENDED,
   plannedText,
   progressText,
-} from '../../../src/shared/program-spec.ts';
+} from '../../../src/shared/spec/program-spec.ts';
 
 describe('the spec of a program', () => {
   it('needs no more than its command', () => {

@@ -6,10 +6,10 @@
 import { expect, test } from 'vitest';
 import * as allreduce from '../../../src/agent/allreduce/rank-protocol.ts';
 import * as probe from '../../../src/agent/probe/rank-protocol.ts';
-import { makeCatalogue } from '../../../src/agent/supervisor/catalogue.ts';
-import { parseMeta } from '../../../src/agent/supervisor/run-meta.ts';
+import { makeCatalogue } from '../../../src/agent/supervisor/door/catalogue.ts';
+import { parseMeta } from '../../../src/agent/supervisor/runs/run-meta.ts';
 import { replySchema } from '../../../src/agent/training/inspect/inspections.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { checkedMessage } from '../../../src/shared/protocol/checked-message.ts';
 import { FrameDecoder, encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import { parseReply, replySchemas } from '../../../src/shared/protocol/replies.ts';

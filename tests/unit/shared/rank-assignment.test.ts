@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assignRanks, placesOf } from '../../../src/shared/rank-assignment.ts';
+import { assignRanks, placesOf } from '../../../src/shared/machines/rank-assignment.ts';
 
 test('every rank is on one node, in order, and shares differ by one at most', () => {
   fc.assert(

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { rootCause, type FailureReport } from '../../../src/shared/root-cause.ts';
-import { failure } from '../../../src/shared/errors.ts';
+import {
+  rootCause,
+  type FailureReport,
+} from '../../../src/shared/errors/root-cause.ts';
+import { failure } from '../../../src/shared/errors/errors.ts';
 
 const report = (code: string, rank: number): FailureReport => ({
   kind: 'report',

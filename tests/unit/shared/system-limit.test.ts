@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toErrorData } from '../../../src/shared/errors.ts';
+import { toErrorData } from '../../../src/shared/errors/errors.ts';
 
 const systemError = (code: string, syscall: string): Error =>
   Object.assign(new Error(`${syscall} ${code}`), { code, syscall });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { writeAdvice } from '../../../src/shared/write-advice.ts';
+import { writeAdvice } from '../../../src/shared/errors/write-advice.ts';
 
 const because = (code: string): Error => Object.assign(new Error(code), { code });
 

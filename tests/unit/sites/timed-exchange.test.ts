@@ -1,7 +1,7 @@
 /** Which phase the work of a method that talks belongs to, by a clock that the test moves. */
 import { describe, expect, it } from 'vitest';
-import type { GradientBucket } from '../../../src/agent/compression/bucket-compressor.ts';
-import type { Communicate } from '../../../src/agent/compression/method.ts';
+import type { GradientBucket } from '../../../src/agent/methods/bucket-compressor.ts';
+import type { Communicate } from '../../../src/agent/methods/method.ts';
 import { PhaseClock } from '../../../src/agent/profile/phase-clock.ts';
 import { timedExchange } from '../../../src/agent/sites/timed-exchange.ts';
 import { run, wait, type Steps } from '../../../src/agent/work/steps.ts';

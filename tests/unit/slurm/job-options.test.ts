@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import { jobOptions } from '../../../src/agent/slurm/job-options.ts';
 import { makeMark } from '../../../src/agent/slurm/slurm-job.ts';
-import { checkSlurmRun, nodeShare } from '../../../src/shared/slurm-share.ts';
-import { entryProblems, nodeEntrySchema } from '../../../src/shared/node-entry.ts';
-import { optionProblem } from '../../../src/shared/slurm-options.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
-import { slurmSettingsSchema } from '../../../src/shared/slurm-settings.ts';
+import { checkSlurmRun, nodeShare } from '../../../src/shared/spec/slurm-share.ts';
+import {
+  entryProblems,
+  nodeEntrySchema,
+} from '../../../src/shared/machines/node-entry.ts';
+import { optionProblem } from '../../../src/shared/machines/slurm-options.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
+import { slurmSettingsSchema } from '../../../src/shared/machines/slurm-settings.ts';
 
 const settings = (given: Record<string, unknown>) => slurmSettingsSchema.parse(given);
 

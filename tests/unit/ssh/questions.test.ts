@@ -5,7 +5,7 @@ import { oneAtATime } from '../../../src/main/ssh/questions.ts';
 import type {
   SecretsQuestion,
   SshQuestions,
-} from '../../../src/shared/ssh-question.ts';
+} from '../../../src/shared/machines/ssh-question.ts';
 
 const question: SecretsQuestion = {
   host: 'node',

@@ -1,6 +1,6 @@
 /** What `ssh` says and asks, as codes and questions. The words are those of OpenSSH 9.2. */
 import { describe, expect, it } from 'vitest';
-import type { ErrorData } from '../../../src/shared/errors.ts';
+import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import {
   explainFailure,
   type SystemWords,

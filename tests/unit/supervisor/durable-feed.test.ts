@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { DurableFeed } from '../../../src/agent/supervisor/durable-feed.ts';
-import { Journal } from '../../../src/agent/supervisor/journal.ts';
-import { RecordAdmission } from '../../../src/agent/supervisor/record-admission.ts';
-import { SupervisedRun } from '../../../src/agent/supervisor/supervised-run.ts';
+import { DurableFeed } from '../../../src/agent/supervisor/journal/durable-feed.ts';
+import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
+import { RecordAdmission } from '../../../src/agent/supervisor/journal/record-admission.ts';
+import { SupervisedRun } from '../../../src/agent/supervisor/runs/supervised-run.ts';
 import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
-import { failure } from '../../../src/shared/errors.ts';
+import { failure } from '../../../src/shared/errors/errors.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { sampleSpec } from '../main/sample-records.ts';
 

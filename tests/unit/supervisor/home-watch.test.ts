@@ -2,7 +2,10 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { HomeWatch, LOOKS_AWAY } from '../../../src/agent/supervisor/home-watch.ts';
+import {
+  HomeWatch,
+  LOOKS_AWAY,
+} from '../../../src/agent/supervisor/home/home-watch.ts';
 
 let parent: string;
 let home: string;

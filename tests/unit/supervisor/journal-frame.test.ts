@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { seeEntry } from '../../../src/agent/supervisor/journal-frame.ts';
+import { seeEntry } from '../../../src/agent/supervisor/journal/journal-frame.ts';
 import { decodeBody, encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';

@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Journal } from '../../../src/agent/supervisor/journal.ts';
-import { RestoredRun } from '../../../src/agent/supervisor/restored-run.ts';
+import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
+import { RestoredRun } from '../../../src/agent/supervisor/journal/restored-run.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { PlanInEffect } from '../../../src/agent/supervisor/plan-in-effect.ts';
-import type { ExchangePlan, PlanSwitch } from '../../../src/shared/exchange-plan.ts';
+import { PlanInEffect } from '../../../src/agent/supervisor/runs/plan-in-effect.ts';
+import type {
+  ExchangePlan,
+  PlanSwitch,
+} from '../../../src/shared/plan/exchange-plan.ts';
 
 const plan = (method: string): ExchangePlan => ({
   method,

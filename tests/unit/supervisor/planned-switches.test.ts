@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
-import { PlannedSwitches } from '../../../src/agent/supervisor/planned-switches.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { PlannedSwitches } from '../../../src/agent/supervisor/runs/planned-switches.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 const planned = (settings: Readonly<Record<string, unknown>>): PlannedSwitches =>
   new PlannedSwitches({

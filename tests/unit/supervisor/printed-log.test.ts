@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   LineSplitter,
   LONGEST_LINE,
-} from '../../../src/agent/supervisor/line-splitter.ts';
-import { levelOf } from '../../../src/agent/supervisor/log-level.ts';
-import { PrintedLog } from '../../../src/agent/supervisor/printed-log.ts';
+} from '../../../src/agent/supervisor/ranks/line-splitter.ts';
+import { levelOf } from '../../../src/agent/supervisor/ranks/log-level.ts';
+import { PrintedLog } from '../../../src/agent/supervisor/ranks/printed-log.ts';
 import type { LogRecord } from '../../../src/shared/records/log.ts';
 import { parseRecord } from '../../../src/shared/records/parse-record.ts';
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   admitError,
   RecordAdmission,
-} from '../../../src/agent/supervisor/record-admission.ts';
-import { GradwireError, type ErrorData } from '../../../src/shared/errors.ts';
+} from '../../../src/agent/supervisor/journal/record-admission.ts';
+import { GradwireError, type ErrorData } from '../../../src/shared/errors/errors.ts';
 import { done, iterationRecord, switchRecord } from '../main/sample-records.ts';
 
 function refusalOf(admission: RecordAdmission, raw: unknown): ErrorData {

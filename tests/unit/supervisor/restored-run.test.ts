@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Journal } from '../../../src/agent/supervisor/journal.ts';
-import { RunTable } from '../../../src/agent/supervisor/run-table.ts';
+import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
+import { RunTable } from '../../../src/agent/supervisor/runs/run-table.ts';
 import { sampleSpec, started } from '../main/sample-records.ts';
 
 let directory: string;

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Journal } from '../../../src/agent/supervisor/journal.ts';
-import { removeRun } from '../../../src/agent/supervisor/run-folder.ts';
-import { RunTable } from '../../../src/agent/supervisor/run-table.ts';
+import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
+import { removeRun } from '../../../src/agent/supervisor/runs/run-folder.ts';
+import { RunTable } from '../../../src/agent/supervisor/runs/run-table.ts';
 import { sampleSpec, started } from '../main/sample-records.ts';
 
 let directory: string;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { SilenceWatch } from '../../../src/agent/supervisor/silence-watch.ts';
+import { SilenceWatch } from '../../../src/agent/supervisor/ranks/silence-watch.ts';
 import type { Notice } from '../../../src/shared/records/notice.ts';
 
 const LOOK_MS = 2000;

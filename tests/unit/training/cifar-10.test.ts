@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allocateBatch } from '../../../src/agent/training/batches/batch.ts';
 import { cifar10 } from '../../../src/agent/training/datasets/cifar-10.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { directoryOf, temporaryDirectory } from './idx-fixtures.ts';
 
 const RECORD = 3073;

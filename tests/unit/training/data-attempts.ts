@@ -7,7 +7,7 @@ import type {
   ShardRequest,
 } from '../../../src/agent/training/datasets/dataset.ts';
 import { datasets } from '../../../src/agent/training/datasets/registry.ts';
-import { formatError, toErrorData } from '../../../src/shared/errors.ts';
+import { formatError, toErrorData } from '../../../src/shared/errors/errors.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
 
 export interface Attempt {

@@ -6,7 +6,7 @@ import {
   readIdx,
   readIdxHeader,
 } from '../../../src/agent/training/datasets/idx-file.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { effort } from '../../harness/effort.ts';
 import { idxBytes, temporaryDirectory } from './idx-fixtures.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { mnist } from '../../../src/agent/training/datasets/mnist.ts';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { directoryOf, idxBytes, temporaryDirectory } from './idx-fixtures.ts';
 import { trainTogether } from './train-together.ts';
 import { realDataWith } from '../../harness/real-data.ts';

@@ -7,7 +7,7 @@ import { optimizers } from '../../../src/agent/training/optimizers/registry.ts';
 import {
   parseExperimentSpec,
   WITHOUT_MOMENTUM,
-} from '../../../src/shared/experiment-spec.ts';
+} from '../../../src/shared/spec/experiment-spec.ts';
 import {
   openJaxRuntime,
   type JaxArray,

@@ -3,7 +3,7 @@ import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import { GradientSource } from '../../../src/agent/training/synthetic/gradient-source.ts';
 import { profiles } from '../../../src/agent/training/synthetic/profiles.ts';
 import { syntheticWorkload } from '../../../src/agent/training/synthetic/synthetic-workload.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { effort } from '../../harness/effort.ts';
 import { trainerOptions } from './train-together.ts';
 

@@ -7,7 +7,7 @@ import { textCharacters } from '../../../src/agent/training/datasets/text-charac
 import { textWords } from '../../../src/agent/training/datasets/text-words.ts';
 import { text } from '../../../src/agent/training/datasets/text.ts';
 import { checkWorkload } from '../../../src/agent/training/create-trainer.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
 import { realDataWith } from '../../harness/real-data.ts';
 

@@ -5,7 +5,7 @@ import {
   describeModels,
   describeOptimizers,
 } from '../../../src/agent/training/create-trainer.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
 
 function check(workload: Record<string, unknown>, kind = 'sgd', ranks = 4) {

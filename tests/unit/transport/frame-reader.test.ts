@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GradwireError } from '../../../src/shared/errors.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import {
   FrameReader,
   type FrameSink,

@@ -1,7 +1,7 @@
 /** Sealed frames: what opens is what was sealed, whole and in order; nothing else opens. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { GradwireError } from '../../../src/shared/errors.ts';
+import type { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { deriveKeys } from '../../../src/agent/transport/connection-keys.ts';
 import type { FrameSink } from '../../../src/agent/transport/frame-reader.ts';
 import {

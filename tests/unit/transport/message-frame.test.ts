@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GradwireError, type ErrorData } from '../../../src/shared/errors.ts';
+import { GradwireError, type ErrorData } from '../../../src/shared/errors/errors.ts';
 import {
   decodeAbortBody,
   decodeFrameHeader,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { takingTurns } from '../../../src/agent/transport/own-addresses.ts';
-import { isLinkLocal } from '../../../src/shared/link-local.ts';
+import { isLinkLocal } from '../../../src/shared/machines/link-local.ts';
 
 const [A, B, C] = ['fd00::1', 'fd00::2', '2001:db8::3'] as const;
 const [X, Y] = ['10.0.0.1', '10.0.0.2'] as const;

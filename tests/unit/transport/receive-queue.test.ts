@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { GradwireError } from '../../../src/shared/errors.ts';
+import type { GradwireError } from '../../../src/shared/errors/errors.ts';
 import {
   encodeAbortFrame,
   FRAME_HEADER_BYTES,

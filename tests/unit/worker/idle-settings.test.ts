@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { idleUnder } from '../../../src/agent/worker/idle-settings.ts';
-import { parseExperimentSpec } from '../../../src/shared/experiment-spec.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 const TENSORS = [
   { name: 'w', shape: [300, 20], start: 0, length: 6000 },

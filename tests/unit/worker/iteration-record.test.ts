@@ -5,7 +5,7 @@ import {
   type IterationFacts,
 } from '../../../src/agent/worker/iteration-record.ts';
 import type { ExchangeProfile } from '../../../src/agent/profile/phase-clock.ts';
-import { sumPhases, zeroPhases } from '../../../src/shared/phases.ts';
+import { sumPhases, zeroPhases } from '../../../src/shared/records/phases.ts';
 
 const profile = (wait: number, reduce: number): ExchangeProfile => ({
   phases: { ...zeroPhases(), wait, reduce },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failure } from '../../../src/shared/errors.ts';
+import { failure } from '../../../src/shared/errors/errors.ts';
 import { rankError } from '../../../src/agent/worker/trainers/rank-error.ts';
 
 const thrownBy = (work: () => unknown): unknown => {

@@ -5,7 +5,7 @@
  * nor on which took which slice.
  */
 import { Worker } from 'node:worker_threads';
-import { failure, type GradwireError } from '../../../shared/errors.ts';
+import { failure, type GradwireError } from '../../../shared/errors/errors.ts';
 import type { Arena, Region } from '../../memory/arena.ts';
 import { JobBoard } from './job-board.ts';
 import type { KernelExports } from './kernel-exports.ts';

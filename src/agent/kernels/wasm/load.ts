@@ -1,7 +1,7 @@
 /** Starts the CPU kernels. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { checkedOptions } from '../../../shared/checked-options.ts';
+import { checkedOptions } from '../../../shared/checks/checked-options.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Kernels } from '../kernels.ts';

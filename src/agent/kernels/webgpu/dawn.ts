@@ -4,7 +4,7 @@
  * loading it costs some 100 ms and 50 MB, so only code that needs a GPU calls these.
  */
 import type * as Dawn from 'webgpu';
-import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors/errors.ts';
 import { describeHolder } from '../../gpus/claim-holder.ts';
 import { GpuView } from '../../gpus/gpu-view.ts';
 import type { RankOnMachine } from '../../gpus/machine-gpus.ts';

@@ -7,7 +7,7 @@
  * The caller owns what it allocates; `close` ends everything, and destroys the device if
  * it was opened here.
  */
-import { failure } from '../../../shared/errors.ts';
+import { failure } from '../../../shared/errors/errors.ts';
 import { CommandStream } from './command-stream.ts';
 import { findAdapter, gpuUnavailable } from './dawn.ts';
 import type { BufferRange, GpuVector } from './gpu-vector.ts';

@@ -8,7 +8,7 @@
  */
 import { closeSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors/errors.ts';
 import { byteDataset, type ByteSamples } from './byte-dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';
 

@@ -4,7 +4,7 @@
  * number is the value of the feature of its column, one of the first 13, a category the feature
  * of its row with the value 1.
  */
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import type { BatchValues } from '../batches/batch.ts';
 import type { DatasetField, RankShard, Samples } from './dataset.ts';

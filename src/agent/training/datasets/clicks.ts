@@ -16,8 +16,8 @@ import {
 } from './click-samples.ts';
 import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
-import { exp, power } from '../../../shared/portable-math.ts';
-import { formatCount } from '../../../shared/units.ts';
+import { exp, power } from '../../../shared/numbers/portable-math.ts';
+import { formatCount } from '../../../shared/words/units.ts';
 
 const SAMPLES = 20_000;
 const FEATURES = 2 ** 14;

@@ -9,7 +9,7 @@
  *
  * The test part is the file NAME.t beside the file NAME. Without it, every tenth sample is.
  */
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import {
   CLICK_BYTES,
@@ -24,7 +24,7 @@ import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { withTestFile, type SplitFiles } from './split-files.ts';
 import { linesOf, malformed, quoted } from './text-lines.ts';
-import { log1p } from '../../../shared/portable-math.ts';
+import { log1p } from '../../../shared/numbers/portable-math.ts';
 
 /** A category has about a hundred to ten million values in a column. */
 const FEATURES = 2 ** 18;

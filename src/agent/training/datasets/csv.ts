@@ -9,8 +9,8 @@
  *
  * The test part is the file NAME.t beside the file NAME. Without it, every tenth sample is.
  */
-import { inputError } from '../../../shared/errors.ts';
-import { nearest } from '../../../shared/nearest.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
+import { nearest } from '../../../shared/words/nearest.ts';
 import { CATEGORY_COLUMNS, DENSE_COLUMNS } from '../batches/click-fields.ts';
 import {
   CLICK_BYTES,
@@ -26,7 +26,7 @@ import { FileCache, requireFile } from './sample-file.ts';
 import { splitSizes } from './sample-split.ts';
 import { withTestFile, type SplitFiles } from './split-files.ts';
 import { malformed, quoted } from './text-lines.ts';
-import { log1p } from '../../../shared/portable-math.ts';
+import { log1p } from '../../../shared/numbers/portable-math.ts';
 
 const FEATURES = 2 ** 16;
 const LABEL = 'label';

@@ -4,7 +4,7 @@
  * binary format, is refused.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { GradwireError, inputError } from '../../../shared/errors.ts';
+import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
 import { GZIPPED_PIECE_BYTES, GzipReader, isGzip } from './gzip-reader.ts';
 
 const PIECE_BYTES = 1 << 20;

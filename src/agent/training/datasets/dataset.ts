@@ -4,7 +4,7 @@
  * and one line in registry.ts. Rows of bytes with a class each need less
  * (byte-dataset.ts).
  */
-import type { DatasetEntry } from '../../../shared/catalogue.ts';
+import type { DatasetEntry } from '../../../shared/catalogue/catalogue.ts';
 import type { BatchField, BatchValues, ModelFields } from '../batches/batch.ts';
 
 export interface Samples {

@@ -4,7 +4,7 @@
  * without a word, so that is refused.
  */
 import { Gunzip } from 'minizlib';
-import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors/errors.ts';
 
 /** Unpacked, a piece may be a thousand times as long. */
 export const GZIPPED_PIECE_BYTES = 1 << 14;

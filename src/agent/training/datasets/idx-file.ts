@@ -16,7 +16,7 @@ import {
   statSync,
 } from 'node:fs';
 import { constants, gunzipSync } from 'node:zlib';
-import { GradwireError, inputError } from '../../../shared/errors.ts';
+import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
 import { GZIPPED_PIECE_BYTES, GzipReader, isGzip } from './gzip-reader.ts';
 
 const bytesType = 0x08;

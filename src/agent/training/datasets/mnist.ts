@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 import { byteDataset, type ByteSamples } from './byte-dataset.ts';
 import type { DatasetSize } from './dataset.ts';
 import { readIdx, readIdxHeader } from './idx-file.ts';

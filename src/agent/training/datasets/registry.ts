@@ -2,7 +2,7 @@
  * The data sets, by id. Ours have a line each; others are registered from outside,
  * in each process that is to know them.
  */
-import { invalidDefinition, register } from '../../../shared/registry.ts';
+import { invalidDefinition, register } from '../../../shared/catalogue/registry.ts';
 import {
   byteDataset,
   sampleLength,

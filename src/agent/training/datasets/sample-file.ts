@@ -1,6 +1,6 @@
 /** The file that a data set is in, and facts about files. */
 import { statSync } from 'node:fs';
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 import { fileStamp } from './file-stamp.ts';
 
 /** @throws GradwireError `DATA_DIRECTORY_MISSING` where it is not a file that can be read */

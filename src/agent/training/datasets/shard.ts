@@ -4,7 +4,7 @@
  * Training shards are cut to equal sizes, since every rank must take part in every iteration; test
  * shards cover everything.
  */
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 
 export interface Shard {
   readonly count: number;

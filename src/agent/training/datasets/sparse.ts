@@ -8,8 +8,8 @@ import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 import type { Dataset } from './dataset.ts';
 import { splitSizes } from './sample-split.ts';
 import { ShardCollector, sparseFields, sparseSampleBytes } from './sparse-samples.ts';
-import { power } from '../../../shared/portable-math.ts';
-import { formatCount } from '../../../shared/units.ts';
+import { power } from '../../../shared/numbers/portable-math.ts';
+import { formatCount } from '../../../shared/words/units.ts';
 
 const SAMPLES = 10_000;
 const PER_SAMPLE = 40;

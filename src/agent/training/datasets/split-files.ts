@@ -1,6 +1,6 @@
 /** A data set in one file, NAME or NAME.gz, and the file of its test part beside it. */
 import { statSync } from 'node:fs';
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 
 export interface SplitFiles {
   readonly train: string;

@@ -5,7 +5,7 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 import { headOf, isOf, requireNoArchive } from './data-file.ts';
 import { isGzip } from './gzip-reader.ts';
 

@@ -3,7 +3,7 @@
  * says so, gzipped or not. What is not text is refused with its line and column.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors/errors.ts';
 import { piecesOf } from './data-file.ts';
 
 const NEWLINE = 10;

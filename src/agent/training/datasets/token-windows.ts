@@ -3,7 +3,7 @@
  * token, which the first predicts and the second begins with. So every token except the
  * first is predicted once.
  */
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 import { settledLength, type BatchValues, type ModelFields } from '../batches/batch.ts';
 import type { RankShard, Samples } from './dataset.ts';
 import { testShard, trainShard, type Shard } from './shard.ts';

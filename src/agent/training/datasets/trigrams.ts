@@ -6,7 +6,7 @@
  *
  * A first line whose label is `label` or `class`, and that of no other line, names the columns.
  */
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 import type { Dataset } from './dataset.ts';
 import { finalHash } from './murmur-hash.ts';
 import { FileCache, requireFile } from './sample-file.ts';

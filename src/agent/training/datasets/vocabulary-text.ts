@@ -4,8 +4,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import { inputError, type GradwireError } from '../../../shared/errors.ts';
-import { formatPercent } from '../../../shared/units.ts';
+import { inputError, type GradwireError } from '../../../shared/errors/errors.ts';
+import { formatPercent } from '../../../shared/words/units.ts';
 import type { ModelFields } from '../batches/batch.ts';
 import type { Dataset } from './dataset.ts';
 import { changed, requireNoWideText, requireSame } from './data-file.ts';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import { GradwireError } from '../../../shared/errors.ts';
+import { GradwireError } from '../../../shared/errors/errors.ts';
 import { checkedMessage } from '../../../shared/protocol/checked-message.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
 import { memoryLimit, memoryWords, refusedMemory } from '../../memory/memory-limit.ts';

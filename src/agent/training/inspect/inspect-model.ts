@@ -3,7 +3,7 @@
  * text is inspected once.
  */
 import { createHash } from 'node:crypto';
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { invalidModelFile, ownSource, type ModelSource } from '../models/model-file.ts';
 import type { ModelFacts } from '../workload.ts';
 import { askInspector } from './ask-inspector.ts';

@@ -3,8 +3,8 @@
  * process does it, so that the caller can answer others meanwhile; results are cached
  * until a file changes, because a form asks again at every change.
  */
-import { failure } from '../../../shared/errors.ts';
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import { failure } from '../../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { placeStamp } from '../datasets/file-stamp.ts';
 import { readsWholeFiles, type DataFacts, type SpecFacts } from '../workload.ts';
 import { askInspector } from './ask-inspector.ts';

@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { toErrorData } from '../../../shared/errors.ts';
+import { toErrorData } from '../../../shared/errors/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
 import {
   invalidModelFile,

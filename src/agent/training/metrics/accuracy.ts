@@ -1,5 +1,5 @@
 /** The share of predictions that were right. The model sums up the right ones. */
-import { ACCURACY } from '../../../shared/metric.ts';
+import { ACCURACY } from '../../../shared/records/metric.ts';
 import type { Metric } from './metric.ts';
 
 export const accuracy: Metric = {

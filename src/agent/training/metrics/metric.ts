@@ -2,7 +2,7 @@
  * A metric: turns a model's sums over samples into one number. Sums can be added over
  * blocks of samples and over ranks, so the number covers all samples.
  */
-import type { MetricKind } from '../../../shared/metric.ts';
+import type { MetricKind } from '../../../shared/records/metric.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 
 /** Totals over some samples. */

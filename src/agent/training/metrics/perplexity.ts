@@ -3,7 +3,7 @@
  * language model is as unsure.
  */
 import type { Metric } from './metric.ts';
-import { exp } from '../../../shared/portable-math.ts';
+import { exp } from '../../../shared/numbers/portable-math.ts';
 
 export const perplexity: Metric = {
   id: 'perplexity',

@@ -1,6 +1,6 @@
 /** Schemas that definitions of models have in common. */
 import { z } from 'zod';
-import { formatCount } from '../../../shared/units.ts';
+import { formatCount } from '../../../shared/words/units.ts';
 import { rowLength } from '../batches/batch.ts';
 
 export const size = z

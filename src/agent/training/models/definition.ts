@@ -3,9 +3,9 @@
  * come from files that were never type-checked, so everything is checked.
  */
 import { z } from 'zod';
-import { metricKindSchema } from '../../../shared/metric.ts';
-import { nearest } from '../../../shared/nearest.ts';
-import { plainIssue } from '../../../shared/plain-issue.ts';
+import { metricKindSchema } from '../../../shared/records/metric.ts';
+import { nearest } from '../../../shared/words/nearest.ts';
+import { plainIssue } from '../../../shared/checks/plain-issue.ts';
 import { metrics } from '../metrics/registry.ts';
 import type { Metric, Tally } from '../metrics/metric.ts';
 import { withCheckedObjective } from './checked-objective.ts';

@@ -1,6 +1,6 @@
 /** Explains why a user's layers, which may not have been type-checked, do not form a model. */
 import { z } from 'zod';
-import { nearest } from '../../../shared/nearest.ts';
+import { nearest } from '../../../shared/words/nearest.ts';
 import {
   aFunction,
   aName,

@@ -1,5 +1,5 @@
 /** Errors for faults that show only when a model's functions are called. */
-import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors/errors.ts';
 import type { JaxArray } from '../runtime/jax-runtime.ts';
 
 export function modelFailed(reason: string): GradwireError {

@@ -4,8 +4,8 @@
  * what was launched, even if the file changes.
  */
 import { stripTypeScriptTypes } from 'node:module';
-import { GradwireError, inputError } from '../../../shared/errors.ts';
-import { isModelFile } from '../../../shared/model-name.ts';
+import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
+import { isModelFile } from '../../../shared/spec/model-name.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { isLayered, layered } from './layered.ts';
 import type { Model } from './model.ts';

@@ -2,7 +2,7 @@
  * The models, by id. Ours have a line each; others are registered from outside, in
  * each process that is to know them.
  */
-import { invalidDefinition, register } from '../../../shared/registry.ts';
+import { invalidDefinition, register } from '../../../shared/catalogue/registry.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { dlrm, dlrmSmall } from './dlrm.ts';
 import { fnn3 } from './fnn3.ts';

@@ -10,7 +10,7 @@
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import { oneHot } from './cross-entropy.ts';
 import type { Initializer, ModelTensor } from './model.ts';
-import { cos, power, sin } from '../../../shared/portable-math.ts';
+import { cos, power, sin } from '../../../shared/numbers/portable-math.ts';
 
 export interface TransformerShape {
   /** Length of the vector of a token. */

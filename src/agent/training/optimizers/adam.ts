@@ -5,7 +5,7 @@
  * weights instead, w ← w − η·λ·w.
  */
 import type { Optimizer } from './optimizer.ts';
-import { power } from '../../../shared/portable-math.ts';
+import { power } from '../../../shared/numbers/portable-math.ts';
 
 /** Constants of the paper, and of PyTorch. */
 const BETA1 = 0.9;

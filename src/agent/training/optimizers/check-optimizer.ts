@@ -1,6 +1,6 @@
 /** Checks for settings of the optimiser without effect, or incomplete ones. */
-import { inputError } from '../../../shared/errors.ts';
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { OPTIMIZER_OPTIONS, type Optimizer } from './optimizer.ts';
 
 type Given = Partial<ExperimentSpec['optimizer']>;

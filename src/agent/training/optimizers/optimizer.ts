@@ -3,7 +3,7 @@
  * gradient, as jax-js operations; the trainer compiles one function of it over all
  * tensors. A new optimiser is one file with this interface and one line in registry.ts.
  */
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import type { Kernels } from '../../kernels/kernels.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';

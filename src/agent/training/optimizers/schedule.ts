@@ -4,8 +4,8 @@
  * schedule gives the full rate; `linear`, `cosine` and `polynomial` reach 0 at t = T, which is one
  * past the last iteration, so that no step is lost.
  */
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import { cos, power as raised } from '../../../shared/portable-math.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import { cos, power as raised } from '../../../shared/numbers/portable-math.ts';
 
 export type ScheduleSettings = Pick<ExperimentSpec['optimizer'], 'lr' | 'schedule'> &
   Partial<

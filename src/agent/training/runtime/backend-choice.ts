@@ -2,7 +2,7 @@
  * Chooses the backend that a rank computes on, and says why: what a spec asks for, against the GPUs
  * that were found. Each rank of a machine gets its own; that ranks share one has to be asked for.
  */
-import { inputError, type GradwireError } from '../../../shared/errors.ts';
+import { inputError, type GradwireError } from '../../../shared/errors/errors.ts';
 
 export type Backend = 'wasm' | 'webgpu';
 

@@ -4,8 +4,8 @@
  * generator fills 10⁸ elements in a GPU's time for a network; so values repeat, in blocks that
  * begin elsewhere each time.
  */
-import { log } from '../../../shared/portable-math.ts';
-import type { SyntheticSpec } from '../../../shared/workload-spec.ts';
+import { log } from '../../../shared/numbers/portable-math.ts';
+import type { SyntheticSpec } from '../../../shared/spec/workload-spec.ts';
 import { purposes, RandomSequence } from '../runtime/random-sequence.ts';
 
 const BANK = 1 << 20;

@@ -1,10 +1,10 @@
 /** A spec's resolved synthetic gradient: its layers and their times. */
-import type { DatasetEntry, ModelEntry } from '../../../shared/catalogue.ts';
-import { inputError } from '../../../shared/errors.ts';
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import { NO_DATA } from '../../../shared/model-name.ts';
-import { nearest } from '../../../shared/nearest.ts';
-import type { SyntheticSpec } from '../../../shared/workload-spec.ts';
+import type { DatasetEntry, ModelEntry } from '../../../shared/catalogue/catalogue.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import { NO_DATA } from '../../../shared/spec/model-name.ts';
+import { nearest } from '../../../shared/words/nearest.ts';
+import type { SyntheticSpec } from '../../../shared/spec/workload-spec.ts';
 import { plainLayers, profiles, type ProfileLayer } from './profiles.ts';
 
 export const syntheticEntry: ModelEntry = {

@@ -1,6 +1,6 @@
 /** The trainer's side of the engine: calls it, orders it, closes it. */
-import type { ErrorData } from '../../../shared/errors.ts';
-import type { PlanSwitch } from '../../../shared/exchange-plan.ts';
+import type { ErrorData } from '../../../shared/errors/errors.ts';
+import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type { EngineLink, OpenEngineLink } from './engine-link.ts';
 import type { EngineCall, EngineCalls } from './engine-protocol.ts';
 

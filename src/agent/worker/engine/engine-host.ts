@@ -2,7 +2,7 @@
  * The engine of one rank, whose calls `engine-protocol.ts` has: owns the arena's
  * allocator, the sockets and the exchange. The caller decides on which thread it runs.
  */
-import { GradwireError, toErrorData } from '../../../shared/errors.ts';
+import { GradwireError, toErrorData } from '../../../shared/errors/errors.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
 import { ExchangeEngine } from '../../exchange/exchange-engine.ts';

@@ -8,7 +8,7 @@
  * (docs/decisions/013-gradients-stay-on-the-gpu.md).
  */
 import { Worker } from 'node:worker_threads';
-import { failure, GradwireError } from '../../../shared/errors.ts';
+import { failure, GradwireError } from '../../../shared/errors/errors.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
 import { EngineHost } from './engine-host.ts';
 import type {

@@ -5,8 +5,8 @@
  * computes on a GPU, so that gradients stay on the device. Any other engine has its own thread if the node has the cores, and so has one that exchanges the moves of local steps,
  * which are on the host. If the backend is `auto` and there may be a GPU, only the trainer knows.
  */
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import { asynchronousOf, localStepsOf } from '../../../shared/spec/parallelism.ts';
 
 export type EnginePlace = 'thread' | 'inline';
 

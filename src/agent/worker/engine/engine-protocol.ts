@@ -4,14 +4,14 @@
  * here: it is in the shared arena.
  */
 import type { NetworkCost } from '../../../shared/cost-model/network-cost.ts';
-import type { EmulatedNetwork } from '../../../shared/emulated-network.ts';
-import type { ErrorData } from '../../../shared/errors.ts';
-import type { ExchangePlan, PlanSwitch } from '../../../shared/exchange-plan.ts';
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import type { PortRange } from '../../../shared/port-range.ts';
+import type { EmulatedNetwork } from '../../../shared/machines/emulated-network.ts';
+import type { ErrorData } from '../../../shared/errors/errors.ts';
+import type { ExchangePlan, PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import type { PortRange } from '../../../shared/machines/port-range.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
-import type { PassedBytes, StageSetting } from '../../../shared/stage-setting.ts';
+import type { PassedBytes, StageSetting } from '../../pipeline/stage-setting.ts';
 import type { PullRequest } from '../../asynchronous/server-client.ts';
 import type { RankScores } from '../../collectives/rank-pairs.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';

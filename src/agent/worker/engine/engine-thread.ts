@@ -1,6 +1,6 @@
 /** The engine thread: an engine that exchanges while the trainer thread computes. */
 import { parentPort } from 'node:worker_threads';
-import { toErrorData } from '../../../shared/errors.ts';
+import { toErrorData } from '../../../shared/errors/errors.ts';
 import { EngineHost } from './engine-host.ts';
 import type { FromEngine, ToEngine } from './engine-protocol.ts';
 

@@ -3,10 +3,10 @@
  * computes a gradient, has it pushed, asks for weights and continues, independently of the
  * others; then the rank meets the others.
  */
-import { awaitedElsewhere } from '../../../shared/awaited-elsewhere.ts';
+import { awaitedElsewhere } from '../../../shared/async/awaited-elsewhere.ts';
 import type { Asked, PushResult } from '../../exchange/exchange-calls.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
-import { zeroPhases } from '../../../shared/phases.ts';
+import { zeroPhases } from '../../../shared/records/phases.ts';
 import type { StepResult } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';

@@ -1,6 +1,6 @@
 /** Creates the steps for a spec's form of parallelism. */
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
-import { asynchronousOf, localStepsOf } from '../../../shared/parallelism.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import { asynchronousOf, localStepsOf } from '../../../shared/spec/parallelism.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
 import type { TrainerThread } from '../trainers/trainer-thread.ts';

@@ -2,7 +2,7 @@
  * The steps of a program of one's own, which leads: each of its gradients is an iteration. Ranks
  * exchange what is ready while the backward pass continues.
  */
-import { failure } from '../../../shared/errors.ts';
+import { failure } from '../../../shared/errors/errors.ts';
 import type { Program } from '../../bridge/program.ts';
 import type { ProgramTrainer } from '../../bridge/program-trainer.ts';
 import type { Stepped } from '../../bridge/messages.ts';

@@ -2,7 +2,7 @@
  * The processing of a batch, from its gradient to the updated weights. Each form of
  * parallelism is one file with this interface; the training loop does not know which.
  */
-import type { ExperimentSpec } from '../../../shared/experiment-spec.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';

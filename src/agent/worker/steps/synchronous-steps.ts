@@ -3,7 +3,7 @@
  * The exchange follows the gradient, begins while it is being computed (`overlap`), or runs
  * during the next one (`doubleBuffer`).
  */
-import { awaitedElsewhere } from '../../../shared/awaited-elsewhere.ts';
+import { awaitedElsewhere } from '../../../shared/async/awaited-elsewhere.ts';
 import type { ExchangeRequest } from '../../exchange/exchange-calls.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';

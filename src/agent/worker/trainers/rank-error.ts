@@ -1,5 +1,5 @@
 /** The error that ended a rank, for its report. */
-import { failure, toErrorData, type ErrorData } from '../../../shared/errors.ts';
+import { failure, toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import { memoryLimit, refusedMemory } from '../../memory/memory-limit.ts';
 import { thrownByModelFile } from '../../training/create-trainer.ts';
 

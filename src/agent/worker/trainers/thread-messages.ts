@@ -1,5 +1,5 @@
 /** Messages between the worker's thread and another trainer thread. */
-import type { ErrorData } from '../../../shared/errors.ts';
+import type { ErrorData } from '../../../shared/errors/errors.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { ThreadGradient } from './trainer-thread.ts';
 

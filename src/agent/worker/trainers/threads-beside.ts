@@ -1,7 +1,7 @@
 /** The trainer threads of a rank that has several; none of them is the worker's own. */
 import { Worker } from 'node:worker_threads';
-import { failure, GradwireError } from '../../../shared/errors.ts';
-import { awaitedElsewhere } from '../../../shared/awaited-elsewhere.ts';
+import { failure, GradwireError } from '../../../shared/errors/errors.ts';
+import { awaitedElsewhere } from '../../../shared/async/awaited-elsewhere.ts';
 import type { Vector } from '../../memory/arena.ts';
 import type { TrainerOptions } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';

@@ -3,7 +3,7 @@
  * same way in every run, and its loss compared with uncompressed training.
  */
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import { formatCount, formatQuantity } from '../../../shared/units.ts';
+import { formatCount, formatQuantity } from '../../../shared/words/units.ts';
 import { pointOf, type Chart } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';
 import type { Figure, Finding, ResultTable } from '../figure.ts';

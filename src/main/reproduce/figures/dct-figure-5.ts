@@ -4,7 +4,7 @@
  * Figure 5.
  */
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import { formatQuantity } from '../../../shared/units.ts';
+import { formatQuantity } from '../../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below, forEverySeed } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';

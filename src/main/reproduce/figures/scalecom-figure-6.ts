@@ -2,7 +2,11 @@
  * The share of communication in an iteration, and how much faster ScaleCom makes it: by samples
  * per worker, computing power and number of workers. Source: ScaleCom, section 5, Figure 6.
  */
-import { formatDuration, formatFactor, formatPercent } from '../../../shared/units.ts';
+import {
+  formatDuration,
+  formatFactor,
+  formatPercent,
+} from '../../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { below, faster, forEverySeed, ofEach } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';

@@ -3,7 +3,7 @@
  * uncompressed training one may end before it counts as a loss. Source: ScaleCom, section 4.
  */
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import { formatPercent, formatQuantity } from '../../../shared/units.ts';
+import { formatPercent, formatQuantity } from '../../../shared/words/units.ts';
 import { pointOf, type Chart, type ChartPoint } from '../chart/chart.ts';
 import { below } from '../contrast.ts';
 import type { Case, Finding, Measurement, ResultTable } from '../figure.ts';

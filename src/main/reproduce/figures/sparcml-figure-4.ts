@@ -2,7 +2,11 @@
  * Training with k of each 512 entries, in 4 bits or exact, compared with dense SGD: a classifier
  * and an LSTM. Source: SparCML, section 8.3.
  */
-import { formatCount, formatPercent, formatQuantity } from '../../../shared/units.ts';
+import {
+  formatCount,
+  formatPercent,
+  formatQuantity,
+} from '../../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';

@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { inputError } from '../../../shared/errors.ts';
+import { inputError } from '../../../shared/errors/errors.ts';
 
 export interface ConfigLine {
   /** The keyword in lower case. */

@@ -1,5 +1,5 @@
 /** `[user@]host[:port]`, as ssh, scp and ProxyJump take it; also as an ssh:// address. */
-import { splitDestination } from '../../../shared/destination.ts';
+import { splitDestination } from '../../../shared/machines/destination.ts';
 import { checkHostName, checkPort, checkUserName } from '../target.ts';
 
 export interface Destination {

@@ -6,11 +6,11 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { failure, GradwireError, withNotices } from '../../../shared/errors.ts';
+import { failure, GradwireError, withNotices } from '../../../shared/errors/errors.ts';
 import type {
   ChosenSshClient,
   TransportChoice,
-} from '../../../shared/ssh-transport.ts';
+} from '../../../shared/machines/ssh-transport.ts';
 import {
   DEFAULT_PORT,
   hopsTo,

@@ -4,11 +4,11 @@
  * everywhere, such as GSSAPIAuthentication, count only if there is no other way to log
  * in. Pure policy; its truth table is tests/unit/ssh/ssh-client-choice.test.ts.
  */
-import { failure } from '../../../shared/errors.ts';
+import { failure } from '../../../shared/errors/errors.ts';
 import type {
   ChosenSshClient,
   TransportChoice,
-} from '../../../shared/ssh-transport.ts';
+} from '../../../shared/machines/ssh-transport.ts';
 
 /** Features in one hop's configuration that the built-in client may lack. */
 export interface HopNeeds {

@@ -12,7 +12,7 @@ import {
   readSync,
   writeSync,
 } from 'node:fs';
-import { failure } from '../../../shared/errors.ts';
+import { failure } from '../../../shared/errors/errors.ts';
 import type { HostKey } from './host-key.ts';
 import { parseKnownHosts, type KnownHosts } from './known-hosts.ts';
 

@@ -3,7 +3,7 @@
  * host may have. It may also be a KRL (PROTOCOL.krl in OpenSSH), which only OpenSSH reads.
  */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { failure } from '../../../shared/errors.ts';
+import { failure } from '../../../shared/errors/errors.ts';
 import { parseHostKey } from './host-key.ts';
 import type { KnownHost } from './known-hosts.ts';
 

@@ -1,0 +1,27 @@
+/**
+ * The catalogue of this agent's methods, collectives, models and data sets, made from its
+ * registries.
+ */
+import type { Catalogue } from '../../../shared/catalogue/catalogue.ts';
+import { describeCollectives } from '../../collectives/registry.ts';
+import { describeMethods } from '../../methods/registry.ts';
+import { collectivesOfMethod } from '../../plan/resolve-plan.ts';
+import {
+  describeDatasets,
+  describeModels,
+  describeOptimizers,
+} from '../../training/create-trainer.ts';
+
+export function makeCatalogue(): Catalogue {
+  return {
+    methods: describeMethods().map((method) => ({
+      ...method,
+      collectives: collectivesOfMethod(method.id),
+    })),
+    collectives: describeCollectives(),
+    models: describeModels(),
+    datasets: describeDatasets(),
+    optimizers: describeOptimizers(),
+    backends: ['auto', 'wasm', 'webgpu'],
+  };
+}

@@ -1,0 +1,390 @@
+/**
+ * The processes of a run's ranks on this node, from their start until the last is gone. They
+ * start and end together: when one fails the others are killed, and the report that explains
+ * the others becomes the error.
+ */
+import {
+  failure,
+  type ErrorData,
+  type GradwireError,
+} from '../../../shared/errors/errors.ts';
+import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
+import {
+  fromWorkerSchema,
+  type FromWorker,
+  type ToWorker,
+  type WrittenCheckpoint,
+} from '../../../shared/protocol/worker.ts';
+import type { LogRecord } from '../../../shared/records/log.ts';
+import type { Notice } from '../../../shared/records/notice.ts';
+import type { RunRecord } from '../../../shared/records/record-kinds.ts';
+import type { StartedRecord } from '../../../shared/records/started.ts';
+import {
+  isConsequence,
+  rootCause,
+  type FailureReport,
+} from '../../../shared/errors/root-cause.ts';
+import { bundledFile } from '../../bundle/bundled-file.ts';
+import { parseReport } from '../../world/line-message.ts';
+import type { RankPlacement } from '../../world/rank-placement.ts';
+import {
+  RankProcess,
+  type ProcessBroken,
+  type ProcessExit,
+} from '../../world/rank-process.ts';
+import { PrintedLog } from './printed-log.ts';
+import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
+import { admitError } from '../journal/record-admission.ts';
+import { stoppedEarly } from './run-errors.ts';
+import { SilenceWatch } from './silence-watch.ts';
+import { SuspensionWatch } from './suspension-watch.ts';
+
+type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
+type WorkerProcess = RankProcess<ToWorker, FromWorker>;
+type Configuration = Extract<ToWorker, { type: 'configure' }>;
+
+const WORKER = { bundle: 'worker.js', source: '../../worker/main.ts' };
+
+/** Time to wait for the report that explains the loss of a peer. */
+const EXPLANATION_MS = 400;
+const PREPARE_MS = 60_000;
+/** Each rank reads its data before it begins, and waits for those that still do. */
+const READ_MS = 900_000;
+
+export interface TeamOptions {
+  readonly ranks: readonly number[];
+  /** Configuration of each rank, without its number. */
+  readonly configuration: Omit<Configuration, 'type' | 'rank'>;
+  /** Name of this node, as errors show it. */
+  readonly node: string;
+  /** Seconds for which ranks wait for each other. */
+  readonly patienceSeconds: number;
+  /** The ranks' machines, if not this one. */
+  readonly placement?: RankPlacement | undefined;
+}
+
+export interface TeamListener {
+  /** All ranks have connected: the first iteration begins. */
+  started(started: TeamStart): void;
+  records(rank: number, records: readonly unknown[]): void;
+  checkpoint(rank: number, checkpoint: WrittenCheckpoint): void;
+  /**
+   * Lines that a rank has printed, even while the team fails: they may give the reason.
+   */
+  printed(lines: readonly LogRecord[]): void;
+  /** A notice about the processes: worth knowing and not an error. */
+  notice(notice: RunRecord): void;
+  /** A rank's current iteration, if known. */
+  underWay(rank: number): number | undefined;
+  /** All processes are gone, with the error, if any. */
+  ended(error: ErrorData | undefined): void;
+}
+
+/** The ranks' reports about themselves, once all are ready. */
+export type TeamStart = Pick<
+  StartedRecord,
+  'backend' | 'why' | 'parameters' | 'metricKind' | 'processes'
+>;
+type Ready = Extract<FromWorker, { type: 'ready' }>;
+
+export class RankTeam {
+  readonly #options: TeamOptions;
+  readonly #listener: TeamListener;
+  readonly #workers = new Map<number, WorkerProcess>();
+  readonly #logs = new Map<number, PrintedLog>();
+  readonly #addresses = new Map<number, RankAddress>();
+  readonly #ready = new Map<number, Ready>();
+  /** Ranks whose exit is expected: they have finished or reported a failure. */
+  readonly #leaving = new Set<number>();
+  readonly #reports: FailureReport[] = [];
+  readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
+  readonly #suspension: SuspensionWatch;
+  /** Watches ranks on other machines, once they have begun. */
+  #silence: SilenceWatch | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #begun = false;
+  #failing = false;
+  #stopping = false;
+  #ended = false;
+
+  constructor(options: TeamOptions, listener: TeamListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#prepared.promise.catch(() => undefined);
+    this.#suspension = new SuspensionWatch({
+      processes: () => this.#processesHere(),
+      told: this.#notice,
+    });
+    const { configuration, placement } = options;
+    const readsData = configuration.spec.workload.data !== undefined;
+    const startMs = (placement?.startMs ?? PREPARE_MS) + (readsData ? READ_MS : 0);
+    this.#deadline(startMs, () => this.#notBegun(startMs));
+    const entry = bundledFile(WORKER, import.meta.dirname);
+    for (const rank of options.ranks) {
+      const args = [configuration.run, String(rank)];
+      const command = { entry, args, ...placement?.commandOf(rank, entry) };
+      const log = new PrintedLog(rank, {
+        iteration: () => listener.underWay(rank),
+        write: (lines) => {
+          listener.printed(lines);
+        },
+      });
+      this.#logs.set(rank, log);
+      const worker: WorkerProcess = new RankProcess(
+        rank,
+        command,
+        (event) => {
+          this.#receive(rank, event);
+        },
+        {
+          printed: log.take,
+          parse: parseReport(fromWorkerSchema, rank),
+        },
+      );
+      this.#workers.set(rank, worker);
+      const { listen } = configuration;
+      worker.send({
+        type: 'configure',
+        rank,
+        ...configuration,
+        listen: placement?.listenOf(rank) ?? listen,
+      });
+    }
+  }
+
+  /** Resolves when all ranks listen. @throws (rejects) the first failure */
+  get prepared(): Promise<ReadonlyMap<number, RankAddress>> {
+    return this.#prepared.promise;
+  }
+
+  /** Whether it is failing; then reports of its ranks no longer count. */
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  /** Whether its ranks were asked to connect. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  /** Whether all ranks have finished. */
+  get finished(): boolean {
+    return this.#leaving.size === this.#options.ranks.length;
+  }
+
+  begin(addresses: readonly RankAddress[]): void {
+    clearTimeout(this.#timer);
+    this.#begun = true;
+    this.tell({ type: 'begin', addresses });
+  }
+
+  tell(order: ToWorker): void {
+    for (const worker of this.#workers.values()) worker.send(order);
+  }
+
+  /** Tells them to end after the current iteration. */
+  stop(): void {
+    if (!this.#begun) {
+      this.abort(stoppedEarly());
+      return;
+    }
+    this.tell({ type: 'stop' });
+    for (const worker of this.#workers.values()) worker.continue();
+    this.#stopping = true;
+    this.#awaitStop();
+  }
+
+  /** Tells them to end after the current iteration with a checkpoint and no result. */
+  pause(): void {
+    this.tell({ type: 'pause' });
+  }
+
+  /** Ends them at once, because of this error. */
+  abort(error: ErrorData): void {
+    this.#report({ kind: 'report', error });
+  }
+
+  /**
+   * The current iteration and the closing evaluation may take any time: a stop has
+   * failed only when no rank reports for as long as ranks wait for each other.
+   */
+  #awaitStop(): void {
+    // A report of failure has its own deadline.
+    if (!this.#stopping || this.#failing || this.#reports.length > 0) return;
+    const { patienceSeconds } = this.#options;
+    this.#deadline(patienceSeconds * 1000, () =>
+      failure(
+        'STOP_TIMEOUT',
+        `after the request to stop, the ranks reported nothing for ${patienceSeconds} s`,
+        {
+          next:
+            'They were killed; records up to then are stored. If they are only slow, raise ' +
+            'patienceSeconds.',
+        },
+      ),
+    );
+  }
+
+  readonly #notice = (notice: Notice): void => {
+    this.#listener.notice({ type: 'notice', at: Date.now(), ...notice });
+  };
+
+  #receive(rank: number, event: WorkerEvent): void {
+    this.#suspension.heard(rank);
+    this.#silence?.heard(rank);
+    switch (event.type) {
+      case 'listening':
+        this.#addresses.set(rank, event.address);
+        if (this.#addresses.size === this.#options.ranks.length) {
+          this.#prepared.resolve(this.#addresses);
+        }
+        return;
+      case 'ready':
+        if (this.#ready.has(rank)) return;
+        this.#ready.set(rank, event);
+        if (this.#ready.size === this.#options.ranks.length) this.#started();
+        return;
+      case 'records':
+        this.#listener.records(rank, event.records);
+        this.#awaitStop();
+        return;
+      case 'checkpoint':
+        this.#listener.checkpoint(rank, event);
+        return;
+      case 'finished':
+        this.#leaving.add(rank);
+        this.#awaitStop();
+        return;
+      case 'failed':
+        this.#leaving.add(rank);
+        this.abort(admitError(rank, event.error));
+        return;
+      case 'broken':
+        this.abort({ ...event.error, rank });
+        // One that was never started does not exit.
+        this.#endIfGone();
+        return;
+      case 'exit':
+        this.#exited(rank, event);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #started(): void {
+    const { backend, why, parameters, metricKind } = [...this.#ready.values()][0]!;
+    this.#listener.started({
+      backend,
+      parameters,
+      ...(why === undefined ? {} : { why }),
+      ...(metricKind === undefined ? {} : { metricKind }),
+      processes: [...this.#workers.values()].map(({ rank, pid }) => {
+        const { device, bus } = this.#ready.get(rank)!;
+        return {
+          rank,
+          pid,
+          node: this.#nodeOf(rank),
+          ...(device === undefined ? {} : { device }),
+          ...(bus === undefined ? {} : { bus }),
+        };
+      }),
+    });
+    if (this.#options.placement === undefined) return;
+    this.#silence = new SilenceWatch({
+      ranks: this.#options.ranks,
+      nodeOf: (rank) => this.#nodeOf(rank),
+      told: this.#notice,
+    });
+  }
+
+  #notBegun(afterMs: number): GradwireError {
+    const { placement, ranks } = this.#options;
+    const rank = ranks.find((one) => !this.#addresses.has(one));
+    if (rank === undefined && placement === undefined) return neverBegun();
+    return notStarted(rank ?? 0, this.#nodeOf(rank ?? 0), afterMs);
+  }
+
+  #processesHere(): ReadonlyMap<number, number> {
+    const here = new Map<number, number>();
+    for (const { rank, pidHere } of this.#workers.values()) {
+      if (pidHere !== undefined) here.set(rank, pidHere);
+    }
+    return here;
+  }
+
+  #nodeOf(rank: number): string {
+    const { node, placement } = this.#options;
+    return placement?.nodeOf(rank) ?? node;
+  }
+
+  #exited(rank: number, exit: ProcessExit): void {
+    this.#logs.get(rank)?.close();
+    if (!this.#leaving.has(rank) && !this.#failing) {
+      const known = this.#options.placement?.explain(rank, exit);
+      if (known !== undefined) this.abort(known);
+      else this.#died(rank, exit);
+    }
+    this.#endIfGone();
+  }
+
+  #died(rank: number, exit: ProcessExit): void {
+    const isHere = this.#options.placement === undefined;
+    const error = deathOf(rank, exit, { isHere, node: this.#nodeOf(rank) });
+    this.#report({ kind: 'death', error });
+  }
+
+  #report(report: FailureReport): void {
+    if (this.#ended) return;
+    this.#reports.push(report);
+    if (this.#failing) return;
+    if (!isConsequence(report)) this.#kill();
+    else if (this.#reports.length === 1) {
+      // Gives the rank that caused it a moment to report.
+      this.#deadline(EXPLANATION_MS, () => this.#hanging());
+    }
+  }
+
+  /**
+   * Ranks that gave up on a hanging one may have waited for each other, so the first
+   * report may blame a neighbour. Ranks that are alive but silent are the cause.
+   */
+  #hanging(): GradwireError | undefined {
+    if (this.#reports.some(({ error }) => error.code !== 'PEER_TIMEOUT')) return;
+    const silent = [...this.#workers.values()]
+      .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
+      .map(({ rank }) => rank);
+    if (silent.length === 0 || silent.length === this.#workers.size) return undefined;
+    return silenceOf(silent, this.#options.node);
+  }
+
+  /** Sets a deadline, at which the team fails with this error, if any. */
+  #deadline(ms: number, reason: () => GradwireError | undefined): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const error = reason()?.toData();
+      if (error !== undefined) this.#reports.push({ kind: 'report', error });
+      this.#kill();
+    }, ms);
+  }
+
+  #kill(): void {
+    this.#failing = true;
+    for (const worker of this.#workers.values()) {
+      if (!worker.exited) worker.kill();
+    }
+    this.#endIfGone();
+  }
+
+  #endIfGone(): void {
+    if (this.#ended) return;
+    if (![...this.#workers.values()].every((worker) => worker.exited)) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#suspension.close();
+    this.#silence?.close();
+    const error = rootCause(this.#reports);
+    this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
+    this.#listener.ended(error);
+  }
+}

@@ -1,0 +1,98 @@
+/** The switches of a run: those requested at launch, and later ones. */
+import type { ExchangePlan, PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import { exchangeFrom } from '../../../shared/spec/parallelism.ts';
+import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
+import { assertReached } from '../../launch/validate-launch.ts';
+import { resolvePlan, type PlanSetting } from '../../plan/resolve-plan.ts';
+import { requireSwitchable } from '../../training/program-workload.ts';
+import { PlanInEffect } from './plan-in-effect.ts';
+
+export interface PlannedSwitchesOptions {
+  readonly spec: ExperimentSpec;
+  readonly plan: ExchangePlan;
+  readonly switches: readonly PlanSwitch[];
+  /** The context for resolving switches. */
+  readonly setting: PlanSetting;
+}
+
+export class PlannedSwitches {
+  readonly #options: PlannedSwitchesOptions;
+  readonly #forecast: PlanInEffect;
+  /** Switches by epoch: requested here during the run, or planned on another node. */
+  readonly #later = new Map<number, PlanSwitch>();
+  /** Fences by epoch, if rank 0 is here and reports them. */
+  readonly #fences = new Map<number, number>();
+  #repeats = false;
+  #epoch: number;
+
+  constructor(options: PlannedSwitchesOptions) {
+    this.#options = options;
+    this.#forecast = new PlanInEffect(options.plan, options.switches);
+    this.#epoch = options.switches.length;
+  }
+
+  /** Switches requested after the launch. */
+  get later(): readonly PlanSwitch[] {
+    return [...this.#later.values()];
+  }
+
+  /**
+   * Checks a switch and gives it its epoch.
+   * @throws GradwireError of kind input: the reason if it is invalid
+   */
+  plan({ change, at = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
+    const { spec, setting } = this.#options;
+    requireSwitchable(spec);
+    const notBefore = this.#repeats ? Math.max(at, this.#forecast.next) : at;
+    assertReached(Math.max(notBefore, this.#forecast.next), spec);
+    const epoch = this.#epoch + 1;
+    const before = this.#forecast.before(notBefore);
+    const plan = resolvePlan(change, before, { ...setting, epoch });
+    const planned = { epoch, notBefore, plan, residual };
+    this.#learn(planned);
+    return planned;
+  }
+
+  /** All switches; one that has taken effect has its fence as `at`. */
+  get passedAt(): readonly PlanSwitch[] {
+    return [...this.#options.switches, ...this.later].map((planned) => ({
+      ...planned,
+      notBefore: this.#fences.get(planned.epoch) ?? planned.notBefore,
+    }));
+  }
+
+  /** Adds another node's switches. @returns those that are new here, in order */
+  adopt(switches: readonly PlanSwitch[]): readonly PlanSwitch[] {
+    const fresh = switches
+      .filter(({ epoch }) => !this.#isKnown(epoch))
+      .toSorted((a, b) => a.epoch - b.epoch);
+    for (const planned of fresh) this.#learn(planned);
+    return fresh;
+  }
+
+  /** The ranks resume from before the last record: a switch requested now comes after it. */
+  repeat(): void {
+    this.#repeats = true;
+  }
+
+  reached(iteration: number): void {
+    this.#forecast.reached(iteration);
+  }
+
+  passed(epoch: number, fence: number): void {
+    this.#fences.set(epoch, fence);
+    // A plan begins at a fence, with an exchange.
+    this.#forecast.passed(epoch, exchangeFrom(fence, this.#options.spec));
+  }
+
+  #isKnown(epoch: number): boolean {
+    return epoch <= this.#options.switches.length || this.#later.has(epoch);
+  }
+
+  #learn(planned: PlanSwitch): void {
+    this.#later.set(planned.epoch, planned);
+    this.#epoch = Math.max(this.#epoch, planned.epoch);
+    this.#forecast.add(planned);
+  }
+}

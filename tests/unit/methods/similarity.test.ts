@@ -1,0 +1,133 @@
+/** ScaleCom's diagnostics, against their definitions in plain numbers. */
+import { describe, expect, it } from 'vitest';
+import type { Similarity } from '../../../src/agent/methods/method.ts';
+import { rankCorrelation } from '../../../src/agent/methods/rank-correlation.ts';
+import { bellShaped } from '../kernels/adversarial-inputs.ts';
+import { backends } from '../kernels/backends.ts';
+import { SimulatedWorld } from './simulated-world.ts';
+
+const N = 1000;
+const K = 20;
+
+function worldOf(ranks: number, diagnosticsEvery: number): SimulatedWorld {
+  return new SimulatedWorld({
+    method: 'scalecom',
+    parameters: { ratio: K / N, selection: 'exact', beta: 0.3, diagnosticsEvery },
+    ranks,
+    length: N,
+    makeKernels: (arena) => backends.wasm(arena).kernels,
+  });
+}
+
+/** A common signal and noise of each rank's own. */
+const gradients = (ranks: number, iteration: number): Float32Array[] => {
+  const signal = bellShaped(N, 1000 + iteration);
+  return Array.from({ length: ranks }, (_, rank) =>
+    bellShaped(N, 10 * iteration + rank + 1).map((noise, i) => noise + 2 * signal[i]!),
+  );
+};
+
+const norm = (x: Float32Array): number => Math.hypot(...x);
+const dot = (a: Float32Array, b: Float32Array): number =>
+  a.reduce((sum, value, i) => sum + value * b[i]!, 0);
+const largest = (x: Float32Array, k: number): number[] =>
+  [...x.keys()].sort((i, j) => Math.abs(x[j]!) - Math.abs(x[i]!)).slice(0, k);
+
+describe('how alike the ranks are', () => {
+  it.each([2, 3, 5])('is as defined, on %i ranks', async (ranks) => {
+    const world = worldOf(ranks, 3);
+    for (let t = 0; t < 2; t++) await world.exchange(t, gradients(ranks, t));
+    const residuals = Array.from({ length: ranks }, (_, rank) => world.residual(rank));
+    const given = gradients(ranks, 2);
+    await world.exchange(2, given);
+
+    const p = given.map((gradient, rank) =>
+      gradient.map((value, i) => value + 0.3 * residuals[rank]![i]!),
+    );
+    const y = p[0]!.map((_, i) => p.reduce((sum, own) => sum + own[i]!, 0));
+    const chosen = largest(p[2 % ranks]!, K);
+    const best = new Set(largest(y, K));
+    const sent = chosen.reduce((sum, i) => sum + y[i]! ** 2, 0);
+    const distances: number[] = [];
+    residuals.forEach((a, i) => {
+      for (const b of residuals.slice(i + 1)) {
+        distances.push(1 - dot(a, b) / (norm(a) * norm(b)));
+      }
+    });
+    const common = {
+      residualDistance: distances.reduce((sum, d) => sum + d, 0) / distances.length,
+      hammingDistance: 1 - chosen.filter((i) => best.has(i)).length / K,
+      contraction: 1 - sent / norm(y) ** 2,
+    };
+    for (const [rank, { similarity }] of world.statistics.entries()) {
+      const correlation = rankCorrelation(p[rank]!.map(Math.abs), y.map(Math.abs))!;
+      for (const [key, value] of Object.entries({
+        ...common,
+        rankCorrelation: correlation,
+      })) {
+        expect(similarity![key as keyof Similarity]).toBeCloseTo(value, 5);
+      }
+    }
+    // A signal in common: neither alike in everything nor strangers.
+    expect(common.residualDistance).toBeGreaterThan(0.05);
+    expect(common.residualDistance).toBeLessThan(0.6);
+  });
+
+  it('is a number or absent, whatever the scale', async () => {
+    for (const scale of [1e-44, 1e-40, 1e-38, 1e-30, 1e30]) {
+      const world = worldOf(2, 1);
+      for (let t = 0; t < 3; t++) {
+        const given = gradients(2, t).map((own) => own.map((x) => x * scale));
+        await world.exchange(t, given);
+        for (const { similarity } of world.statistics) {
+          const numbers = Object.values(similarity!);
+          expect(numbers.every(Number.isFinite), `${scale}: ${numbers}`).toBe(true);
+        }
+      }
+    }
+  });
+
+  it('is observed when it is due, and changes nothing', async () => {
+    const observed = worldOf(3, 2);
+    const plain = worldOf(3, 0);
+    const due: boolean[] = [];
+    for (let t = 0; t < 5; t++) {
+      const given = gradients(3, t);
+      expect(await observed.exchange(t, given)).toEqual(await plain.exchange(t, given));
+      due.push(observed.statistics[0]!.similarity !== undefined);
+      expect(plain.statistics[0]).not.toHaveProperty('similarity');
+    }
+    expect(due).toEqual([false, true, false, true, false]);
+    expect(observed.residual(1)).toEqual(plain.residual(1));
+  });
+
+  it('is absent where there is nothing to compare', async () => {
+    const world = worldOf(2, 1);
+    await world.exchange(0, [new Float32Array(N), new Float32Array(N)]);
+    expect(world.statistics[0]!.similarity).toEqual({});
+    const alone = worldOf(1, 1);
+    for (let t = 0; t < 2; t++) await alone.exchange(t, gradients(1, t));
+    const { similarity } = alone.statistics[0]!;
+    expect(similarity).not.toHaveProperty('residualDistance');
+    expect(similarity).toMatchObject({ hammingDistance: 0, rankCorrelation: 1 });
+  });
+});
+
+describe('the rank correlation', () => {
+  const of = (a: number[], b: number[]): number | undefined =>
+    rankCorrelation(Float32Array.from(a), Float32Array.from(b));
+
+  it.each([
+    [[1, 2, 3], [10, 200, 3000], 1],
+    [[1, 2, 3], [3, 2, 1], -1],
+    // 1 − 6·Σd²/(n(n² − 1)), Σd² = 4, n = 5
+    [[1, 2, 3, 4, 5], [2, 1, 4, 3, 5], 0.8],
+    // Ties share their places: 0.5, 0.5, 2 and 0, 1, 2.
+    [[1, 1, 2], [1, 2, 3], 1.5 / Math.sqrt(3)],
+    [[1, 1], [1, 2], undefined],
+    [[], [], undefined],
+  ])('of %j and %j is %d', (a, b, expected) => {
+    if (expected === undefined) expect(of(a, b)).toBeUndefined();
+    else expect(of(a, b)).toBeCloseTo(expected, 12);
+  });
+});
