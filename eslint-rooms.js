@@ -417,31 +417,26 @@ export const rooms = {
     'main/terminal',
     SHARED,
   ],
-  // Figures of papers, repeated: definitions, judgement, charts and pages; it runs nothing.
-  'main/reproduce/chart': [SHARED],
-  'main/reproduce': ['main/reproduce/chart', SHARED],
-  'main/reproduce/page': ['main/reproduce', 'main/reproduce/chart', SHARED],
-  'main/reproduce/figures': ['main/reproduce', 'main/reproduce/chart', SHARED],
   'main/electron': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
   'main/serve': ['main/app', 'main/home', 'main/rpc', 'main/web', SHARED],
 
+  // Figures of papers, repeated: definitions, judgement, charts and pages; it runs nothing.
+  'reproduce/chart': [SHARED],
+  reproduce: ['reproduce/chart', SHARED],
+  'reproduce/page': ['reproduce', 'reproduce/chart', SHARED],
+  'reproduce/figures': ['reproduce', 'reproduce/chart', SHARED],
+
   // The command line knows main's core but not its hosts, and the engine's entry alone.
-  'cli/text': [
-    'main/data-sets',
-    'main/deploy',
-    'main/reproduce',
-    'main/reproduce/page',
-    SHARED,
-  ],
-  'cli/files': ['agent', 'main/reproduce', 'main/reproduce/page', 'disk', SHARED],
+  'cli/text': ['main/data-sets', 'main/deploy', 'reproduce', 'reproduce/page', SHARED],
+  'cli/files': ['agent', 'reproduce', 'reproduce/page', 'disk', SHARED],
   'cli/session': [
     'cli/text',
     'main/cluster',
     'main/home',
-    'main/reproduce',
     'main/runs',
     'main/ssh',
     'main/store',
+    'reproduce',
     SHARED,
   ],
   'cli/commands': [
@@ -453,11 +448,11 @@ export const rooms = {
     'main/data-sets',
     'main/deploy',
     'main/home',
-    'main/reproduce/*',
     'main/runs',
     'main/spec',
     'main/ssh/config',
     'main/store',
+    'reproduce/*',
     SHARED,
   ],
   cli: [

@@ -1,8 +1,8 @@
 /** `gradwire reproduce list`: the figures that can be reproduced. */
 import type { Command } from 'commander';
-import type { Figure } from '../../main/reproduce/figure.ts';
-import { figures } from '../../main/reproduce/figures/registry.ts';
-import { plannedRuns } from '../../main/reproduce/planned-runs.ts';
+import type { Figure } from '../../reproduce/figure.ts';
+import { figures } from '../../reproduce/figures/registry.ts';
+import { plannedRuns } from '../../reproduce/planned-runs.ts';
 import { textTable } from '../text/text-table.ts';
 
 export function addReproduceListCommand(reproduce: Command): void {

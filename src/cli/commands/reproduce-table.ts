@@ -1,9 +1,9 @@
 /** `gradwire reproduce table DIR`: all results of a directory as Markdown. */
 import type { Command } from 'commander';
 import { inputError } from '../../shared/errors/errors.ts';
-import { figures } from '../../main/reproduce/figures/registry.ts';
-import { resultsDocument } from '../../main/reproduce/page/results-document.ts';
-import type { Result } from '../../main/reproduce/result.ts';
+import { figures } from '../../reproduce/figures/registry.ts';
+import { resultsDocument } from '../../reproduce/page/results-document.ts';
+import type { Result } from '../../reproduce/result.ts';
 import { readResults } from '../files/result-files.ts';
 
 export function addReproduceTableCommand(reproduce: Command): void {

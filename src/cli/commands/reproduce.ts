@@ -5,11 +5,11 @@ import { inputError, toErrorData } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { expandHome } from '../../main/spec/expand-home.ts';
 import { appVersion } from '../../main/home/installation.ts';
-import type { Figure } from '../../main/reproduce/figure.ts';
-import { figures as known, findFigure } from '../../main/reproduce/figures/registry.ts';
-import { atFullScale, type Machines } from '../../main/reproduce/full-scale.ts';
-import { plannedRuns, type PlannedRun } from '../../main/reproduce/planned-runs.ts';
-import { resultOf, type Result } from '../../main/reproduce/result.ts';
+import type { Figure } from '../../reproduce/figure.ts';
+import { figures as known, findFigure } from '../../reproduce/figures/registry.ts';
+import { atFullScale, type Machines } from '../../reproduce/full-scale.ts';
+import { plannedRuns, type PlannedRun } from '../../reproduce/planned-runs.ts';
+import { resultOf, type Result } from '../../reproduce/result.ts';
 import { openResultDirectory, writeResult } from '../files/result-files.ts';
 import {
   addConnectOptions,

@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../disk/make-directory.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
-import { page } from '../../main/reproduce/page/page.ts';
+import { page } from '../../reproduce/page/page.ts';
 import { replaceFile } from './vector-file.ts';
-import { parseResult, type Result } from '../../main/reproduce/result.ts';
+import { parseResult, type Result } from '../../reproduce/result.ts';
 
 /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
 export async function openResultDirectory(directory: string): Promise<void> {

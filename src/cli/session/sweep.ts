@@ -3,9 +3,9 @@
  * so that they are on the list like any other. What a figure takes of a run is read from
  * the store.
  */
-import type { Figure, Measurement } from '../../main/reproduce/figure.ts';
-import type { PlannedRun } from '../../main/reproduce/planned-runs.ts';
-import type { StoredRun } from '../../main/reproduce/result.ts';
+import type { Figure, Measurement } from '../../reproduce/figure.ts';
+import type { PlannedRun } from '../../reproduce/planned-runs.ts';
+import type { StoredRun } from '../../reproduce/result.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';

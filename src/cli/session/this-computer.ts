@@ -1,6 +1,6 @@
 /** Describes the computer on which results were measured. */
 import { availableParallelism, cpus, loadavg, platform, release } from 'node:os';
-import type { Result } from '../../main/reproduce/result.ts';
+import type { Result } from '../../reproduce/result.ts';
 
 export function thisComputer(): Result['device'] {
   const processor = cpus()[0]?.model.replace(/\s+/g, ' ').trim();

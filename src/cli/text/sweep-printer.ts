@@ -1,7 +1,7 @@
 /** A figure that is being repeated, on stdout: a line for each run, then what came out. */
-import type { Figure } from '../../main/reproduce/figure.ts';
-import { verdictText } from '../../main/reproduce/page/verdict-text.ts';
-import type { Result } from '../../main/reproduce/result.ts';
+import type { Figure } from '../../reproduce/figure.ts';
+import { verdictText } from '../../reproduce/page/verdict-text.ts';
+import type { Result } from '../../reproduce/result.ts';
 import { formatDuration } from '../../shared/words/units.ts';
 
 /** A run that has been made and measured. */

@@ -1,8 +1,8 @@
 /** What people read of a figure that is being repeated. */
 import { expect, test } from 'vitest';
 import { humanSweepPrinter } from '../../../src/cli/text/sweep-printer.ts';
-import type { Result } from '../../../src/main/reproduce/result.ts';
-import { findFigure } from '../../../src/main/reproduce/figures/registry.ts';
+import type { Result } from '../../../src/reproduce/result.ts';
+import { findFigure } from '../../../src/reproduce/figures/registry.ts';
 
 test('a line for each run, then the verdict, its parts and the page', () => {
   let printed = '';

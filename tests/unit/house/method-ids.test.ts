@@ -11,7 +11,7 @@ import { DEFAULT_METHOD } from '../../../src/shared/plan/exchange-plan.ts';
 
 const root = path.join(import.meta.dirname, '../../../src');
 /** In pipelines, activations have methods of their own. */
-const FREE = ['agent/methods', 'agent/pipeline', 'main/reproduce'];
+const FREE = ['agent/methods', 'agent/pipeline', 'reproduce'];
 /** Also words for other things: they are ids beside `method`, or compared with an `id`. */
 const WORDS = new Set(['none', 'threshold']);
 /** A parameter of optimisers, too. */

@@ -1,12 +1,12 @@
 /** Scales, and charts as SVG: where things lie, by the coordinates that are written. */
 import { describe, expect, test } from 'vitest';
-import { axisScale, tickText } from '../../../src/main/reproduce/chart/axis-scale.ts';
-import { chartSvg } from '../../../src/main/reproduce/chart/chart-svg.ts';
+import { axisScale, tickText } from '../../../src/reproduce/chart/axis-scale.ts';
+import { chartSvg } from '../../../src/reproduce/chart/chart-svg.ts';
 import {
   chartSchema,
   pointOf,
   type Chart,
-} from '../../../src/main/reproduce/chart/chart.ts';
+} from '../../../src/reproduce/chart/chart.ts';
 
 const linear = { label: '', scale: 'linear' } as const;
 const log = { label: '', scale: 'log' } as const;

@@ -6,9 +6,9 @@ import {
   contrast,
   faster,
   ofEach,
-} from '../../../src/main/reproduce/contrast.ts';
-import type { Outcome } from '../../../src/main/reproduce/figure.ts';
-import { ratios } from '../../../src/main/reproduce/sweep.ts';
+} from '../../../src/reproduce/contrast.ts';
+import type { Outcome } from '../../../src/reproduce/figure.ts';
+import { ratios } from '../../../src/reproduce/sweep.ts';
 
 test.each([
   // Pairs that all differ by the same are clear, however far apart the pairs are.

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
-import type { Figure } from '../../../src/main/reproduce/figure.ts';
-import { figures, findFigure } from '../../../src/main/reproduce/figures/registry.ts';
-import { atFullScale, type Machines } from '../../../src/main/reproduce/full-scale.ts';
-import { plannedRuns } from '../../../src/main/reproduce/planned-runs.ts';
+import type { Figure } from '../../../src/reproduce/figure.ts';
+import { figures, findFigure } from '../../../src/reproduce/figures/registry.ts';
+import { atFullScale, type Machines } from '../../../src/reproduce/full-scale.ts';
+import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
 import { broughtData } from './brought-data.ts';
 
 const given = (more: Partial<Machines> = {}): Machines => ({

@@ -1,5 +1,5 @@
 /** What a figure's judge makes of results that no run gave. */
-import { verdictOf, type Figure } from '../../../src/main/reproduce/figure.ts';
+import { verdictOf, type Figure } from '../../../src/reproduce/figure.ts';
 import { madeUpSweep } from './made-up-sweep.ts';
 
 export type Values = Parameters<typeof madeUpSweep>[1];

@@ -1,9 +1,9 @@
 /** The judges of A2SGD's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
-import { a2sgdFigure2 } from '../../../src/main/reproduce/figures/a2sgd-figure-2.ts';
-import { a2sgdFigure3 } from '../../../src/main/reproduce/figures/a2sgd-figure-3.ts';
-import { a2sgdFigure4 } from '../../../src/main/reproduce/figures/a2sgd-figure-4.ts';
-import { a2sgdTable2 } from '../../../src/main/reproduce/figures/a2sgd-table-2.ts';
+import { a2sgdFigure2 } from '../../../src/reproduce/figures/a2sgd-figure-2.ts';
+import { a2sgdFigure3 } from '../../../src/reproduce/figures/a2sgd-figure-3.ts';
+import { a2sgdFigure4 } from '../../../src/reproduce/figures/a2sgd-figure-4.ts';
+import { a2sgdTable2 } from '../../../src/reproduce/figures/a2sgd-table-2.ts';
 import { judged, part, type Values } from './judged.ts';
 
 describe('the cost of compressing', () => {

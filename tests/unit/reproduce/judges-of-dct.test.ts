@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import {
   dctFigure2,
   largestDeviation,
-} from '../../../src/main/reproduce/figures/dct-figure-2.ts';
-import { dctFigure5 } from '../../../src/main/reproduce/figures/dct-figure-5.ts';
-import { dctFigure7 } from '../../../src/main/reproduce/figures/dct-figure-7.ts';
-import { dctTable1 } from '../../../src/main/reproduce/figures/dct-table-1.ts';
-import { dctTable2 } from '../../../src/main/reproduce/figures/dct-table-2.ts';
-import { dctTable3 } from '../../../src/main/reproduce/figures/dct-table-3.ts';
+} from '../../../src/reproduce/figures/dct-figure-2.ts';
+import { dctFigure5 } from '../../../src/reproduce/figures/dct-figure-5.ts';
+import { dctFigure7 } from '../../../src/reproduce/figures/dct-figure-7.ts';
+import { dctTable1 } from '../../../src/reproduce/figures/dct-table-1.ts';
+import { dctTable2 } from '../../../src/reproduce/figures/dct-table-2.ts';
+import { dctTable3 } from '../../../src/reproduce/figures/dct-table-3.ts';
 import { judged, part, type Values } from './judged.ts';
 
 describe('thresholds over the iterations', () => {

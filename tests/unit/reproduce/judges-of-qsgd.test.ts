@@ -1,7 +1,7 @@
 /** The judges of QSGD's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
-import { qsgdFigure2 } from '../../../src/main/reproduce/figures/qsgd-figure-2.ts';
-import { qsgdTable1 } from '../../../src/main/reproduce/figures/qsgd-table-1.ts';
+import { qsgdFigure2 } from '../../../src/reproduce/figures/qsgd-figure-2.ts';
+import { qsgdTable1 } from '../../../src/reproduce/figures/qsgd-table-1.ts';
 import { judged, part, type Values } from './judged.ts';
 
 describe('shares of communication', () => {

@@ -1,11 +1,11 @@
 /** The judges of ScaleCom's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
-import { scalecomFigure1 } from '../../../src/main/reproduce/figures/scalecom-figure-1.ts';
-import { scalecomFigure2 } from '../../../src/main/reproduce/figures/scalecom-figure-2.ts';
-import { scalecomFigure3 } from '../../../src/main/reproduce/figures/scalecom-figure-3.ts';
-import { scalecomFigure6 } from '../../../src/main/reproduce/figures/scalecom-figure-6.ts';
-import { scalecomTable2 } from '../../../src/main/reproduce/figures/scalecom-table-2.ts';
-import { scalecomTable3 } from '../../../src/main/reproduce/figures/scalecom-table-3.ts';
+import { scalecomFigure1 } from '../../../src/reproduce/figures/scalecom-figure-1.ts';
+import { scalecomFigure2 } from '../../../src/reproduce/figures/scalecom-figure-2.ts';
+import { scalecomFigure3 } from '../../../src/reproduce/figures/scalecom-figure-3.ts';
+import { scalecomFigure6 } from '../../../src/reproduce/figures/scalecom-figure-6.ts';
+import { scalecomTable2 } from '../../../src/reproduce/figures/scalecom-table-2.ts';
+import { scalecomTable3 } from '../../../src/reproduce/figures/scalecom-table-3.ts';
 import { judged, part, type Values } from './judged.ts';
 
 describe('gradients that build up', () => {

@@ -1,10 +1,10 @@
 /** The judges of SparCML's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
-import { sparcmlFigure1 } from '../../../src/main/reproduce/figures/sparcml-figure-1.ts';
-import { sparcmlFigure3 } from '../../../src/main/reproduce/figures/sparcml-figure-3.ts';
-import { sparcmlFigure4 } from '../../../src/main/reproduce/figures/sparcml-figure-4.ts';
-import { sparcmlFigure7 } from '../../../src/main/reproduce/figures/sparcml-figure-7.ts';
-import { sparcmlTable2 } from '../../../src/main/reproduce/figures/sparcml-table-2.ts';
+import { sparcmlFigure1 } from '../../../src/reproduce/figures/sparcml-figure-1.ts';
+import { sparcmlFigure3 } from '../../../src/reproduce/figures/sparcml-figure-3.ts';
+import { sparcmlFigure4 } from '../../../src/reproduce/figures/sparcml-figure-4.ts';
+import { sparcmlFigure7 } from '../../../src/reproduce/figures/sparcml-figure-7.ts';
+import { sparcmlTable2 } from '../../../src/reproduce/figures/sparcml-table-2.ts';
 import { judged, part, type Values } from './judged.ts';
 
 describe('fill-in', () => {

@@ -1,6 +1,6 @@
 /** Figures that look at some of a run's records alone, and what they take from these. */
 import { expect, test } from 'vitest';
-import { figures } from '../../../src/main/reproduce/figures/registry.ts';
+import { figures } from '../../../src/reproduce/figures/registry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
 const thresholds = [75, 90, 95].map((percent) => ({

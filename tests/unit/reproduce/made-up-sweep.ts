@@ -1,6 +1,6 @@
 /** Results that no run gave, for judges and pages. */
-import type { Figure } from '../../../src/main/reproduce/figure.ts';
-import { Sweep, type MeasuredRun } from '../../../src/main/reproduce/sweep.ts';
+import type { Figure } from '../../../src/reproduce/figure.ts';
+import { Sweep, type MeasuredRun } from '../../../src/reproduce/sweep.ts';
 
 type Values = Readonly<Record<string, number>>;
 

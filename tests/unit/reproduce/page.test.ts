@@ -1,15 +1,11 @@
 /** The page and the table of results, from results that no run gave. */
 import { describe, expect, test } from 'vitest';
-import type { Figure } from '../../../src/main/reproduce/figure.ts';
-import { figures, findFigure } from '../../../src/main/reproduce/figures/registry.ts';
-import { page } from '../../../src/main/reproduce/page/page.ts';
-import { resultsDocument } from '../../../src/main/reproduce/page/results-document.ts';
-import { plannedRuns } from '../../../src/main/reproduce/planned-runs.ts';
-import {
-  parseResult,
-  resultOf,
-  type Result,
-} from '../../../src/main/reproduce/result.ts';
+import type { Figure } from '../../../src/reproduce/figure.ts';
+import { figures, findFigure } from '../../../src/reproduce/figures/registry.ts';
+import { page } from '../../../src/reproduce/page/page.ts';
+import { resultsDocument } from '../../../src/reproduce/page/results-document.ts';
+import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
+import { parseResult, resultOf, type Result } from '../../../src/reproduce/result.ts';
 import { madeUpRuns } from './made-up-sweep.ts';
 
 /** What every figure's runs have some of. */

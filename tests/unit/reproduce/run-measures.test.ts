@@ -7,7 +7,7 @@ import {
   reductionTime,
   similarityCurve,
   thresholdsOf,
-} from '../../../src/main/reproduce/run-measures.ts';
+} from '../../../src/reproduce/run-measures.ts';
 import { zeroPhases } from '../../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';

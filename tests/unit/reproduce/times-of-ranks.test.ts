@@ -1,6 +1,6 @@
 /** What figures take from records of iterations, by records of which every number is known. */
 import { describe, expect, test } from 'vitest';
-import { leastTimes, rankMeans } from '../../../src/main/reproduce/run-measures.ts';
+import { leastTimes, rankMeans } from '../../../src/reproduce/run-measures.ts';
 import type { PhaseTimes } from '../../../src/shared/records/phases.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { iterationRecord } from '../renderer/records.ts';

@@ -2,8 +2,8 @@
  * A result as one HTML file that needs no script, font or other file, so it can be sent
  * and kept. All untrusted text passes through `escapeMarkup`.
  */
-import { capitalized } from '../../../shared/words/capitalized.ts';
-import { formatDateTime, formatElapsed } from '../../../shared/words/units.ts';
+import { capitalized } from '../../shared/words/capitalized.ts';
+import { formatDateTime, formatElapsed } from '../../shared/words/units.ts';
 import { chartSvg } from '../chart/chart-svg.ts';
 import type { Chart } from '../chart/chart.ts';
 import { marker } from '../chart/marker.ts';

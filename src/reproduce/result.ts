@@ -4,8 +4,8 @@
  * readable without the definition and after the definition has changed.
  */
 import { z } from 'zod';
-import { inputError } from '../../shared/errors/errors.ts';
-import { plainIssue } from '../../shared/checks/plain-issue.ts';
+import { inputError } from '../shared/errors/errors.ts';
+import { plainIssue } from '../shared/checks/plain-issue.ts';
 import { chartSchema } from './chart/chart.ts';
 import { verdictOf, type Figure } from './figure.ts';
 import { Sweep, type MeasuredRun } from './sweep.ts';

@@ -3,7 +3,7 @@
  * worker chooses: by iteration, by rate, and with the low-pass filter. Source: ScaleCom,
  * section 2, Figure 2.
  */
-import { formatPercent, formatQuantity } from '../../../shared/words/units.ts';
+import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below, forEverySeed, ofEach } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';

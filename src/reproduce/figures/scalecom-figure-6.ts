@@ -6,7 +6,7 @@ import {
   formatDuration,
   formatFactor,
   formatPercent,
-} from '../../../shared/words/units.ts';
+} from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { below, faster, forEverySeed, ofEach } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';

@@ -2,8 +2,8 @@
  * Shared by ScaleCom's two tables of accuracies: the models, and how much worse than
  * uncompressed training one may end before it counts as a loss. Source: ScaleCom, section 4.
  */
-import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import { formatPercent, formatQuantity } from '../../../shared/words/units.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
 import { pointOf, type Chart, type ChartPoint } from '../chart/chart.ts';
 import { below } from '../contrast.ts';
 import type { Case, Finding, Measurement, ResultTable } from '../figure.ts';

@@ -1,13 +1,13 @@
 /** The values that figures take from the records of a run. */
-import { failure } from '../../shared/errors/errors.ts';
-import type { Phase } from '../../shared/records/phases.ts';
-import type { BucketsRecord } from '../../shared/records/buckets.ts';
-import type { DoneRecord } from '../../shared/records/done.ts';
-import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
-import type { IterationRecord } from '../../shared/records/iteration.ts';
-import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import type { SimilarityRecord } from '../../shared/records/similarity.ts';
-import { median } from '../../shared/numbers/quantile.ts';
+import { failure } from '../shared/errors/errors.ts';
+import type { Phase } from '../shared/records/phases.ts';
+import type { BucketsRecord } from '../shared/records/buckets.ts';
+import type { DoneRecord } from '../shared/records/done.ts';
+import type { EvaluationRecord } from '../shared/records/evaluation.ts';
+import type { IterationRecord } from '../shared/records/iteration.ts';
+import type { RunRecord } from '../shared/records/record-kinds.ts';
+import type { SimilarityRecord } from '../shared/records/similarity.ts';
+import { median } from '../shared/numbers/quantile.ts';
 import type { CurvePoint } from './figure.ts';
 import { mean } from './sweep.ts';
 

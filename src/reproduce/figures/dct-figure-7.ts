@@ -3,7 +3,7 @@
  * on a network that is slow for its computers. Source: DCT, section 3.3, "DCT-DP with Large-Scale Recommendation
  * Model"; Figure 7(a) and (c).
  */
-import { formatCount, formatDuration } from '../../../shared/words/units.ts';
+import { formatCount, formatDuration } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { faster } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';

@@ -3,7 +3,7 @@
  * ids as at laptop scale, so the rule, the chart and the table stay the same.
  */
 import path from 'node:path';
-import { inputError } from '../../shared/errors/errors.ts';
+import { inputError } from '../shared/errors/errors.ts';
 import type { Case, Figure } from './figure.ts';
 import { plannedRuns } from './planned-runs.ts';
 

@@ -2,7 +2,7 @@
  * Accuracy while FNN-3 trains on eight ranks, by method. Source: A2SGD, section 4.2;
  * the first of the figure's four models.
  */
-import { formatPercent } from '../../../shared/words/units.ts';
+import { formatPercent } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below } from '../contrast.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';

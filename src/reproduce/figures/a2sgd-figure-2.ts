@@ -2,7 +2,7 @@
  * Time to compress a gradient, by method and by the number of its elements. Source: A2SGD,
  * section 3, Figure 2.
  */
-import { formatCount, formatDuration } from '../../../shared/words/units.ts';
+import { formatCount, formatDuration } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { faster } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';

@@ -2,7 +2,7 @@
  * Thresholds of one layer's gradient over the iterations, by the share left out. Source: DCT,
  * section 2.1, Figure 2.
  */
-import { formatPercent, formatQuantity } from '../../../shared/words/units.ts';
+import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below, forEverySeed, ofEach } from '../contrast.ts';
 import type { Case, CurvePoint, Figure } from '../figure.ts';

@@ -2,7 +2,7 @@
  * Bits that a rank sends in an iteration, by method and model size: the column
  * "Communication (# bits)" of the table. Source: A2SGD, section 4.3.
  */
-import { formatCount } from '../../../shared/words/units.ts';
+import { formatCount } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import type { Case, Figure } from '../figure.ts';
 import { settled } from '../run-measures.ts';

@@ -3,9 +3,9 @@
  * bits, by the number of GPUs. Source: QSGD, its experiments, "Communication vs.
  * Computation".
  */
-import { COMMUNICATION_PHASES } from '../../../shared/records/phases.ts';
-import { median } from '../../../shared/numbers/quantile.ts';
-import { formatDuration, formatPercent } from '../../../shared/words/units.ts';
+import { COMMUNICATION_PHASES } from '../../shared/records/phases.ts';
+import { median } from '../../shared/numbers/quantile.ts';
+import { formatDuration, formatPercent } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { allHold, below, faster } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';

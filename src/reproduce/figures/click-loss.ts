@@ -2,8 +2,8 @@
  * Shared by DCT's tables of test losses: a small recommendation model, trained on clicks in the
  * same way in every run, and its loss compared with uncompressed training.
  */
-import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import { formatCount, formatQuantity } from '../../../shared/words/units.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { formatCount, formatQuantity } from '../../shared/words/units.ts';
 import { pointOf, type Chart } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';
 import type { Figure, Finding, ResultTable } from '../figure.ts';

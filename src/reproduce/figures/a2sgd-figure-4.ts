@@ -2,7 +2,7 @@
  * Average time of an iteration, by method, for a small and a large gradient. Source: A2SGD,
  * section 4.4, Figure 4.
  */
-import { formatDuration } from '../../../shared/words/units.ts';
+import { formatDuration } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { faster, notSlower, ofEach } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';

@@ -3,8 +3,8 @@
  * DCT-MP and without. Source: DCT, section 2.2, "DCT-MP Promotes Sparsity in Model Activations";
  * Figure 5.
  */
-import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import { formatQuantity } from '../../../shared/words/units.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below, forEverySeed } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';

@@ -3,7 +3,7 @@
  * which runs show it at laptop scale, and the rule by which their results are judged. The
  * rule is part of the definition, so it is fixed before the first result.
  */
-import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import type { RunRecord } from '../shared/records/record-kinds.ts';
 import type { Chart } from './chart/chart.ts';
 import type { FullScale } from './full-scale.ts';
 import type { Sweep } from './sweep.ts';

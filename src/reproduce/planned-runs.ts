@@ -2,7 +2,7 @@
 import {
   parseExperimentSpec,
   type ExperimentSpec,
-} from '../../shared/spec/experiment-spec.ts';
+} from '../shared/spec/experiment-spec.ts';
 import type { Case, Figure } from './figure.ts';
 
 export interface PlannedRun {

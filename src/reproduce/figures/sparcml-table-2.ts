@@ -2,8 +2,8 @@
  * Linear classifiers on sparse samples: the time of a pass over the data, and of its exchanges,
  * with a dense and with a sparse reduction of the same gradients. Source: SparCML, section 8.2.
  */
-import { formatDuration, formatFactor } from '../../../shared/words/units.ts';
-import { COMMUNICATION_PHASES } from '../../../shared/records/phases.ts';
+import { formatDuration, formatFactor } from '../../shared/words/units.ts';
+import { COMMUNICATION_PHASES } from '../../shared/records/phases.ts';
 import { pointOf } from '../chart/chart.ts';
 import { faster, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';

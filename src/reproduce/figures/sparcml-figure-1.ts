@@ -2,7 +2,7 @@
  * Fill-in: the density of the sum of sparse gradients, by the number of ranks and the
  * density that each sends. Source: SparCML, section 3.
  */
-import { formatPercent } from '../../../shared/words/units.ts';
+import { formatPercent } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { allHold, below, contrast, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';

@@ -2,7 +2,7 @@
  * Accuracy with gradients in few bits. Source: QSGD, its experiments and Table 1; the
  * perceptron among its models.
  */
-import { formatPercent } from '../../../shared/words/units.ts';
+import { formatPercent } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';

@@ -6,7 +6,7 @@ import {
   formatCount,
   formatPercent,
   formatQuantity,
-} from '../../../shared/words/units.ts';
+} from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { below, notAbove } from '../contrast.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';

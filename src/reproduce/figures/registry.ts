@@ -1,6 +1,6 @@
 /** The figures that can be reproduced, one line each, in the order of the list. */
-import { inputError } from '../../../shared/errors/errors.ts';
-import { nearest } from '../../../shared/words/nearest.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { nearest } from '../../shared/words/nearest.ts';
 import type { Figure } from '../figure.ts';
 import { a2sgdFigure2 } from './a2sgd-figure-2.ts';
 import { a2sgdFigure3 } from './a2sgd-figure-3.ts';

@@ -2,7 +2,7 @@
  * Gradient build-up: what a worker receives of the sum of sparse gradients, by the number of
  * workers. Source: ScaleCom, Figure 1.
  */
-import { formatBytes } from '../../../shared/words/units.ts';
+import { formatBytes } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import { contrast, forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';

@@ -2,7 +2,7 @@
  * Number of the truly largest entries that one leader's own choice misses, by the number of
  * workers. Source: ScaleCom, section 3, Figure 3.
  */
-import { formatQuantity } from '../../../shared/words/units.ts';
+import { formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { forEverySeed } from '../contrast.ts';
 import type { Case, Figure, Finding } from '../figure.ts';

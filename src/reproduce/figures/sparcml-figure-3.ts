@@ -2,7 +2,7 @@
  * The time of sparse collectives, by the density that each rank sends, on a slow
  * network. Source: SparCML, section 8.1; the right half of its Figure 3.
  */
-import { formatCount, formatDuration } from '../../../shared/words/units.ts';
+import { formatCount, formatDuration } from '../../shared/words/units.ts';
 import { pointOf, type ChartPoint } from '../chart/chart.ts';
 import { faster } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';
