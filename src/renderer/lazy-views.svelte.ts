@@ -4,7 +4,7 @@
  * comes up, the others when the page is idle, terminals with the first of them.
  */
 import { failure, type ErrorData } from '../shared/errors/errors.ts';
-import type { Route } from './state/route.ts';
+import type { Route } from './state/page/route.ts';
 
 /** A page that draws all the time is never idle. */
 const LONGEST_WAIT_MS = 1000;

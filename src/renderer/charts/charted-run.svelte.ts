@@ -3,8 +3,8 @@
  * bins, updated with the feed's slow tick, and the current colours.
  */
 import { useApp } from '../state/app.svelte.ts';
-import type { RunFeed } from '../state/run-feed.svelte.ts';
-import type { Bin } from '../state/bin.ts';
+import type { RunFeed } from '../state/runs/run-feed.svelte.ts';
+import type { Bin } from '../state/history/bin.ts';
 import { CURVE_POINTS } from './curves.ts';
 import { readPalette, type Palette } from './palette.ts';
 import { spanAxis, spanRange, type Span } from './span.ts';

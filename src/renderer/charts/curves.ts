@@ -8,7 +8,7 @@ import {
   type BandedField,
   type Field,
 } from '../../shared/records/chart-fields.ts';
-import { extremesOf, meanOf, type Bin } from '../state/bin.ts';
+import { extremesOf, meanOf, type Bin } from '../state/history/bin.ts';
 
 export interface Point {
   readonly x: number;

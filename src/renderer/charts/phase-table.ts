@@ -4,7 +4,7 @@
  */
 import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { formatDuration, formatWholePercent } from '../../shared/words/units.ts';
-import { extremesOf, meanOf, type Bin } from '../state/bin.ts';
+import { extremesOf, meanOf, type Bin } from '../state/history/bin.ts';
 import { iterationLabel, type TableTwin } from './table-twin.ts';
 
 /** Most bars of such a chart. */

@@ -3,7 +3,7 @@
  * a chart object per rank would cost more than all other charts together.
  */
 import { PHASES } from '../../shared/records/phases.ts';
-import { meanOf, type Bin } from '../state/bin.ts';
+import { meanOf, type Bin } from '../state/history/bin.ts';
 import { fitted } from './bar-heights.ts';
 import type { Palette } from './palette.ts';
 

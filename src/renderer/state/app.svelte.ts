@@ -12,17 +12,17 @@ import {
 } from '../../shared/errors/errors.ts';
 import type { ExportFormat } from '../../shared/records/export-format.ts';
 import type { AppApi, AppInfo, Preset, RunSummary } from '../../shared/rpc/rpc.ts';
-import { ClusterState } from './cluster.svelte.ts';
-import { CommandRegistry } from './commands.svelte.ts';
-import type { Connection, ConnectionStatus } from './connection.ts';
-import { DataSets } from './data-sets.svelte.ts';
-import { Preferences } from './preferences.svelte.ts';
-import { Router } from './router.svelte.ts';
-import { isLive } from './run-state.ts';
-import { readRunFile } from './run-file.ts';
-import { saveFile } from './save-file.ts';
-import { Terminals } from './terminals.svelte.ts';
-import { Toasts } from './toasts.svelte.ts';
+import { ClusterState } from './cluster/cluster.svelte.ts';
+import { CommandRegistry } from './page/commands.svelte.ts';
+import type { Connection, ConnectionStatus } from './host/connection.ts';
+import { DataSets } from './experiment/data-sets.svelte.ts';
+import { Preferences } from './page/preferences.svelte.ts';
+import { Router } from './page/router.svelte.ts';
+import { isLive } from './runs/run-state.ts';
+import { readRunFile } from './runs/run-file.ts';
+import { saveFile } from './host/save-file.ts';
+import { Terminals } from './terminals/terminals.svelte.ts';
+import { Toasts } from './page/toasts.svelte.ts';
 
 /** Runs kept at hand for the rail and the start page. */
 const RECENT = 20;

@@ -1,7 +1,7 @@
 /** A terminal drawn by xterm.js that fills an element of the page. */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
-import type { TerminalScreen } from '../state/terminal-session.svelte.ts';
+import type { TerminalScreen } from '../state/terminals/terminal-session.svelte.ts';
 import type { TerminalSize } from '../../shared/rpc/terminal.ts';
 import { keyAction } from './terminal-keys.ts';
 import { terminalTheme } from './terminal-theme.ts';

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
-import { formSections } from '../../../src/renderer/state/spec-form.ts';
+import { formSections } from '../../../src/renderer/state/experiment/spec-form.ts';
 import type { Catalogue } from '../../../src/shared/catalogue/catalogue.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { startHttpHost, type HttpHost } from '../../../src/main/serve/http-host.ts';
-import type { HostConnection } from '../../../src/renderer/state/host-connection.ts';
+import type { HostConnection } from '../../../src/renderer/state/host/host-connection.ts';
 import { rawRequest, rawUpgrade } from './raw-request.ts';
 import { connectTo, socketTo } from './socket-connection.ts';
 

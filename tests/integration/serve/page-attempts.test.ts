@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWebSocket } from '../../../src/renderer/state/web-socket-channel.ts';
+import { openWebSocket } from '../../../src/renderer/state/host/web-socket-channel.ts';
 
 let server: Server;
 let address: string;

@@ -1,7 +1,7 @@
 /** The page's own connection over a real WebSocket, with the headers a browser sends. */
 import WebSocket, { type ClientOptions } from 'ws';
-import { HostConnection } from '../../../src/renderer/state/host-connection.ts';
-import type { Channel, Opening } from '../../../src/renderer/state/channel.ts';
+import { HostConnection } from '../../../src/renderer/state/host/host-connection.ts';
+import type { Channel, Opening } from '../../../src/renderer/state/host/channel.ts';
 
 /** @param url as the host printed it, its token included */
 export async function connectTo(url: string): Promise<HostConnection> {

@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { startHttpHost, type HttpHost } from '../../../src/main/serve/http-host.ts';
-import type { HostConnection } from '../../../src/renderer/state/host-connection.ts';
+import type { HostConnection } from '../../../src/renderer/state/host/host-connection.ts';
 import type { TerminalEnd } from '../../../src/shared/rpc/terminal.ts';
 import { until } from '../../harness/processes.ts';
 import type { SshServer } from '../../harness/sshd.ts';

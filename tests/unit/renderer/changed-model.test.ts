@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withModel } from '../../../src/renderer/state/changed-model.ts';
+import { withModel } from '../../../src/renderer/state/experiment/changed-model.ts';
 
 const ours = {
   name: 'a',

@@ -13,7 +13,7 @@ import {
   phaseTable,
 } from '../../../src/renderer/charts/phase-table.ts';
 import { spanAxis, spanRange } from '../../../src/renderer/charts/span.ts';
-import { RunHistory } from '../../../src/renderer/state/run-history.ts';
+import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
 import { phasesOf } from '../../../src/shared/records/phases.ts';
 import { iterationRecord } from './records.ts';
 

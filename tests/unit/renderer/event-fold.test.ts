@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foldEvents } from '../../../src/renderer/state/event-fold.ts';
+import { foldEvents } from '../../../src/renderer/state/runs/event-fold.ts';
 import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
 
 function evaluation(iteration: number): RunEvent {

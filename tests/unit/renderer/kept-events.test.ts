@@ -1,6 +1,6 @@
 /** The page keeps a bounded number of events, and those that say what the run is for ever. */
 import { expect, test } from 'vitest';
-import { keptEvents } from '../../../src/renderer/state/kept-events.ts';
+import { keptEvents } from '../../../src/renderer/state/history/kept-events.ts';
 import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
 import { started, switchRecord } from '../main/sample-records.ts';
 

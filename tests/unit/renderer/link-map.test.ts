@@ -5,7 +5,7 @@ import {
   measuredSpan,
   passedOverTexts,
   progressText,
-} from '../../../src/renderer/state/link-map.ts';
+} from '../../../src/renderer/state/cluster/link-map.ts';
 import type {
   LinkStatus,
   PairOutcome,

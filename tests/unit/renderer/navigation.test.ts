@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { findCommands } from '../../../src/renderer/state/command-search.ts';
+import { findCommands } from '../../../src/renderer/state/page/command-search.ts';
 import {
   formatRoute,
   parseRoute,
   type Route,
-} from '../../../src/renderer/state/route.ts';
+} from '../../../src/renderer/state/page/route.ts';
 import {
   isModified,
   matchesShortcut,
   shortcutKeys,
-} from '../../../src/renderer/state/shortcut.ts';
+} from '../../../src/renderer/state/page/shortcut.ts';
 
 describe('routes', () => {
   const routes: readonly Route[] = [

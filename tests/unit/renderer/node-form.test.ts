@@ -7,7 +7,7 @@ import {
   formOf,
   formProblems,
   type NodeForm,
-} from '../../../src/renderer/state/node-form.ts';
+} from '../../../src/renderer/state/cluster/node-form.ts';
 import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import {
   MAIN_FIELDS,

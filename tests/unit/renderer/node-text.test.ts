@@ -11,13 +11,13 @@ import {
   machineSummary,
   nameOf,
   slurmFacts,
-} from '../../../src/renderer/state/node-text.ts';
+} from '../../../src/renderer/state/cluster/node-text.ts';
 import {
   rankGpus,
   rankNodes,
   rankTitle,
   shortBus,
-} from '../../../src/renderer/state/rank-nodes.ts';
+} from '../../../src/renderer/state/runs/rank-nodes.ts';
 import { machineNames } from '../../../src/shared/machines/machine-names.ts';
 import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/machines/node-status.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { rowsInSight } from '../../../src/renderer/state/rows-in-sight.ts';
+import { rowsInSight } from '../../../src/renderer/state/page/rows-in-sight.ts';
 
 test('has every row that can be seen, and few others', () => {
   const sizes = fc.record({

@@ -4,7 +4,7 @@ import {
   changeToMethod,
   residualQuestion,
   suggestedChange,
-} from '../../../src/renderer/state/run-change.ts';
+} from '../../../src/renderer/state/experiment/run-change.ts';
 import { planAsChange } from '../../../src/shared/plan/exchange-plan.ts';
 import type {
   Catalogue,

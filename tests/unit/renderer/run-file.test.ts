@@ -1,7 +1,7 @@
 /** A run becomes a file piece by piece; nothing more is read once it has been cancelled. */
 import { afterAll, expect, test } from 'vitest';
 import { exportPiece, exportRun } from '../../../src/main/store/run-export.ts';
-import { readRunFile } from '../../../src/renderer/state/run-file.ts';
+import { readRunFile } from '../../../src/renderer/state/runs/run-file.ts';
 import { EXPORT_FORMATS } from '../../../src/shared/records/export-format.ts';
 import type { AppApi } from '../../../src/shared/rpc/rpc.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BinWindow } from '../../../src/renderer/state/bin-window.ts';
-import { extremesOf, meanOf } from '../../../src/renderer/state/bin.ts';
-import { RunHistory } from '../../../src/renderer/state/run-history.ts';
+import { BinWindow } from '../../../src/renderer/state/history/bin-window.ts';
+import { extremesOf, meanOf } from '../../../src/renderer/state/history/bin.ts';
+import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
 import {
   addRow,
   CELL_COUNT,

@@ -1,6 +1,6 @@
 /** What lists say of the job that a run waits for. */
 import { expect, test } from 'vitest';
-import { queueLines } from '../../../src/renderer/state/run-state.ts';
+import { queueLines } from '../../../src/renderer/state/runs/run-state.ts';
 
 const now = new Date(2026, 2, 1, 12, 0).getTime();
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownRanks } from '../../../src/renderer/state/shown-ranks.ts';
+import { shownRanks } from '../../../src/renderer/state/runs/shown-ranks.ts';
 
 it.each([
   { ranks: 3, needed: [], shown: [0, 1, 2] },

@@ -4,14 +4,14 @@ import {
   valueAt,
   withValue,
   type Draft,
-} from '../../../src/renderer/state/spec-draft.ts';
+} from '../../../src/renderer/state/experiment/spec-draft.ts';
 import {
   collectiveChoices,
   formSections,
   isUnusual,
   readField,
   withMethod,
-} from '../../../src/renderer/state/spec-form.ts';
+} from '../../../src/renderer/state/experiment/spec-form.ts';
 import type { Catalogue } from '../../../src/shared/catalogue/catalogue.ts';
 import { experimentSpecSchema } from '../../../src/shared/spec/experiment-spec.ts';
 

@@ -3,7 +3,7 @@
  * only. Lets the real session and the real connection talk to each other.
  */
 import type { RpcChannel } from '../../../src/main/rpc/channel.ts';
-import type { Channel } from '../../../src/renderer/state/channel.ts';
+import type { Channel } from '../../../src/renderer/state/host/channel.ts';
 
 class End implements RpcChannel, Channel {
   other: End | undefined;

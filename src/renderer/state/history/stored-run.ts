@@ -1,0 +1,101 @@
+/**
+ * Reads a run from the store, answer by answer: records of some iterations, bins of some part,
+ * and what the page of a run begins with. Reading ends when the page leaves the run.
+ */
+import type { IterationRecord } from '../../../shared/records/iteration.ts';
+import {
+  MOST_ITERATION_RECORDS,
+  type AppApi,
+  type BinsPiece,
+  type BinsQuery,
+  type IterationPlace,
+  type IterationsPiece,
+  type RunDetail,
+} from '../../../shared/rpc/rpc.ts';
+import { BinWindow } from './bin-window.ts';
+import { RunHistory } from './run-history.ts';
+
+/** Iterations read at full resolution when a run is opened, and records at most. */
+const FULL_RESOLUTION = 512;
+export const FULL_RECORDS = 8192;
+
+export interface IterationEntry {
+  readonly sequence: number;
+  readonly record: IterationRecord;
+}
+
+export class StoredRun {
+  readonly #api: AppApi;
+  readonly #run: string;
+  #closed = false;
+
+  constructor(api: AppApi, run: string) {
+    this.#api = api;
+    this.#run = run;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  /**
+   * The whole run in bins, and its newest iterations one by one.
+   * @param want as `RunHistory` takes it
+   */
+  async history(
+    { iterations, ranks }: RunDetail,
+    want: (history: RunHistory, query: BinsQuery) => void,
+  ): Promise<RunHistory> {
+    const history: RunHistory = new RunHistory(ranks, (query) => want(history, query));
+    const width = history.widthFor(iterations);
+    const query = { from: 0, to: Number.MAX_SAFE_INTEGER, width };
+    const full = Math.min(FULL_RESOLUTION, Math.ceil(FULL_RECORDS / ranks));
+    const from = Math.max(0, iterations - full);
+    const readWhole = async (): Promise<void> => {
+      for await (const piece of this.#bins(query)) history.addPiece(query, piece);
+    };
+    // Asked for together: while one is read here, main makes the other.
+    const [recent] = await Promise.all([this.iterations(from), readWhole()]);
+    history.readsFrom(from);
+    for (const { record, sequence } of recent) history.add(record, sequence);
+    return history;
+  }
+
+  /** Records of an iteration and all later ones. */
+  async iterations(from: number): Promise<readonly IterationEntry[]> {
+    const entries: IterationEntry[] = [];
+    let next: IterationPlace | undefined = { from };
+    while (next !== undefined && !this.#closed) {
+      const range = {
+        ...next,
+        to: Number.MAX_SAFE_INTEGER,
+        most: MOST_ITERATION_RECORDS,
+      };
+      const piece: IterationsPiece = await this.#api.iterations(this.#run, range);
+      for (const { record, sequence } of piece.entries) {
+        if (record.type === 'iteration') entries.push({ record, sequence });
+      }
+      ({ next } = piece);
+    }
+    return entries;
+  }
+
+  /**
+   * Bins of a part.
+   * @param complete iterations that all ranks have finished
+   */
+  async window(query: BinsQuery, ranks: number, complete: number): Promise<BinWindow> {
+    const window = new BinWindow(query, ranks, complete);
+    for await (const piece of this.#bins(query)) window.add(piece);
+    return window;
+  }
+
+  async *#bins(query: BinsQuery): AsyncGenerator<BinsPiece> {
+    let from: number | undefined = query.from;
+    while (from !== undefined && !this.#closed) {
+      const piece: BinsPiece = await this.#api.bins(this.#run, { ...query, from });
+      yield piece;
+      from = piece.next;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** Connects the page to the host that served it. */
+import type { HostBridge } from '../../../shared/rpc/host-bridge.ts';
+import { openBrowserChannel } from './browser-channel.ts';
+import { HostConnection, type Connection } from './host-connection.ts';
+import { openPortChannel } from './port-channel.ts';
+
+export type {
+  Connection,
+  ConnectionEvents,
+  ConnectionStatus,
+} from './host-connection.ts';
+
+declare global {
+  interface Window {
+    /** Set by the preload script; absent in a browser. */
+    readonly gradwireHost?: HostBridge;
+  }
+}
+
+/**
+ * Resolves when the line is up, or when the host refuses the page (`status` says which).
+ */
+export async function connect(): Promise<Connection> {
+  const bridge = window.gradwireHost;
+  const connection = new HostConnection(
+    bridge === undefined ? openBrowserChannel : openPortChannel(bridge),
+    bridge,
+  );
+  await connection.settled();
+  return connection;
+}

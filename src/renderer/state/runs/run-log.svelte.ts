@@ -1,0 +1,121 @@
+/**
+ * The page's copy of a run's merged log: reads stored lines page by page, adds new ones, and
+ * reads missed ones. Sorted by time; keeps the newest lines.
+ */
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../../shared/errors/errors.ts';
+import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
+import { logLine, type LogLine } from '../../../shared/records/log-text.ts';
+import type { AppApi } from '../../../shared/rpc/rpc.ts';
+import type { Connection } from '../host/connection.ts';
+
+/** Lines kept; `gradwire runs log` has all. */
+const MOST_LINES = 100_000;
+/** Lines dropped at once, so that not every new line moves all others. */
+const SLACK = 5000;
+
+export class RunLog {
+  readonly #run: string;
+  readonly #api: AppApi;
+  readonly #stops: readonly (() => void)[];
+  #lines = $state.raw<readonly LogLine[]>([]);
+  #leftOut = $state(0);
+  #error = $state.raw<ErrorData>();
+  /** The last record known to be a line or not. */
+  #seen = 0;
+  #reading = false;
+  #readAgain = false;
+  #closed = false;
+
+  constructor(connection: Connection, run: string) {
+    this.#run = run;
+    this.#api = connection.api;
+    this.#stops = [
+      connection.on('records', (id, entries) => {
+        if (id === run) this.#take(entries);
+      }),
+      connection.on('resync', () => void this.#read()),
+    ];
+    void this.#read();
+  }
+
+  /** Lines by time, then in the order of arrival. */
+  get lines(): readonly LogLine[] {
+    return this.#lines;
+  }
+
+  /** Number of oldest lines that have been dropped. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  get error(): ErrorData | undefined {
+    return this.#error;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const stop of this.#stops) stop();
+  }
+
+  #take(entries: readonly JournalEntry[]): void {
+    const first = entries[0];
+    if (first === undefined) return;
+    if (this.#reading || first.sequence > this.#seen + 1) {
+      void this.#read();
+      return;
+    }
+    this.#add(entries);
+    this.#seen = Math.max(this.#seen, entries.at(-1)!.sequence);
+  }
+
+  async #read(): Promise<void> {
+    if (this.#reading) {
+      this.#readAgain = true;
+      return;
+    }
+    this.#reading = true;
+    try {
+      do {
+        this.#readAgain = false;
+        const read = await this.#readPages();
+        this.#add(read);
+        this.#seen = read.at(-1)?.sequence ?? this.#seen;
+      } while (this.#readAgain && !this.#closed);
+      this.#error = undefined;
+    } catch (error) {
+      const data = isErrorData(error) ? error : toErrorData(error);
+      // This is repeated when the connection reports that it is back.
+      if (data.code !== 'CONNECTION_LOST') this.#error = data;
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  /** Reads everything after the last seen record; sorts and draws it once. */
+  async #readPages(): Promise<readonly JournalEntry[]> {
+    const read: JournalEntry[] = [];
+    for (;;) {
+      const after = read.at(-1)?.sequence ?? this.#seen;
+      const page = await this.#api.runLog(this.#run, after);
+      if (page.length === 0 || this.#closed) return read;
+      read.push(...page);
+    }
+  }
+
+  #add(entries: readonly JournalEntry[]): void {
+    const fresh = entries
+      .filter(({ sequence }) => sequence > this.#seen)
+      .flatMap((entry) => logLine(entry) ?? []);
+    if (fresh.length === 0) return;
+    const lines = [...this.#lines, ...fresh].sort(
+      (a, b) => a.at - b.at || a.sequence - b.sequence,
+    );
+    const excess = lines.length > MOST_LINES + SLACK ? lines.length - MOST_LINES : 0;
+    this.#leftOut += excess;
+    this.#lines = excess === 0 ? lines : lines.slice(excess);
+  }
+}

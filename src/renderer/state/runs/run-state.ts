@@ -1,0 +1,46 @@
+/** A run's state in the page's words. */
+import type { QueuedRecord } from '../../../shared/records/queued.ts';
+import { hasEnded, type RunState, type RunSummary } from '../../../shared/rpc/rpc.ts';
+
+export function isLive(run: Pick<RunSummary, 'state'>): boolean {
+  return !hasEnded(run.state);
+}
+
+export const STATE_TITLES: Readonly<
+  Record<RunState | 'queued' | 'interrupted', string>
+> = {
+  queued: 'Queued',
+  interrupted: 'Interrupted',
+  starting: 'Starting',
+  running: 'Running',
+  completed: 'Completed',
+  stopped: 'Stopped',
+  failed: 'Failed',
+};
+
+/** Milliseconds that a run took, or has taken until `now`. */
+export function runDuration(run: RunSummary, now: number): number | undefined {
+  if (run.endedAt !== undefined) return run.endedAt - run.createdAt;
+  return isLive(run) ? Math.max(0, now - run.createdAt) : undefined;
+}
+
+/** About the job that a run waits for: `job 17, Resources`, `expected today 14:05`. */
+export function queueLines(
+  { job, reason, expected }: Pick<QueuedRecord, 'job' | 'reason' | 'expected'>,
+  now: number,
+): readonly string[] {
+  const known = reason === undefined ? `job ${job}` : `job ${job}, ${reason}`;
+  return expected === undefined
+    ? [known]
+    : [known, `expected ${formatMoment(expected, now)}`];
+}
+
+/** A moment for lists: the time if today, otherwise the date. */
+export function formatMoment(at: number, now: number): string {
+  const then = new Date(at);
+  const time = then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  if (then.toDateString() === new Date(now).toDateString()) return `today ${time}`;
+  const date = then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+  const year = then.getFullYear();
+  return year === new Date(now).getFullYear() ? `${date} ${time}` : `${date} ${year}`;
+}

@@ -1,0 +1,133 @@
+/**
+ * The effect of a switch: medians over up to 50 iterations on each side of its fence; with
+ * local steps, medians of the mean iteration from one exchange to the next. The exchange
+ * right after the fence is left out, since it pays for the change (a flush, a new arena).
+ */
+import { median } from '../../../shared/numbers/quantile.ts';
+import { formatBytes, formatDuration } from '../../../shared/words/units.ts';
+import type { IterationMeans } from '../history/iteration-means.ts';
+
+/** Iterations considered on each side, unless they have too few exchanges. */
+const EFFECT_REACH = 50;
+/** Exchanges needed on each side. */
+export const EFFECT_MINIMUM = 5;
+
+/** Exchanges considered on each side. */
+export const effectReach = (every: number): number =>
+  Math.max(EFFECT_MINIMUM, Math.floor(EFFECT_REACH / every));
+
+export interface EffectSide {
+  readonly exchanges: number;
+  /** Milliseconds per iteration. */
+  readonly wall: number;
+  /** Bytes per iteration at one rank's sockets, framing included. */
+  readonly wireSent: number;
+}
+
+export interface SwitchEffect {
+  readonly before: EffectSide;
+  readonly after: EffectSide;
+  /** Whether more iterations could still change it. */
+  readonly settled: boolean;
+}
+
+export interface FenceBounds {
+  readonly fence: number;
+  /** The previous switch's fence; default: the start of the run. */
+  readonly previous?: number | undefined;
+  /** The next switch's fence; default: none yet. */
+  readonly next?: number | undefined;
+  /** Iterations from one exchange to the next; default: 1. */
+  readonly every?: number | undefined;
+}
+
+/**
+ * Whether iterations that the effect rests on are not held, though all ranks have passed them:
+ * they are too old, or were read thinned. The effect would then rest on other iterations than
+ * it did while the run was live.
+ */
+export function lacksIterations(recent: IterationMeans, bounds: FenceBounds): boolean {
+  const { before, after } = sidesOf(bounds);
+  const end = recent.newestComplete + 1;
+  return [before, after].some(({ from, to }) => {
+    for (let i = from; i < Math.min(to, end); i++) {
+      if (!recent.isComplete(i)) return true;
+    }
+    return false;
+  });
+}
+
+/**
+ * Undefined until both sides have EFFECT_MINIMUM exchanges of all ranks, and if any
+ * iteration between them is not held.
+ */
+export function switchEffect(
+  recent: IterationMeans,
+  bounds: FenceBounds,
+): SwitchEffect | undefined {
+  if (lacksIterations(recent, bounds)) return undefined;
+  const { every = 1 } = bounds;
+  const sides = sidesOf(bounds);
+  const before = side(recent, sides.before, every);
+  const after = side(recent, sides.after, every);
+  if (before === undefined || after === undefined) return undefined;
+  return {
+    before,
+    after,
+    settled: after.exchanges === effectReach(every) || bounds.next !== undefined,
+  };
+}
+
+/** Iterations, `to` exclusive. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The iterations that are compared, as far as the run has them. */
+function sidesOf({ fence, previous, next, every = 1 }: FenceBounds): {
+  readonly before: Range;
+  readonly after: Range;
+} {
+  const reach = every * effectReach(every);
+  // The exchange after the previous fence pays for that switch: leave it out too.
+  const start = previous === undefined ? 0 : previous + every;
+  const first = fence + every;
+  return {
+    before: { from: Math.max(start, fence - reach), to: fence },
+    after: { from: first, to: Math.min(next ?? Infinity, first + reach) },
+  };
+}
+
+function side(
+  recent: IterationMeans,
+  { from, to }: Range,
+  every: number,
+): EffectSide | undefined {
+  const walls: number[] = [];
+  const wires: number[] = [];
+  // Fences are between exchanges, a whole number of exchanges apart.
+  for (let i = from; i + every <= to; i += every) {
+    const iterations = Array.from({ length: every }, (_, step) => i + step);
+    if (!iterations.every((iteration) => recent.isComplete(iteration))) continue;
+    const mean = (field: 'wall' | 'wireSent'): number =>
+      iterations.reduce((sum, iteration) => sum + recent.mean(iteration, field), 0) /
+      every;
+    walls.push(mean('wall'));
+    wires.push(mean('wireSent'));
+  }
+  if (walls.length < EFFECT_MINIMUM) return undefined;
+  return {
+    exchanges: walls.length,
+    wall: median(walls)!,
+    wireSent: median(wires)!,
+  };
+}
+
+export function describeEffect(effect: SwitchEffect): string {
+  const { before, after } = effect;
+  return (
+    `wall ${formatDuration(before.wall)} → ${formatDuration(after.wall)}, ` +
+    `wire bytes ${formatBytes(before.wireSent)} → ${formatBytes(after.wireSent)}`
+  );
+}

@@ -1,0 +1,164 @@
+/**
+ * Summarises a range of recent iterations, as the evidence for the verdict, the tiles
+ * and the switch panel. Everything is a mean over the range and over all ranks;
+ * quantities that no rank observed are undefined. O(iterations · ranks · fields).
+ */
+import {
+  COMMUNICATION_PHASES,
+  PHASES,
+  type Phase,
+} from '../../../shared/records/phases.ts';
+import type { RankTraffic } from './bytes-in-flight.ts';
+import type { RecentIterations } from '../history/recent-iterations.ts';
+import {
+  COLUMN,
+  FIELD_COUNT,
+  type Field,
+} from '../../../shared/records/chart-fields.ts';
+
+/** Phases in which bytes move. */
+const MOVING_PHASES = ['send', 'receive', 'activations'] as const;
+
+export interface WindowSummary {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  readonly iterations: number;
+  readonly wall: number;
+  readonly phases: Readonly<Record<Phase, number>>;
+  /** The communication phases' part of the wall time, 0…1. */
+  readonly communicationShare: number;
+  readonly overlapped: number;
+  readonly dense: number;
+  /** Undefined if the program communicates by itself. */
+  readonly wireSent: number | undefined;
+  readonly density: number | undefined;
+  /** Non-zeros of the reduced result per local non-zero. */
+  readonly fillIn: number | undefined;
+  readonly loss: number | undefined;
+  readonly metric: number | undefined;
+  readonly residualNorm: number | undefined;
+  /** Iterations per second by the clock, from the records' times. */
+  readonly rate: number | undefined;
+  /** Milliseconds per iteration that others wait for each rank, on average. */
+  readonly awaited: readonly number[];
+  /** Mean wall time and wait of each rank itself, in milliseconds. */
+  readonly perRank: readonly { readonly wall: number; readonly wait: number }[];
+  /** Bytes and times of each rank that reported them. */
+  readonly traffic: readonly RankTraffic[];
+  /** The rank that the others wait for much longer than for any other. */
+  readonly straggler: number | undefined;
+}
+
+/** Summarises the iterations from ≤ i < to; undefined if none was observed. */
+export function summarizeWindow(
+  recent: RecentIterations,
+  from: number,
+  to: number,
+): WindowSummary | undefined {
+  const { ranks } = recent;
+  const sums = new Float64Array(FIELD_COUNT);
+  const counts = new Uint32Array(FIELD_COUNT);
+  const awaited = new Float64Array(ranks);
+  const wall = new Float64Array(ranks);
+  const wait = new Float64Array(ranks);
+  const moving = new Float64Array(ranks);
+  const sent = new Float64Array(ranks);
+  const received = new Float64Array(ranks);
+  const rows = new Uint32Array(ranks);
+  let iterations = 0;
+  let first = -1;
+  let last = -1;
+  for (let i = Math.max(from, recent.oldest); i < to; i++) {
+    let here = false;
+    for (let rank = 0; rank < ranks; rank++) {
+      const row = recent.row(i, rank);
+      if (row === undefined) continue;
+      here = true;
+      rows[rank]! += 1;
+      wall[rank]! += row[COLUMN.wall]!;
+      wait[rank]! += row[COLUMN.wait]!;
+      for (const phase of MOVING_PHASES) moving[rank]! += row[COLUMN[phase]]! || 0;
+      sent[rank]! += row[COLUMN.wireSent]!;
+      received[rank]! += row[COLUMN.wireReceived]!;
+      awaited[rank]! += recent.awaited(i, rank);
+      for (let column = 0; column < FIELD_COUNT; column++) {
+        const value = row[column]!;
+        if (Number.isNaN(value)) continue;
+        sums[column]! += value;
+        counts[column]! += 1;
+      }
+    }
+    if (!here) continue;
+    iterations += 1;
+    if (first < 0) first = i;
+    last = i;
+  }
+  if (iterations === 0) return undefined;
+  const mean = (field: Field): number | undefined => {
+    const column = COLUMN[field];
+    return counts[column] === 0 ? undefined : sums[column]! / counts[column]!;
+  };
+  const phases = Object.fromEntries(
+    PHASES.map((phase) => [phase, mean(phase) ?? 0]),
+  ) as Record<Phase, number>;
+  const meanWall = mean('wall') ?? 0;
+  const communication = COMMUNICATION_PHASES.reduce(
+    (sum, phase) => sum + phases[phase],
+    0,
+  );
+  const local = mean('nnzLocal');
+  const reduced = mean('nnzReduced');
+  const elapsed = recent.mean(last, 'at') - recent.mean(first, 'at');
+  const perOther = Array.from(awaited, (sum, rank) =>
+    rows[rank] === 0 || ranks < 2 ? 0 : sum / rows[rank]! / (ranks - 1),
+  );
+  return {
+    from: first,
+    to: last + 1,
+    iterations,
+    wall: meanWall,
+    phases,
+    communicationShare: meanWall > 0 ? communication / meanWall : 0,
+    overlapped: mean('overlapped') ?? 0,
+    dense: mean('dense') ?? 0,
+    wireSent: mean('wireSent'),
+    density: mean('density'),
+    fillIn:
+      local === undefined || reduced === undefined || local === 0
+        ? undefined
+        : reduced / local,
+    loss: mean('loss'),
+    metric: mean('metric'),
+    residualNorm: mean('residualNorm'),
+    rate: elapsed > 0 ? ((last - first) * 1000) / elapsed : undefined,
+    awaited: perOther,
+    perRank: Array.from(wall, (sum, rank) => ({
+      wall: rows[rank] === 0 ? NaN : sum / rows[rank]!,
+      wait: rows[rank] === 0 ? NaN : wait[rank]! / rows[rank]!,
+    })),
+    traffic: Array.from(rows, (count, rank) => ({
+      moving: moving[rank]! / count,
+      exposed: (moving[rank]! + wait[rank]!) / count,
+      bytesSent: sent[rank]! / count,
+      bytesReceived: received[rank]! / count,
+    })).filter(({ bytesSent }, rank) => rows[rank]! > 0 && !Number.isNaN(bytesSent)),
+    straggler: findStraggler(perOther, meanWall),
+  };
+}
+
+/**
+ * The rank that the others wait for: awaited at least half again as long as the mean of
+ * the others, and for at least 2 % of the step. Otherwise naming one would be noise.
+ */
+export function findStraggler(
+  awaited: readonly number[],
+  wall: number,
+): number | undefined {
+  if (awaited.length < 2 || wall <= 0) return undefined;
+  const total = awaited.reduce((sum, value) => sum + value, 0);
+  const longest = Math.max(...awaited);
+  const others = (total - longest) / (awaited.length - 1);
+  if (longest < 0.02 * wall || longest < 1.5 * others) return undefined;
+  return awaited.indexOf(longest);
+}
