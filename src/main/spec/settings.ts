@@ -3,11 +3,11 @@
  * `--switch ITER:key=value[,key=value]…` schedules a change of the exchange plan. Keys
  * are dotted paths, values are YAML.
  */
-import { parse } from 'yaml';
 import { inputError } from '../../shared/errors/errors.ts';
 import { PLAN_KEYS, RESIDUAL_POLICIES } from '../../shared/plan/exchange-plan.ts';
 import type { JsonValue } from '../../shared/checks/json.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { YamlFault, yamlValue } from './yaml-value.ts';
 
 interface Setting {
   readonly path: readonly string[];
@@ -148,14 +148,18 @@ function parseSetting(
   }
   try {
     const written = text.slice(equals + 1);
-    const value = (parse(written, { logLevel: 'error' }) ?? null) as JsonValue;
+    const value = (yamlValue(written) ?? null) as JsonValue;
     return { path, value, isNull: value === null && written.trim() !== '' };
   } catch (cause) {
-    const reason = (cause as Error).message.split('\n')[0]!.replace(/:$/, '');
-    throw inputError(code, `the value of "${path.join('.')}" is not YAML: ${reason}`, {
-      place,
-      next: 'Quote it, once for the shell and once for YAML.',
-    });
+    if (!(cause instanceof YamlFault)) throw cause;
+    throw inputError(
+      code,
+      `the value of "${path.join('.')}" cannot be used: ${cause.message}`,
+      {
+        place,
+        next: 'Write plain YAML; quote a text, once for the shell and once for YAML.',
+      },
+    );
   }
 }
 

@@ -4,19 +4,10 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import {
-  Document,
-  isMap,
-  isNode,
-  isScalar,
-  LineCounter,
-  parseDocument,
-  Scalar,
-  visit,
-  type YAMLError,
-} from 'yaml';
+import { Document, isMap, isScalar, Scalar } from 'yaml';
 import { inputError } from '../../shared/errors/errors.ts';
 import { shownValue } from '../../shared/words/printable.ts';
+import { YamlFault, yamlValue } from './yaml-value.ts';
 
 const MAX_SPEC_BYTES = 1_000_000;
 
@@ -25,23 +16,13 @@ const MAX_SPEC_BYTES = 1_000_000;
  * @throws GradwireError `SPEC_UNREADABLE`
  */
 export function parseSpecText(text: string, place: string): unknown {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  // A warning means an unknown YAML tag, whose value would be misread.
-  const problem = document.errors[0] ?? document.warnings[0];
-  if (problem !== undefined) {
-    const { line, col } = lines.linePos(problem.pos[0]);
-    throw unreadable(problemText(problem), `${place}:${line}:${col}`);
-  }
-  requireNoLoop(document, (at) => {
-    const { line, col } = lines.linePos(at);
-    return `${place}:${line}:${col}`;
-  });
   let raw: unknown;
   try {
-    raw = document.toJS({ maxAliasCount: 100 });
+    raw = yamlValue(text);
   } catch (cause) {
-    throw unreadable(`not YAML or JSON: ${(cause as Error).message}`, place);
+    if (!(cause instanceof YamlFault)) throw cause;
+    const at = cause.at === undefined ? '' : `:${cause.at.line}:${cause.at.column}`;
+    throw unreadable(cause.message, `${place}${at}`);
   }
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw unreadable(
@@ -50,29 +31,6 @@ export function parseSpecText(text: string, place: string): unknown {
     );
   }
   return raw;
-}
-
-/** @throws GradwireError `SPEC_UNREADABLE` for an alias of a value that it is part of */
-function requireNoLoop(
-  document: Document.Parsed,
-  placeOf: (position: number) => string,
-): void {
-  visit(document, {
-    Alias(_, alias, path) {
-      if (!path.some((node) => isNode(node) && node === alias.resolve(document)))
-        return;
-      const what = `"*${alias.source}" is part of the value that it names`;
-      throw unreadable(what, placeOf(alias.range?.[0] ?? 0));
-    },
-  });
-}
-
-/** The library's own words, except where they are for its caller. */
-function problemText({ code, message }: YAMLError): string {
-  if (code === 'MULTIPLE_DOCS')
-    return 'it must contain a single document, but a second one begins';
-  if (message.includes('call stack')) return 'it is nested too deeply';
-  return `not YAML or JSON: ${message.split('\n')[0]!.trim()}`;
 }
 
 /** @throws GradwireError `SPEC_UNREADABLE` */

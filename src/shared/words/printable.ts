@@ -1,20 +1,23 @@
 /**
- * Text that a terminal only shows. Control characters could move its cursor, rename its window
- * or hide what stands before them.
+ * Text that a terminal or a page only shows. Control characters could move its cursor, rename its
+ * window or hide what stands before them; marks of direction could show it in another order than
+ * it has (Unicode TR 36, section 2.10), separators of lines could break a list, and halves of
+ * surrogate pairs are no text at all.
  */
-const CONTROL = /\p{Cc}/u;
+const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 
-/** Whether a text has no control characters, for schemas of what is shown in lists. */
-export const isPrintable = (text: string): boolean => !CONTROL.test(text);
+/** Whether a text has only what can be seen, for schemas of what is shown in lists. */
+export const isPrintable = (text: string): boolean => !HIDDEN.test(text);
 
 export const PRINTABLE_RULE = 'control characters are not allowed';
 
-/** Each control character but tabs as its code, such as `\x1b`. */
+/** Each of these characters but tabs as its code, such as `\x1b`. */
 export const escapeControls = (text: string): string =>
-  text.replace(
-    /[^\P{Cc}\t]/gu,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+  text.replace(new RegExp(HIDDEN, 'gu'), (character) => {
+    if (character === '\t') return character;
+    const code = character.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, '0')}`;
+  });
 
 const SHOWN = 200;
 

@@ -57,7 +57,12 @@ describe('--set', () => {
     ['=4', /is not key=value/],
     ['world..ranks=4', /is not key=value/],
     ['__proto__.x=4', /is not key=value/],
-    ['name=[a', /value of "name" is not YAML/],
+    ['name=[a', /value of "name" cannot be used: not YAML or JSON/],
+    ['name=!thing a', /value of "name" cannot be used: .*tag/],
+    ['exchange=!!set {method}', /value of "exchange" .* tag "!!set"/],
+    ['exchange=!!omap [method: topk]', /value of "exchange" .* tag "!!omap"/],
+    ['exchange=&e {layers: *e}', /"\*e" is part of the value that it names/],
+    ['optimizer.lr=1e400', /"1e400" is no finite number/],
     ['name.first=a', /"name" has no keys inside it/],
   ])('%s is refused', (setting, message) => {
     expect(() => applySettings(spec, [setting])).toThrow(
@@ -91,6 +96,7 @@ describe('--switch', () => {
     ['50:', /is not key=value/],
     ['50:topk', /is not key=value/],
     ['50:residual=keep', /residual is "keep"/],
+    ['50:ratio=1e400', /"1e400" is no finite number/],
     ['50:ratio=0.1,k=3,ratio=0.2', /"ratio" is given twice/],
     ['50:residual=drop,residual=flush', /"residual" is given twice/],
   ])('%s is refused', (text, message) => {

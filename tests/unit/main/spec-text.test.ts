@@ -17,6 +17,11 @@ describe('reading', () => {
     ['a key twice', 'a: 1\nb: 2\na: 3', /unique/i, /^f\.yaml:3:1$/],
     ['a tab as indentation', 'a:\n\tb: 1', /tab/i, /^f\.yaml:2:/],
     ['an unknown tag', 'a: !thing 1', /tag/i, /^f\.yaml:1:/],
+    ['a set', 'a: !!set {b}', /the tag "!!set"/, /^f\.yaml:1:10$/],
+    ['an ordered map', 'a: 1\nb: !!omap [c: 1]', /"!!omap"/, /^f\.yaml:2:11$/],
+    ['bytes', 'a: !!binary aGk=', /"!!binary"/, /^f\.yaml:1:13$/],
+    ['a number beyond f64', 'a: 1\nb: [1, 1e400]', /^"1e400" is/, /^f\.yaml:2:8$/],
+    ['no number', 'a: .nan', /^"\.nan" is no finite number$/, /^f\.yaml:1:4$/],
     [
       'two documents',
       'a: 1\n---\nb: 1',
