@@ -233,7 +233,7 @@ async function measureAttaching(
     );
     records = position(app) - before;
   });
-  await app.coordinator.stop(run);
+  await app.coordinator.order(run, { type: 'stop' });
   return [
     described(
       'attach to first record',
@@ -313,7 +313,7 @@ async function measureLink(home: GradwireHome, server: SshServer): Promise<numbe
     );
   });
   signal(sessions, 'SIGKILL');
-  await app.coordinator.stop(id);
+  await app.coordinator.order(id, { type: 'stop' });
   return seconds;
 }
 

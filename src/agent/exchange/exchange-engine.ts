@@ -35,6 +35,7 @@ import type {
   SummaryScope,
 } from './exchange-calls.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
+import type { OrderedEngine } from './order-actions.ts';
 import { PlanExecution } from './plan-execution.ts';
 import { Readiness } from './readiness.ts';
 import {
@@ -78,7 +79,7 @@ export interface EngineOptions {
 /** Iterations between readings of the residual, each of which costs a pass over it. */
 const RESIDUAL_NORM_EVERY = 10;
 
-export class ExchangeEngine implements Disposable {
+export class ExchangeEngine implements Disposable, OrderedEngine {
   readonly #options: EngineOptions;
   readonly #schedule: PlanSchedule;
   readonly #ledger: ByteLedger;
@@ -90,6 +91,8 @@ export class ExchangeEngine implements Disposable {
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   #request = GO_ON;
+  /** Notices of orders, for the next exchange. */
+  readonly #notes: Notice[] = [];
   /** Learning rate η of the last exchange, where its plan keeps updates. */
   #keptAt: number | undefined;
   /** The exchange in progress, if something else runs beside it. */
@@ -440,9 +443,13 @@ export class ExchangeEngine implements Disposable {
     return this.#ledger.totals(this.#options.transport.counters);
   }
 
-  /** Parts of the plan that run elsewhere than at the gradient's site; reported once. */
+  /** Parts of the plan that run elsewhere than at the gradient's site, and notes; reported once. */
   takeNotices(): Notice[] {
-    return this.#options.site.takeNotices();
+    return [...this.#options.site.takeNotices(), ...this.#notes.splice(0)];
+  }
+
+  note(notice: Notice): void {
+    this.#notes.push(notice);
   }
 
   /**

@@ -32,7 +32,7 @@ import {
   type Refusal,
 } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
-import { checkProgramSpec, requireSwitchable } from '../training/program-workload.ts';
+import { checkProgramSpec, requireEngines } from '../training/program-workload.ts';
 import type { SpecFacts } from '../training/workload.ts';
 
 /** The optimiser after the exchange, with local steps. */
@@ -102,7 +102,7 @@ export function validateLaunch(
   checkParallelism(parsed);
   checkPipeline(parsed);
   checkProgramSpec(parsed);
-  if (requests.length > 0) requireSwitchable(parsed);
+  if (requests.length > 0) requireEngines(parsed, 'switch');
   const replicas = replicaCount(parsed.world.ranks, parsed);
   const checked = checkWorkload(parsed.workload, parsed.optimizer, replicas, known);
   const { features, layers, notice, tensors } = checked;

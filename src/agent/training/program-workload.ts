@@ -86,14 +86,18 @@ export function checkProgramSpec(spec: ExperimentSpec): void {
   }
 }
 
-/** @throws GradwireError `PROGRAM_OBSERVED` */
-export function requireSwitchable({
-  workload,
-}: Pick<ExperimentSpec, 'workload'>): void {
-  if (workload.observe === true) throw observed('switch');
+/**
+ * Checks that the run has engines to obey an order.
+ * @throws GradwireError `PROGRAM_OBSERVED`
+ */
+export function requireEngines(
+  { workload }: Pick<ExperimentSpec, 'workload'>,
+  order: string,
+): void {
+  if (workload.observe === true) throw observed(order);
 }
 
-/** The error for a method, or a switch, of a program that communicates by itself. */
+/** The error for a method, or an order, of a program that communicates by itself. */
 const observed = (place: string): GradwireError =>
   inputError(
     'PROGRAM_OBSERVED',

@@ -1,4 +1,5 @@
 /** The request by which a rank's engine connects to its peers, from the rank's configuration. */
+import type { RankOrder } from '../../shared/orders/orders.ts';
 import { emulatedNetwork } from '../../shared/machines/emulated-network.ts';
 import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import { isEncrypted, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
@@ -63,11 +64,13 @@ export function connectRequest(
   };
 }
 
-/** A switch in the engine's numbering, which counts exchanges. */
-export const countedSwitch = (
-  planSwitch: PlanSwitch,
-  spec: ExperimentSpec,
-): PlanSwitch => ({
+/** An order in the engine's numbering, which counts exchanges. */
+export const countedOrder = (order: RankOrder, spec: ExperimentSpec): RankOrder =>
+  order.type === 'switch'
+    ? { ...order, switch: countedSwitch(order.switch, spec) }
+    : order;
+
+const countedSwitch = (planSwitch: PlanSwitch, spec: ExperimentSpec): PlanSwitch => ({
   ...planSwitch,
   notBefore: exchangeFrom(planSwitch.notBefore, spec),
 });

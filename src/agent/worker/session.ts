@@ -4,7 +4,7 @@
  * exits.
  */
 import { inputError, type ErrorData } from '../../shared/errors/errors.ts';
-import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
+import type { RankOrder } from '../../shared/orders/orders.ts';
 import { checkpointInterval } from '../../shared/spec/experiment-spec.ts';
 import { statedKind } from '../../shared/records/metric.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism.ts';
@@ -28,7 +28,7 @@ import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
-import { connectRequest, countedSwitch } from './connect-request.ts';
+import { connectRequest, countedOrder } from './connect-request.ts';
 import { EngineClient } from './engine/engine-client.ts';
 import { gpuLink, threadLink } from './engine/engine-link.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.ts';
@@ -87,9 +87,7 @@ export class WorkerSession {
   #addresses: readonly RankAddress[] | undefined;
   #connected = false;
   /** Orders that came before the engine was connected. */
-  readonly #early: PlanSwitch[] = [];
-  #stopEarly = false;
-  #pauseEarly = false;
+  readonly #early: RankOrder[] = [];
   #ended = false;
 
   constructor(options: SessionOptions) {
@@ -107,18 +105,12 @@ export class WorkerSession {
       case 'begin':
         this.#guard(this.#begin(message));
         return;
-      case 'switch':
-        if (this.#connected) this.#engine?.learn(this.#counted(message.switch));
-        else this.#early.push(message.switch);
-        return;
-      case 'stop':
-        if (this.#connected) this.#engine?.requestStop();
-        else this.#stopEarly = true;
-        if (this.#program?.isObserved === true) this.#program.stop();
-        return;
-      case 'pause':
-        if (this.#connected) this.#engine?.requestPause();
-        else this.#pauseEarly = true;
+      case 'order':
+        if (this.#connected) this.#order(message.order);
+        else this.#early.push(message.order);
+        if (this.#stopsEarly && this.#program?.isObserved === true) {
+          this.#program.stop();
+        }
         return;
       default:
         message satisfies never;
@@ -273,8 +265,14 @@ export class WorkerSession {
     );
   }
 
-  #counted(planSwitch: PlanSwitch): PlanSwitch {
-    return countedSwitch(planSwitch, this.#configuration!.spec);
+  /** Passes an order on to the engine, in its numbering. */
+  #order(order: RankOrder): void {
+    this.#engine!.obey(countedOrder(order, this.#configuration!.spec));
+  }
+
+  /** Whether the run was to end before its engine was connected, as that of a program never is. */
+  get #stopsEarly(): boolean {
+    return this.#early.some(({ type }) => type === 'stop' || type === 'pause');
   }
 
   get #owner(): CheckpointOwner {
@@ -308,9 +306,7 @@ export class WorkerSession {
     const arena = new Arena(this.#memory);
     await program?.begin(engine, arena.f32(gradient!));
     this.#connected = true;
-    for (const planSwitch of this.#early) engine.learn(this.#counted(planSwitch));
-    if (this.#stopEarly) engine.requestStop();
-    if (this.#pauseEarly) engine.requestPause();
+    for (const order of this.#early) this.#order(order);
     this.#options.reports.send({
       type: 'ready',
       backend: trainer.backend,
@@ -362,7 +358,7 @@ export class WorkerSession {
 
   async #observe(program: ProgramRank): Promise<void> {
     const { reports } = this.#options;
-    const stops = (): boolean => this.#stopEarly || this.#pauseEarly;
+    const stops = (): boolean => this.#stopsEarly;
     await program.observe({
       ready: (report) => {
         reports.send(report);

@@ -39,7 +39,7 @@ async function stopOwn({ store, coordinator }: Workspace, name: string): Promise
   let isReceived = false;
   try {
     await coordinator.follow(id, { keep: false });
-    await coordinator.stop(id, () => {
+    await coordinator.order(id, { type: 'stop' }, () => {
       isReceived = true;
     });
   } catch (error) {

@@ -26,7 +26,10 @@ export function addRunsSwitchCommand(runs: Command): void {
         const request = parseChange(changes.join(','), 'runs switch');
         await withWorkspace(async ({ store, coordinator }) => {
           const id = resolveRun(store, name);
-          const planned = await coordinator.switchPlan(id, request);
+          const { switch: planned } = await coordinator.order(id, {
+            type: 'switch',
+            ...request,
+          });
           process.stdout.write(
             flags.json
               ? `${JSON.stringify(planned)}\n`

@@ -257,13 +257,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         : coordinator.launch(spec, await coordinator.switchesOf(switchesOf));
     },
     relaunch: (run) => coordinator.relaunch(run),
-    stop: (run) => coordinator.stop(run),
+    order: (run, order) => coordinator.order(run, order),
     fetchMissing: (run) => coordinator.fetchMissing(run),
-    switchPlan: (run, change, { residual }) =>
-      coordinator.switchPlan(run, {
-        change: change as Parameters<typeof coordinator.switchPlan>[1]['change'],
-        ...(residual === undefined ? {} : { residual }),
-      }),
     // Calls that only read are async so that errors reject instead of throwing.
     runs: async (query) => {
       const runs = store.runs.list(query);

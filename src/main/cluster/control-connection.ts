@@ -12,8 +12,8 @@ import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { parseReply } from '../../shared/protocol/replies.ts';
 import {
   parseFromSupervisor,
+  isReading,
   PROTOCOL_VERSION,
-  READING_METHODS,
   READING_VERSION,
   type FromSupervisor,
   type PushMessage,
@@ -153,7 +153,7 @@ export class ControlConnection {
     deadlineMs = REQUEST_DEADLINE_MS,
   ): Promise<SupervisorRequests[M]['reply']> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
-    if (this.readsOnly && !READING_METHODS.includes(method)) {
+    if (this.readsOnly && !isReading(method)) {
       return Promise.reject(otherVersion(this.hello));
     }
     return new Promise((resolve, reject) => {

@@ -8,6 +8,7 @@
  * A connection on which nothing arrives is asked for a sign of life. If none comes, the node
  * is reported as silent until it answers again; the connection stays.
  */
+import type { AnswerTo, AskedType, OrderOf } from '../../shared/orders/orders.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   failure,
@@ -18,7 +19,7 @@ import {
 import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { NodeConnection, NodeLoss } from '../../shared/machines/node-status.ts';
 import {
-  READING_METHODS,
+  isReading,
   type PushMessage,
   type RequestMessage,
   type SupervisorMethod,
@@ -309,10 +310,23 @@ export class NodeLink {
     body: RequestMessage<M>['body'],
     deadlineMs?: number,
   ): Promise<SupervisorRequests[M]['reply']> {
-    const connection = READING_METHODS.includes(method)
+    const connection = isReading(method)
       ? await this.connect()
       : await this.connectToLaunch();
     return connection.request(method, body, deadlineMs);
+  }
+
+  /**
+   * Asks the supervisor to give an order to a run.
+   * @throws GradwireError the supervisor's own error, and what `request` throws
+   */
+  order<T extends AskedType>(
+    run: string,
+    { type, ...keys }: OrderOf<T>,
+    deadlineMs?: number,
+  ): Promise<AnswerTo<T>> {
+    const body = { run, ...keys } as RequestMessage<T>['body'];
+    return this.request(type as T, body, deadlineMs) as Promise<AnswerTo<T>>;
   }
 
   /**

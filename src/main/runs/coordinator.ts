@@ -4,6 +4,7 @@
  * interruption a run is followed from the last stored record, so nothing is lost or
  * stored twice, whichever process is killed.
  */
+import type { AnswerTo, AskedType, OrderOf } from '../../shared/orders/orders.ts';
 import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
@@ -14,7 +15,6 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors/errors.ts';
-import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
@@ -32,11 +32,11 @@ import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { LostMachines } from './lost-machines.ts';
-import { relaySwitch } from './other-nodes.ts';
 import { relaunched } from './relaunched.ts';
 import { RunEndings } from './run-endings.ts';
 import { RunFollowers } from './run-followers.ts';
 import { newRunId } from './run-id.ts';
+import { RunOrders } from './run-orders.ts';
 import { isBeingLaunched, RunRecovery } from './run-recovery.ts';
 import { RunRestarts, type ResumePoint } from './run-restarts.ts';
 import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
@@ -93,6 +93,7 @@ export class RunCoordinator {
   /** Runs requested by name, until they end. */
   readonly #kept = new Set<string>();
   readonly #stops = new RunStops();
+  readonly #orders: RunOrders;
   readonly #lost: LostMachines;
   readonly #endings: RunEndings;
   readonly #tunnels = new RunTunnels();
@@ -113,7 +114,7 @@ export class RunCoordinator {
       },
       refused: ({ id }) => {
         // Later events of the old link are ignored.
-        this.stop(id).catch((error: unknown) => {
+        this.order(id, { type: 'stop' }).catch((error: unknown) => {
           this.#trouble(error);
         });
       },
@@ -198,6 +199,14 @@ export class RunCoordinator {
       },
       interrupted: (run) => {
         this.#considerRestart(run);
+      },
+    });
+    this.#orders = new RunOrders({
+      store: options.store,
+      stops: this.#stops,
+      linksOf: (run) => this.#linksOf(run),
+      linkTrouble: (link, error) => {
+        this.#linkTrouble(link, error);
       },
     });
     this.#restarts = new RunRestarts({
@@ -353,37 +362,17 @@ export class RunCoordinator {
     return relaunched(this.#store, id, await this.catalogue()).switches;
   }
 
-  /** @throws GradwireError what is wrong with the change, before any rank is told */
-  async switchPlan(id: string, request: SwitchRequest): Promise<PlanSwitch> {
-    this.#assertGoingOn(id);
-    const [lead, ...others] = this.#linksOf(id);
-    try {
-      const { switch: planned } = await lead.request('switch', { run: id, ...request });
-      // The switch waits until these nodes are back and know of it.
-      for (const [link, error] of await relaySwitch(others, id, planned)) {
-        this.#linkTrouble(link, error.toData());
-      }
-      return planned;
-    } catch (error) {
-      // It may have ended, and been stored completely, in the meantime.
-      this.#assertGoingOn(id);
-      throw error;
-    }
-  }
-
   /**
-   * Ends a run after its current iteration, unless it has ended.
-   * @param received called when its machine is known to have the request
+   * Gives an order to a run. A stop of a run that has ended does nothing.
+   * @param received called when a stop is known to have reached its machine
+   * @throws GradwireError `RUN_ENDED`; what is wrong with the order, before any rank is told
    */
-  async stop(id: string, received?: () => void): Promise<void> {
-    if (hasEnded(this.#store.summary(id).state)) return;
-    try {
-      const spec = this.#store.spec(id);
-      await this.#stops.stop(id, this.#linksOf(id), spec, received);
-    } catch (error) {
-      // It ended as it should, by itself or at another process's request.
-      if (!hasEnded(this.#store.summary(id).state)) throw error;
-    }
+  order<T extends AskedType>(
+    id: string,
+    order: OrderOf<T>,
+    received?: () => void,
+  ): Promise<AnswerTo<T>> {
+    return this.#orders.give(id, order, received);
   }
 
   /**
@@ -552,14 +541,6 @@ export class RunCoordinator {
     this.#tunnels.close();
     this.#followers.close();
     await this.#nodes.close();
-  }
-
-  #assertGoingOn(id: string): void {
-    const { state } = this.#store.summary(id);
-    if (!hasEnded(state)) return;
-    throw inputError('RUN_ENDED', `run ${id} has ended (${state})`, {
-      next: 'Launch it again to switch while it runs.',
-    });
   }
 
   /** The links to the nodes with ranks of a run, the leading one first. */

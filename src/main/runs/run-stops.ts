@@ -83,7 +83,7 @@ export class RunStops {
     const waiting = this.#waiting.get(link) ?? new Set();
     this.#waiting.set(link, waiting.add(reject));
     // Sent even to a silent one.
-    const answer = link.request('stop', { run }, deadline);
+    const answer = link.order(run, { type: 'stop' }, deadline);
     if (known !== undefined) reject(new GradwireError(known));
     if (received !== undefined) void confirm(link, received);
     try {
@@ -95,7 +95,7 @@ export class RunStops {
 }
 
 /** Whether it would hear a request now. */
-const isThere = (state: NodeConnection): boolean =>
+export const isThere = (state: NodeConnection): boolean =>
   state.connection === 'connected' && state.silence === undefined;
 
 /** Requests are taken in order: a later one that is answered shows that it has those before. */

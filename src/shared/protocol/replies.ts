@@ -5,10 +5,16 @@
 import { z } from 'zod';
 import type { LinkTiming } from '../cost-model/link-timing.ts';
 import { networkProfileSchema } from '../cost-model/network-profile.ts';
+import { orderNamed, type AnswerTo, type AskedType } from '../orders/orders.ts';
 import { checkedMessage } from './checked-message.ts';
-import { planSwitchSchema, planSwitchesSchema } from './plan-schemas.ts';
+import { planSwitchesSchema } from '../plan/plan-schemas.ts';
 import { rankAddressSchema } from './rank-address.ts';
-import { MOST_RANKS, type SupervisorMethod } from './requests.ts';
+import {
+  isPlainMethod,
+  MOST_RANKS,
+  type PlainMethod,
+  type SupervisorMethod,
+} from './requests.ts';
 import { runStatusSchema, sentSpecSchema } from './run-status.ts';
 
 const MOST_RUNS = 100_000;
@@ -40,9 +46,7 @@ export const replySchemas = {
     queued: z.boolean().optional(),
   }),
   begin: nothing,
-  switch: z.object({ switch: planSwitchSchema }),
   adopt: nothing,
-  stop: nothing,
   abort: nothing,
   subscribe: z.object({ lastSequence: sequence }),
   unsubscribe: nothing,
@@ -56,12 +60,12 @@ export const replySchemas = {
   measureNetwork: z.object({ profile: networkProfileSchema.strip() }),
   ping: nothing,
   runs: z.object({ runs: z.array(runStatusSchema).max(MOST_RUNS).readonly() }),
-} as const satisfies Readonly<Record<SupervisorMethod, z.ZodType>>;
+} as const satisfies Readonly<Record<PlainMethod, z.ZodType>>;
 
 /** The body of each reply, as the one who asked gets it. */
 export type ReplyBodies = {
-  readonly [M in SupervisorMethod]: Readonly<z.infer<(typeof replySchemas)[M]>>;
-};
+  readonly [M in PlainMethod]: Readonly<z.infer<(typeof replySchemas)[M]>>;
+} & { readonly [T in AskedType]: AnswerTo<T> };
 
 /**
  * @param place the machine, for the error
@@ -73,5 +77,8 @@ export function parseReply<M extends SupervisorMethod>(
   place: string,
 ): ReplyBodies[M] {
   const refusal = { code: 'REPLY_INVALID', what: `the reply to "${method}"`, place };
-  return checkedMessage(replySchemas[method], raw, refusal) as ReplyBodies[M];
+  const schema = isPlainMethod(method)
+    ? replySchemas[method]
+    : orderNamed(method)!.answer;
+  return checkedMessage(schema, raw, refusal) as ReplyBodies[M];
 }

@@ -1,7 +1,10 @@
 /**
  * The requests that a main may make of a supervisor, each with the schema of its body: the
- * definition of both ends. `supervisor.ts` has the replies.
+ * definition of both ends. `replies.ts` has the replies. An order to a run
+ * (`orders/orders.ts`) is a request too, named by its type, with the run's id beside its keys.
  */
+import { orderNamed, type AskedKeys, type AskedType } from '../orders/orders.ts';
+import { planSwitchesSchema, switchRequestsSchema } from '../plan/plan-schemas.ts';
 import { z } from 'zod';
 import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
 import { inputError } from '../errors/errors.ts';
@@ -9,11 +12,6 @@ import { errorDataSchema } from '../records/fields.ts';
 import { runIdSchema } from '../checks/run-id.ts';
 import { slurmSettingsSchema } from '../machines/slurm-settings.ts';
 import { checkedMessage } from './checked-message.ts';
-import {
-  planSwitchesSchema,
-  switchRequestSchema,
-  switchRequestsSchema,
-} from './plan-schemas.ts';
 import { hostSchema, nodeNameSchema, rankAddressSchema } from './rank-address.ts';
 
 const SECRET_BYTES = 32;
@@ -86,12 +84,8 @@ export const requestSchemas = {
   begin: run.extend({
     addresses: z.array(rankAddressSchema).min(1).max(MOST_RANKS).readonly(),
   }),
-  /** Validated and numbered with its epoch before any rank receives it. */
-  switch: run.extend(switchRequestSchema.shape),
   /** Switches planned by another node's supervisor; known ones are skipped. */
   adopt: run.extend({ switches: planSwitchesSchema }),
-  /** Stop after the current iteration; answered when the run has ended. */
-  stop: run,
   /** End at once: the run has failed on another node, with this error. */
   abort: run.extend({ error: errorDataSchema.strip() }),
   /** Replay the journal after a sequence, then follow it. */
@@ -138,11 +132,15 @@ export const requestSchemas = {
   runs: nothing,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 
-export type SupervisorMethod = keyof typeof requestSchemas;
+/** Requests that are no orders to a run. */
+export type PlainMethod = keyof typeof requestSchemas;
+export type SupervisorMethod = PlainMethod | AskedType;
 
 /** The body of each request, as the handler gets it. */
 export type RequestBodies = {
-  readonly [M in SupervisorMethod]: Readonly<z.infer<(typeof requestSchemas)[M]>>;
+  readonly [M in PlainMethod]: Readonly<z.infer<(typeof requestSchemas)[M]>>;
+} & {
+  readonly [T in AskedType]: Readonly<z.infer<typeof run> & AskedKeys<T>>;
 };
 
 export interface RequestMessage<M extends SupervisorMethod = SupervisorMethod> {
@@ -172,17 +170,27 @@ export function requestId(raw: unknown): number | undefined {
 export function parseRequest(raw: unknown): RequestMessage {
   const refusal = { code: 'REQUEST_INVALID', what: 'request' };
   const { type, id, method, body } = checkedMessage(envelopeSchema, raw, refusal);
-  if (!isMethod(method)) {
+  const schema = bodySchema(method);
+  if (schema === undefined) {
     throw inputError('REQUEST_UNKNOWN', `unknown request "${method}"`);
   }
-  const schema = requestSchemas[method];
   return {
     type,
     id,
-    method,
-    body: checkedMessage(schema, body, { ...refusal, what: method }),
+    method: method as SupervisorMethod,
+    body: checkedMessage(schema, body, {
+      ...refusal,
+      what: method,
+    }) as RequestMessage['body'],
   };
 }
 
-const isMethod = (name: string): name is SupervisorMethod =>
+/** The schema of a request's body; undefined if there is no such request. */
+function bodySchema(method: string): z.ZodType | undefined {
+  if (isPlainMethod(method)) return requestSchemas[method];
+  const asked = orderNamed(method)?.asked;
+  return asked && run.extend(asked.shape);
+}
+
+export const isPlainMethod = (name: string): name is PlainMethod =>
   Object.hasOwn(requestSchemas, name);

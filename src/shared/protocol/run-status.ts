@@ -6,7 +6,7 @@ import { readableSpec, type ExperimentSpec } from '../spec/experiment-spec.ts';
 import { endsJournal, type JournalEnding } from '../records/journal-entry.ts';
 import { runRecordSchema } from '../records/record-kinds.ts';
 import { runIdSchema } from '../checks/run-id.ts';
-import { planSwitchesSchema } from './plan-schemas.ts';
+import { planSwitchesSchema } from '../plan/plan-schemas.ts';
 
 /** Far more than ranks or checkpoints of a run. */
 const MOST_NUMBERS = 100_000;

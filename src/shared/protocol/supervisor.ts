@@ -5,6 +5,7 @@
  * states are pushed. Delivery of records is at-least-once by sequence; the store is
  * idempotent, so the result is exactly-once.
  */
+import { orderNamed } from '../orders/orders.ts';
 import { z } from 'zod';
 import type { ErrorData } from '../errors/errors.ts';
 import { thinningSchema, type JournalEntry } from '../records/journal-entry.ts';
@@ -17,7 +18,7 @@ import { runStatusSchema, type RunStatus } from './run-status.ts';
 import { sentErrorSchema } from './sent-error.ts';
 
 export { PROTOCOL_VERSION, READING_VERSION, type SupervisorHello } from './hello.ts';
-export type { SwitchRequest } from './plan-schemas.ts';
+export type { SwitchRequest } from '../plan/plan-schemas.ts';
 export type { RankAddress, TunnelEntrance } from './rank-address.ts';
 export type { RequestMessage, SupervisorMethod } from './requests.ts';
 export type { RunPhase, RunStatus } from './run-status.ts';
@@ -30,9 +31,13 @@ export type SupervisorRequests = {
   };
 };
 
-export const READING_METHODS: readonly SupervisorMethod[] = [
-  ...(['runs', 'subscribe', 'unsubscribe', 'acknowledge', 'stop', 'abort'] as const),
+const READING_METHODS: readonly SupervisorMethod[] = [
+  ...(['runs', 'subscribe', 'unsubscribe', 'acknowledge', 'abort'] as const),
 ];
+
+/** Whether supervisors of another version take this request, too. */
+export const isReading = (method: SupervisorMethod): boolean =>
+  READING_METHODS.includes(method) || orderNamed(method)?.isReading === true;
 
 export type ReplyMessage =
   | { readonly type: 'reply'; readonly id: number; readonly body: unknown }

@@ -4,6 +4,7 @@
  * supervisor is gone: the worker exits. Both ends check what they get: a worker may run a
  * model of the user's own, which can write to any descriptor.
  */
+import { rankOrderSchema } from '../orders/orders.ts';
 import { z } from 'zod';
 import { networkCostSchema } from '../cost-model/network-cost-schema.ts';
 import type { ErrorData } from '../errors/errors.ts';
@@ -11,11 +12,7 @@ import type { ExperimentSpec } from '../spec/experiment-spec.ts';
 import { metricKindSchema } from '../records/metric.ts';
 import type { RunRecord } from '../records/record-kinds.ts';
 import { runIdSchema } from '../checks/run-id.ts';
-import {
-  exchangePlanSchema,
-  planSwitchSchema,
-  planSwitchesSchema,
-} from './plan-schemas.ts';
+import { exchangePlanSchema, planSwitchesSchema } from '../plan/plan-schemas.ts';
 import { hostSchema, rankAddressSchema } from './rank-address.ts';
 import { placesSchema, portsSchema, secretSchema } from './requests.ts';
 
@@ -60,10 +57,8 @@ export const toWorkerSchema = z.discriminatedUnion('type', [
     type: z.literal('begin'),
     addresses: z.array(rankAddressSchema).min(1).readonly(),
   }),
-  z.object({ type: z.literal('switch'), switch: planSwitchSchema }),
-  z.object({ type: z.literal('stop') }),
-  /** Stop after the current iteration as if interrupted: a checkpoint but no result. */
-  z.object({ type: z.literal('pause') }),
+  /** An order to the run, which may come before the ranks are connected. */
+  z.object({ type: z.literal('order'), order: rankOrderSchema }),
 ]);
 export type ToWorker = Readonly<z.infer<typeof toWorkerSchema>>;
 

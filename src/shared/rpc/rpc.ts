@@ -4,12 +4,17 @@
  * arguments are validated at the boundary by `rpcArguments`. A failed call rejects with
  * ErrorData.
  */
+import {
+  runOrderSchema,
+  type AnswerTo,
+  type AskedType,
+  type OrderOf,
+} from '../orders/orders.ts';
 import { z } from 'zod';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
 import type { ErrorData } from '../errors/errors.ts';
-import { RESIDUAL_POLICIES, type PlanSwitch } from '../plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../spec/experiment-spec.ts';
 import { EXPORT_FORMAT_IDS, type ExportFormat } from '../records/export-format.ts';
 import type { NetworkStatus } from '../machines/link-status.ts';
@@ -185,15 +190,13 @@ export interface CoreApi {
   launch(spec: unknown, switchesOf?: string): Promise<RunSummary>;
   /** Launches the same spec with the same switches at the same iterations. */
   relaunch(run: string): Promise<RunSummary>;
-  stop(run: string): Promise<void>;
+  /**
+   * Gives an order to a run. One that is refused rejects before it reaches any rank. A stop
+   * resolves when the run has ended, at once if it has.
+   */
+  order<T extends AskedType>(run: string, order: OrderOf<T>): Promise<AnswerTo<T>>;
   /** Reads records of an ended run that its machines have and the store lacks. */
   fetchMissing(run: string): Promise<void>;
-  /** Takes effect at the next fence. A refused switch rejects before it reaches any rank. */
-  switchPlan(
-    run: string,
-    change: Record<string, unknown>,
-    options: { residual?: 'flush' | 'drop' },
-  ): Promise<PlanSwitch>;
   runs(query: {
     search?: string;
     limit?: number;
@@ -310,13 +313,8 @@ export const rpcArguments = {
   specToYaml: z.tuple([z.unknown()]),
   launch: z.tuple([z.unknown(), runIdSchema.optional()]),
   relaunch: z.tuple([runIdSchema]),
-  stop: z.tuple([runIdSchema]),
+  order: z.tuple([runIdSchema, runOrderSchema]),
   fetchMissing: z.tuple([runIdSchema]),
-  switchPlan: z.tuple([
-    runIdSchema,
-    z.record(z.string(), z.unknown()),
-    z.strictObject({ residual: z.enum(RESIDUAL_POLICIES).optional() }),
-  ]),
   runs: z.tuple([
     z.strictObject({
       search: z.string().max(200).optional(),

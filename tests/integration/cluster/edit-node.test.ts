@@ -355,7 +355,7 @@ describe('in the app', () => {
       await core.api.checkNode('box');
       await isNow('connected');
       await isAt((await core.api.run(id)).iterations + 10);
-      await core.api.stop(id);
+      await core.api.order(id, { type: 'stop' });
       const ended = await untilAsync(
         () => core.api.run(id),
         ({ endedAt }) => endedAt !== undefined,

@@ -27,10 +27,11 @@ test('train together, are switched in the middle, and every record comes once', 
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
   const { id } = await coordinator.launch(spec());
-  const { epoch } = await coordinator.switchPlan(id, {
+  const answer = await coordinator.order(id, {
+    type: 'switch',
     change: { method: 'topk', ratio: 0.05 },
   });
-  expect(epoch).toBe(1);
+  expect(answer.switch.epoch).toBe(1);
   const summary = await coordinator.ended(id);
   expect(summary).toMatchObject({ state: 'completed', iterations: ITERATIONS });
 
@@ -87,7 +88,7 @@ test(
       (ranks) => ranks.size === 3,
       'records of all ranks',
     );
-    await coordinator.stop(id);
+    await coordinator.order(id, { type: 'stop' });
     expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
     expect(world.notices).toEqual([]);
   },
@@ -213,7 +214,7 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
   await until(looked, ({ length }) => length > 1, 'the answer to be noticed');
   expect(silences()).toEqual(['SUPERVISOR_TIMEOUT', undefined]);
   expect(coordinator.nodeConnection('box').silence).toBeUndefined();
-  await coordinator.stop(id);
+  await coordinator.order(id, { type: 'stop' });
   expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
 });
 
@@ -232,7 +233,7 @@ test('a machine that is out of reach when its run is to be followed is followed 
     ({ length }) => length > 0,
     'records of its rank',
   );
-  await world.coordinator.stop(id);
+  await world.coordinator.order(id, { type: 'stop' });
   const summary = await world.coordinator.ended(id);
   expect(summary.state).toBe('stopped');
   expect(summary.missing).toBeUndefined();
@@ -381,7 +382,7 @@ describe('a run that goes on from a checkpoint', () => {
         (seen) => seen.length > 0,
         'the ranks here to miss the others',
       );
-      await world.coordinator.stop(id);
+      await world.coordinator.order(id, { type: 'stop' });
       expect(await world.coordinator.ended(id)).toMatchObject({
         state: 'stopped',
         error: { code: 'RUN_STOPPED' },

@@ -95,18 +95,18 @@ test('launches, watches, switches, stops, and lets another in only when closed',
   await summaryWhere(core, ({ iterations }) => iterations > 5);
 
   await expect(
-    api.switchPlan(id, { method: 'topk', ratio: 5 }, {}),
+    api.order(id, { type: 'switch', change: { method: 'topk', ratio: 5 } }),
   ).rejects.toMatchObject({ kind: 'input' });
   const switched = summaryWhere(core, ({ methods: used }) => used.length === 2);
-  expect(await api.switchPlan(id, { method: 'topk', ratio: 0.05 }, {})).toMatchObject({
-    epoch: 1,
-    plan: { method: 'topk', parameters: { ratio: 0.05 } },
+  const change = { method: 'topk', ratio: 0.05 };
+  expect(await api.order(id, { type: 'switch', change })).toMatchObject({
+    switch: { epoch: 1, plan: { method: 'topk', parameters: { ratio: 0.05 } } },
   });
   await switched;
 
   const ended = summaryWhere(core, hasEnded);
-  await api.stop(id);
-  await api.stop(id); // it has ended: nothing to do
+  await api.order(id, { type: 'stop' });
+  await api.order(id, { type: 'stop' }); // it has ended: nothing to do
   const summary = await ended;
   expect(summary).toMatchObject({ state: 'stopped', methods: ['none', 'topk'] });
 

@@ -280,7 +280,7 @@ describe('a run that another process stores to its end meanwhile', () => {
 
   test('is as good as stopped', async () => {
     await overtaken();
-    await coordinator.stop('r');
+    await coordinator.order('r', { type: 'stop' });
   });
 
   test('is as good as followed', async () => {
@@ -292,7 +292,7 @@ describe('a run that another process stores to its end meanwhile', () => {
   test('cannot be switched because it has ended', async () => {
     await overtaken();
     await expect(
-      coordinator.switchPlan('r', { change: { method: 'topk' } }),
+      coordinator.order('r', { type: 'switch', change: { method: 'topk' } }),
     ).rejects.toMatchObject({ code: 'RUN_ENDED' });
   });
 });
@@ -537,7 +537,7 @@ describe('the connection', () => {
     });
     createRun('r');
     await coordinator.recover();
-    await coordinator.stop('r');
+    await coordinator.order('r', { type: 'stop' });
     expect(supervisor.requested('stop')).toHaveLength(1);
     const known = storedRun('r').map(({ record }) => record);
     expect(known).toHaveLength(run.length - 1);
@@ -548,7 +548,7 @@ describe('the connection', () => {
     expect(store.summary('r').state).toBe('running');
 
     await expect(
-      coordinator.switchPlan('r', { change: { method: 'topk' } }),
+      coordinator.order('r', { type: 'switch', change: { method: 'topk' } }),
     ).rejects.toMatchObject({
       code: 'SUPERVISOR_OTHER_VERSION',
       message: expect.stringMatching(

@@ -116,11 +116,8 @@ function handle(message: ToWorker): void {
       if (name === 'torrent') pour();
       else stepping = setInterval(step, ITERATION_MS);
       return;
-    case 'switch':
-      return;
-    case 'stop':
-    case 'pause':
-      stop();
+    case 'order':
+      if (message.order.type !== 'switch') stop();
       return;
     default:
       message satisfies never;

@@ -10,10 +10,17 @@ import { SmallCore, SPEC } from './small-core.ts';
 
 const MESSAGES = effort({ quick: 5000, soak: 100_000 });
 
+const SWITCH = {
+  type: 'switch',
+  change: { method: 'topk', ratio: 0.01 },
+  residual: 'drop',
+};
+
 const PAGE_CALLS: readonly (readonly [string, readonly unknown[]])[] = [
   ...Object.keys(rpcArguments).map((name) => [name, ['run-1']] as const),
   ['launch', [SPEC]],
-  ['switchPlan', ['run-1', { method: 'topk', ratio: 0.01 }, { residual: 'drop' }]],
+  ['order', ['run-1', SWITCH]],
+  ['order', ['run-1', { type: 'stop' }]],
   ['iterations', ['run-1', { from: 1, to: 9, most: 2 }]],
   ['bins', ['run-1', { from: 1, to: 9, width: 2 }]],
   ['runs', [{ search: 'first', limit: 5, offset: 2, deleted: true }]],
@@ -80,9 +87,10 @@ it.each(['../../etc', '/tmp', '', 'a\0', '__proto__', 'x'.repeat(65)])(
     new Sessions(core).serve(host);
     const told: string[] = [];
     page.onMessage((text) => told.push(String(text)));
-    const calls = ['run', 'stop', 'relaunch', 'watch', 'fetchMissing'];
+    const calls = ['run', 'relaunch', 'watch', 'fetchMissing'];
     for (const m of calls) page.post(json({ t: 'q', i: m, m, a: [run] }));
-    await expect.poll(() => told.length).toBe(calls.length);
+    page.post(json({ t: 'q', i: 'stop', m: 'order', a: [run, { type: 'stop' }] }));
+    await expect.poll(() => told.length).toBe(calls.length + 1);
     for (const text of told) expect(text).toContain('RPC_INVALID_ARGUMENTS');
     expect(core.calls).toEqual([]);
     host.close();

@@ -28,9 +28,11 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   specToYaml: [SPEC],
   launch: [SPEC, 'run-1'],
   relaunch: ['run-1'],
-  stop: ['run-1'],
   fetchMissing: ['run-1'],
-  switchPlan: ['run-1', { method: 'topk', ratio: 0.01 }, { residual: 'drop' }],
+  order: [
+    'run-1',
+    { type: 'switch', change: { method: 'topk', ratio: 0.01 }, residual: 'drop' },
+  ],
   runs: [{ search: 'first', limit: 5, offset: 2, deleted: true }],
   run: ['run-1'],
   iterations: ['run-1', { from: 1, fromRank: 2, to: 9, most: 10 }],

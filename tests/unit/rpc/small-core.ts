@@ -73,19 +73,20 @@ export class SmallCore implements ServedCore {
     specToYaml: (spec) => this.#answer('specToYaml', [spec], 'name: first\n'),
     launch: (...args) => this.#answer('launch', args, RUN),
     relaunch: (run) => this.#answer('relaunch', [run], RUN),
-    stop: (run) => this.#answer('stop', [run], undefined),
-    switchPlan: (run, change, options) =>
-      this.#answer('switchPlan', [run, change, options], {
-        epoch: 1,
-        notBefore: 8,
-        plan: {
-          method: 'topk',
-          parameters: { ratio: 0.01 },
-          collective: 'sparse-allgather',
-          bucketBytes: 4,
+    order: (run, order) =>
+      this.#answer('order', [run, order], {
+        switch: {
+          epoch: 1,
+          notBefore: 8,
+          plan: {
+            method: 'topk',
+            parameters: { ratio: 0.01 },
+            collective: 'sparse-allgather',
+            bucketBytes: 4,
+          },
+          residual: 'flush',
         },
-        residual: 'flush',
-      }),
+      } as never),
     runs: (query) => this.#answer('runs', [query], [RUN]),
     run: (id) =>
       id === RUN.id

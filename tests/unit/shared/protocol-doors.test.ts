@@ -152,8 +152,8 @@ const DOORS: Readonly<
         },
       },
       { type: 'begin', addresses: [address, address] },
-      { type: 'switch', switch: planned },
-      { type: 'stop' },
+      { type: 'order', order: { type: 'switch', switch: planned } },
+      { type: 'order', order: { type: 'stop' } },
     ],
   ],
   'the supervisor’s, for reports': [

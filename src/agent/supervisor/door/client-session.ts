@@ -9,11 +9,19 @@ import type { Socket } from 'node:net';
 import { failure, inputError, toErrorData } from '../../../shared/errors/errors.ts';
 import { parseExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
-import { parseRequest, requestId } from '../../../shared/protocol/requests.ts';
+import type { AskedType, RunOrder } from '../../../shared/orders/orders.ts';
+import {
+  isPlainMethod,
+  parseRequest,
+  requestId,
+  type PlainMethod,
+  type RequestBodies,
+} from '../../../shared/protocol/requests.ts';
 import {
   PROTOCOL_VERSION,
   READING_VERSION,
   type FromSupervisor,
+  type RequestMessage,
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../../shared/protocol/supervisor.ts';
@@ -36,7 +44,7 @@ const BEHIND_BYTES = 4 * 2 ** 20;
 const INSTANCE = randomUUID();
 
 type Handlers = {
-  readonly [M in SupervisorMethod]: (
+  readonly [M in PlainMethod]: (
     request: SupervisorRequests[M]['request'],
   ) => SupervisorRequests[M]['reply'] | Promise<SupervisorRequests[M]['reply']>;
 };
@@ -118,11 +126,19 @@ export class ClientSession {
   async #answer(id: number, message: unknown): Promise<void> {
     try {
       const { method, body } = parseRequest(message);
-      const handler = this.#handlers[method] as (request: typeof body) => unknown;
-      this.#send({ type: 'reply', id, body: await handler(body) });
+      this.#send({ type: 'reply', id, body: await this.#obey(method, body) });
     } catch (error) {
       this.#send({ type: 'error', id, error: toErrorData(error) });
     }
+  }
+
+  #obey(method: SupervisorMethod, body: RequestMessage['body']): unknown {
+    if (isPlainMethod(method)) {
+      const handler = this.#handlers[method] as (request: typeof body) => unknown;
+      return handler(body);
+    }
+    const { run, ...keys } = body as RequestBodies[AskedType];
+    return this.#runs.order(run, { type: method, ...keys } as RunOrder);
   }
 
   /** A client that asks and does not read the answers is not heard until it does. */
@@ -171,13 +187,8 @@ export class ClientSession {
         }
         return {};
       },
-      switch: ({ run, ...request }) => ({ switch: runs.find(run).switch(request) }),
       adopt: ({ run, switches }) => {
         runs.find(run).adopt(switches);
-        return {};
-      },
-      stop: async ({ run: id }) => {
-        await runs.stop(id);
         return {};
       },
       abort: ({ run, error }) => {

@@ -2,6 +2,7 @@
  * A run whose supervisor died, restored from its journal. It has ended, because workers
  * die with their supervisor; if its journal does not say how, it failed.
  */
+import type { AnswerTo, AskedType, OrderOf } from '../../../shared/orders/orders.ts';
 import { hostname } from 'node:os';
 import { failure, GradwireError } from '../../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
@@ -55,8 +56,11 @@ export class RestoredRun {
     throw ended();
   }
 
-  switch(): never {
-    throw ended();
+  /** @throws GradwireError `RUN_ENDED`, but for a stop, about which nothing is left to do */
+  async order<T extends AskedType>({ type }: OrderOf<T>): Promise<AnswerTo<T>> {
+    if (type !== 'stop') throw ended();
+    await this.stop();
+    return {} as AnswerTo<T>;
   }
 
   adopt(): void {

@@ -3,6 +3,7 @@
  * start and end together: when one fails the others are killed, and the report that explains
  * the others becomes the error.
  */
+import type { RankOrder } from '../../../shared/orders/orders.ts';
 import {
   failure,
   type ErrorData,
@@ -175,11 +176,12 @@ export class RankTeam {
   begin(addresses: readonly RankAddress[]): void {
     clearTimeout(this.#timer);
     this.#begun = true;
-    this.tell({ type: 'begin', addresses });
+    this.#send({ type: 'begin', addresses });
   }
 
-  tell(order: ToWorker): void {
-    for (const worker of this.#workers.values()) worker.send(order);
+  /** Gives every rank an order to the run, which waits until the ranks are connected. */
+  tell(order: RankOrder): void {
+    this.#send({ type: 'order', order });
   }
 
   /** Tells them to end after the current iteration. */
@@ -223,6 +225,10 @@ export class RankTeam {
         },
       ),
     );
+  }
+
+  #send(message: ToWorker): void {
+    for (const worker of this.#workers.values()) worker.send(message);
   }
 
   readonly #notice = (notice: Notice): void => {

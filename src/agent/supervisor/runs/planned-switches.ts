@@ -5,7 +5,7 @@ import { exchangeFrom } from '../../../shared/spec/parallelism.ts';
 import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
 import { assertReached } from '../../launch/validate-launch.ts';
 import { resolvePlan, type PlanSetting } from '../../plan/resolve-plan.ts';
-import { requireSwitchable } from '../../training/program-workload.ts';
+import { requireEngines } from '../../training/program-workload.ts';
 import { PlanInEffect } from './plan-in-effect.ts';
 
 export interface PlannedSwitchesOptions {
@@ -43,7 +43,7 @@ export class PlannedSwitches {
    */
   plan({ change, at = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
     const { spec, setting } = this.#options;
-    requireSwitchable(spec);
+    requireEngines(spec, 'switch');
     const notBefore = this.#repeats ? Math.max(at, this.#forecast.next) : at;
     assertReached(Math.max(notBefore, this.#forecast.next), spec);
     const epoch = this.#epoch + 1;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { checkedMessage } from '../../../shared/protocol/checked-message.ts';
-import { planSwitchesSchema } from '../../../shared/protocol/plan-schemas.ts';
+import { planSwitchesSchema } from '../../../shared/plan/plan-schemas.ts';
 import { requestSchemas } from '../../../shared/protocol/requests.ts';
 import {
   dataFactsSchema,

@@ -3,6 +3,7 @@
  * supervisor that died are found again at start: such a run has failed, because its workers
  * died with their supervisor; its records are replayed like any other's.
  */
+import type { AnswerTo, AskedType, OrderOf } from '../../../shared/orders/orders.ts';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, readFileSync } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
@@ -155,11 +156,17 @@ export class RunTable {
     }
   }
 
-  /** Resolves when the run has ended. @throws GradwireError `RUN_UNKNOWN` */
-  async stop(id: string): Promise<void> {
+  /** Gives an order to a run. @throws GradwireError `RUN_UNKNOWN`, and what the run throws */
+  async order<T extends AskedType>(
+    id: string,
+    order: OrderOf<T>,
+  ): Promise<AnswerTo<T>> {
     const end = this.#coming.get(id);
-    if (end === undefined) await this.find(id).stop();
-    else end(new GradwireError(stoppedEarly()));
+    if (end === undefined || order.type !== 'stop') {
+      return await this.find(id).order<T>(order);
+    }
+    end(new GradwireError(stoppedEarly()));
+    return {} as AnswerTo<T>;
   }
 
   /** @throws GradwireError `RUN_UNKNOWN` */

@@ -5,6 +5,7 @@
  * processes are gone before its last record is journalled. If Slurm allocates the nodes, the
  * run waits for them first, and again when it has lost them and resumes.
  */
+import { requireEngines } from '../../training/program-workload.ts';
 import { randomBytes } from 'node:crypto';
 import { emulatedNetwork } from '../../../shared/machines/emulated-network.ts';
 import {
@@ -14,6 +15,13 @@ import {
   type ErrorData,
 } from '../../../shared/errors/errors.ts';
 import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
+import type {
+  AnswerTo,
+  AskedType,
+  OrderOf,
+  RankOrder,
+  RunOrder,
+} from '../../../shared/orders/orders.ts';
 import type {
   RankAddress,
   RunPhase,
@@ -52,6 +60,10 @@ import type {
   RunOptions,
 } from './run-options.ts';
 
+type OrderAct<T extends AskedType> = (
+  order: OrderOf<T>,
+) => AnswerTo<T> | Promise<AnswerTo<T>>;
+
 export class SupervisedRun {
   readonly #options: RunOptions;
   readonly #listeners = new Set<RunListener>();
@@ -74,6 +86,14 @@ export class SupervisedRun {
   #done: DoneRecord | undefined;
   #finished = false;
   #stopping = false;
+  /** Orders about which something is to be done here. */
+  readonly #actions: { readonly [T in AskedType]?: OrderAct<T> } = {
+    switch: (order) => ({ switch: this.#switch(order) }),
+    stop: async () => {
+      await this.stop();
+      return {};
+    },
+  };
 
   constructor(options: RunOptions) {
     const { checkpoints, node, ranks, restored } = options;
@@ -170,20 +190,43 @@ export class SupervisedRun {
     this.#team = this.#start({ iteration, switches });
   }
 
-  /** Validate a switch, give it its epoch and send it to every rank. */
-  switch(request: SwitchRequest): PlanSwitch {
-    if (
-      this.#phase === 'ended' ||
-      this.#team?.failing === true ||
-      this.#done !== undefined
-    ) {
-      throw inputError('RUN_ENDED', 'the run has ended, so it cannot be switched', {
-        next: 'Launch it again.',
+  /**
+   * Obeys an order.
+   * @throws GradwireError `RUN_ENDED`, `RUN_STATE`, and why the order is invalid
+   */
+  async order<T extends AskedType>(order: OrderOf<T>): Promise<AnswerTo<T>> {
+    const act = this.#actions[order.type] as OrderAct<T> | undefined;
+    return (await (act?.(order) ?? this.#passOn(order))) as AnswerTo<T>;
+  }
+
+  /** Tells the ranks an order about which nothing is to be done here. */
+  #passOn(order: RunOrder): object {
+    this.#assertUnderWay('takes no more orders');
+    requireEngines(this.#options.spec, order.type);
+    if (this.#team === undefined) {
+      throw failure('RUN_STATE', `the run is ${this.#phase}, so no rank takes orders`, {
+        next: 'Try again when it goes on.',
       });
     }
+    this.#team.tell(order as RankOrder);
+    return {};
+  }
+
+  /** Validates a switch, gives it its epoch and sends it to every rank. */
+  #switch(request: SwitchRequest): PlanSwitch {
+    this.#assertUnderWay('cannot be switched');
     const planned = this.#switches.plan(request);
     this.#announce([planned]);
     return planned;
+  }
+
+  /** @throws GradwireError `RUN_ENDED` */
+  #assertUnderWay(consequence: string): void {
+    const { failing = false } = this.#team ?? {};
+    if (this.#phase !== 'ended' && !failing && this.#done === undefined) return;
+    throw inputError('RUN_ENDED', `the run has ended, so it ${consequence}`, {
+      next: 'Launch it again.',
+    });
   }
 
   /** Adopts another node's switches: the ranks here need them for the same fence. */

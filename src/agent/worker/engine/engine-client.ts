@@ -1,6 +1,6 @@
 /** The trainer's side of the engine: calls it, orders it, closes it. */
 import type { ErrorData } from '../../../shared/errors/errors.ts';
-import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
+import type { RankOrder } from '../../../shared/orders/orders.ts';
 import type { EngineLink, OpenEngineLink } from './engine-link.ts';
 import type { EngineCall, EngineCalls } from './engine-protocol.ts';
 
@@ -19,8 +19,9 @@ export class EngineClient {
     return this.#link.call(call, request);
   }
 
-  learn(planSwitch: PlanSwitch): void {
-    this.#link.order({ type: 'learn', planSwitch });
+  /** Gives the engine an order to the run. */
+  obey(order: RankOrder): void {
+    this.#link.order({ type: 'obey', order });
   }
 
   /** All elements of this iteration's gradient from this one on are ready. */
@@ -37,14 +38,6 @@ export class EngineClient {
   /** Says that the rank has no more gradients after the next exchange. */
   requestEnd(): void {
     this.#link.order({ type: 'end' });
-  }
-
-  requestStop(): void {
-    this.#link.order({ type: 'stop' });
-  }
-
-  requestPause(): void {
-    this.#link.order({ type: 'pause' });
   }
 
   abort(error: ErrorData): void {

@@ -6,6 +6,7 @@ import { GradwireError, toErrorData } from '../../../shared/errors/errors.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
 import { ExchangeEngine } from '../../exchange/exchange-engine.ts';
+import { obey } from '../../exchange/order-actions.ts';
 import type { Kernels } from '../../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../../kernels/wasm/load.ts';
 import { Arena, type Vector } from '../../memory/arena.ts';
@@ -73,8 +74,8 @@ export class EngineHost {
 
   order(message: EngineOrder): void {
     switch (message.type) {
-      case 'learn':
-        this.#connected().learn(message.planSwitch);
+      case 'obey':
+        obey(this.#connected(), message.order);
         return;
       case 'advance':
         this.#connected().advance(message.iteration, message.from);
@@ -88,12 +89,6 @@ export class EngineHost {
         return;
       case 'end':
         this.#connected().requestEnd();
-        return;
-      case 'stop':
-        this.#connected().requestStop();
-        return;
-      case 'pause':
-        this.#connected().requestPause();
         return;
       case 'abort':
         this.#engine?.abort(message.error);

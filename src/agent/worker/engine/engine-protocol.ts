@@ -3,6 +3,7 @@
  * with an id, answered once and in any order, and orders without an answer. Bulk data never travels
  * here: it is in the shared arena.
  */
+import type { RankOrder } from '../../../shared/orders/orders.ts';
 import type { NetworkCost } from '../../../shared/cost-model/network-cost.ts';
 import type { EmulatedNetwork } from '../../../shared/machines/emulated-network.ts';
 import type { ErrorData } from '../../../shared/errors/errors.ts';
@@ -184,14 +185,13 @@ export type EngineCall = keyof EngineCalls;
 
 /** Messages to the engine that it does not answer. */
 export type EngineOrder =
-  | { readonly type: 'learn'; readonly planSwitch: PlanSwitch }
+  /** An order to the run. */
+  | { readonly type: 'obey'; readonly order: RankOrder }
   /** All elements of this iteration's gradient from this one on are ready. */
   | { readonly type: 'advance'; readonly iteration: number; readonly from: number }
   /** When the trainer finished its work during this exchange, in ms since 1970. */
   | { readonly type: 'exposed'; readonly iteration: number; readonly at: number }
   | { readonly type: 'end' }
-  | { readonly type: 'stop' }
-  | { readonly type: 'pause' }
   | { readonly type: 'abort'; readonly error: ErrorData };
 
 export type ToEngine =

@@ -4,15 +4,15 @@
  * is checked by the registries.
  */
 import { z } from 'zod';
-import { activationPlanSchema } from '../plan/activation-plan.ts';
+import { activationPlanSchema } from './activation-plan.ts';
 import {
   RESIDUAL_POLICIES,
   RESIDUAL_UNITS,
   type ExchangePlan,
   type PlanSwitch,
-} from '../plan/exchange-plan.ts';
+} from './exchange-plan.ts';
 import type { JsonObject } from '../checks/json.ts';
-import { quantizationSchema } from '../plan/quantization.ts';
+import { quantizationSchema } from './quantization.ts';
 
 const MOST_LAYERS = 100;
 /** Switches of one run. */

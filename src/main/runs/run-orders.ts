@@ -1,0 +1,125 @@
+/**
+ * Orders to runs in progress, on their way from a page or a command to the machines that
+ * obey. Main acts only on a switch, which it relays, and on a stop, which may end a start.
+ */
+import {
+  GradwireError,
+  inputError,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
+import {
+  orderNamed,
+  type AnswerTo,
+  type AskedType,
+  type OrderOf,
+} from '../../shared/orders/orders.ts';
+import { hasEnded } from '../../shared/rpc/rpc.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+import type { RunStore } from '../store/run-store.ts';
+import { relaySwitch } from './other-nodes.ts';
+import { isThere, type RunStops } from './run-stops.ts';
+
+export interface RunOrdersOptions {
+  readonly store: Pick<RunStore, 'summary' | 'spec'>;
+  readonly stops: RunStops;
+  /** Returns the links to a run's machines, the leading one first. */
+  readonly linksOf: (run: string) => readonly [NodeLink, ...NodeLink[]];
+  /** Takes the error of a machine that misses an order now. */
+  readonly linkTrouble: (link: NodeLink, error: ErrorData) => void;
+}
+
+interface GivenTo {
+  readonly run: string;
+  readonly links: readonly [NodeLink, ...NodeLink[]];
+  readonly received: (() => void) | undefined;
+}
+
+type Give<T extends AskedType> = (
+  order: OrderOf<T>,
+  to: GivenTo,
+) => Promise<AnswerTo<T>>;
+
+export class RunOrders {
+  readonly #options: RunOrdersOptions;
+  /** Orders about which something is to be done here. */
+  readonly #actions: { readonly [T in AskedType]?: Give<T> } = {
+    switch: async (order, { run, links: [lead, ...others] }) => {
+      const answer = await lead.order(run, order);
+      // The switch waits until these nodes are back and know of it.
+      for (const [link, error] of await relaySwitch(others, run, answer.switch)) {
+        this.#options.linkTrouble(link, error.toData());
+      }
+      return answer;
+    },
+    stop: async (_, { run, links, received }) => {
+      const { stops, store } = this.#options;
+      await stops.stop(run, links, store.spec(run), received);
+      return {};
+    },
+  };
+
+  constructor(options: RunOrdersOptions) {
+    this.#options = options;
+  }
+
+  /** Gives an order, as `RunCoordinator.order` says. */
+  async give<T extends AskedType>(
+    run: string,
+    order: OrderOf<T>,
+    received?: () => void,
+  ): Promise<AnswerTo<T>> {
+    const isStop = order.type === 'stop';
+    if (isStop && this.#hasEnded(run)) return {} as AnswerTo<T>;
+    this.#assertGoingOn(run);
+    const links = this.#options.linksOf(run);
+    const act = this.#actions[order.type] as Give<T> | undefined;
+    try {
+      return await (act?.(order, { run, links, received }) ??
+        this.#passOn(run, order, links));
+    } catch (error) {
+      // It ended as a stop wants it, by itself or at another process's request.
+      if (isStop && this.#hasEnded(run)) return {} as AnswerTo<T>;
+      // It may have ended, and been stored completely, in the meantime.
+      this.#assertGoingOn(run);
+      throw error;
+    }
+  }
+
+  /** Gives it to the machines that its definition names. @returns the first one's answer */
+  async #passOn<T extends AskedType>(
+    run: string,
+    order: OrderOf<T>,
+    [lead, ...others]: readonly [NodeLink, ...NodeLink[]],
+  ): Promise<AnswerTo<T>> {
+    const asks = orderNamed(order.type)?.asks;
+    if (asks === 'any') {
+      const there = [lead, ...others].find(({ state }) => isThere(state));
+      return await (there ?? lead).order<T>(run, order);
+    }
+    const answer = await lead.order<T>(run, order);
+    if (asks === 'lead') return answer;
+    await Promise.all(
+      others.map(async (link) => {
+        try {
+          await link.order<T>(run, order);
+        } catch (error) {
+          if (!(error instanceof GradwireError)) throw error;
+          this.#options.linkTrouble(link, error.toData());
+        }
+      }),
+    );
+    return answer;
+  }
+
+  #hasEnded(run: string): boolean {
+    return hasEnded(this.#options.store.summary(run).state);
+  }
+
+  #assertGoingOn(run: string): void {
+    const { state } = this.#options.store.summary(run);
+    if (!hasEnded(state)) return;
+    throw inputError('RUN_ENDED', `run ${run} has ended (${state})`, {
+      next: 'Launch it again to switch while it runs.',
+    });
+  }
+}
