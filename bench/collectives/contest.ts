@@ -42,7 +42,7 @@ export interface Stage {
   readonly network: NetworkCost;
 }
 
-export interface Contestant {
+interface Contestant {
   readonly collective: string;
   readonly payload: 'dense' | 'sparse';
   /** Milliseconds, the slowest rank's, of all repetitions. */
@@ -54,7 +54,7 @@ export interface Contestant {
   readonly auto: boolean;
 }
 
-export interface PeerTimes {
+interface PeerTimes {
   readonly peer: PeerWorld;
   readonly task: PeerTask;
   readonly times: readonly number[];

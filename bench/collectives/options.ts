@@ -12,7 +12,7 @@ const SECTIONS = [
   'memory',
   'emulation',
 ] as const;
-export type Section = (typeof SECTIONS)[number];
+type Section = (typeof SECTIONS)[number];
 const BY_DEFAULT: readonly Section[] = ['sweep', 'exchange'];
 
 export interface BenchOptions {

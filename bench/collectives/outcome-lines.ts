@@ -44,7 +44,7 @@ export interface CollectiveLine extends Where, Speed {
   readonly auto: boolean;
 }
 
-export interface PeerLine extends Where, Speed {
+interface PeerLine extends Where, Speed {
   readonly type: 'peer';
   readonly peer: string;
   readonly version: string;

@@ -24,7 +24,7 @@ export interface Peer {
   commands(world: PeerPlace): Promise<readonly (readonly string[])[]>;
 }
 
-export type PeerName = 'openmpi' | 'openmpi, sparse' | 'gloo';
+type PeerName = 'openmpi' | 'openmpi, sparse' | 'gloo';
 
 export interface PeerTask {
   /** Of ours, the same algorithm; undefined: the library's own choice, on dense vectors. */

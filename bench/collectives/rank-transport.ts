@@ -18,7 +18,7 @@ export type TransportChoice = (typeof TRANSPORT_CHOICES)[number];
 /** Of a mesh, and of every message: the slowest exchange of a shaped network fits. */
 const TIMEOUT_MS = 60_000;
 
-export interface MeshTask {
+interface MeshTask {
   readonly rank: number;
   readonly addresses: readonly RankAddress[];
   readonly secret: Uint8Array;

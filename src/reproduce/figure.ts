@@ -15,13 +15,13 @@ export interface Paper {
 }
 
 /** The paper's claim, in our words, with the numbers that its text gives. */
-export interface Claim {
+interface Claim {
   readonly text: string;
   /** Numbers as the paper states them, or a note that its text has none. */
   readonly quoted: readonly Quoted[];
 }
 
-export interface Quoted {
+interface Quoted {
   readonly text: string;
   /** The place in the paper: `Section 3`, `Table 2`. */
   readonly where: string;
@@ -61,7 +61,7 @@ export type Outcome = 'holds' | 'fails' | 'unclear';
 
 export type Verdict = 'confirmed' | 'refuted' | 'undecided';
 
-export interface Judgement {
+interface Judgement {
   /** The findings, at least one. */
   readonly findings: readonly Finding[];
   /** Our counterpart of the paper's numbers, in a sentence. */

@@ -161,7 +161,7 @@ export function leastTime(
 }
 
 /** Time that an iteration spent in these phases, in milliseconds. */
-export const timeOf = (iteration: IterationRecord, phases: readonly Phase[]): number =>
+const timeOf = (iteration: IterationRecord, phases: readonly Phase[]): number =>
   phases.reduce((sum, phase) => sum + (iteration.phases[phase] ?? 0), 0);
 
 /**

@@ -100,7 +100,7 @@ const taskSchema = z
   });
 
 /** An input with elements that are NaN or infinite, which are in the result. */
-export interface NotFiniteInputFile extends NotFinite {
+interface NotFiniteInputFile extends NotFinite {
   readonly file: string;
 }
 

@@ -22,8 +22,6 @@ const measured = z.union([
 const MOST_STATES = 16;
 
 const tensorSchema = z.object({ name, shape: z.array(count).max(64).readonly() });
-export type ProgramTensor = Readonly<z.infer<typeof tensorSchema>>;
-
 const stepSchema = z.object({
   /** When it began, ms since 1970. */
   at: z.number(),
@@ -42,8 +40,6 @@ const stepSchema = z.object({
   /** The learning rate of the first group of parameters. */
   lr: z.number(),
 });
-export type ProgramStep = Readonly<z.infer<typeof stepSchema>>;
-
 const helloSchema = z.object({
   type: z.literal('hello'),
   version: count,
@@ -67,7 +63,7 @@ const steppedSchema = z.object({
 });
 export type Stepped = Readonly<z.infer<typeof steppedSchema>>;
 
-export const fromProgramSchema = z.discriminatedUnion('type', [
+const fromProgramSchema = z.discriminatedUnion('type', [
   helloSchema,
   attachSchema,
   z.object({ type: z.literal('mapped') }),

@@ -92,7 +92,7 @@ export function elementsOf(shape: readonly number[]): number {
 }
 
 /** @throws GradwireError `VECTOR_TOO_LARGE` */
-export function requireLength(n: number): void {
+function requireLength(n: number): void {
   if (n <= MAXIMUM_LENGTH) return;
   throw inputError(
     'VECTOR_TOO_LARGE',

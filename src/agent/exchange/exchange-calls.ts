@@ -33,7 +33,7 @@ export interface ExchangeResult {
 }
 
 /** The gradient that the trainer computes during an exchange: this one's, or the next. */
-export type Beside = 'backward' | 'next';
+type Beside = 'backward' | 'next';
 
 export interface ExchangeRequest {
   readonly beside?: Beside | undefined;

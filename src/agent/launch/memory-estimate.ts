@@ -131,7 +131,7 @@ const listed = (parts: readonly MemoryPart[]): string =>
   parts.map(({ bytes, name }) => `${name} ${formatBytes(bytes)}`).join(', ');
 
 /** The parts of several ranks together. */
-export function addedParts(
+function addedParts(
   ofRanks: readonly (readonly MemoryPart[])[],
 ): readonly MemoryPart[] {
   const sums = new Map<string, MemoryPart>();

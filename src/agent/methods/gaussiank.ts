@@ -80,7 +80,7 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   },
 };
 
-export class GaussianSelection<V> implements Selection<V> {
+class GaussianSelection<V> implements Selection<V> {
   readonly capacity: number;
   readonly #context: CompressorContext<Parameters, V>;
   readonly #sample: VectorSample<V>;

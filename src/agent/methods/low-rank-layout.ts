@@ -16,7 +16,7 @@ export interface Factored extends FactoredShape {
 }
 
 /** A tensor that travels whole, and its position. */
-export interface Whole {
+interface Whole {
   readonly start: number;
   readonly length: number;
   readonly at: number;

@@ -19,7 +19,7 @@ export interface CodecOptions {
   readonly seed: number;
 }
 
-export interface CodecCall {
+interface CodecCall {
   readonly microBatch: number;
   readonly iteration: number;
 }

@@ -22,7 +22,7 @@ import { CounterRandom } from '../kernels/random.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** N elements and, for a sparse vector, k entries per rank. */
-export interface TimedShape {
+interface TimedShape {
   readonly length: number;
   readonly nnz?: number | undefined;
 }

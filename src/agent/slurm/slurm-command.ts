@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 
 /** A busy controller answers late; an absent one makes commands wait this long. */
-export const ANSWER_MS = 60_000;
+const ANSWER_MS = 60_000;
 
 export interface Called {
   readonly code: number;

@@ -34,7 +34,7 @@ export interface StageLinks {
   measuring(): Promise<() => Promise<void>>;
 }
 
-export interface Received {
+interface Received {
   readonly values: Float32Array;
   /** The part of its time until another stage had something to send, ms. */
   readonly idle: number;

@@ -164,7 +164,7 @@ export interface TrainerOptions {
   readonly memory?: WebAssembly.Memory | undefined;
 }
 
-export interface PipelineStage {
+interface PipelineStage {
   /** Layers after which the model is split. */
   readonly splitAfter: readonly string[];
   readonly microBatches: number;

@@ -11,7 +11,7 @@ import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { ComputedStep } from '../training/trainer.ts';
 
 /** Milliseconds on the trainer thread's clock. */
-export interface TrainerMarks {
+interface TrainerMarks {
   /** Wall-clock time, ms since 1970. */
   readonly at: number;
   readonly wall: number;

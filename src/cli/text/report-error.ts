@@ -29,7 +29,7 @@ export function reportError(thrown: unknown): number {
   return exitCodeOf(error);
 }
 
-export function exitCodeOf(error: ErrorData): number {
+function exitCodeOf(error: ErrorData): number {
   if (error.code === 'RUN_UNFOLLOWED') return EXIT_UNFOLLOWED;
   return error.kind === 'input' ? EXIT_INPUT : EXIT_FAILURE;
 }

@@ -5,7 +5,7 @@ import type { Result } from '../../reproduce/result.ts';
 import { formatDuration } from '../../shared/words/units.ts';
 
 /** A run that has been made and measured. */
-export interface SweepLine {
+interface SweepLine {
   readonly run: string;
   readonly case: string;
   readonly label: string;

@@ -29,14 +29,14 @@ import type { NodeDirectory } from './node-set.ts';
 import { RemoteNode, type RemoteNodeOptions } from './remote-node.ts';
 
 /** The store of entries. */
-export interface NodeEntries {
+interface NodeEntries {
   list(): readonly NodeEntry[];
   get(name: string): NodeEntry | undefined;
   renamedTo?(name: string): string | undefined;
 }
 
 /** The store of what is found out about machines. */
-export interface NodeKnowledge {
+interface NodeKnowledge {
   note(
     node: { readonly name: string; readonly identity: string },
     news: NodeFacts,

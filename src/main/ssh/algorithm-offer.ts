@@ -34,7 +34,7 @@ const NO_EXCHANGE =
 const OUTDATED = /sha1(?!\d)|md5|dss|cbc|arcfour|ripemd|^ssh-rsa/;
 
 /** The offer in what a server has sent so far; undefined as long as it is incomplete. */
-export function offerIn(bytes: Buffer): Offer | undefined {
+function offerIn(bytes: Buffer): Offer | undefined {
   // Lines of greeting may come before the version.
   const version = /(^|\n)SSH-[^\n]*\n/.exec(bytes.toString('latin1'));
   if (version === null) return undefined;

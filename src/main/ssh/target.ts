@@ -12,7 +12,7 @@ import { inputError } from '../../shared/errors/errors.ts';
 export type HostKeyChecking = 'yes' | 'accept-new' | 'ask' | 'no';
 
 /** The route for the system's `ssh`. */
-export interface SystemRoute {
+interface SystemRoute {
   /** The host's name in ~/.ssh/config. */
   readonly name: string;
   readonly user?: string | undefined;

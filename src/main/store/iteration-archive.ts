@@ -15,7 +15,7 @@ import {
 import { RunLevels, type LeveledRun } from './run-levels.ts';
 
 /** Records of a block. */
-export const BLOCK_RECORDS = 1024;
+const BLOCK_RECORDS = 1024;
 /**
  * Rows that a run in progress keeps at least, so that the newest iterations of all ranks are
  * at hand.

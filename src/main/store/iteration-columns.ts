@@ -74,7 +74,7 @@ function columnsOf(
 }
 
 /** Paths to the fields that hold values: `phases.compute`. */
-export function pathsOf(schema: z.ZodObject, before = ''): readonly string[] {
+function pathsOf(schema: z.ZodObject, before = ''): readonly string[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {
     let inner = field as z.ZodType;
     while (inner instanceof z.ZodOptional || inner instanceof z.ZodReadonly) {

@@ -12,7 +12,7 @@ export interface Marker {
 }
 
 /** The spread of a bar's iterations. */
-export interface Spread {
+interface Spread {
   /** The bar's position. */
   readonly x: number;
   readonly least: number;
@@ -22,7 +22,7 @@ export interface Spread {
 }
 
 /** A bar, or its spread, that reaches beyond the axis. */
-export interface CutBar {
+interface CutBar {
   /** The bar's position. */
   readonly x: number;
   readonly label: string;

@@ -6,7 +6,7 @@ import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { hatchFill, patternFill } from './pattern-fill.ts';
 import { PHASE_STYLES } from './phase-style.ts';
 
-export type Fill = string | CanvasPattern;
+type Fill = string | CanvasPattern;
 
 export interface Palette {
   readonly ink: string;

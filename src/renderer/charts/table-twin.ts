@@ -4,7 +4,7 @@ export interface TableTwin {
   readonly rows: readonly TableRow[];
 }
 
-export interface TableRow {
+interface TableRow {
   /** Distinct within the table. */
   readonly key: number | string;
   readonly cells: readonly string[];

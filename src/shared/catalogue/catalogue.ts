@@ -20,7 +20,7 @@ export interface ParameterEntry {
 }
 
 /** A warm-up or ramp: the names of the parameters for its length and its start. */
-export interface ScheduleEntry {
+interface ScheduleEntry {
   readonly iterations: string;
   readonly start?: string | undefined;
 }

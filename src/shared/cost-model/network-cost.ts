@@ -43,14 +43,14 @@ export interface LinkCost {
   readonly perRank?: boolean | undefined;
 }
 
-export interface TimedCollectives {
+interface TimedCollectives {
   /** The constants measured along with them, before any correction. */
   readonly network: NetworkCost;
   readonly collectives: readonly TimedCollective[];
 }
 
 /** The time of a byte in messages of this size. */
-export interface MessageCost {
+interface MessageCost {
   readonly bytes: number;
   /** s per byte. */
   readonly beta: number;

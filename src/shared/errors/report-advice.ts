@@ -1,5 +1,5 @@
 /** Advice to users about a fault of ours. There is no public place for reports. */
-export const REPORT =
+const REPORT =
   'Keep what the command says with GRADWIRE_DEBUG=1, the log of the run (gradwire runs log RUN) ' +
   'and of the machine (gradwire nodes log NAME), and give them to whoever gave you Gradwire.';
 

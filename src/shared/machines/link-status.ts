@@ -24,7 +24,7 @@ export const linkFailureSchema = z.strictObject({
   at: z.number(),
   error: z.custom<ErrorData>(isErrorData),
 });
-export type LinkFailure = z.infer<typeof linkFailureSchema>;
+type LinkFailure = z.infer<typeof linkFailureSchema>;
 
 export interface LinkStatus {
   readonly from: string;

@@ -32,7 +32,7 @@ export interface SecretsQuestion {
   readonly prompts: readonly SecretPrompt[];
 }
 
-export interface SecretPrompt {
+interface SecretPrompt {
   readonly text: string;
   /** Whether the answer may be shown while it is typed. */
   readonly echo: boolean;

@@ -18,7 +18,7 @@ export type ResidualPolicy = (typeof RESIDUAL_POLICIES)[number];
 
 /** Units in which error feedback keeps a residual while the learning rate changes. */
 export const RESIDUAL_UNITS = ['gradient', 'update'] as const;
-export type ResidualUnits = (typeof RESIDUAL_UNITS)[number];
+type ResidualUnits = (typeof RESIDUAL_UNITS)[number];
 
 export interface ExchangePlan {
   readonly method: string;

@@ -28,7 +28,7 @@ export const linkTimingSchema = z.object({
   back: secondsOf,
 }) satisfies z.ZodType<LinkTiming>;
 
-export const transportNameSchema = z.string().min(1).max(100);
+const transportNameSchema = z.string().min(1).max(100);
 
 export const replySchemas = {
   validate: z.object({ spec: sentSpecSchema, switches: planSwitchesSchema }),

@@ -39,7 +39,7 @@ const READING_METHODS: readonly SupervisorMethod[] = [
 export const isReading = (method: SupervisorMethod): boolean =>
   READING_METHODS.includes(method) || orderNamed(method)?.isReading === true;
 
-export type ReplyMessage =
+type ReplyMessage =
   | { readonly type: 'reply'; readonly id: number; readonly body: unknown }
   | { readonly type: 'error'; readonly id: number; readonly error: ErrorData };
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeAllocated } from './queue-text.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
 
-export const allocatedRecordSchema = z.strictObject({
+const allocatedRecordSchema = z.strictObject({
   type: z.literal('allocated'),
   at: z.number(),
   node: z.string(),

@@ -8,7 +8,7 @@ import { bucketName } from './bucket-name.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 
-export const bucketsRecordSchema = z.strictObject({
+const bucketsRecordSchema = z.strictObject({
   type: z.literal('buckets'),
   at: z.number(),
   iteration: count,

@@ -4,7 +4,7 @@ import { formatBytes, formatDuration } from '../words/units.ts';
 import { count, time } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
 
-export const checkpointRecordSchema = z.strictObject({
+const checkpointRecordSchema = z.strictObject({
   type: z.literal('checkpoint'),
   at: z.number(),
   node: z.string(),

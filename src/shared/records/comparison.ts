@@ -4,7 +4,7 @@ import { formatPercent, formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 
-export const comparisonRecordSchema = z.strictObject({
+const comparisonRecordSchema = z.strictObject({
   type: z.literal('comparison'),
   at: z.number(),
   iteration: count,

@@ -4,7 +4,7 @@ import { formatPercent } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 
-export const divergenceRecordSchema = z.strictObject({
+const divergenceRecordSchema = z.strictObject({
   type: z.literal('divergence'),
   at: z.number(),
   iteration: count,

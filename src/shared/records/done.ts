@@ -5,7 +5,7 @@ import { formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unprinted } from './record-kind.ts';
 
-export const doneRecordSchema = z.strictObject({
+const doneRecordSchema = z.strictObject({
   type: z.literal('done'),
   at: z.number(),
   reason: z.enum(['completed', 'stopped']),

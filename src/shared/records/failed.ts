@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorDataSchema } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unprinted } from './record-kind.ts';
 
-export const failedRecordSchema = z.strictObject({
+const failedRecordSchema = z.strictObject({
   type: z.literal('failed'),
   at: z.number(),
   error: errorDataSchema,

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
 
-export const finishedRecordSchema = z.strictObject({
+const finishedRecordSchema = z.strictObject({
   type: z.literal('finished'),
   at: z.number(),
   node: z.string(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorDataSchema } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
 
-export const interruptedRecordSchema = z.strictObject({
+const interruptedRecordSchema = z.strictObject({
   type: z.literal('interrupted'),
   at: z.number(),
   node: z.string(),

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { count } from './fields.ts';
 import { NEVER_REPEATED, recordKind } from './record-kind.ts';
 
-export const logRecordSchema = z.strictObject({
+const logRecordSchema = z.strictObject({
   type: z.literal('log'),
   at: z.number(),
   rank: count,

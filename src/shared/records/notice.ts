@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count } from './fields.ts';
 import { eventKind, unchanged } from './record-kind.ts';
 
-export const noticeRecordSchema = z.strictObject({
+const noticeRecordSchema = z.strictObject({
   type: z.literal('notice'),
   at: z.number(),
   level: z.enum(['info', 'warning']),
@@ -10,7 +10,7 @@ export const noticeRecordSchema = z.strictObject({
   code: z.string(),
   message: z.string(),
 });
-export type NoticeRecord = z.infer<typeof noticeRecordSchema>;
+type NoticeRecord = z.infer<typeof noticeRecordSchema>;
 
 export const noticeKind = eventKind({
   schema: noticeRecordSchema,

@@ -7,7 +7,7 @@ import { formatDateTime } from '../words/units.ts';
 import { describeQueued, queueAdvice, reasonText } from './queue-text.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
 
-export const queuedRecordSchema = z.strictObject({
+const queuedRecordSchema = z.strictObject({
   type: z.literal('queued'),
   at: z.number(),
   node: z.string(),

@@ -19,7 +19,7 @@ export type RecordSchema = z.ZodType<{ type: string; at: number }>;
  * - `named`: by what the name says. `untilNew`: once the repeated iterations are over, a
  *   record with the same name is new.
  */
-export type Repetition<R> =
+type Repetition<R> =
   | { readonly by: 'never' }
   | (R extends { rank: number; iteration: number }
       ? { readonly by: 'rank and iteration' }
@@ -39,7 +39,7 @@ export type Repetition<R> =
 export type Thinning = 'iterations' | 'lines' | 'measures' | 'history';
 
 /** The facts of a run that lines of `gradwire run` depend on. */
-export interface PrintedRun {
+interface PrintedRun {
   /** The run's machines, as its spec names them. */
   readonly nodes: readonly string[];
   /** Whether a start has been printed. */
@@ -73,7 +73,7 @@ export interface EventNames {
 }
 
 /** The changes that an event makes in its run's summary. */
-export interface SummaryChange {
+interface SummaryChange {
   /** The ranks train. Its metric; null: the accuracy. */
   readonly running?: { readonly metricKind: MetricKind | null };
   /** The newest metric of the test set. */

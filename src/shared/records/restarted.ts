@@ -7,7 +7,7 @@ import { count, processesSchema } from './fields.ts';
 import { ranksOn } from './rank-places.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
 
-export const restartedRecordSchema = z.strictObject({
+const restartedRecordSchema = z.strictObject({
   type: z.literal('restarted'),
   at: z.number(),
   node: z.string(),

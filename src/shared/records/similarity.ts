@@ -7,7 +7,7 @@ import { bucketName } from './bucket-name.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 
-export const similarityRecordSchema = z.strictObject({
+const similarityRecordSchema = z.strictObject({
   type: z.literal('similarity'),
   at: z.number(),
   iteration: count,

@@ -17,7 +17,7 @@ const emulatedLink = {
   latency: time,
 };
 
-export const startedRecordSchema = z.strictObject({
+const startedRecordSchema = z.strictObject({
   type: z.literal('started'),
   at: z.number(),
   ranks: count,

@@ -9,7 +9,7 @@ import { eventKind } from './record-kind.ts';
 const stateOutcomeSchema = z.enum(['none', 'kept', 'partly', 'dropped']);
 export type StateOutcome = z.infer<typeof stateOutcomeSchema>;
 
-export const switchRecordSchema = z.strictObject({
+const switchRecordSchema = z.strictObject({
   type: z.literal('switch'),
   at: z.number(),
   /** The first iteration under the new plan. */

@@ -95,7 +95,7 @@ export interface RunDetail extends RunSummary {
   readonly lastSequence: number;
 }
 
-export type SpecCheck =
+type SpecCheck =
   | { readonly ok: true; readonly spec: ExperimentSpec; readonly yaml: string }
   | { readonly ok: false; readonly error: ErrorData };
 
@@ -149,7 +149,7 @@ export interface IterationsPiece {
 }
 
 /** A request for the bins of a chart. */
-export const binsQuerySchema = z.strictObject({
+const binsQuerySchema = z.strictObject({
   from: z.int().min(0),
   /** Exclusive. */
   to: z.int().min(0),

@@ -5,7 +5,7 @@
  */
 
 /** The way in which a kernel uses an array. */
-export type Access = 'read' | 'write' | 'atomic';
+type Access = 'read' | 'write' | 'atomic';
 
 export interface KernelSource<P extends string = string, B extends string = string> {
   readonly name: string;

@@ -29,7 +29,7 @@ import {
   type LockHolder,
 } from './lock-holder.ts';
 
-export const LOCK_FILE = 'supervisor.lock';
+const LOCK_FILE = 'supervisor.lock';
 const AFTER = `${LOCK_FILE}.after-`;
 const DRAFT = `${LOCK_FILE}.new-`;
 

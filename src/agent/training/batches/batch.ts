@@ -44,7 +44,7 @@ export function settledLength(field: ModelField, length: number): number {
 }
 
 /** The rows of one field, one after the other. */
-export type FieldValues = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
+type FieldValues = Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>;
 export type BatchValues = Readonly<Record<string, FieldValues>>;
 
 /** Numbers in one sample's row. */

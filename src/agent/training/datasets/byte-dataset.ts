@@ -23,7 +23,7 @@ export interface ByteSamples {
   readonly labels: Uint8Array;
 }
 
-export interface Channel {
+interface Channel {
   readonly mean: number;
   readonly deviation: number;
 }

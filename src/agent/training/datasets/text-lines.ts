@@ -108,7 +108,7 @@ export function requireUtf8(line: Buffer, file: string, number: number): void {
   });
 }
 
-export const TO_UTF8 =
+const TO_UTF8 =
   'Convert the file to UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8.';
 
 /** Counts the bytes at the beginning that are characters in UTF-8. */

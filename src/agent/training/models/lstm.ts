@@ -14,7 +14,7 @@ import type { Jax, JaxArray } from '../runtime/jax-runtime.ts';
 import { crossEntropy, oneHot } from './cross-entropy.ts';
 import type { Model, ModelTensor } from './model.ts';
 
-export interface LstmShape {
+interface LstmShape {
   /** Number of different tokens. */
   readonly vocabulary: number;
   /** Length of a token's embedding. */

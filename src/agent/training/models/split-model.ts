@@ -4,7 +4,7 @@ import type { LayerOutput, LayeredModel, ModelHead, ModelLayer } from './layered
 import type { Model, ModelTensor } from './model.ts';
 
 /** A tensor of the model, with its place there: first values are drawn by it. */
-export interface PlacedTensor {
+interface PlacedTensor {
   readonly tensor: ModelTensor;
   readonly place: number;
 }
@@ -13,7 +13,7 @@ export interface PlacedTensor {
  * A tensor that several stages use. The first of them owns it and is the only one to
  * update it.
  */
-export interface SharedTensor {
+interface SharedTensor {
   readonly tensor: ModelTensor;
   readonly owner: number;
   /** The other stages, which get its weights and send their gradients. */

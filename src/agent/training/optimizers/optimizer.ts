@@ -21,15 +21,15 @@ export const OPTIMIZER_OPTIONS = [
   'trust',
   'weightDecay',
 ] as const;
-export type OptimizerOption = (typeof OPTIMIZER_OPTIONS)[number];
+type OptimizerOption = (typeof OPTIMIZER_OPTIONS)[number];
 
-export interface TensorUpdate {
+interface TensorUpdate {
   readonly weight: JaxArray;
   readonly state: readonly JaxArray[];
 }
 
 /** A tensor's part of a step; the receiver owns the arrays. */
-export interface TensorStep {
+interface TensorStep {
   readonly weight: JaxArray;
   readonly gradient: JaxArray;
   readonly state: readonly JaxArray[];
@@ -42,10 +42,10 @@ export interface TensorStep {
   readonly ofDecay?: boolean | undefined;
 }
 
-export type StepKernels = Pick<Kernels, 'blend' | 'optimization'>;
+type StepKernels = Pick<Kernels, 'blend' | 'optimization'>;
 
 /** A tensor's part of a step in the arena. */
-export interface ArenaStep {
+interface ArenaStep {
   /** Weights, which are moved in place, as is the state. */
   readonly weights: Vector;
   readonly state: readonly Vector[];

@@ -7,7 +7,7 @@ import { inputError, type GradwireError } from '../../../shared/errors/errors.ts
 export type Backend = 'wasm' | 'webgpu';
 
 /** The GPU that a rank would take. */
-export interface FoundGpu {
+interface FoundGpu {
   readonly name: string;
   readonly software: boolean;
   /** GPUs that the ranks of this machine are dealt over. */
@@ -16,7 +16,7 @@ export interface FoundGpu {
   readonly whyOne: string | undefined;
 }
 
-export interface TakenGpu {
+interface TakenGpu {
   readonly name: string;
   readonly id: string;
   /** The process that has the GPU, in words. */
@@ -24,7 +24,7 @@ export interface TakenGpu {
 }
 
 /** GPUs that are there, but all of them other processes'. */
-export interface TakenGpus {
+interface TakenGpus {
   readonly taken: readonly TakenGpu[];
 }
 

@@ -62,7 +62,7 @@ export function scaledNorm(jax: Jax, arrays: readonly JaxArray[]): ScaledNorm {
 }
 
 /** The sum of the squares of all elements, a scalar. Takes ownership of `values`. */
-export function sumOfSquares(jax: Jax, values: JaxArray): JaxArray {
+function sumOfSquares(jax: Jax, values: JaxArray): JaxArray {
   return blockSum(jax, jax.numpy.square(values).reshape([-1]));
 }
 

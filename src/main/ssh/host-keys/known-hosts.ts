@@ -15,7 +15,7 @@ export interface KnownHost {
 }
 
 /** A line that is not an entry, and why. */
-export interface SkippedLine {
+interface SkippedLine {
   readonly place: string;
   readonly reason: string;
 }

@@ -14,7 +14,7 @@ import { formatBitRate, formatDuration } from '../../../shared/words/units.ts';
 /** Bandwidths that are closer than this look almost alike. */
 const SPREAD = 10;
 
-export type LinkCell =
+type LinkCell =
   | { readonly kind: 'self'; readonly title: string }
   | {
       readonly kind: 'within';

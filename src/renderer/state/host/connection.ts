@@ -4,11 +4,7 @@ import { openBrowserChannel } from './browser-channel.ts';
 import { HostConnection, type Connection } from './host-connection.ts';
 import { openPortChannel } from './port-channel.ts';
 
-export type {
-  Connection,
-  ConnectionEvents,
-  ConnectionStatus,
-} from './host-connection.ts';
+export type { Connection, ConnectionStatus } from './host-connection.ts';
 
 declare global {
   interface Window {

@@ -16,7 +16,7 @@ export const EFFECT_MINIMUM = 5;
 export const effectReach = (every: number): number =>
   Math.max(EFFECT_MINIMUM, Math.floor(EFFECT_REACH / every));
 
-export interface EffectSide {
+interface EffectSide {
   readonly exchanges: number;
   /** Milliseconds per iteration. */
   readonly wall: number;

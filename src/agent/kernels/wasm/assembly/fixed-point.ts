@@ -136,7 +136,7 @@ function rounded(m: u64, exponent: i32): f32 {
 }
 
 /** Both sums, of a vector whose largest magnitude has this exponent. */
-export function fixedSums(x: usize, n: u32, exponent: u32): void {
+function fixedSums(x: usize, n: u32, exponent: u32): void {
   const lift = liftOf(exponent);
   const factor = factorOf(exponent);
   const lifts = f32x4.splat(lift);
