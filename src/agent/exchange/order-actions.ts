@@ -17,7 +17,7 @@ export interface OrderedEngine {
   note(notice: Notice): void;
 }
 
-export type OrderAction<Order> = (engine: OrderedEngine, order: Order) => void;
+type OrderAction<Order> = (engine: OrderedEngine, order: Order) => void;
 
 type Actions = {
   readonly [T in RankOrder['type']]: OrderAction<RankOrderOf<T>>;
@@ -40,6 +40,7 @@ const actions = new Map<string, OrderAction<never>>(Object.entries(ACTIONS));
 /**
  * Adds what this process's engines do about an order that is defined elsewhere
  * (`registerOrder`).
+ * @public
  * @throws GradwireError `ORDER_INVALID`: no such order is told to ranks, or it has an action
  */
 export function registerOrderAction<Order>(

@@ -12,7 +12,7 @@ import { z } from 'zod';
  * - `any`: one that answers, as the ranks agree among themselves.
  * - `all`: each.
  */
-export type AskedMachine = 'lead' | 'any' | 'all';
+type AskedMachine = 'lead' | 'any' | 'all';
 
 type Fields = z.ZodObject;
 

@@ -11,7 +11,7 @@ import { pauseOrder } from './pause.ts';
 import { stopOrder } from './stop.ts';
 import { switchOrder } from './switch.ts';
 
-export const ORDERS = [switchOrder, stopOrder, pauseOrder] as const;
+const ORDERS = [switchOrder, stopOrder, pauseOrder] as const;
 
 type Definition = (typeof ORDERS)[number];
 type AskedDefinition = Extract<Definition, { asked: z.ZodObject }>;
@@ -55,6 +55,7 @@ const KIND = { code: 'ORDER', noun: 'order' };
 /**
  * Adds an order that is defined elsewhere, in this process.
  * @throws GradwireError `ORDER_INVALID`, `ORDER_DUPLICATE`
+ * @public
  */
 export function registerOrder(definition: OrderDefinition): void {
   const { asked: keys, told, type } = definition;
@@ -71,10 +72,6 @@ export function registerOrder(definition: OrderDefinition): void {
 /** The definition of an order; undefined if this version does not know it. */
 export const orderNamed = (type: string): OrderDefinition | undefined =>
   definitions.get(type);
-
-/** Orders that a page or a command may give, by type. */
-export const askedOrders = (): readonly OrderDefinition[] =>
-  [...definitions.values()].filter(({ asked }) => asked !== undefined);
 
 /**
  * The schema of any order, as users give it or as ranks are told it. Keys that a definition
