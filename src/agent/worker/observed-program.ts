@@ -7,8 +7,10 @@ import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { Program } from '../bridge/program.ts';
 import type { Stepped } from '../bridge/messages.ts';
+import type { StepResult } from '../training/trainer.ts';
 import type { Report } from './record-sender.ts';
-import { stepResult } from './steps/program-steps.ts';
+import { LoggedValues } from './logged-values.ts';
+import { passesOf } from './steps/program-steps.ts';
 
 export interface ObservedOptions {
   readonly rank: number;
@@ -30,11 +32,15 @@ export async function observe(options: ObservedOptions): Promise<void> {
   const { iterations, program, rank, report, room, stops } = options;
   let iteration = 0;
   let loss: number | undefined;
+  const logged = new LoggedValues((notice) => {
+    report({ type: 'notice', at: Date.now(), rank, ...notice });
+  });
   while (iteration < iterations && !stops()) {
     const stepped = await program.observed();
     if (stepped === undefined) break;
-    ({ loss } = stepResult(stepped));
-    const record = observedRecord(stepped, options, iteration);
+    const result = logged.of(stepped, iteration);
+    ({ loss } = result);
+    const record = observedRecord(stepped, result, { iteration, ...options });
     report(() => record);
     iteration++;
     await room();
@@ -51,8 +57,14 @@ export async function observe(options: ObservedOptions): Promise<void> {
 
 function observedRecord(
   stepped: Stepped,
-  { plan, rank }: ObservedOptions,
-  iteration: number,
+  { loss, metric }: StepResult,
+  {
+    iteration,
+    plan,
+    rank,
+  }: Pick<ObservedOptions, 'plan' | 'rank'> & {
+    readonly iteration: number;
+  },
 ): IterationRecord {
   const {
     at,
@@ -64,8 +76,7 @@ function observedRecord(
     wait = 0,
     wall,
   } = stepped.step;
-  const { loss, metric, passes } = stepResult(stepped);
-  const known = { ...zeroTimes(), ...passes, data, wait, apply };
+  const known = { ...zeroTimes(), ...passesOf(stepped), data, wait, apply };
   return {
     type: 'iteration',
     rank,

@@ -97,6 +97,9 @@ export class TrainingLoop {
       requireFinite: (step, iteration) => {
         requireFiniteStep(step, { rank, iteration, title: trainer.metric.title });
       },
+      notice: (notice) => {
+        this.#notice(notice);
+      },
       wantsWeights: (iteration) => this.#wantsWeights(iteration),
     });
   }

@@ -95,9 +95,35 @@ test('a program that is observed communicates by itself', async () => {
   expect(shown.stdout).toMatch(/^wire bytes sent +–$/m);
   const lossless = iterations.filter(({ loss }) => loss === undefined);
   expect(lossless.map(({ iteration }) => iteration)).toEqual([3, 3]);
+  const notices = ofType(command.records, 'notice').filter(
+    ({ code }) => code === 'MEASURE_NOT_FINITE',
+  );
+  expect(notices.map(({ message }) => message)).toEqual([NOT_FINITE, NOT_FINITE]);
   const done = await command.record('done');
   expect(done).toMatchObject({ reason: 'completed', iterations: 20 });
   expect(done).not.toHaveProperty('weights');
+});
+
+const NOT_FINITE = expect.stringMatching(
+  /^the program logged the (loss NaN|accuracy -Infinity) in iteration [23]; /,
+) as string;
+
+test('logged numbers that are not finite are told once, and training goes on', async () => {
+  const command = joined(2, ...program('6', 'logs odd numbers'));
+  succeeded(await command.finished);
+  const notices = ofType(command.records, 'notice').filter(
+    ({ code }) => code === 'MEASURE_NOT_FINITE',
+  );
+  expect(notices.map(({ message, rank }) => [rank, message]).toSorted()).toEqual([
+    [0, NOT_FINITE],
+    [0, NOT_FINITE],
+    [1, NOT_FINITE],
+    [1, NOT_FINITE],
+  ]);
+  const iterations = ofType(command.records, 'iteration');
+  expect(iterations.filter(({ loss }) => loss !== undefined)).toHaveLength(4);
+  expect(iterations).toHaveLength(12);
+  expect(await command.record('done')).toMatchObject({ iterations: 6 });
 });
 
 test('of a program without DDP no more is told than its optimiser shows', async () => {

@@ -155,7 +155,11 @@ async function exchange(iteration: number): Promise<void> {
     velocity[i] = 0.5 * velocity[i]! + value;
     weights[i]! -= step.lr * velocity[i]!;
   }
-  bridge.send({ type: 'stepped', step, values: { loss: 1 / (iteration + 1) } });
+  const isOdd = fault === 'logs odd numbers' && iteration >= 2;
+  const values = isOdd
+    ? { loss: 'NaN', accuracy: '-Infinity' }
+    : { loss: 1 / (iteration + 1) };
+  bridge.send({ type: 'stepped', step, values });
   if (averaged['hold'] === true) await held();
 }
 

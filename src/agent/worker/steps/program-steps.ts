@@ -6,7 +6,9 @@ import { failure } from '../../../shared/errors/errors.ts';
 import type { Program } from '../../bridge/program.ts';
 import type { ProgramTrainer } from '../../bridge/program-trainer.ts';
 import type { Stepped } from '../../bridge/messages.ts';
+import type { PassTimes } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
+import { LoggedValues } from '../logged-values.ts';
 import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface ProgramStepsOptions extends StepsOptions {
@@ -23,10 +25,12 @@ const NO_RANK = 2 ** 31;
 
 export class ProgramSteps implements Steps {
   readonly #options: ProgramStepsOptions;
+  readonly #logged: LoggedValues;
   readonly state = [];
 
   constructor(options: ProgramStepsOptions) {
     this.#options = options;
+    this.#logged = new LoggedValues(options.notice);
   }
 
   get exchanged(): Float32Array {
@@ -59,7 +63,7 @@ export class ProgramSteps implements Steps {
       data,
       compute: 0,
       apply,
-      step: stepResult(stepped),
+      step: { ...this.#logged.of(stepped, iteration), passes: passesOf(stepped) },
       exchange: reply,
       staleness: 0,
       elsewhere: 0,
@@ -133,18 +137,10 @@ export class ProgramSteps implements Steps {
   }
 }
 
-/** Results of a program's step, for the iteration's record. */
-export function stepResult({ step, values }: Stepped): TakenStep['step'] {
-  const { forward, backward } = step;
+/** Milliseconds of the passes that a program's hooks see. */
+export function passesOf({ step: { backward, forward } }: Stepped): Partial<PassTimes> {
   return {
-    loss: finite(values['loss']),
-    metric: finite(values['accuracy']),
-    passes: {
-      ...(forward === undefined ? {} : { forward }),
-      ...(backward === undefined ? {} : { backward }),
-    },
+    ...(forward === undefined ? {} : { forward }),
+    ...(backward === undefined ? {} : { backward }),
   };
 }
-
-const finite = (value: number | undefined): number | undefined =>
-  value !== undefined && Number.isFinite(value) ? value : undefined;

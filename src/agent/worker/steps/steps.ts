@@ -3,6 +3,7 @@
  * parallelism is one file with this interface; the training loop does not know which.
  */
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import type { Notice } from '../../../shared/records/notice.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
@@ -20,6 +21,8 @@ export interface StepsOptions {
   readonly comparison: GradientComparison;
   /** Throws if a loss is not finite, before the weights move. */
   readonly requireFinite: (step: StepResult, iteration: number) => void;
+  /** Reports a notice of this rank. */
+  readonly notice: (notice: Notice) => void;
   /** Whether the loop looks at the weights after this iteration, or changes them. */
   readonly wantsWeights: (iteration: number) => boolean;
 }

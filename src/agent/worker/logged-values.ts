@@ -1,0 +1,44 @@
+/**
+ * The numbers that a program logs, for the records of its steps. One that is not finite is the
+ * program's own affair, so its training goes on, but its record cannot have it: a notice says so,
+ * once for each name.
+ */
+import type { Notice } from '../../shared/records/notice.ts';
+import type { Stepped } from '../bridge/messages.ts';
+import type { StepResult } from '../training/trainer.ts';
+
+export class LoggedValues {
+  readonly #notice: (notice: Notice) => void;
+  readonly #told = new Set<string>();
+
+  /** @param notice takes notices of this rank */
+  constructor(notice: (notice: Notice) => void) {
+    this.#notice = notice;
+  }
+
+  /** Loss and accuracy of a step, where they were logged and are finite. */
+  of({ values }: Stepped, iteration: number): StepResult {
+    return {
+      loss: this.#finite('loss', values['loss'], iteration),
+      metric: this.#finite('accuracy', values['accuracy'], iteration),
+    };
+  }
+
+  #finite(
+    name: string,
+    value: number | undefined,
+    iteration: number,
+  ): number | undefined {
+    if (value === undefined || Number.isFinite(value)) return value;
+    if (this.#told.has(name)) return undefined;
+    this.#told.add(name);
+    this.#notice({
+      level: 'warning',
+      code: 'MEASURE_NOT_FINITE',
+      message:
+        `the program logged the ${name} ${value} in iteration ${iteration}; ` +
+        `records of such steps have no ${name}, and training goes on`,
+    });
+    return undefined;
+  }
+}
