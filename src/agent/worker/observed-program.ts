@@ -9,7 +9,7 @@ import type { Program } from '../bridge/program.ts';
 import type { Stepped } from '../bridge/messages.ts';
 import type { StepResult } from '../training/trainer.ts';
 import type { Report } from './record-sender.ts';
-import { LoggedValues } from './logged-values.ts';
+import { LoggedValues } from './steps/logged-values.ts';
 import { passesOf } from './steps/program-steps.ts';
 
 export interface ObservedOptions {

@@ -31,6 +31,7 @@ import { checkSlurmRun } from '../../shared/spec/slurm-share.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import type { RunStore } from '../store/run-store.ts';
+import { mendDamaged } from './damaged-runs.ts';
 import { LostMachines } from './lost-machines.ts';
 import { relaunched } from './relaunched.ts';
 import { RunEndings } from './run-endings.ts';
@@ -437,6 +438,8 @@ export class RunCoordinator {
   /** Follows a live run until it ends; for an ended run, reads missing records. */
   async follow(id: string, { keep = true } = {}): Promise<void> {
     if (keep) this.#kept.add(id);
+    const silent = await mendDamaged(this.#store.damaged, this.#nodes, id);
+    if (silent !== undefined) throw silent;
     const isOver = hasEnded(this.#store.summary(id).state);
     if (isOver && !(await this.#recovery.revive(id))) {
       const missing = this.#store.missingJournals().filter(({ run }) => run === id);

@@ -19,6 +19,7 @@ import { isRefusal } from '../cluster/reconnection.ts';
 import { isAlive } from '../home/process-life.ts';
 import type { UnendedRun } from '../store/run-list.ts';
 import type { RunStore } from '../store/run-store.ts';
+import { mendDamaged } from './damaged-runs.ts';
 import { relayMissed } from './other-nodes.ts';
 import type { RunFollowers } from './run-followers.ts';
 
@@ -88,6 +89,8 @@ export class RunRecovery {
    * up. If no run is open and no supervisor runs, none is started.
    */
   async recover(): Promise<void> {
+    // Runs of machines that do not answer stay damaged, as the list says.
+    await mendDamaged(this.#store.damaged, this.#nodes);
     const unended = this.#store.runs.unended();
     await this.#recoverNode(this.#nodes.lead, unended.length > 0);
     const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));

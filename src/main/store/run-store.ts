@@ -17,6 +17,7 @@ import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
+import { DamagedRuns } from './damaged-runs.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase, type OpenedDatabase } from './database.ts';
 import { FactTable } from './fact-table.ts';
@@ -111,6 +112,8 @@ export class RunStore {
   readonly space: HistorySpace;
   /** The runs that there are. */
   readonly runs: RunList;
+  /** Runs in progress whose rows cannot be read. */
+  readonly damaged: DamagedRuns;
   /** Reads one run. */
   readonly reads: RunReads;
   readonly #database: GuardedDatabase;
@@ -132,6 +135,7 @@ export class RunStore {
     this.space = new HistorySpace(database, file, this.#archive);
     this.#rows = new RunRows(this.#statements, this.space);
     this.runs = new RunList(this.#database, this.#statements);
+    this.damaged = new DamagedRuns(this.#database, this.#statements, this.#rows);
     this.reads = new RunReads({
       database: this.#database,
       statements: this.#statements,

@@ -195,6 +195,10 @@ export function prepareStatements(database: Database.Database) {
         AND error ->> '$.code' IN (SELECT value FROM json_each(@codes))
         AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.number
           AND record ->> '$.type' IN ('done', 'failed'))`),
+    mendRun: database.prepare<RunRow>(`
+      UPDATE runs SET spec = @spec, switches = @switches, methods = @methods,
+        error = @error, metric_kind = @metric_kind
+      WHERE number = @number`),
     setDeleted: database.prepare<[number, number]>(
       'UPDATE runs SET deleted = ? WHERE number = ?',
     ),

@@ -8,7 +8,7 @@ import type { ProgramTrainer } from '../../bridge/program-trainer.ts';
 import type { Stepped } from '../../bridge/messages.ts';
 import type { PassTimes } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
-import { LoggedValues } from '../logged-values.ts';
+import { LoggedValues } from './logged-values.ts';
 import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface ProgramStepsOptions extends StepsOptions {

@@ -3,9 +3,9 @@
  * program's own affair, so its training goes on, but its record cannot have it: a notice says so,
  * once for each name.
  */
-import type { Notice } from '../../shared/records/notice.ts';
-import type { Stepped } from '../bridge/messages.ts';
-import type { StepResult } from '../training/trainer.ts';
+import type { Notice } from '../../../shared/records/notice.ts';
+import type { Stepped } from '../../bridge/messages.ts';
+import type { StepResult } from '../../training/trainer.ts';
 
 export class LoggedValues {
   readonly #notice: (notice: Notice) => void;
