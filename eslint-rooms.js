@@ -12,7 +12,9 @@ export const rooms = {
   'shared/async': [],
   'shared/words': [],
   'shared/numbers': [],
-  'shared/errors': [],
+  // Codes of errors and notices, with what each means.
+  'shared/codes': [],
+  'shared/errors': ['shared/codes'],
   'shared/checks': ['shared/errors', 'shared/words'],
   'shared/catalogue': ['shared/checks', 'shared/errors'],
   'shared/plan': ['shared/catalogue', 'shared/checks'],
@@ -34,6 +36,7 @@ export const rooms = {
   ],
   'shared/records': [
     'shared/checks',
+    'shared/codes',
     'shared/errors',
     'shared/machines',
     'shared/plan',
@@ -48,6 +51,7 @@ export const rooms = {
   'shared/protocol': [
     'shared/catalogue',
     'shared/checks',
+    'shared/codes',
     'shared/cost-model',
     'shared/errors',
     'shared/machines',
@@ -229,6 +233,7 @@ export const rooms = {
     SHARED,
   ],
   'agent/launch': [
+    'agent/collectives',
     'agent/methods',
     'agent/memory',
     'agent/plan',
@@ -377,6 +382,7 @@ export const rooms = {
     'agent/methods',
     'agent/forecast',
     'agent/kernels/*',
+    'agent/launch/catalogue.ts',
     'agent/memory',
     'agent/probe',
     'agent/work',

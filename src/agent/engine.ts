@@ -64,6 +64,7 @@ export {
   type AllreduceReport,
   type AllreduceTask,
 } from './allreduce/allreduce-files.ts';
+export { makeCatalogue, syntheticProfiles } from './launch/catalogue.ts';
 export { forecastSpec, type Candidate } from './forecast/forecast-spec.ts';
 export { inspectSpec, specMemory, type RankMemory } from './forecast/spec-memory.ts';
 export { layerRates, type LayerRate, type LayerRates } from './forecast/layer-rates.ts';

@@ -17,7 +17,7 @@ const VERSION = ['-V', '--version'];
  * The program with the command that the first argument names, or with all where it names none: for
  * help, and to suggest one. To load all takes longer than most of them run.
  */
-async function makeProgram(name: string | undefined): Promise<Command> {
+export async function makeProgram(name: string | undefined): Promise<Command> {
   const program = new Command('gradwire')
     .description(
       'See where a distributed training step spends its time, and switch its compression during the run.',

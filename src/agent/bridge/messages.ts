@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { ErrorData } from '../../shared/errors/errors.ts';
-import { checkedMessage } from '../../shared/protocol/checked-message.ts';
+import { checkedMessage, type Refusal } from '../../shared/protocol/checked-message.ts';
 import { FrameDecoder, frameOf } from '../../shared/protocol/frame.ts';
 
 export const BRIDGE_VERSION = 1;
@@ -92,7 +92,11 @@ export const encodeMessage = (message: ToProgram): Uint8Array =>
 /** Decodes what a program sends. It throws at what is no message (`BRIDGE_INVALID`). */
 export const programDecoder = (rank: number): FrameDecoder<FromProgram> =>
   new FrameDecoder(undefined, (body) => {
-    const refusal = { code: 'BRIDGE_INVALID', what: 'message of the program', rank };
+    const refusal: Refusal = {
+      code: 'BRIDGE_INVALID',
+      what: 'message of the program',
+      rank,
+    };
     return checkedMessage(fromProgramSchema, parsed(body), refusal);
   });
 

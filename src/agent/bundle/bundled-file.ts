@@ -5,6 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import type { ErrorCode } from '../../shared/codes/error-code.ts';
 import { failure } from '../../shared/errors/errors.ts';
 
 /** Folders to look in: beside a bundle, beside its chunks, in the folder of another bundle. */
@@ -16,7 +17,7 @@ export interface BundledFile {
   /** Path of the file in a checkout, relative to the calling file. */
   readonly source: string;
   /** Code of the error if it is in neither place. */
-  readonly missing?: string;
+  readonly missing?: ErrorCode;
 }
 
 /**

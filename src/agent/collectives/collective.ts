@@ -113,6 +113,13 @@ export interface CollectiveDefinition {
   readonly title: string;
   readonly summary: string;
   readonly source: string;
+  /**
+   * Cost in the α–β–γ model in the paper's terms, for readers: of N elements, or of k entries per
+   * rank and K in the sum, over P ranks on M machines.
+   */
+  readonly formula?: string | undefined;
+  /** The exchanges for which it is the fastest, in a few words. */
+  readonly suits?: string | undefined;
   readonly takes: readonly PayloadKind[];
   /** Whether it applies the exchange's quantisation. Default: it sends full precision. */
   readonly quantizes?: boolean | undefined;

@@ -41,6 +41,8 @@ export const dsarSplitAllgather: CollectiveDefinition = {
   title: 'Dense split and allgather',
   summary: 'Each rank sums one part of the indices; the dense parts are gathered.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.3',
+  formula: 'at most (P−1)·α + ⌈log₂P⌉·α + k·8β + (P−1)/P·N·4β',
+  suits: 'Sums that fill in until they are dense.',
   takes: ['sparse'],
   quantizes: true,
   cost: (shape, network) => {

@@ -54,6 +54,8 @@ export const hierarchical: CollectiveDefinition = {
   summary:
     'Dense sums within each machine, then between machines: fewest bytes between them.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1), composed by machines',
+  formula: '2·α + 2(L−1)/S·N·4β + 2·α′ + 2(M−1)/M·N·4β′ + ((L−1) + (M−1)/M)/S·N·γ',
+  suits: 'Several machines with several ranks each.',
   takes: ['dense', 'scalars'],
   forNodes: true,
   cost: (shape, network) => {

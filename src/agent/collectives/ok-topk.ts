@@ -62,6 +62,9 @@ export const okTopk: CollectiveDefinition = {
   summary:
     'About k of the largest entries of the sum; the rest stays in each rank’s residual.',
   source: 'Ok-Topk (Li and Hoefler, PPoPP 2022), algorithm 1',
+  formula: '(P−1)·α + 2⌈log₂P⌉·α + 2(P−1)/P·k·8β, and occasional agreements',
+  suits:
+    'Many ranks whose entries differ: what fills in is not sent. Named only: it changes what is exchanged.',
   takes: ['sparse'],
   partial: true,
   cost: (shape, network) => {

@@ -50,6 +50,8 @@ export const parameterServer: CollectiveDefinition = {
   title: 'Parameter server',
   summary: 'Some ranks are servers: each sums one shard and sends the sum to all.',
   source: 'Li et al. (OSDI 2014), sections 2 and 3',
+  formula: '2·(α + (P−2)·o) + 2(P−1)/S·N·4β + (P−1)/S·N·γ',
+  suits: 'Comparison with work that uses servers. Named only.',
   takes: ['dense', 'sparse'],
   hasServers: true,
   cost: (shape, network) => {

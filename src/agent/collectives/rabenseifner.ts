@@ -32,6 +32,8 @@ export const rabenseifner: CollectiveDefinition = {
   title: 'Rabenseifner',
   summary: 'Dense halves summed, then gathered by doubling: few messages, few bytes.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
+  formula: '2·log₂P·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ',
+  suits: 'Vectors of medium size, and many ranks.',
   takes: ['dense', 'scalars'],
   cost: ({ ranks, payloadBytes, valueBytes = 4 }, network) => {
     const { gamma } = network;

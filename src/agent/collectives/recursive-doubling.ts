@@ -31,6 +31,8 @@ export const recursiveDoubling: CollectiveDefinition = {
   title: 'Recursive doubling',
   summary: 'Whole vectors exchanged at doubling distances: fewest messages.',
   source: 'Thakur, Rabenseifner and Gropp (2005), IJHPCA 19(1)',
+  formula: 'log₂P·(α + N·4β + N·γ)',
+  suits: 'Scalars and small vectors.',
   takes: ['dense', 'scalars'],
   cost: ({ ranks, payloadBytes, valueBytes = 4 }, network) => {
     const message = messageSeconds(network, payloadBytes);

@@ -6,7 +6,11 @@ import type { CollectiveEntry, PayloadKind } from '../../shared/catalogue/catalo
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
 import { inputError } from '../../shared/errors/errors.ts';
 import { nearest } from '../../shared/words/nearest.ts';
-import { invalidDefinition, register } from '../../shared/catalogue/registry.ts';
+import {
+  invalidDefinition,
+  register,
+  type RegistryKind,
+} from '../../shared/catalogue/registry.ts';
 import type { ReduceOperation } from '../kernels/reduction.ts';
 import type { ValueType } from '../memory/value-type.ts';
 import type { CollectiveDefinition, ExchangeShape, NetworkCost } from './collective.ts';
@@ -47,7 +51,7 @@ const ours: readonly CollectiveDefinition[] = [
 const known = new Map(ours.map((collective) => [collective.id, collective]));
 export const collectives: ReadonlyMap<string, CollectiveDefinition> = known;
 
-const KIND = { code: 'COLLECTIVE', noun: 'collective' };
+const KIND: RegistryKind = { code: 'COLLECTIVE', noun: 'collective' };
 /** Ids that plans and records use in place of a collective's own. */
 const RESERVED = ['auto', 'adaptive', 'allgather', 'broadcast'];
 /** Codes from here on are those of other messages. */
@@ -229,11 +233,13 @@ export function assertFits(
 
 export function describeCollectives(): readonly CollectiveEntry[] {
   return collectivesInOrder().map(
-    ({ id, title, summary, source, takes, hasServers }) => ({
+    ({ id, title, summary, source, formula, suits, takes, hasServers }) => ({
       id,
       title,
       summary,
       source,
+      formula,
+      suits,
       takes,
       ...(hasServers === undefined ? {} : { hasServers }),
     }),

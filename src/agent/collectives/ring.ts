@@ -40,6 +40,8 @@ export const ring: CollectiveDefinition = {
   title: 'Ring',
   summary: 'Dense sums passed around a ring: fewest bytes, 2(P−1) steps.',
   source: 'Patarasuk and Yuan (2009), JPDC 69(2)',
+  formula: '2(P−1)·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ',
+  suits: 'Large vectors and few ranks.',
   takes: ['dense', 'scalars'],
   cost: (shape, network) => {
     const { ranks, payloadBytes } = shape;

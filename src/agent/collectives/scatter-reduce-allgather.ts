@@ -43,6 +43,8 @@ export const scatterReduceAllgather: CollectiveDefinition = {
   summary:
     'Each rank sums one part sent directly by all others; exact, or quantised twice.',
   source: 'QSGD (Alistarh et al., NeurIPS 2017), section 4',
+  formula: '(P−1)·α + ⌈log₂P⌉·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ',
+  suits: 'Large vectors, and sums that are quantised on their way.',
   takes: ['dense'],
   quantizes: true,
   cost: (shape, network) => {

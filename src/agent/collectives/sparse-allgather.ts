@@ -32,6 +32,8 @@ export const sparseAllgather: CollectiveDefinition = {
   title: 'Sparse allgather',
   summary: 'Every rank gets all sparse payloads and merges them in rank order.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3',
+  formula: '(P−1)·α + (P−1)·k·8β',
+  suits: 'Few ranks, or few entries: every rank receives everything.',
   takes: ['sparse'],
   cost: (shape, network) => {
     const { ranks, length, payloadBytes, valueBytes } = shape;

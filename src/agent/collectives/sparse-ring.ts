@@ -45,6 +45,8 @@ export const sparseRing: CollectiveDefinition = {
   title: 'Sparse ring',
   summary: 'Sparse parts merged around a ring: one neighbour only, 2(P−1) steps.',
   source: 'SparCML (Renggli et al., SC 2019), section 6',
+  formula: '2(P−1)·α + Σₛ |union of s ranks|/P·8β + (P−1)/P·K·8β',
+  suits: 'Few ranks: it has the most steps.',
   takes: ['sparse'],
   cost: (shape, network) => {
     const { ranks } = shape;

@@ -62,6 +62,8 @@ export const ssarHierarchical: CollectiveDefinition = {
   title: 'Sparse hierarchical',
   summary: 'Streams merged within each machine, then one per machine between machines.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3, composed by machines',
+  formula: '2·α + (k + u(P))·(L−1)/S·8β + log₂M·α′ + Σ u(L·2^t)·8β′',
+  suits: 'Several machines with several ranks each.',
   takes: ['sparse'],
   forNodes: true,
   cost: (shape, network) => {

@@ -41,6 +41,8 @@ export const ssarRecursiveDoubling: CollectiveDefinition = {
   summary:
     'Sparse streams exchanged and merged at doubling distances: fewest messages.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.1',
+  formula: 'log₂P·α + log₂P·k·8β, up to log₂P·α + (P−1)·k·8β',
+  suits: 'Few entries, or few ranks.',
   takes: ['sparse'],
   cost: (shape, network) => {
     const merging = (united: number): number => {

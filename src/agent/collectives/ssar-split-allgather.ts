@@ -35,6 +35,9 @@ export const ssarSplitAllgather: CollectiveDefinition = {
   title: 'Sparse split and allgather',
   summary: 'Each rank merges one part of the indices; the sparse parts are gathered.',
   source: 'SparCML (Renggli et al., SC 2019), section 5.3.2',
+  formula:
+    'L₂ + 2(P−1)/P·k·8β, up to L₂ + P·k·8β, with L₂ = (P−1)·α and the messages of the gather',
+  suits: 'Many entries.',
   takes: ['sparse'],
   cost: (shape, network) => {
     const { ranks } = shape;

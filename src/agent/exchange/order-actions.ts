@@ -5,7 +5,10 @@ import {
   type RankOrder,
   type RankOrderOf,
 } from '../../shared/orders/orders.ts';
-import { invalidDefinition } from '../../shared/catalogue/registry.ts';
+import {
+  invalidDefinition,
+  type RegistryKind,
+} from '../../shared/catalogue/registry.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 
 /** The engine as orders see it. */
@@ -47,7 +50,7 @@ export function registerOrderAction<Order>(
   type: string,
   action: OrderAction<Order>,
 ): void {
-  const kind = { code: 'ORDER', noun: 'order' };
+  const kind: RegistryKind = { code: 'ORDER', noun: 'order' };
   if (orderNamed(type)?.told === undefined) {
     throw invalidDefinition(kind, type, 'no order of this type is told to ranks');
   }

@@ -57,6 +57,8 @@ export const a2sgd: MethodDefinition<typeof parameters> = {
   title: 'A2SGD (two means)',
   summary: 'The mean of the positive and the mean of the negative elements: 8 bytes.',
   source: 'A2SGD (Bhattacharya et al., CLUSTER 2021), Algorithm 1',
+  suits:
+    'Very slow links, and shards that resemble each other: replicas drift apart unless resyncEvery averages them.',
   parameters,
   payload: 'scalars',
   reducible: true,

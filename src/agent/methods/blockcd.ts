@@ -48,6 +48,8 @@ export const blockcd: MethodDefinition<typeof parameters> = {
   summary:
     'The gradient at k random coordinates of a slice that no other rank has; the other weights do not change.',
   source: 'SparCML (Renggli et al., SC 2019), section 8.2',
+  suits:
+    'Linear models on sparse samples, with many ranks. A step moves few weights, so it takes more steps.',
   label: ({ k }) => `k=${k}`,
   parameters,
   apartBelow: APART_BELOW,

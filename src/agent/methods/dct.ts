@@ -59,6 +59,8 @@ export const dct: MethodDefinition<typeof parameters> = {
   summary:
     'The elements above each tensor’s threshold, which is reused for many iterations.',
   source: 'Gupta et al., “Training recommender systems at scale”, 2021, algorithm 1',
+  suits:
+    'Large models on slow links: thresholds are found rarely, and in between a selection is one pass over the vector.',
   label: shareLabel,
   parameters,
   schedules: [WARM_UP],

@@ -73,6 +73,8 @@ export const dgc: MethodDefinition<typeof parameters> = {
   title: 'DGC',
   summary: 'The k largest sums of velocities; replaces the optimiser’s momentum.',
   source: 'Deep Gradient Compression (Lin et al., ICLR 2018), section 3',
+  suits:
+    'Very slow links, with momentum, in runs that are much longer than its warm-up.',
   label: shareLabel,
   parameters,
   schedules: [RAMP],

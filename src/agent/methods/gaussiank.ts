@@ -62,6 +62,8 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   title: 'Gaussian-k',
   summary: 'About k entries, above a threshold estimated from mean and deviation.',
   source: 'Shi et al., 2019, algorithm 1',
+  suits:
+    'Slow links, as for top-k, where exact selection takes too long and gradients are close to Gaussian.',
   label: shareLabel,
   parameters,
   schedules: [RAMP, WARM_UP],

@@ -203,6 +203,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly summary: string;
   /** Paper and section. */
   readonly source: string;
+  /** One or two sentences: networks, models and runs for which it pays, and where it does not. */
+  readonly suits?: string | undefined;
   /**
    * Text that a label shows after the id, such as "1 %", in a few characters; if missing or empty,
    * the id alone. `labelOf` is the only code that makes labels.

@@ -14,6 +14,8 @@ export const none: MethodDefinition<typeof parameters> = {
   title: 'None (dense)',
   summary: 'Every element of the gradient, as 32-bit floats.',
   source: 'Synchronous data-parallel SGD',
+  suits:
+    'Networks that are faster than compression, such as one machine’s memory, and small models.',
   parameters,
   uncompressed: true,
   payload: 'dense',

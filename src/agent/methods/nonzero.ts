@@ -32,6 +32,8 @@ export const nonzero: MethodDefinition<typeof parameters> = {
   title: 'Non-zeros',
   summary: 'The exact non-zero elements, for naturally sparse gradients.',
   source: 'SparCML, SC 2019, section 8.2',
+  suits:
+    'Gradients that are sparse by themselves, as of linear models on sparse samples. Others become longer.',
   parameters,
   apartBelow: APART_BELOW,
   payload: 'sparse',

@@ -66,6 +66,8 @@ export const onebit: MethodDefinition<typeof parameters> = {
   summary:
     'The sign of every element, and two means for each run or column; the error stays in a residual.',
   source: '1-bit SGD (Seide et al., Interspeech 2014)',
+  suits:
+    'Links on which about a thirty-second of the bytes is enough: every element moves in every exchange.',
   label: ({ granularity }) => (granularity === 'run' ? '' : `by ${granularity}`),
   parameters,
   idle: [

@@ -55,6 +55,8 @@ export const powersgd: MethodDefinition<typeof parameters> = {
   summary:
     'Two thin factors of each matrix, r columns each; vectors are sent uncompressed.',
   source: 'PowerSGD (Vogels et al., NeurIPS 2019), algorithms 1 and 2',
+  suits:
+    'Models of large matrices. Factors are dense and can be summed by any dense collective; small or thin tensors gain little.',
   label: ({ rank }) => `r=${rank}`,
   parameters,
   schedules: [WARM_UP],

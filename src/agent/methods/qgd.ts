@@ -47,6 +47,8 @@ export const qgd: MethodDefinition<typeof parameters> = {
   summary:
     'The signs of the largest elements, as few as add up to the tensor’s norm, and the norm.',
   source: 'QSGD (Alistarh et al., NIPS 2017), appendix F',
+  suits:
+    'Very slow links and small learning rates: it sends about √N signs, and is noisy.',
   parameters,
   schedules: [WARM_UP],
   payload: 'quantized',

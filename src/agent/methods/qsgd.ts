@@ -68,6 +68,8 @@ export const qsgd: MethodDefinition<typeof parameters> = {
   title: 'QSGD',
   summary: 'Every element as a sign and a randomly rounded level of its run’s scale.',
   source: 'QSGD (Alistarh et al., NeurIPS 2017), section 3',
+  suits:
+    'Links on which a quarter to an eighth of the bytes is enough. It is unbiased and keeps no residual.',
   label: ({ bits, levels }) => (levels > 0 ? `s=${levels}` : `${bits} bit`),
   parameters,
   idle: [

@@ -54,6 +54,8 @@ export const randomk: MethodDefinition<typeof parameters> = {
   summary:
     'k entries drawn at random, the same on every rank; only their values are sent.',
   source: 'Sparsified SGD with memory (Stich et al., NeurIPS 2018), definition 2.1',
+  suits:
+    'Slow links where selecting would take too long: drawing indices costs little, and values can be summed. It learns more slowly than top-k at the same ratio.',
   label: shareLabel,
   parameters,
   idle: ratioBesideK,

@@ -10,7 +10,11 @@ import { explainIssue } from '../../shared/spec/experiment-spec.ts';
 import { INTERPRETED } from '../../shared/checks/interpreted.ts';
 import type { JsonObject } from '../../shared/checks/json.ts';
 import { nearest } from '../../shared/words/nearest.ts';
-import { invalidDefinition, register } from '../../shared/catalogue/registry.ts';
+import {
+  invalidDefinition,
+  register,
+  type RegistryKind,
+} from '../../shared/catalogue/registry.ts';
 import { a2sgd } from './a2sgd.ts';
 import { blockcd } from './blockcd.ts';
 import { dct } from './dct.ts';
@@ -54,7 +58,7 @@ export const methods: ReadonlyMap<string, MethodDefinition> = known;
 /** Sends tensors that a plan leaves uncompressed. */
 export const uncompressed: MethodDefinition = none;
 
-const KIND = { code: 'METHOD', noun: 'compression method' };
+const KIND: RegistryKind = { code: 'METHOD', noun: 'compression method' };
 /** Keys that stand beside parameters in specs, layers and switches. */
 const TAKEN: ReadonlySet<string> = new Set([...PLAN_KEYS, 'match', 'residual']);
 
@@ -125,6 +129,7 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
     title: method.title,
     summary: method.summary,
     source: method.source,
+    suits: method.suits,
     payload: method.payload,
     reducible: method.reducible,
     uncompressed: method.uncompressed,

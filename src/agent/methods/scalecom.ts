@@ -84,6 +84,8 @@ export const scalecom: MethodDefinition<typeof parameters> = {
   title: 'ScaleCom',
   summary: 'All ranks’ values at the indices that one rank selects; ranks take turns.',
   source: 'ScaleCom (Chen et al., NeurIPS 2020), algorithm 1',
+  suits:
+    'Slow links and many ranks: all send the same indices, so that sums do not fill in.',
   label: shareLabel,
   parameters,
   idle: [

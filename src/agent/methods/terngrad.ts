@@ -36,6 +36,8 @@ export const terngrad: MethodDefinition<typeof parameters> = {
   title: 'TernGrad',
   summary: 'Every element as −1, 0 or 1, randomly rounded, times its tensor’s scale.',
   source: 'TernGrad (Wen et al., NeurIPS 2017), section 3',
+  suits:
+    'Links on which about a sixteenth of the bytes is enough, if training bears the noise.',
   parameters,
   schedules: [WARM_UP],
   payload: 'quantized',

@@ -33,6 +33,8 @@ export const threshold: MethodDefinition<typeof parameters> = {
   title: 'Threshold',
   summary: 'The elements that reach a fixed magnitude; the rest stays in a residual.',
   source: 'Strom, Interspeech 2015, section 4',
+  suits:
+    'Gradients of a known and steady scale. How much is sent follows the gradient.',
   label: ({ threshold: τ }) => `≥ ${τ}`,
   parameters,
   schedules: [WARM_UP],

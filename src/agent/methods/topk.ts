@@ -53,6 +53,8 @@ export const topk: MethodDefinition<typeof parameters> = {
   title: 'Top-k',
   summary: 'The k entries of largest magnitude; the rest stays in a residual.',
   source: 'SparCML (Renggli et al., SC 2019), Algorithm 1',
+  suits:
+    'Slow links. Selecting costs time for every element, so that it seldom pays on a fast network.',
   label: (parameters) => shareLabel(parameters) + valuesLabel(parameters),
   parameters,
   idle: [...ratioBesideK, bucketBesideBits],

@@ -95,7 +95,7 @@ export class DeviceSite implements GradientSite {
     const { length } = this.#options.gradient.vector;
     const notices = [...this.#readBack].map(([method, elements]) => ({
       level: 'warning' as const,
-      code: 'METHOD_NOT_ON_GPU',
+      code: 'METHOD_NOT_ON_GPU' as const,
       message:
         `this GPU cannot run ${method} with these parameters: ${elements} of ` +
         `${length} elements are read back and compressed on the CPU`,

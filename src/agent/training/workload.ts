@@ -480,7 +480,7 @@ function requireNoSynthetic({ model, synthetic }: ExperimentSpec['workload']): v
 }
 
 function unknown(
-  code: string,
+  code: 'DATASET' | 'MODEL' | 'OPTIMIZER',
   place: string,
   value: string,
   registry: ReadonlyMap<string, unknown>,

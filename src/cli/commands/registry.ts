@@ -11,6 +11,9 @@ export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map(
   ['nodes', async () => (await import('./nodes.ts')).addNodesCommand],
   ['data', async () => (await import('./data.ts')).addDataCommand],
   ['presets', async () => (await import('./presets.ts')).addPresetsCommand],
+  ['methods', async () => (await import('./catalogue.ts')).addMethodsCommand],
+  ['collectives', async () => (await import('./catalogue.ts')).addCollectivesCommand],
+  ['models', async () => (await import('./catalogue.ts')).addModelsCommand],
   ['spec', async () => (await import('./spec.ts')).addSpecCommand],
   ['compress', async () => (await import('./compress.ts')).addCompressCommand],
   ['decompress', async () => (await import('./decompress.ts')).addDecompressCommand],
@@ -18,6 +21,7 @@ export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map(
   ['allreduce', async () => (await import('./allreduce.ts')).addAllreduceCommand],
   ['bench', async () => (await import('./bench.ts')).addBenchCommand],
   ['reproduce', async () => (await import('./reproduce.ts')).addReproduceCommand],
+  ['errors', async () => (await import('./errors.ts')).addErrorsCommand],
   ['serve', async () => (await import('./serve.ts')).addServeCommand],
   ['start', async () => (await import('./start.ts')).addStartCommand],
 ]);

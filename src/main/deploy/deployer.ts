@@ -11,7 +11,7 @@
  *   nodes/HOSTNAME/  the supervisor's home on that machine: a home may be shared (NFS)
  */
 import path from 'node:path';
-import { failure, GradwireError } from '../../shared/errors/errors.ts';
+import { GradwireError } from '../../shared/errors/errors.ts';
 import { isNodeAccepted } from '../../shared/machines/lowest-node.ts';
 import type { DeployProgress } from '../../shared/machines/node-status.ts';
 import type { Finding, Preflight } from '../../shared/machines/preflight.ts';
@@ -151,9 +151,12 @@ function assertFit(connection: RemoteConnection, { findings }: Preflight): void 
 }
 
 function notFit({ target }: RemoteConnection, { code, message, next }: Finding): Error {
-  return failure(code, message, {
+  return new GradwireError({
+    code,
+    kind: 'failure',
+    message,
     place: placeOf(target),
-    ...(next === undefined ? {} : { next }),
+    next,
   });
 }
 

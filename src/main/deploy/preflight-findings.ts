@@ -3,6 +3,7 @@ import {
   addressSpaceText,
   NEEDED_ADDRESS_MIB,
 } from '../../shared/machines/address-space.ts';
+import type { ErrorCode } from '../../shared/codes/error-code.ts';
 import type { Finding, GpuReport, Preflight } from '../../shared/machines/preflight.ts';
 import { printable } from '../ssh/ssh-errors.ts';
 import { platformOf, platformUnsupported } from './platform.ts';
@@ -74,10 +75,10 @@ export function findingsOf(
   answers: Answers,
 ): readonly Finding[] {
   const findings: Finding[] = [];
-  const error = (code: string, message: string, next?: string): void => {
+  const error = (code: ErrorCode, message: string, next?: string): void => {
     findings.push({ level: 'error', code, message, next });
   };
-  const warn = (code: string, message: string, next?: string): void => {
+  const warn = (code: ErrorCode, message: string, next?: string): void => {
     findings.push({ level: 'warning', code, message, next });
   };
   if (platformOf(seen) === undefined) findings.push(platformUnsupported(seen));

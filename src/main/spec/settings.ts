@@ -3,6 +3,7 @@
  * `--switch ITER:key=value[,key=value]…` schedules a change of the exchange plan. Keys
  * are dotted paths, values are YAML.
  */
+import type { ErrorCode } from '../../shared/codes/error-code.ts';
 import { inputError } from '../../shared/errors/errors.ts';
 import { PLAN_KEYS, RESIDUAL_POLICIES } from '../../shared/plan/exchange-plan.ts';
 import type { JsonValue } from '../../shared/checks/json.ts';
@@ -121,7 +122,7 @@ function refuseSecond(
   key: string,
   given: Set<string>,
   place: string,
-  code: string,
+  code: ErrorCode,
 ): void {
   if (given.has(key)) {
     throw inputError(code, `"${key}" is given twice`, { place, next: 'Give it once.' });
@@ -132,7 +133,7 @@ function refuseSecond(
 function parseSetting(
   text: string,
   place: string,
-  code: string,
+  code: ErrorCode,
   example = 'exchange.method=topk',
 ): Setting {
   const equals = text.indexOf('=');

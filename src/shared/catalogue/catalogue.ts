@@ -30,6 +30,8 @@ export interface MethodEntry {
   readonly title: string;
   readonly summary: string;
   readonly source: string;
+  /** Networks, models and runs for which it pays. Absent in earlier versions. */
+  readonly suits?: string | undefined;
   readonly payload: PayloadKind;
   readonly reducible: boolean;
   /** Whether gradients are sent as they are. Absent in earlier versions, and where they are not. */
@@ -63,6 +65,9 @@ export interface CollectiveEntry {
   readonly title: string;
   readonly summary: string;
   readonly source: string;
+  /** Cost in the α–β–γ model, and where it is the fastest. Absent in earlier versions. */
+  readonly formula?: string | undefined;
+  readonly suits?: string | undefined;
   readonly takes: readonly PayloadKind[];
   /** Whether a plan may say how many ranks are servers (`servers`). */
   readonly hasServers?: boolean | undefined;

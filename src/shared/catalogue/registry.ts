@@ -6,7 +6,7 @@ const ID = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /** The kind of a registry's definitions, as in `METHOD` and "compression method". */
 export interface RegistryKind {
-  readonly code: string;
+  readonly code: 'METHOD' | 'COLLECTIVE' | 'MODEL' | 'DATASET' | 'ORDER';
   readonly noun: string;
 }
 

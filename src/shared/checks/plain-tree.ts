@@ -1,14 +1,23 @@
 /** Values from outside that are no tree of plain keys, before a schema looks at them. */
 import { inputError } from '../errors/errors.ts';
 
+/** The beginning of an error's code, such as `SPEC` of `SPEC_INVALID`, and what was checked. */
+export interface PlaceOfIssue {
+  readonly code:
+    | 'SPEC'
+    | 'EXCHANGE'
+    | 'METHOD_PARAMETER'
+    | 'QUANTIZE'
+    | 'EMULATE'
+    | 'NETWORK_PROFILE';
+  readonly place: string;
+}
+
 /**
  * @throws GradwireError `<code>_INVALID` where a value contains itself, as YAML's aliases can make
  * it; `<code>_UNKNOWN_KEY` for the key `__proto__`, which schemas drop in silence
  */
-export function requirePlainTree(
-  raw: unknown,
-  where: { readonly code: string; readonly place: string },
-): void {
+export function requirePlainTree(raw: unknown, where: PlaceOfIssue): void {
   const above = new Set<unknown>();
   const visit = (value: unknown, path: readonly string[]): void => {
     if (typeof value !== 'object' || value === null) return;

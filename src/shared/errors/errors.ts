@@ -1,10 +1,11 @@
 /**
  * Coded errors: the one shape in which an expected failure travels, between threads,
- * processes, over the wire and into the UI. `code` is a public contract; `message`
- * names the offending value; `place` the host and step; `next` the next action.
+ * processes, over the wire and into the UI. `code` is a public contract, defined in `codes/`;
+ * what comes from another version may have one that is not. `message` names the offending value; `place` the host and step; `next` the next action.
  *
  * Programmer errors are not GradwireErrors: they throw `internal:` errors and crash.
  */
+import type { ErrorCode } from '../codes/error-code.ts';
 import { BUG } from './report-advice.ts';
 import { systemLimit } from './system-limit.ts';
 
@@ -52,7 +53,7 @@ export class GradwireError extends Error implements ErrorData {
 
 /** An error in the user's input: exit code 2. */
 export function inputError(
-  code: string,
+  code: ErrorCode,
   message: string,
   more: Omit<Partial<ErrorData>, 'code' | 'kind' | 'message'> = {},
 ): GradwireError {
@@ -61,7 +62,7 @@ export function inputError(
 
 /** Any other expected failure: exit code 1. */
 export function failure(
-  code: string,
+  code: ErrorCode,
   message: string,
   more: Omit<Partial<ErrorData>, 'code' | 'kind' | 'message'> = {},
 ): GradwireError {

@@ -2,9 +2,14 @@
  * The system refuses more: open files, processes, memory or space. It says so with a number
  * that comes from any call, so that each is explained here once.
  */
+import type { ErrorCode } from '../codes/error-code.ts';
 import type { ErrorData } from './errors.ts';
 
-type Explanation = Required<Pick<ErrorData, 'code' | 'message' | 'next'>>;
+interface Explanation {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly next: string;
+}
 
 const FEWER = 'or use fewer ranks on this machine';
 

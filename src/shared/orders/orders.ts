@@ -5,7 +5,11 @@
  */
 import { z } from 'zod';
 import { INTERPRETED } from '../checks/interpreted.ts';
-import { invalidDefinition, register } from '../catalogue/registry.ts';
+import {
+  invalidDefinition,
+  register,
+  type RegistryKind,
+} from '../catalogue/registry.ts';
 import type { OrderDefinition } from './order.ts';
 import { pauseOrder } from './pause.ts';
 import { stopOrder } from './stop.ts';
@@ -50,7 +54,7 @@ const definitions = new Map<string, OrderDefinition & { readonly id: string }>(
   ORDERS.map((definition) => [definition.type, { ...definition, id: definition.type }]),
 );
 
-const KIND = { code: 'ORDER', noun: 'order' };
+const KIND: RegistryKind = { code: 'ORDER', noun: 'order' };
 
 /**
  * Adds an order that is defined elsewhere, in this process.

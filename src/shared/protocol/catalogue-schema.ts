@@ -27,6 +27,7 @@ const method = z.object({
   title: text,
   summary: text,
   source: text,
+  suits: text.optional(),
   payload: payloadKind,
   reducible: z.boolean(),
   uncompressed: z.boolean().optional(),
@@ -45,6 +46,8 @@ const collective = z.object({
   title: text,
   summary: text,
   source: text,
+  formula: text.optional(),
+  suits: text.optional(),
   takes: many(payloadKind),
   hasServers: z.boolean().optional(),
 });

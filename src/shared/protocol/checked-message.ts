@@ -7,10 +7,11 @@
  */
 import type { z } from 'zod';
 import { checkedValue } from '../checks/checked-value.ts';
+import type { ErrorCode } from '../codes/error-code.ts';
 import { failure } from '../errors/errors.ts';
 
 export interface Refusal {
-  readonly code: string;
+  readonly code: ErrorCode;
   /** The message's name, with which the error's text begins. */
   readonly what: string;
   readonly rank?: number | undefined;

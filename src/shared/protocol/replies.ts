@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { LinkTiming } from '../cost-model/link-timing.ts';
 import { networkProfileSchema } from '../cost-model/network-profile.ts';
 import { orderNamed, type AnswerTo, type AskedType } from '../orders/orders.ts';
-import { checkedMessage } from './checked-message.ts';
+import { checkedMessage, type Refusal } from './checked-message.ts';
 import { planSwitchesSchema } from '../plan/plan-schemas.ts';
 import { rankAddressSchema } from './rank-address.ts';
 import {
@@ -76,7 +76,11 @@ export function parseReply<M extends SupervisorMethod>(
   raw: unknown,
   place: string,
 ): ReplyBodies[M] {
-  const refusal = { code: 'REPLY_INVALID', what: `the reply to "${method}"`, place };
+  const refusal: Refusal = {
+    code: 'REPLY_INVALID',
+    what: `the reply to "${method}"`,
+    place,
+  };
   const schema = isPlainMethod(method)
     ? replySchemas[method]
     : orderNamed(method)!.answer;

@@ -11,7 +11,7 @@ import { inputError } from '../errors/errors.ts';
 import { errorDataSchema } from '../records/fields.ts';
 import { runIdSchema } from '../checks/run-id.ts';
 import { slurmSettingsSchema } from '../machines/slurm-settings.ts';
-import { checkedMessage } from './checked-message.ts';
+import { checkedMessage, type Refusal } from './checked-message.ts';
 import { hostSchema, nodeNameSchema, rankAddressSchema } from './rank-address.ts';
 
 const SECRET_BYTES = 32;
@@ -168,7 +168,7 @@ export function requestId(raw: unknown): number | undefined {
 
 /** @throws GradwireError `REQUEST_INVALID`, `REQUEST_UNKNOWN` */
 export function parseRequest(raw: unknown): RequestMessage {
-  const refusal = { code: 'REQUEST_INVALID', what: 'request' };
+  const refusal: Refusal = { code: 'REQUEST_INVALID', what: 'request' };
   const { type, id, method, body } = checkedMessage(envelopeSchema, raw, refusal);
   const schema = bodySchema(method);
   if (schema === undefined) {

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { ErrorData } from '../errors/errors.ts';
 import { thinningSchema, type JournalEntry } from '../records/journal-entry.ts';
 import { runIdSchema } from '../checks/run-id.ts';
-import { checkedMessage } from './checked-message.ts';
+import { checkedMessage, type Refusal } from './checked-message.ts';
 import { parseHello, type SupervisorHello } from './hello.ts';
 import type { ReplyBodies } from './replies.ts';
 import type { RequestBodies, SupervisorMethod } from './requests.ts';
@@ -95,7 +95,11 @@ const isSequence = (value: unknown): boolean =>
  * @throws GradwireError `PROTOCOL_MISMATCH`
  */
 export function parseFromSupervisor(raw: unknown, place: string): FromSupervisor {
-  const refusal = { code: 'PROTOCOL_MISMATCH', what: 'a supervisor’s message', place };
+  const refusal: Refusal = {
+    code: 'PROTOCOL_MISMATCH',
+    what: 'a supervisor’s message',
+    place,
+  };
   const message = checkedMessage(envelopeSchema, raw, refusal);
   return message.type === 'hello' ? parseHello(raw, refusal) : message;
 }

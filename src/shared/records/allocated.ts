@@ -7,6 +7,7 @@ const allocatedRecordSchema = z.strictObject({
   type: z.literal('allocated'),
   at: z.number(),
   node: z.string(),
+  /** The job's number in the scheduler. */
   job: z.string(),
   /** Names of the compute nodes, in the order of their ranks. */
   computeNodes: z.array(z.string()).readonly(),

@@ -37,7 +37,9 @@ const bucketsRecordSchema = z.strictObject({
         thresholds: z
           .array(
             z.strictObject({
+              /** Name of the tensor. */
               tensor: z.string(),
+              /** The magnitude from which entries are sent. */
               threshold: z.number(),
               /** Entries that reached it in this iteration. */
               selected: count,

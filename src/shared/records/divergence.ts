@@ -8,6 +8,7 @@ const divergenceRecordSchema = z.strictObject({
   type: z.literal('divergence'),
   at: z.number(),
   iteration: count,
+  /** The distance, relative to the norm of the average. */
   value: z.number(),
 });
 

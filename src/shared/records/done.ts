@@ -8,12 +8,15 @@ import { eventKind, NEVER_REPEATED, unprinted } from './record-kind.ts';
 const doneRecordSchema = z.strictObject({
   type: z.literal('done'),
   at: z.number(),
+  /** Whether all iterations are done, or a stop was asked for. */
   reason: z.enum(['completed', 'stopped']),
+  /** Iterations that were done. */
   iterations: count,
   /** Absent if nothing is trained. */
   loss: z.number().optional(),
   /** The metric of the final model. */
   metric: z.number().optional(),
+  /** The metric, as in the record of the start. */
   metricKind: metricKindSchema.optional(),
   /**
    * The metric of each replica if they drifted, before their weights were averaged into that

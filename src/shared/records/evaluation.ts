@@ -19,6 +19,7 @@ export const evaluationRecordSchema = z.strictObject({
     .optional(),
   /** The metric, as in the record of the start. */
   metricKind: metricKindSchema.optional(),
+  /** Samples of the test set. */
   samples: count,
   wall: time,
 });

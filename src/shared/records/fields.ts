@@ -46,6 +46,7 @@ export const errorDataSchema = z.strictObject({
 export const processesSchema = z.array(
   z.strictObject({
     rank: count,
+    /** The process's id on its machine. */
     pid: count,
     node: z.string(),
     /** The device that computes: a GPU's name, or the CPU. */

@@ -73,19 +73,23 @@ const BYTES = {
    * by itself.
    */
   wireSent: { schema: count.optional(), column: 'wire_sent_bytes', chart: 'mean' },
+  /** The same for what was received. */
   wireReceived: {
     schema: count.optional(),
     column: 'wire_received_bytes',
     chart: 'mean',
   },
-  /** Framing included in wireSent and wireReceived. */
+  /** The part of `wireSent` that is framing. */
   framingSent: { schema: count.optional(), column: 'framing_sent_bytes' },
+  /** The part of `wireReceived` that is framing. */
   framingReceived: { schema: count.optional(), column: 'framing_received_bytes' },
 } as const satisfies IterationFields;
 
 /** Activations that a pipeline stage sent to other stages: bytes as f32, and encoded. */
 const ACTIVATIONS = {
+  /** Bytes of these activations as uncompressed f32. */
   dense: { schema: count, column: 'activations_dense_bytes' },
+  /** Bytes of these activations as encoded. */
   payload: { schema: count, column: 'activations_payload_bytes' },
   /**
    * Every `inspectEvery` iterations, for activations sent forward: for some sparsities, the
@@ -93,7 +97,14 @@ const ACTIVATIONS = {
    */
   thresholds: {
     schema: z
-      .array(z.strictObject({ sparsity: z.number(), mean: z.number() }))
+      .array(
+        z.strictObject({
+          /** Share of a row's units that would be left out. */
+          sparsity: z.number(),
+          /** The k-th largest magnitude, on average over rows. */
+          mean: z.number(),
+        }),
+      )
       .readonly()
       .optional(),
     column: 'activations_thresholds',
@@ -102,7 +113,9 @@ const ACTIVATIONS = {
 } as const satisfies IterationFields;
 
 const RESULTS = {
+  /** Entries that this rank sent, k; absent if the method does not select. */
   nnzLocal: { schema: count.optional(), column: 'nnz_local', chart: 'mean' },
+  /** Entries of the reduced result, K, if observed. */
   nnzReduced: { schema: count.optional(), column: 'nnz_reduced', chart: 'mean' },
   /** nnzLocal / n. */
   density: { schema: z.number().optional(), column: 'density', chart: 'mean' },
@@ -112,6 +125,7 @@ const RESULTS = {
     column: 'threshold_refreshes',
     isLater: true,
   },
+  /** Norm of this rank's residual, if the method keeps one. */
   residualNorm: {
     schema: z.number().optional(),
     column: 'residual_norm',
@@ -132,9 +146,12 @@ export const iterationRecordSchema = z.strictObject({
   rank: count,
   iteration: count,
   ...schemasOf(TIMES),
+  /** Milliseconds of each phase; they add up to `wall`. */
   phases: phasesSchema,
   ...schemasOf(CIRCUMSTANCES),
+  /** Bytes of the iteration's exchange. */
   bytes: z.strictObject(schemasOf(BYTES)),
+  /** Activations that a stage of a pipeline sent to other stages. */
   activations: z.strictObject(schemasOf(ACTIVATIONS)).optional(),
   ...schemasOf(RESULTS),
 });

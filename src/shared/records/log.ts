@@ -10,6 +10,7 @@ const logRecordSchema = z.strictObject({
   type: z.literal('log'),
   at: z.number(),
   rank: count,
+  /** Stream on which the rank printed it. */
   stream: z.enum(['stdout', 'stderr']),
   /** The line's level, if it states one. */
   level: z.enum(['warning', 'error']).optional(),

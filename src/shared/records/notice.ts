@@ -1,13 +1,18 @@
+/** Something worth knowing that ends nothing. Made by a rank or the supervisor. */
 import { z } from 'zod';
+import type { ErrorCode } from '../codes/error-code.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged } from './record-kind.ts';
 
 const noticeRecordSchema = z.strictObject({
   type: z.literal('notice'),
   at: z.number(),
+  /** Whether it is only worth knowing, or may need something to be done. */
   level: z.enum(['info', 'warning']),
   rank: count.optional(),
+  /** One of docs/reference/errors.md. */
   code: z.string(),
+  /** One sentence with the values. */
   message: z.string(),
 });
 type NoticeRecord = z.infer<typeof noticeRecordSchema>;
@@ -38,7 +43,7 @@ export const noticeKind = eventKind({
  * Codes of notices that say what was chosen: by `auto`, in place of what the spec says, or of
  * a machine's addresses.
  */
-const CHOICES: ReadonlySet<string> = new Set([
+const CHOICES: ReadonlySet<string> = new Set<ErrorCode>([
   'COLLECTIVE_CHOSEN',
   'COLLECTIVE_CHANGED',
   'MOMENTUM_REPLACED',
@@ -46,4 +51,6 @@ const CHOICES: ReadonlySet<string> = new Set([
 ]);
 
 /** A notice without the time and the rank of its record. */
-export type Notice = Pick<NoticeRecord, 'level' | 'code' | 'message'>;
+export type Notice = Pick<NoticeRecord, 'level' | 'message'> & {
+  readonly code: ErrorCode;
+};

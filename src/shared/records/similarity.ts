@@ -11,6 +11,7 @@ const similarityRecordSchema = z.strictObject({
   type: z.literal('similarity'),
   at: z.number(),
   iteration: count,
+  /** The buckets in the order in which they are exchanged. */
   buckets: z
     .array(
       z.strictObject({

@@ -20,7 +20,9 @@ const emulatedLink = {
 const startedRecordSchema = z.strictObject({
   type: z.literal('started'),
   at: z.number(),
+  /** Ranks of the run. */
   ranks: count,
+  /** The backend that computes: `wasm`, `webgpu`, … */
   backend: z.string(),
   /** The reason why `auto` did not choose a GPU, if it did not. */
   why: z.string().optional(),
@@ -28,6 +30,7 @@ const startedRecordSchema = z.strictObject({
   parameters: count,
   /** The model's metric; default: accuracy. */
   metricKind: metricKindSchema.optional(),
+  /** The plan that the run starts with. */
   plan: planSchema,
   /** The network between the ranks, if it was emulated. */
   emulated: z
@@ -37,6 +40,7 @@ const startedRecordSchema = z.strictObject({
       pairs: z
         .array(
           z.strictObject({
+            /** The two machines, or the same one twice. */
             between: z.tuple([z.string(), z.string()]).readonly(),
             ...emulatedLink,
           }),
@@ -45,6 +49,7 @@ const startedRecordSchema = z.strictObject({
         .optional(),
     })
     .optional(),
+  /** The process of each rank. */
   processes: processesSchema,
 });
 export type StartedRecord = z.infer<typeof startedRecordSchema>;

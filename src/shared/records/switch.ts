@@ -15,7 +15,9 @@ const switchRecordSchema = z.strictObject({
   /** The first iteration under the new plan. */
   fence: count,
   epoch: count,
+  /** The plan before. */
   from: planSchema,
+  /** The plan from the fence on. */
   to: planSchema,
   /** The fate of the residual. */
   residual: z.enum(['none', 'kept', 'flushed', 'dropped']),

@@ -18,7 +18,16 @@ export const thinnedRecordSchema = z.strictObject({
    * Iterations from ≤ i < to, of which at least every `every`-th is present for all the
    * node's ranks. Default: no iterations are missing.
    */
-  iterations: z.strictObject({ from: count, to: count, every: count }).optional(),
+  iterations: z
+    .strictObject({
+      /** The first of them. */
+      from: count,
+      /** The last of them. */
+      to: count,
+      /** Number of iterations of which one is left. */
+      every: count,
+    })
+    .optional(),
   /** The journal's bound. */
   limitBytes: count,
 });

@@ -14,7 +14,7 @@ import { LOCAL_NODE } from '../machines/node-entry.ts';
 import { optimizerSchema } from './optimizer-spec.ts';
 import { parallelismSchema } from './parallelism.ts';
 import { plainIssue } from '../checks/plain-issue.ts';
-import { requirePlainTree } from '../checks/plain-tree.ts';
+import { requirePlainTree, type PlaceOfIssue } from '../checks/plain-tree.ts';
 import { portRangeSchema } from '../machines/port-range.ts';
 import { withProgramKnown } from './program-spec.ts';
 import { isPrintable, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
@@ -211,7 +211,7 @@ export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): bo
  * with its path, the value given and the nearest valid key.
  */
 export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpec {
-  const where = { code: 'SPEC', place };
+  const where: PlaceOfIssue = { code: 'SPEC', place };
   requirePlainTree(raw, where);
   const parsed = experimentSpecSchema.safeParse(withImplied(raw), INTERPRETED);
   if (parsed.success) return parsed.data;
@@ -290,7 +290,7 @@ export function explainIssue(
   schema: z.ZodType,
   raw: unknown,
   error: z.ZodError,
-  where: { readonly code: string; readonly place: string },
+  where: PlaceOfIssue,
 ): GradwireError {
   const issue =
     error.issues.find((candidate) => candidate.code === 'unrecognized_keys') ??

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { GradwireHome } from '../../harness/gradwire.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
@@ -147,6 +147,30 @@ test('the schema of a spec is JSON Schema with every key', async () => {
       'iterations',
     ]),
   );
+});
+
+test('methods, collectives and models are listed, described and written as JSON', async () => {
+  const said = async (...args: string[]) => succeeded(await home.run(args)).stdout;
+  expect(await said('methods')).toMatch(/^topk +Top-k +The k entries/m);
+  const topk = await said('methods', 'topk');
+  expect(topk).toMatch(/^Source +SparCML/m);
+  expect(topk).toMatch(/^ratio +0\.01 +0 … 1 /m);
+  expect(JSON.parse(await said('collectives', 'ring', '--json'))).toMatchObject({
+    id: 'ring',
+    takes: ['dense', 'scalars'],
+  });
+  expect(await said('models', 'fnn3')).toMatch(/^Parameters +199,210$/m);
+  const wrong = await home.run(['methods', 'topc']);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toMatch(/^gradwire: METHOD_UNKNOWN: .*Did you mean "topk"\?\n$/);
+});
+
+test('a code is explained', async () => {
+  const { stdout } = await home.run(['errors', 'host_key_changed']);
+  expect(stdout).toMatch(/^HOST_KEY_CHANGED: .*intercepting.*\nDo not connect\..*\n$/);
+  const { code, stderr } = await home.run(['errors', 'HOST_KEY_CHANGES']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Did you mean "HOST_KEY_CHANGED"?');
 });
 
 test('a preset that is printed is a spec that can be given back', async () => {

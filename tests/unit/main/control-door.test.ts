@@ -4,7 +4,7 @@
  */
 import { duplexPair, type Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { makeCatalogue } from '../../../src/agent/supervisor/door/catalogue.ts';
+import { makeCatalogue } from '../../../src/agent/launch/catalogue.ts';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';

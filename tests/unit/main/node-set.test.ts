@@ -1,5 +1,6 @@
 /** The links to nodes follow the inventory, which commands change while the app runs. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ErrorCode } from '../../../src/shared/codes/error-code.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';
 import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
@@ -119,7 +120,7 @@ describe('a machine that refuses', () => {
     vi.useRealTimers();
   });
 
-  test.each([
+  test.each<[ErrorCode, boolean, readonly boolean[]]>([
     ['SSH_AUTH_FAILED', false, [false, false, false, false, false]],
     ['SSH_AUTH_NEEDED', false, [false, false, false, false, false]],
     ['SSH_AUTH_NEEDED', true, [false, false, true]],

@@ -6,11 +6,14 @@
 import { expect, test } from 'vitest';
 import * as allreduce from '../../../src/agent/allreduce/rank-protocol.ts';
 import * as probe from '../../../src/agent/probe/rank-protocol.ts';
-import { makeCatalogue } from '../../../src/agent/supervisor/door/catalogue.ts';
+import { makeCatalogue } from '../../../src/agent/launch/catalogue.ts';
 import { parseMeta } from '../../../src/agent/supervisor/runs/run-meta.ts';
 import { replySchema } from '../../../src/agent/training/inspect/inspections.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
-import { checkedMessage } from '../../../src/shared/protocol/checked-message.ts';
+import {
+  checkedMessage,
+  type Refusal,
+} from '../../../src/shared/protocol/checked-message.ts';
 import { FrameDecoder, encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import { parseReply, replySchemas } from '../../../src/shared/protocol/replies.ts';
 import { parseRequest, requestId } from '../../../src/shared/protocol/requests.ts';
@@ -112,7 +115,7 @@ function answered(raw: unknown): unknown {
   return { method, body: parseReply(method as SupervisorMethod, body, 'box') };
 }
 
-const refusal = { code: 'X_INVALID', what: 'x' };
+const refusal: Refusal = { code: 'REQUEST_INVALID', what: 'x' };
 
 const DOORS: Readonly<
   Record<string, readonly [(raw: unknown) => unknown, readonly unknown[]]>

@@ -3,9 +3,10 @@ import {
   rootCause,
   type FailureReport,
 } from '../../../src/shared/errors/root-cause.ts';
+import type { ErrorCode } from '../../../src/shared/codes/error-code.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';
 
-const report = (code: string, rank: number): FailureReport => ({
+const report = (code: ErrorCode, rank: number): FailureReport => ({
   kind: 'report',
   error: failure(code, code, { rank }).toData(),
 });
@@ -29,7 +30,7 @@ describe('the root cause of a failed run', () => {
       1,
     ],
     ['with nothing better, the first consequence', [report('PEER_LOST', 1)], 1],
-    ['of equals, the first', [report('A', 3), report('B', 0)], 3],
+    ['of equals, the first', [report('GPU_LOST', 3), report('GPU_MEMORY', 0)], 3],
   ])('%s', (_, reports, rank) => {
     expect(rootCause(reports)?.rank).toBe(rank);
   });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { checkedOptions } from '../../../shared/checks/checked-options.ts';
-import { bundledFile } from '../../bundle/bundled-file.ts';
+import { bundledFile, type BundledFile } from '../../bundle/bundled-file.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { Kernels } from '../kernels.ts';
 import { instantiate } from './kernel-exports.ts';
@@ -10,12 +10,12 @@ import { KernelPool, SHARED_LENGTH } from './kernel-pool.ts';
 import { KernelThreads } from './kernel-threads.ts';
 import { WasmKernels } from './wasm-kernels.ts';
 
-const KERNELS = {
+const KERNELS: BundledFile = {
   bundle: 'kernels.wasm',
   source: '../../../../dist/kernels/kernels.wasm',
   missing: 'KERNELS_MISSING',
 };
-const THREAD = {
+const THREAD: BundledFile = {
   bundle: 'kernel-thread.js',
   source: 'kernel-thread.ts',
   missing: 'KERNELS_MISSING',

@@ -25,7 +25,7 @@ import {
   type SupervisorMethod,
   type SupervisorRequests,
 } from '../../../shared/protocol/supervisor.ts';
-import { makeCatalogue } from './catalogue.ts';
+import { makeCatalogue } from '../../launch/catalogue.ts';
 import { LinkEnds } from '../measuring/link-ends.ts';
 import { NetworkMeasurement } from '../measuring/network-measurement.ts';
 import type { PrepareRequest, RunTable } from '../runs/run-table.ts';

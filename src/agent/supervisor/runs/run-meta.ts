@@ -4,7 +4,10 @@
  */
 import { z } from 'zod';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
-import { checkedMessage } from '../../../shared/protocol/checked-message.ts';
+import {
+  checkedMessage,
+  type Refusal,
+} from '../../../shared/protocol/checked-message.ts';
 import { planSwitchesSchema } from '../../../shared/plan/plan-schemas.ts';
 import { requestSchemas } from '../../../shared/protocol/requests.ts';
 import {
@@ -39,7 +42,7 @@ export type RunMeta = Readonly<z.infer<typeof metaSchema>>;
 
 /** @throws GradwireError `RUN_META_INVALID`, which names the field */
 export function parseMeta(text: string, file: string): RunMeta {
-  const refusal = { code: 'RUN_META_INVALID', what: META, place: file };
+  const refusal: Refusal = { code: 'RUN_META_INVALID', what: META, place: file };
   let raw: unknown;
   try {
     raw = JSON.parse(text);

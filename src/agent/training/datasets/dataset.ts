@@ -84,7 +84,7 @@ export interface Dataset extends DatasetEntry {
   /**
    * Reads the number of features of sparse samples, whose field `features` names features, if the
    * spec does not give it.
-   * @throws GradwireError `DATA_*`; `FEATURES_MISSING` if the spec must give it
+   * @throws GradwireError `DATA_*`
    */
   features?(directory: string | undefined): number;
   /** Bytes of a sample in memory, where all have as many. */

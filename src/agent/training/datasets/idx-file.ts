@@ -16,6 +16,7 @@ import {
   statSync,
 } from 'node:fs';
 import { constants, gunzipSync } from 'node:zlib';
+import type { ErrorCode } from '../../../shared/codes/error-code.ts';
 import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
 import { GZIPPED_PIECE_BYTES, GzipReader, isGzip } from './gzip-reader.ts';
 
@@ -197,7 +198,7 @@ class IdxReader {
     };
   }
 
-  #error(code: string, what: string): GradwireError {
+  #error(code: ErrorCode, what: string): GradwireError {
     return inputError(code, `${this.#file} ${what}`, { place: this.#file, next });
   }
 }

@@ -2,7 +2,11 @@
  * The data sets, by id. Ours have a line each; others are registered from outside,
  * in each process that is to know them.
  */
-import { invalidDefinition, register } from '../../../shared/catalogue/registry.ts';
+import {
+  invalidDefinition,
+  register,
+  type RegistryKind,
+} from '../../../shared/catalogue/registry.ts';
 import {
   byteDataset,
   sampleLength,
@@ -35,7 +39,7 @@ const known = new Map<string, Dataset>(
 );
 export const datasets: ReadonlyMap<string, Dataset> = known;
 
-const KIND = { code: 'DATASET', noun: 'data set' };
+const KIND: RegistryKind = { code: 'DATASET', noun: 'data set' };
 /** A label is a byte. */
 const MOST_CLASSES = 256;
 

@@ -3,7 +3,10 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { GradwireError } from '../../../shared/errors/errors.ts';
-import { checkedMessage } from '../../../shared/protocol/checked-message.ts';
+import {
+  checkedMessage,
+  type Refusal,
+} from '../../../shared/protocol/checked-message.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
 import { memoryLimit, memoryWords, refusedMemory } from '../../memory/memory-limit.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
@@ -75,7 +78,7 @@ function checkedReply<K extends keyof Inspections>(
   died: AskOptions['died'],
 ): z.infer<ReturnType<typeof replySchema<K>>> {
   try {
-    const refusal = { code: 'INSPECTION_INVALID', what: 'inspection' };
+    const refusal: Refusal = { code: 'INSPECTION_INVALID', what: 'inspection' };
     return checkedMessage(replySchema(kind), raw, refusal);
   } catch {
     throw died(NO_ANSWER);

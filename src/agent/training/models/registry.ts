@@ -2,7 +2,11 @@
  * The models, by id. Ours have a line each; others are registered from outside, in
  * each process that is to know them.
  */
-import { invalidDefinition, register } from '../../../shared/catalogue/registry.ts';
+import {
+  invalidDefinition,
+  register,
+  type RegistryKind,
+} from '../../../shared/catalogue/registry.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { dlrm, dlrmSmall } from './dlrm.ts';
 import { fnn3 } from './fnn3.ts';
@@ -26,7 +30,7 @@ const known = new Map<string, Model | SizedModel>(
 );
 export const models: ReadonlyMap<string, Model | SizedModel> = known;
 
-const KIND = { code: 'MODEL', noun: 'model' };
+const KIND: RegistryKind = { code: 'MODEL', noun: 'model' };
 
 /**
  * Makes a model known to this process.

@@ -12,6 +12,9 @@ const EPSILON = 1e-10;
 
 export const adagrad: Optimizer = {
   id: 'adagrad',
+  title: 'Adagrad',
+  summary: 's ← s + g², w ← w − η·g ⁄ (√s + ε): elements that move often move less.',
+  source: 'Duchi, Hazan and Singer (JMLR 2011)',
   options: ['epsilon', 'weightDecay'],
   leavesMomentum: false,
   stateVectors: () => 1,

@@ -14,10 +14,13 @@ const EPSILON = 1e-8;
 /** PyTorch's for AdamW. */
 const DECOUPLED_DECAY = 0.01;
 
-function adamWith(id: string, decoupled: boolean): Optimizer {
+function adamWith(
+  words: Pick<Optimizer, 'id' | 'title' | 'summary' | 'source'>,
+  decoupled: boolean,
+): Optimizer {
   const defaultWeightDecay = decoupled ? DECOUPLED_DECAY : 0;
   return {
-    id,
+    ...words,
     options: ['beta1', 'beta2', 'epsilon', 'weightDecay'],
     leavesMomentum: false,
     defaultWeightDecay,
@@ -66,5 +69,22 @@ function adamWith(id: string, decoupled: boolean): Optimizer {
   };
 }
 
-export const adam = adamWith('adam', false);
-export const adamw = adamWith('adamw', true);
+export const adam = adamWith(
+  {
+    id: 'adam',
+    title: 'Adam',
+    summary:
+      'm ← β₁·m + (1−β₁)·g, v ← β₂·v + (1−β₂)·g², w ← w − η·m̂ ⁄ (√v̂ + ε); weight decay is part of g.',
+    source: 'Kingma and Ba (ICLR 2015)',
+  },
+  false,
+);
+export const adamw = adamWith(
+  {
+    id: 'adamw',
+    title: 'AdamW',
+    summary: 'Adam’s step, and weight decay from the weights: w ← w − η·λ·w.',
+    source: 'Loshchilov and Hutter (ICLR 2019)',
+  },
+  true,
+);

@@ -13,6 +13,10 @@ const TRUST = 0.001;
 
 export const lars: Optimizer = {
   id: 'lars',
+  title: 'LARS',
+  summary:
+    'SGD with a rate for each tensor, so that none moves by more than a share of its norm: for large batches.',
+  source: 'You, Gitman and Ginsburg (2017)',
   options: ['trust', 'weightDecay'],
   leavesMomentum: true,
   stateVectors: ({ momentum }) => (momentum > 0 ? 1 : 0),

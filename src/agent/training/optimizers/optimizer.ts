@@ -72,6 +72,10 @@ export type TableRule = (
 
 export interface Optimizer {
   readonly id: string;
+  readonly title: string;
+  /** One sentence: its step, with g the averaged gradient, w the weights and η the rate. */
+  readonly summary: string;
+  readonly source: string;
   /** The options that mean something to it. */
   readonly options: readonly OptimizerOption[];
   /** Whether it can leave momentum to the compression: its steps are plain then. */

@@ -14,6 +14,9 @@ import { forEachUsed } from './used-entries.ts';
 
 export const sgd: Optimizer = {
   id: 'sgd',
+  title: 'SGD',
+  summary: 'v ← μ·v + g, w ← w − η·v; without momentum w ← w − η·g.',
+  source: 'Sutskever, Martens, Dahl and Hinton (ICML 2013)',
   options: ['nesterov', 'weightDecay'],
   leavesMomentum: true,
   movesByRate: true,

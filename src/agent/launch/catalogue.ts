@@ -2,15 +2,16 @@
  * The catalogue of this agent's methods, collectives, models and data sets, made from its
  * registries.
  */
-import type { Catalogue } from '../../../shared/catalogue/catalogue.ts';
-import { describeCollectives } from '../../collectives/registry.ts';
-import { describeMethods } from '../../methods/registry.ts';
-import { collectivesOfMethod } from '../../plan/resolve-plan.ts';
+import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
+import { describeCollectives } from '../collectives/registry.ts';
+import { describeMethods } from '../methods/registry.ts';
+import { profiles } from '../training/synthetic/profiles.ts';
+import { collectivesOfMethod } from '../plan/resolve-plan.ts';
 import {
   describeDatasets,
   describeModels,
   describeOptimizers,
-} from '../../training/create-trainer.ts';
+} from '../training/create-trainer.ts';
 
 export function makeCatalogue(): Catalogue {
   return {
@@ -25,3 +26,6 @@ export function makeCatalogue(): Catalogue {
     backends: ['auto', 'wasm', 'webgpu'],
   };
 }
+
+/** Names of the networks whose layers synthetic gradients may have. */
+export const syntheticProfiles = (): readonly string[] => [...profiles.keys()];

@@ -1,0 +1,69 @@
+/** Codes, with what each means and the next step: programs of your own. */
+import { codeGroup } from './code-group.ts';
+
+export const programsCodes = codeGroup({
+  title: 'Programs of your own',
+  about: 'A PyTorch program beside a rank: docs/pytorch.md.',
+  codes: {
+    BRIDGE_INVALID: {
+      means: 'The program sent a message where it makes no sense.',
+      next: 'Use one model and one thread for steps; if you do, report it as a bug.',
+    },
+    BRIDGE_LOST: {
+      means: 'The program closed its connection and goes on.',
+      next: 'Read its log: a thread or a signal handler may have ended gradwire.',
+    },
+    BRIDGE_TAKEN: {
+      means: "A second process of a rank's program tried to join.",
+      next: 'Join once per rank; the message says which process has joined.',
+    },
+    BRIDGE_UNAVAILABLE: {
+      means: 'No memory can be shared with a program here.',
+      next: 'Run it on a Linux machine, with the optional package koffi.',
+    },
+    BRIDGE_VERSION: {
+      means: "The program's package gradwire has another version than the app.",
+      next: 'Install the package of the same version as the app.',
+    },
+    PROGRAM_ENDED_EARLY: {
+      means: 'The program of a rank has ended, but others have further steps.',
+      next: 'Let all ranks take the same number of steps: check the sizes of their data.',
+    },
+    PROGRAM_FAILED: {
+      means: 'The program ended with an error.',
+      next: 'Read its log: gradwire runs log RUN --rank N.',
+    },
+    PROGRAM_INVALID: {
+      means: 'A setting of the program is not valid.',
+      next: 'Correct the setting in the message.',
+    },
+    PROGRAM_MISFIT: {
+      means: 'The setting does not fit a run of a program.',
+      next: 'Remove it, as the message says.',
+    },
+    PROGRAM_MODE: {
+      means: 'The program joins but is only to be observed, or the other way round.',
+      next: 'Leave out --observe, or call gradwire.join() in the program.',
+    },
+    PROGRAM_MODELS_DIFFER: {
+      means: 'The ranks have attached different models.',
+      next: 'Build the same model on every rank.',
+    },
+    PROGRAM_NOT_FOUND: {
+      means: 'The program to start does not exist on that machine.',
+      next: 'Check workload.command and workload.workdir there, or add setup lines.',
+    },
+    PROGRAM_NOT_JOINED: {
+      means: 'The program ended without joining, or without attaching a model.',
+      next: 'Call gradwire.join() in it and attach its model, or only observe it.',
+    },
+    PROGRAM_NOT_SEEN: {
+      means: 'The program ended without a step of an optimiser.',
+      next: 'Observe a program that trains with PyTorch; read its log.',
+    },
+    PROGRAM_NOT_STARTED: {
+      means: 'The program cannot be started.',
+      next: 'Check its path and permissions on that machine.',
+    },
+  },
+});
