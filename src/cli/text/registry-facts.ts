@@ -71,7 +71,7 @@ export const datasetFacts = (dataset: DatasetEntry): readonly Fact[] => [
 ];
 
 /** A parameter's type and bounds: `0 … 1`, `fast | exact`, `≥ 1`. */
-export function rangeText(parameter: ParameterEntry): string {
+function rangeText(parameter: ParameterEntry): string {
   const { choices, maximum, minimum, type } = parameter;
   if (choices !== undefined) return choices.join(', ');
   if (type === 'boolean') return 'true, false';

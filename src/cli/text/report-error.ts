@@ -5,6 +5,7 @@
  * stack too.
  */
 import { CommanderError } from 'commander';
+import { codeEntry } from '../../shared/codes/error-code.ts';
 import {
   formatError,
   isErrorData,
@@ -21,7 +22,13 @@ const EXIT_UNFOLLOWED = 3;
 export function reportError(thrown: unknown): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0; // help
   const error = asErrorData(thrown);
-  const line = formatError(error).replace(/\s*\n\s*/g, ' | ');
+  // An error of a bundle is no plain object: its message would not be copied.
+  const { code, kind, message, place } = error;
+  const next = error.next ?? codeEntry(code)?.next;
+  const line = formatError({ code, kind, message, place, next }).replace(
+    /\s*\n\s*/g,
+    ' | ',
+  );
   process.stderr.write(`gradwire: ${escapeControls(line)}\n`);
   if (process.env['GRADWIRE_DEBUG'] === '1' && thrown instanceof Error) {
     process.stderr.write(`${thrown.stack ?? ''}\n`);

@@ -2,7 +2,7 @@
  * Environment variables that Gradwire reads, for its reference. One that the sources read and
  * that is not here fails a test.
  */
-export interface EnvironmentVariable {
+interface EnvironmentVariable {
   readonly name: string;
   readonly means: string;
 }

@@ -8,7 +8,7 @@ export const commandCodes = codeGroup({
     ABORTED: {
       means:
         'Something that was under way was cancelled, by you or because its cause has ended.',
-      next: 'Nothing to do. If you did not cancel it, read the error that came before.',
+      next: 'If you did not cancel it, read the error that came before.',
     },
     BENCH_MISSING: {
       means: "The benchmark's source is not part of this installation.",

@@ -8,7 +8,7 @@ export const homeCodes = codeGroup({
   codes: {
     CHECKPOINT_INVALID: {
       means: 'A checkpoint is incomplete or damaged. It is ignored.',
-      next: 'Nothing to do: the run resumes from the previous checkpoint, or from its start.',
+      next: 'The run resumes from the previous checkpoint, or from its start.',
     },
     CHECKPOINT_WRITE_FAILED: {
       means: 'A checkpoint could not be written.',

@@ -76,7 +76,7 @@ export const runsCodes = codeGroup({
     },
     RUN_STOPPED: {
       means: 'The run was stopped before its end.',
-      next: 'Nothing to do, if you stopped it. Otherwise launch it again.',
+      next: 'If you did not stop it, launch it again.',
     },
     RUN_UNFOLLOWED: {
       means:
