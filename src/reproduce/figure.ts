@@ -6,6 +6,7 @@
 import type { RunRecord } from '../shared/records/record-kinds.ts';
 import type { Chart } from './chart/chart.ts';
 import type { FullScale } from './full-scale.ts';
+import type { Part } from './part.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface Paper {
@@ -25,6 +26,14 @@ interface Quoted {
   readonly text: string;
   /** The place in the paper: `Section 3`, `Table 2`. */
   readonly where: string;
+}
+
+/** A setting of the runs, and why it is as it is. */
+export interface Setting {
+  /** `Iterations: 2,000` */
+  readonly text: string;
+  /** The sentence of the paper, with its place, or the reason for another value. */
+  readonly because: string;
 }
 
 /** Runs that differ only in their seed. */
@@ -50,20 +59,9 @@ export interface CurvePoint {
   readonly y: number;
 }
 
-/** The outcome of one part of the rule. */
-export interface Finding {
-  readonly text: string;
-  readonly outcome: Outcome;
-}
-
-/** `unclear`: the spread is larger than the effect, or this scale cannot decide. */
-export type Outcome = 'holds' | 'fails' | 'unclear';
-
-export type Verdict = 'confirmed' | 'refuted' | 'undecided';
-
 interface Judgement {
-  /** The findings, at least one. */
-  readonly findings: readonly Finding[];
+  /** The parts of the rule with what was measured, at least one. */
+  readonly parts: readonly Part[];
   /** Our counterpart of the paper's numbers, in a sentence. */
   readonly ours: string;
 }
@@ -84,6 +82,8 @@ export interface Figure {
   readonly claim: Claim;
   /** The rule that `judge` follows, in words. */
   readonly rule: string;
+  /** The settings of these runs, each with the place in the paper or the reason. */
+  readonly settings?: readonly Setting[];
   /** Differences between these runs and the paper's. */
   readonly differences: readonly string[];
   readonly seeds: readonly number[];
@@ -103,13 +103,4 @@ export interface Figure {
   judge(sweep: Sweep): Judgement;
   chart(sweep: Sweep): Chart;
   table(sweep: Sweep): ResultTable;
-}
-
-/** Refuted if any part fails, confirmed if all hold. */
-export function verdictOf(findings: readonly Finding[]): Verdict {
-  if (findings.length === 0) throw new Error('internal: a judgement without findings');
-  if (findings.some(({ outcome }) => outcome === 'fails')) return 'refuted';
-  return findings.every(({ outcome }) => outcome === 'holds')
-    ? 'confirmed'
-    : 'undecided';
 }

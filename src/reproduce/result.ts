@@ -7,15 +7,41 @@ import { z } from 'zod';
 import { inputError } from '../shared/errors/errors.ts';
 import { plainIssue } from '../shared/checks/plain-issue.ts';
 import { chartSchema } from './chart/chart.ts';
-import { verdictOf, type Figure } from './figure.ts';
+import type { Figure } from './figure.ts';
+import { judgementOf, type Finding } from './judgement.ts';
+import { obstacleToTimes } from './load.ts';
+import { plannedRuns } from './planned-runs.ts';
 import { Sweep, type MeasuredRun } from './sweep.ts';
 
 const text = z.string();
 const point = z.strictObject({ x: z.number(), y: z.number() });
 
+const outcomeSchema = z.enum(['holds', 'fails', 'unclear']);
+const findingSchema = z.strictObject({
+  text,
+  kind: z.enum(['claim', 'control', 'check']),
+  outcome: outcomeSchema,
+  obstacle: text.optional(),
+  measured: z
+    .array(
+      z.strictObject({
+        name: text.optional(),
+        outcome: outcomeSchema,
+        mean: z.number(),
+        low: z.number(),
+        high: z.number(),
+        trueAt: z.number(),
+        falseAt: z.number(),
+        visible: z.number(),
+        text,
+      }),
+    )
+    .readonly(),
+}) satisfies z.ZodType<Finding>;
+
 const resultSchema = z.strictObject({
   type: z.literal('result'),
-  version: z.literal(1),
+  version: z.literal(2),
   figure: text,
   paper: z.strictObject({ name: text, title: text }),
   number: text,
@@ -25,11 +51,12 @@ const resultSchema = z.strictObject({
     quoted: z.array(z.strictObject({ text, where: text })).readonly(),
   }),
   rule: text,
-  verdict: z.enum(['confirmed', 'refuted', 'undecided']),
+  verdict: z.enum(['confirmed', 'refuted', 'undecided', 'checked']),
+  /** The largest probability that the verdict is false by chance. */
+  falseVerdict: z.number(),
   ours: text,
-  findings: z
-    .array(z.strictObject({ text, outcome: z.enum(['holds', 'fails', 'unclear']) }))
-    .readonly(),
+  findings: z.array(findingSchema).readonly(),
+  settings: z.array(z.strictObject({ text, because: text })).readonly(),
   differences: z.array(text).readonly(),
   chart: chartSchema,
   table: z.strictObject({
@@ -46,6 +73,8 @@ const resultSchema = z.strictObject({
         seed: z.number(),
         values: z.record(text, z.number()),
         curve: z.array(point).readonly().optional(),
+        /** The share of the processors' time that other work took meanwhile, if known. */
+        others: z.number().optional(),
       }),
     )
     .readonly(),
@@ -76,6 +105,8 @@ export type Result = z.infer<typeof resultSchema>;
 /** A run that has ended and been measured. */
 export interface StoredRun extends MeasuredRun {
   readonly run: string;
+  /** The share of the processors' time that other work took meanwhile, if known. */
+  readonly others?: number;
 }
 
 /** Place and time of the runs, so that readers can judge the numbers by them. */
@@ -90,30 +121,43 @@ export function resultOf(
   circumstances: Circumstances,
 ): Result {
   const sweep = new Sweep(runs);
-  const { findings, ours } = figure.judge(sweep);
+  const { parts, ours } = figure.judge(sweep);
+  const obstacle =
+    circumstances.full === undefined
+      ? obstacleToTimes(
+          Math.max(...plannedRuns(figure).map(({ spec }) => spec.world.ranks)),
+          circumstances.device.cores,
+          runs.map(({ others }) => others),
+        )
+      : // Whoever names the machines answers for them.
+        undefined;
+  const { falseVerdict, findings, verdict } = judgementOf(parts, obstacle);
   const labels = new Map(figure.cases.map(({ id, label }) => [id, label]));
   return {
     type: 'result',
-    version: 1,
+    version: 2,
     figure: figure.id,
     paper: figure.paper,
     number: figure.number,
     title: figure.title,
     claim: figure.claim,
     rule: figure.rule,
-    verdict: verdictOf(findings),
+    verdict,
+    falseVerdict,
     ours,
     findings,
+    settings: figure.settings ?? [],
     differences: figure.differences,
     chart: figure.chart(sweep),
     table: figure.table(sweep),
-    runs: runs.map(({ run, case: id, seed, values, curve }) => ({
+    runs: runs.map(({ run, case: id, seed, values, curve, others }) => ({
       run,
       case: id,
       label: labels.get(id) ?? id,
       seed,
       values: { ...values },
       ...(curve === undefined ? {} : { curve }),
+      ...(others === undefined ? {} : { others }),
     })),
     ...circumstances,
   };

@@ -11,6 +11,7 @@ import { failure, GradwireError, type ErrorData } from '../../shared/errors/erro
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { SILENT } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';
+import { watchOtherWork } from './other-work.ts';
 import type { SweepInterruption } from './sweep-interruption.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -43,6 +44,7 @@ export async function runSweep(
   for (const one of planned) {
     if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
     const place = one.spec.name;
+    const otherWork = await watchOtherWork(() => coordinator.supervisor());
     const began = performance.now();
     const { id } = await coordinator.create(one.spec, [], place);
     if (interruption.exitCode !== undefined) {
@@ -64,7 +66,14 @@ export async function runSweep(
       });
     }
     const measurement = measured(figure, recordsOf(store, id, figure), place);
-    const stored = { run: id, case: one.case.id, seed: one.seed, ...measurement };
+    const others = otherWork();
+    const stored: StoredRun = {
+      run: id,
+      case: one.case.id,
+      seed: one.seed,
+      ...measurement,
+      ...(others === undefined ? {} : { others }),
+    };
     runs.push(stored);
     const milliseconds = performance.now() - began;
     progress({ planned: one, stored, index: runs.length, milliseconds });

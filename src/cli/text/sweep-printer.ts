@@ -1,6 +1,6 @@
 /** A figure that is being repeated, on stdout: a line for each run, then what came out. */
 import type { Figure } from '../../reproduce/figure.ts';
-import { verdictText } from '../../reproduce/page/verdict-text.ts';
+import { chanceText, verdictText } from '../../reproduce/page/verdict-text.ts';
 import type { Result } from '../../reproduce/result.ts';
 import { formatDuration } from '../../shared/words/units.ts';
 
@@ -58,12 +58,19 @@ export function humanSweepPrinter(write: Write): SweepPrinter {
         `${count}  ${label}, seed ${seed}: ${figures.join(', ')}  (${formatDuration(milliseconds)})\n`,
       );
     },
-    end: ({ verdict, claim, findings, ours }, page) => {
-      const parts = findings.map(
-        ({ outcome, text }) => `  ${outcome.padEnd(7)}  ${text}`,
-      );
+    end: (result, page) => {
+      const { verdict, claim, falseVerdict, findings, ours } = result;
+      const parts = findings.flatMap(({ kind, measured, outcome, text }) => [
+        `  ${outcome.padEnd(7)}  ${kind === 'claim' ? '' : `${kind}: `}${text}`,
+        ...measured.map(
+          (one) =>
+            `           ${one.name === undefined ? '' : `${one.name}: `}${one.text}`,
+        ),
+      ]);
+      const chance = chanceText(falseVerdict);
       write(
-        `\n${verdict}: ${verdictText(verdict)}\n${parts.join('\n')}\n` +
+        `\n${verdict}: ${verdictText(result)}\n${parts.join('\n')}\n` +
+          (chance === undefined ? '' : `${chance}\n`) +
           `claim: ${claim.text}\nhere: ${ours}\npage: ${page}\n\n`,
       );
     },

@@ -4,13 +4,16 @@
  */
 import { formatPercent } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
-import { below } from '../contrast.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
+import { claim, exceeds } from '../part.ts';
 import { doneOf, evaluationsOf, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { MNIST } from './brought-data.ts';
 import { A2SGD } from './papers.ts';
+
+/** The smallest difference of accuracies that counts. Ours: the text gives no differences. */
+const CLOSER = 0.001;
 
 const DENSE = 'none';
 const OURS = 'a2sgd';
@@ -72,7 +75,7 @@ const casesOf = ({ lr, warmupIterations, ...training }: Training): readonly Case
   }));
 
 const QSGD_NOTE =
-  'QSGD with four levels as in the paper, in buckets of 512 that share a scale, as QSGD’s authors run it; the paper does not mention buckets.';
+  'QSGD with four levels as in the paper, but with a scale for each bucket of 512, as QSGD’s authors run it. The paper’s QSGD (the code of its reference 42) has one ℓ₂ norm for the whole tensor, which loses more.';
 const CURVE_NOTE =
   'A2SGD’s replicas drift apart; its curve is that of the model with their average weights.';
 
@@ -98,18 +101,15 @@ export const a2sgdFigure3: Figure = {
   },
   rule:
     'The distance of a method is the accuracy of dense SGD with the same seed minus ' +
-    'its own, both of the final model on the test set. Confirmed if A2SGD’s distance ' +
-    'is clearly smaller than that of each other method; refuted if it is clearly ' +
-    'larger than that of one; undecided otherwise. “Clearly” means that the mean ' +
-    'difference between two distances over the seeds is larger than its spread ' +
-    '(largest minus smallest).',
+    'its own, both of the final model on the test set. A2SGD’s distance is smaller ' +
+    'than that of each other method, by a tenth of a point or more.',
   differences: [
     'The embedded digits (8,000 + 2,000 drawn images), not MNIST; 300 iterations of 8 × 16 samples, five epochs, not 30.',
     'A learning rate of 0.1, not 0.01 over many more epochs; with gradual warm-up and polynomial decay, as in the paper.',
     QSGD_NOTE,
     CURVE_NOTE,
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(LAPTOP),
   full: {
     cases: casesOf(PAPER),
@@ -128,10 +128,12 @@ export const a2sgdFigure3: Figure = {
     }),
   }),
   judge: (sweep) => ({
-    findings: OTHERS.map(({ id, name }) => ({
-      text: `A2SGD ends closer to dense SGD than ${name}`,
-      outcome: below(distances(sweep, OURS), distances(sweep, id)),
-    })),
+    parts: OTHERS.map(({ id, name }) =>
+      claim(
+        `A2SGD ends closer to dense SGD than ${name}`,
+        exceeds(distances(sweep, id), distances(sweep, OURS), CLOSER, formatPercent),
+      ),
+    ),
     ours: METHODS.map(
       ({ id, name }) => `${name} ${formatPercent(sweep.mean(id, 'accuracy'))}`,
     ).join(', '),

@@ -3,10 +3,14 @@
  * same way in every run, and its loss compared with uncompressed training.
  */
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import { formatCount, formatQuantity } from '../../shared/words/units.ts';
+import {
+  formatCount,
+  formatPercent,
+  formatQuantity,
+} from '../../shared/words/units.ts';
 import { pointOf, type Chart } from '../chart/chart.ts';
-import { below, notAbove } from '../contrast.ts';
-import type { Figure, Finding, ResultTable } from '../figure.ts';
+import type { Figure, ResultTable } from '../figure.ts';
+import { atMost, claim, exceeds, type Part } from '../part.ts';
 import { evaluationsOf, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 import { CRITEO_FILE, CRITEO_SAMPLES } from './brought-data.ts';
@@ -14,6 +18,16 @@ import { CRITEO_FILE, CRITEO_SAMPLES } from './brought-data.ts';
 /** The case of uncompressed training, and its test loss in all of the paper's tables. */
 export const BASELINE = 'baseline';
 const BASELINE_THEIRS = 0.4538;
+
+/**
+ * The smallest relative rise of the test loss that the paper counts as one: 0.4538 to 0.4546,
+ * with three workers at 95 % in its Table 1.
+ */
+const RISE = 0.4546 / BASELINE_THEIRS - 1;
+
+export const RISE_TEXT =
+  'Above means by 0.18 % or more, relative to the other loss with the same seed: the ' +
+  'smallest rise that the paper counts as one (0.4538 to 0.4546, Table 1).';
 
 /** A row of one of these tables. */
 export interface Compressed {
@@ -44,7 +58,10 @@ export const LAPTOP_CLICKS: ClickScale = {
   splitAfter: ['bottom1', 'top1'],
 };
 
-/** Samples per iteration over all pipelines. Our choice: DCT's text does not say. */
+/**
+ * Samples per iteration over all pipelines: as in the benchmark to which the paper's
+ * footnote 1 points, facebookresearch/dlrm's for the Kaggle data.
+ */
 export const PAPER_CLICK_BATCH = 128;
 export const PAPER_CLICKS: ClickScale = {
   workload: { model: 'dlrm', dataset: 'criteo', data: CRITEO_FILE },
@@ -56,7 +73,7 @@ export const PAPER_CLICKS: ClickScale = {
 const PASS = formatCount(PAPER_CLICKS.iterations);
 /** Differences between training at full scale and the paper's. */
 export const CLICK_DIFFERENCES = [
-  `The paper’s DLRM on Criteo’s log. Its last day is for testing, as in the paper, if it is in ${CRITEO_FILE}.t; otherwise every tenth sample is. One pass over six days, ${PASS} iterations × ${PAPER_CLICK_BATCH} samples, by SGD at a rate of 0.1: these three are ours, as the paper’s text does not state its own.`,
+  `The paper’s DLRM on Criteo’s log. Its last day is for testing, as in the paper, if it is in ${CRITEO_FILE}.t; otherwise every tenth sample is. ${PAPER_CLICK_BATCH} samples an iteration and SGD at a rate of 0.1, as in the benchmark to which its footnote 1 points (facebookresearch/dlrm, Kaggle); one pass over six days, ${PASS} iterations, is ours.`,
   'Categories are hashed to 262,144 rows of one table; DLRM has a full table for each column.',
 ];
 
@@ -95,20 +112,29 @@ export const isClickLoss = ({ type }: RunRecord): boolean => type === 'evaluatio
 const lossOf = (sweep: Sweep, id: string): readonly number[] =>
   sweep.values(id, 'loss');
 
-export const losesNothing = (sweep: Sweep, { at, id }: Compressed): Finding => ({
-  text: `${at} the test loss is not above that of uncompressed training`,
-  outcome: notAbove(lossOf(sweep, id), lossOf(sweep, BASELINE)),
-});
+export const losesNothing = (sweep: Sweep, { at, id }: Compressed): Part =>
+  claim(
+    `${at} the test loss is not above that of uncompressed training`,
+    atMost(changes(sweep, id, BASELINE), { trueAt: RISE, format: formatPercent }),
+  );
 
 /** @param than another row; default: uncompressed training */
-export const losesMore = (
+export function losesMore(
   sweep: Sweep,
   { at, id }: Compressed,
   than?: Compressed,
-): Finding => ({
-  text: `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
-  outcome: below(lossOf(sweep, than?.id ?? BASELINE), lossOf(sweep, id)),
-});
+): Part {
+  const rise = changes(sweep, id, than?.id ?? BASELINE);
+  return claim(
+    `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
+    exceeds(
+      rise,
+      rise.map(() => 0),
+      RISE,
+      formatPercent,
+    ),
+  );
+}
 
 /** The paper's losses, in the words in which its tables are quoted. */
 export const quotedLosses = (rows: readonly Compressed[]): string =>
@@ -145,7 +171,7 @@ export const lossChart = (
   series: [
     {
       name: 'here',
-      points: rows.map(({ id }, index) => pointOf(index, changes(sweep, id))),
+      points: rows.map(({ id }, index) => pointOf(index, percents(sweep, id))),
     },
     {
       name: 'the paper',
@@ -183,17 +209,20 @@ export const lossTable = (
       name,
       theirs === undefined ? '–' : theirs.toFixed(4),
       formatQuantity(sweep.mean(id, 'loss')),
-      signed(mean(changes(sweep, id))),
+      signed(mean(percents(sweep, id))),
       formatQuantity(sweep.mean(id, 'auc')),
     ]),
   ],
 });
 
-/** Change relative to the baseline, in percent, by seed. */
-function changes(sweep: Sweep, id: string): readonly number[] {
-  const baseline = lossOf(sweep, BASELINE);
-  return lossOf(sweep, id).map((value, index) => 100 * (value / baseline[index]! - 1));
+/** Change of the loss relative to another case, by seed. */
+function changes(sweep: Sweep, id: string, than: string): readonly number[] {
+  const reference = lossOf(sweep, than);
+  return lossOf(sweep, id).map((value, index) => value / reference[index]! - 1);
 }
+
+const percents = (sweep: Sweep, id: string): readonly number[] =>
+  changes(sweep, id, BASELINE).map((change) => 100 * change);
 
 const signed = (percent: number): string =>
   `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(2)} %`;

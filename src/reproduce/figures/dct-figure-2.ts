@@ -4,8 +4,8 @@
  */
 import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
-import { below, forEverySeed, ofEach } from '../contrast.ts';
 import type { Case, CurvePoint, Figure } from '../figure.ts';
+import { atMost, claim, exceedsTimes, named } from '../part.ts';
 import { meanOver, required, thresholdsOf } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
@@ -35,6 +35,8 @@ const STRAYS = 0.5;
  * little.
  */
 const SELDOM = 0.1;
+/** The smallest rise of a threshold that counts: a tenth. Ours, as the text has no numbers. */
+const RISE = 1.1;
 /** Iterations from one point of the chart to the next. */
 const DRAWN = 10;
 
@@ -103,26 +105,23 @@ export const dctFigure2: Figure = {
   },
   rule:
     'Three parts, over iterations 50 to 299. First: with each step, from 75 to 99.5 ' +
-    '%, the mean threshold is clearly higher: the mean difference over the seeds is ' +
-    'larger than its spread (largest minus smallest). Second: for every share and ' +
-    'seed no threshold strays from the mean of the 50 before it by more than half of ' +
-    'that mean; if one does for every seed, the claim is refuted. Third: kept for up ' +
-    'to 1,000 iterations at 95 %, the threshold is renewed early in at most a tenth ' +
-    'of the iterations for every seed; more for every seed refutes the claim. It is ' +
-    'renewed early when it would send four times too much or too little. The bounds ' +
-    'are ours.',
+    '%, the mean threshold is higher by a tenth or more. Second: for every share no ' +
+    'threshold strays from the mean of the 50 before it by more than half of that ' +
+    'mean. Third: kept for up to 1,000 iterations at 95 %, the threshold is renewed ' +
+    'early in at most a tenth of the iterations. It is renewed early when it would ' +
+    'send four times too much or too little. The bounds are ours.',
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 128 samples from the first on: the residual still builds up in them, and the thresholds with it.',
     'The layer is the first on top of the interactions, 367 × 64 weights; the paper does not name its layer.',
     THRESHOLDS_NOTE,
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(clickTraining(LAPTOP_CLICKS, 128)),
   full: {
     cases: casesOf(clickTraining(PAPER_CLICKS, PAPER_CLICK_BATCH / RANKS)),
     data: CRITEO,
     differences: [
-      `The paper’s DLRM on Criteo’s log, by two ranks; batches of ${PAPER_CLICK_BATCH} samples and the rate of 0.1 are ours, as its text does not state them; categories are hashed to 262,144 rows of one table.`,
+      `The paper’s DLRM on Criteo’s log, by two ranks; batches of ${PAPER_CLICK_BATCH} samples and SGD at a rate of 0.1, as in the benchmark to which its footnote 1 points; categories are hashed to 262,144 rows of one table.`,
       'The first 300 iterations, for which the rule was written: the residual still builds up in them, and the thresholds with it. The paper’s text does not say how many iterations it shows.',
       'The layer is the first on top of the interactions, 367 × 512 weights; the paper does not name its layer.',
       THRESHOLDS_NOTE,
@@ -149,31 +148,35 @@ export const dctFigure2: Figure = {
     const threshold = (percent: number): readonly number[] =>
       sweep.values(idOf(percent), 'threshold');
     return {
-      findings: [
-        ofEach(
+      parts: [
+        claim(
           'the threshold is higher the more is left out',
-          SPARSITIES.slice(1).map((percent, index) => ({
-            name: `${SPARSITIES[index]!} to ${percent} %`,
-            outcome: below(threshold(SPARSITIES[index]!), threshold(percent)),
-          })),
-        ),
-        ofEach(
-          'it does not stray from its running mean by more than half of it',
-          SPARSITIES.map((percent) => ({
-            name: `${percent} %`,
-            outcome: forEverySeed(
-              sweep.values(idOf(percent), 'strays'),
-              (deviation) => deviation <= STRAYS,
+          ...SPARSITIES.slice(1).map((percent, index) =>
+            named(
+              `${SPARSITIES[index]!} to ${percent} %`,
+              exceedsTimes(threshold(percent), threshold(SPARSITIES[index]!), RISE),
             ),
-          })),
-        ),
-        {
-          text: `kept at ${EXAMPLE} % it is renewed in at most a tenth of the iterations`,
-          outcome: forEverySeed(
-            sweep.values(KEPT, 'renewed'),
-            (share) => share <= SELDOM,
           ),
-        },
+        ),
+        claim(
+          'it does not stray from its running mean by more than half of it',
+          ...SPARSITIES.map((percent) =>
+            named(
+              `${percent} %`,
+              atMost(sweep.values(idOf(percent), 'strays'), {
+                trueAt: STRAYS,
+                format: formatPercent,
+              }),
+            ),
+          ),
+        ),
+        claim(
+          `kept at ${EXAMPLE} % it is renewed in at most a tenth of the iterations`,
+          atMost(sweep.values(KEPT, 'renewed'), {
+            trueAt: SELDOM,
+            format: formatPercent,
+          }),
+        ),
       ],
       ours:
         'largest deviation from the running mean ' +

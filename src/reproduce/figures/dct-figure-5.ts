@@ -6,8 +6,8 @@
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
-import { below, forEverySeed } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';
+import { claim, exceedsTimes } from '../part.ts';
 import { iterationsOf, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
@@ -25,6 +25,8 @@ import { DCT } from './papers.ts';
 const WHOLE = 'whole';
 /** η in percent. */
 const SPARSITIES = [75, 90, 95];
+/** The smallest change of a threshold that counts: a twentieth. Ours: the text has no numbers. */
+const CHANGE = 1.05;
 /** The share that the chart plots. */
 const SHOWN = 90;
 /** Number of records averaged for the end: the last fifty iterations. */
@@ -88,17 +90,15 @@ export const dctFigure5: Figure = {
   rule:
     'Two parts, at 75, 90 and 95 % each. The mean threshold of a run is that of its ' +
     'last fifty iterations. First: with DCT-MP it is lower than at the start of the ' +
-    'same run, for every seed; higher for every seed refutes the claim. Second: with ' +
-    'DCT-MP it is clearly lower than the threshold for the same share in a run where ' +
-    'all activations pass: the mean difference over the seeds is larger than its ' +
-    'spread (largest minus smallest). Both runs begin with the same weights, and so ' +
-    'with the same threshold.',
+    'same run. Second: with DCT-MP it is lower than the threshold for the same share ' +
+    'in a run where all activations pass. Lower means by a twentieth or more. Both ' +
+    'runs begin with the same weights, and so with the same threshold.',
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 128 samples in two micro-batches, about two epochs.',
     'Activations of the first of two layers below, behind its ReLU; 64 units, not 256.',
     ...COMMON,
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases,
   full: {
     cases: casesOf(PAPER_CLICKS),
@@ -136,22 +136,18 @@ export const dctFigure5: Figure = {
     };
   },
   judge: (sweep) => ({
-    findings: SPARSITIES.flatMap((percent) => {
+    parts: SPARSITIES.flatMap((percent) => {
       const end = sweep.values(idOf(percent), endOf(percent));
       const start = sweep.values(idOf(percent), startOf(percent));
       return [
-        {
-          text: `with DCT-MP at ${percent} % the threshold falls`,
-          outcome: forEverySeed(
-            end.map((value, index) => value - start[index]!),
-            (change) => change < 0,
-            (change) => change > 0,
-          ),
-        },
-        {
-          text: `at ${percent} % the threshold ends lower than where all activations pass`,
-          outcome: below(end, sweep.values(WHOLE, endOf(percent))),
-        },
+        claim(
+          `with DCT-MP at ${percent} % the threshold falls`,
+          exceedsTimes(start, end, CHANGE),
+        ),
+        claim(
+          `at ${percent} % the threshold ends lower than where all activations pass`,
+          exceedsTimes(sweep.values(WHOLE, endOf(percent)), end, CHANGE),
+        ),
       ];
     }),
     ours: SPARSITIES.map(

@@ -20,6 +20,7 @@ import {
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
   quotedLosses,
+  RISE_TEXT,
   splitsInto,
   type ClickScale,
   type Compressed,
@@ -111,19 +112,16 @@ export const dctTable3: Figure = {
   },
   rule:
     'Three parts. First: with three stages at 75 and 90 %, and with two at 90 %, the ' +
-    'test loss is not clearly above that of uncompressed training with the same ' +
-    'seed. Second: with three stages at 95 % it is clearly above. Third: at 95 % it ' +
-    'is clearly higher with three stages than with two. “Clearly” means that the mean ' +
-    'difference over the seeds is larger than its spread (largest minus smallest). ' +
-    'The last two parts are controls: if the spread could hide a loss, the claim is ' +
-    'not confirmed.',
+    'test loss is not above that of uncompressed training. Second: with three stages ' +
+    'at 95 % it is above. Third: at 95 % it is above that with two stages. ' +
+    RISE_TEXT,
   differences: [
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 64 samples in two micro-batches, about two epochs.',
     PIPELINES_NOTE,
     'Both networks have two layers, not four; they are split after the first, which has 64 units, not 256.',
     ...COMMON,
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(LAPTOP_CLICKS),
   full: {
     cases: casesOf(PAPER_CLICKS),
@@ -133,7 +131,7 @@ export const dctTable3: Figure = {
   keeps: isClickLoss,
   measure: clickLoss,
   judge: (sweep) => ({
-    findings: [
+    parts: [
       ...FREE.map((row) => losesNothing(sweep, row)),
       losesMore(sweep, COSTLY),
       losesMore(sweep, COSTLY, BESIDE),

@@ -7,8 +7,8 @@ import { COMMUNICATION_PHASES } from '../../shared/records/phases.ts';
 import { median } from '../../shared/numbers/quantile.ts';
 import { formatDuration, formatPercent } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import { allHold, below, faster } from '../contrast.ts';
 import type { Case, Figure } from '../figure.ts';
+import { faster, named, timedClaim } from '../part.ts';
 import { leastTimes, rankMeans, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { QSGD } from './papers.ts';
@@ -114,22 +114,19 @@ export const qsgdFigure2: Figure = {
     ],
   },
   rule:
-    'Four parts. First: with 32 bits the share of communication in an iteration is ' +
-    'clearly larger at twice as many ranks, each time, in both networks. Second: it ' +
-    'is clearly larger in AlexNet than in ResNet-50 at each number of ranks. Third: ' +
-    'with 4 bits communication takes clearly less time than with 32, in both ' +
-    'networks at each number of ranks. Fourth: so does an iteration, in both ' +
-    'networks at 8 ranks. Shares are clear if the mean difference over the seeds is ' +
-    'larger than its spread (largest minus smallest); times are compared by their ' +
-    'ratios, so it is the difference of logarithms.',
+    'Two parts. First: with 4 bits communication takes less time than with 32, in ' +
+    'both networks at each number of ranks. Second: so does an iteration, in both ' +
+    'networks at 8 ranks. Less means 1.12 times less or more, the smallest speed-up ' +
+    'that any of the five papers reports as one (SparCML, section 8.3).',
   differences: [
+    'That the share of communication grows with the number of GPUs, and is larger in AlexNet than in ResNet-50, is given here, not found: computing is a pause of a chosen length. The chart shows it; the rule leaves it out.',
     'Synthetic gradients with a 256th of the networks’ parameters, over an emulated network of 200 Mbit/s and 100 µs, with one rank for each GPU on one computer. Only AlexNet and ResNet-50.',
     'Computing is a pause: 80 ms for AlexNet’s batch on one GPU, and for ResNet-50’s in proportion to the multiplications of its forward pass, divided by the number of ranks. The total batch stays the same, so an epoch has as many iterations at every number of ranks. In the paper batches grow with the number of GPUs where accuracy allows it.',
     'Communication does not overlap computation, as it does with the paper’s double buffering.',
     '32-bit gradients use a ring; in 4 bits every rank sends its codes to every other, as in QSGD’s algorithm. With 4 bits, what a rank sends grows with the number of ranks; in a ring it hardly grows: at 16 ranks both would send the same amount.',
     'The time of communication is the median over ten iterations, on the rank that arrived last, which waits for no one; the time of an iteration is the median of the means over ranks.',
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases,
   measure: (records) => {
     const what = `iterations from ${FROM}`;
@@ -144,50 +141,27 @@ export const qsgdFigure2: Figure = {
       sweep.values(idOf(network, ranks, width), name);
     const most = RANKS.at(-1)!;
     return {
-      findings: [
-        ...NETWORKS.map((network) => ({
-          text: `${network.name}: with 32 bit the share of communication grows with the number of ranks`,
-          outcome: allHold(
-            RANKS.slice(1).map((ranks, index) =>
-              below(
-                of('share', network, RANKS[index]!, FULL),
-                of('share', network, ranks, FULL),
+      parts: NETWORKS.flatMap((network) => [
+        timedClaim(
+          `${network.name}: with 4 bit communication takes less time at each number of ranks`,
+          ...RANKS.map((ranks) =>
+            named(
+              `${ranks} ranks`,
+              faster(
+                of('communication', network, ranks, QUANTISED),
+                of('communication', network, ranks, FULL),
               ),
             ),
           ),
-        })),
-        {
-          text: `it is larger in ${ALEXNET.name} than in ${RESNET.name} at each number of ranks`,
-          outcome: allHold(
-            RANKS.map((ranks) =>
-              below(
-                of('share', RESNET, ranks, FULL),
-                of('share', ALEXNET, ranks, FULL),
-              ),
-            ),
+        ),
+        timedClaim(
+          `${network.name}: with 4 bit an iteration takes less time at ${most} ranks`,
+          faster(
+            of('iteration', network, most, QUANTISED),
+            of('iteration', network, most, FULL),
           ),
-        },
-        ...NETWORKS.flatMap((network) => [
-          {
-            text: `${network.name}: with 4 bit communication takes less time at each number of ranks`,
-            outcome: allHold(
-              RANKS.map((ranks) =>
-                faster(
-                  of('communication', network, ranks, QUANTISED),
-                  of('communication', network, ranks, FULL),
-                ),
-              ),
-            ),
-          },
-          {
-            text: `${network.name}: with 4 bit an iteration takes less time at ${most} ranks`,
-            outcome: faster(
-              of('iteration', network, most, QUANTISED),
-              of('iteration', network, most, FULL),
-            ),
-          },
-        ]),
-      ],
+        ),
+      ]),
       ours:
         `share of communication at ${RANKS.join(', ')} ranks: ` +
         NETWORKS.flatMap((network) =>

@@ -4,13 +4,19 @@
  */
 import { formatPercent } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import { below, notAbove } from '../contrast.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
+import { atMost, claim, control, exceeds } from '../part.ts';
 import { doneOf, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { CIFAR_10 } from './brought-data.ts';
 import { QSGD } from './papers.ts';
+
+/**
+ * The smaller of the two losses of accuracy that the paper's published text states, and counts
+ * as one: 4 bits in buckets of 8,192 lose 0.57 points (top 5) and 0.68 (top 1) on AlexNet.
+ */
+const LOSS = 0.0057;
 
 const FULL = 'none';
 const CONTROL = 'control';
@@ -96,18 +102,17 @@ export const qsgdTable1: Figure = {
     ],
   },
   rule:
-    'Two parts. First: with 8 and with 4 bits the accuracy at the end is not clearly ' +
-    'below that of full precision with the same seed. Second: with a single level ' +
-    'and one ℓ₂ scale for 16,384 elements, whose noise may grow with √n by the ' +
-    'paper’s own bound, it is clearly below. “Clearly” means that the mean ' +
-    'difference over the seeds is larger than its spread (largest minus smallest). ' +
-    'The second part is a control: if the runs could not show a loss, the claim is ' +
-    'not confirmed.',
+    'With 8 and with 4 bits the accuracy at the end is at most 0.57 points below ' +
+    'that of full precision with the same seed: the smallest loss of accuracy that ' +
+    'the paper’s published text states (4 bits in buckets of 8,192 on AlexNet). A ' +
+    'control: with a single level and one ℓ₂ scale for 16,384 elements, whose noise ' +
+    'may grow with √n by the paper’s own bound, it is lower by at least as much; ' +
+    'otherwise these runs could not show a loss, and nothing is confirmed.',
   differences: [
     'FNN-3 (three layers) on the embedded digits, not two layers on MNIST; 4 ranks × 32 samples, 300 iterations, momentum 0.5.',
     BUCKETS_NOTE,
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(LAPTOP),
   full: {
     cases: casesOf(PAPER),
@@ -126,15 +131,20 @@ export const qsgdTable1: Figure = {
   judge: (sweep) => {
     const full = sweep.values(FULL, 'accuracy');
     return {
-      findings: [
-        ...QUANTISED.map(({ id, name }) => ({
-          text: `with ${name} the accuracy is not below that of full precision`,
-          outcome: notAbove(full, sweep.values(id, 'accuracy')),
-        })),
-        {
-          text: 'with one level and an ℓ₂ scale for 16,384 elements it is below',
-          outcome: below(sweep.values(CONTROL, 'accuracy'), full),
-        },
+      parts: [
+        ...QUANTISED.map(({ id, name }) =>
+          claim(
+            `with ${name} the accuracy is at most 0.57 points below that of full precision`,
+            atMost(
+              gains(sweep, id).map((points) => -points / 100),
+              { trueAt: LOSS, format: formatPercent },
+            ),
+          ),
+        ),
+        control(
+          'with one level and an ℓ₂ scale for 16,384 elements it is at least as much below',
+          exceeds(full, sweep.values(CONTROL, 'accuracy'), LOSS, formatPercent),
+        ),
       ],
       ours: ALL.map(
         ({ id, name }) => `${name} ${formatPercent(sweep.mean(id, 'accuracy'))}`,

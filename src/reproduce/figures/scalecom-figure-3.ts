@@ -4,8 +4,8 @@
  */
 import { formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
-import { forEverySeed } from '../contrast.ts';
-import type { Case, Figure, Finding } from '../figure.ts';
+import type { Case, Figure } from '../figure.ts';
+import { atMost, claim, type Part } from '../part.ts';
 import { meanOver, similarityCurve } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 import { CIFAR_10 } from './brought-data.ts';
@@ -68,15 +68,14 @@ export const scalecomFigure3: Figure = {
   },
   rule:
     'For each number of workers the distance, a mean over iterations 5 to 29, is at ' +
-    'most 0.8, the upper end of what the paper observed, for every seed. The claim ' +
-    'is refuted if the distance is above 0.8 for every seed, and undecided if seeds ' +
-    'differ. The distance is the share of the average’s k largest entries that the ' +
-    'leader did not choose: 0 if it chose all of them, near 1 by chance.',
+    'most 0.8, the upper end of what the paper observed. The distance is the share ' +
+    'of the average’s k largest entries that the leader did not choose: 0 if it ' +
+    'chose all of them, near 1 by chance.',
   differences: [
     'FNN-3 on the embedded digits, not ResNet18 on CIFAR10; 4 to 16 workers. Here the distance grows with their number; these runs cannot say what it is for many more.',
     CHUNKS_NOTE,
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases: casesOf({ model: 'fnn3', dataset: 'digits' }),
   full: {
     cases: casesOf({ model: 'resnet-18', dataset: 'cifar-10' }, WHOLE),
@@ -92,7 +91,7 @@ export const scalecomFigure3: Figure = {
     return { values: { distance }, curve };
   },
   judge: (sweep) => ({
-    findings: WORKERS.map((workers) => nearEnough(sweep, workers)),
+    parts: WORKERS.map((workers) => nearEnough(sweep, workers)),
     ours: WORKERS.map(
       (workers) =>
         `${formatQuantity(sweep.mean(idOf(workers), 'distance'))} with ${workers} workers`,
@@ -128,10 +127,8 @@ export const scalecomFigure3: Figure = {
   }),
 };
 
-function nearEnough(sweep: Sweep, workers: number): Finding {
-  const values = sweep.values(idOf(workers), 'distance');
-  return {
-    text: `with ${workers} workers the distance is at most ${MOST}`,
-    outcome: forEverySeed(values, (value) => value <= MOST),
-  };
-}
+const nearEnough = (sweep: Sweep, workers: number): Part =>
+  claim(
+    `with ${workers} workers the distance is at most ${MOST}`,
+    atMost(sweep.values(idOf(workers), 'distance'), { trueAt: MOST }),
+  );

@@ -2,8 +2,8 @@
  * The final quality of models trained with ScaleCom on more workers at a higher rate, with its
  * low-pass filter and without. Source: ScaleCom, section 4, Table 3 and Figure 5.
  */
-import { notAbove } from '../contrast.ts';
 import type { Figure } from '../figure.ts';
+import { claim, named } from '../part.ts';
 import { SCALECOM } from './papers.ts';
 import {
   accuracyTable,
@@ -16,6 +16,8 @@ import {
   MODELS,
   oursText,
   scaleCom,
+  toleratedLoss,
+  TRAINING_SETTINGS,
   withoutLoss,
 } from './scalecom-training.ts';
 
@@ -50,26 +52,46 @@ export const scalecomTable3: Figure = {
   },
   rule:
     'Two parts, each for both models. First: with β = 0.1 the model ends without ' +
-    'loss. Second: the filter does no harm; the loss with it is not clearly larger ' +
-    'than without: the mean difference over the seeds is not larger than its spread. ' +
-    'Whether large data sets lose quality without the filter cannot be ' +
-    `judged here: both of ours are small. ${MARGIN_TEXT}`,
+    'loss. Second: the filter does no harm; against training without it, it ends ' +
+    'without loss, too. Whether large data sets lose quality without the filter ' +
+    `cannot be judged here: both of ours are small. ${MARGIN_TEXT}`,
+  settings: [
+    {
+      text: 'Eight workers, and four times the rate of Table 2 for two.',
+      because:
+        'Section 4: “as we scale up the mini-batch size and learning rates in large-scale distributed training”; Goyal et al., whom the paper follows, scale the rate with the batch. The paper’s 12 to 64 workers are more than a laptop carries.',
+    },
+    {
+      text: 'β = 0.1, and 1 for training without the filter.',
+      because: 'Section 4: “Once the proposed low-pass filter is applied (β = 0.1)”.',
+    },
+    ...TRAINING_SETTINGS,
+  ],
   differences: [
     'Two small models of ours on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 at 92 times, a small LSTM of bytes at 100 times.',
-    'Eight workers × 32 images or 4 windows, with four times the rate of our Table 2 for two workers; the paper has 12 to 64 workers. 150 iterations of SGD with momentum 0.9, the first 15 uncompressed and with a growing rate. At 100 times an entry waits for about 100 iterations: a small part of the paper’s number, most of ours.',
+    'Eight workers × 32 images or 4 windows; the paper has 12 to 64 workers.',
     'Entries are chosen from the whole gradient, with one compression rate for all layers, not by chunks and with rules for each layer.',
   ],
-  seeds: [1, 2, 3],
-  cases: casesOf(VARIANTS, { ranks: 8, iterations: 150 }),
+  // Not those by which the settings were examined before.
+  seeds: [11, 12, 13, 14, 15],
+  cases: casesOf(VARIANTS, 8),
   measure: measureMetric,
   judge: (sweep) => ({
-    findings: MODELS.flatMap((model) => [
-      withoutLoss(sweep, model, FILTERED),
-      {
-        text: `${model.name}: the loss with the filter is not larger than without`,
-        outcome: notAbove(losses(sweep, model, FILTERED), losses(sweep, model, PLAIN)),
-      },
-    ]),
+    parts: [
+      withoutLoss(sweep, FILTERED),
+      claim(
+        'with the filter the loss is not larger than without',
+        ...MODELS.map((model) => {
+          const plain = losses(sweep, model, PLAIN);
+          return named(
+            model.name,
+            toleratedLoss(
+              losses(sweep, model, FILTERED).map((lost, index) => lost - plain[index]!),
+            ),
+          );
+        }),
+      ),
+    ],
     ours: oursText(sweep, VARIANTS),
   }),
   chart: (sweep) => lossChart(sweep, [FILTERED, PLAIN]),

@@ -5,8 +5,8 @@
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
 import { pointOf, type Chart, type ChartPoint } from '../chart/chart.ts';
-import { below } from '../contrast.ts';
-import type { Case, Finding, Measurement, ResultTable } from '../figure.ts';
+import type { Case, Measurement, ResultTable, Setting } from '../figure.ts';
+import { atMost, claim, named, type Part, type Test } from '../part.ts';
 import { doneOf, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 
@@ -19,6 +19,7 @@ interface TrainedModel {
   readonly optimizer: Readonly<Record<string, unknown>>;
   /** The factor by which ScaleCom makes the gradient smaller. */
   readonly compression: number;
+  readonly iterations: number;
   readonly better: 'higher' | 'lower';
   readonly format: (metric: number) => string;
 }
@@ -31,6 +32,7 @@ export const MODELS: readonly TrainedModel[] = [
     lr: 0.05,
     optimizer: {},
     compression: 92,
+    iterations: 1500,
     better: 'higher',
     format: formatPercent,
   },
@@ -41,6 +43,7 @@ export const MODELS: readonly TrainedModel[] = [
     lr: 0.5,
     optimizer: { clipNorm: 1 },
     compression: 100,
+    iterations: 2000,
     better: 'lower',
     format: formatQuantity,
   },
@@ -49,7 +52,9 @@ export const MODELS: readonly TrainedModel[] = [
 export interface Variant {
   readonly id: string;
   readonly name: string;
-  readonly exchange: (compression: number) => Readonly<Record<string, unknown>>;
+  readonly exchange: (
+    model: Pick<TrainedModel, 'compression' | 'iterations'>,
+  ) => Readonly<Record<string, unknown>>;
 }
 
 export const BASELINE: Variant = {
@@ -62,45 +67,72 @@ export const BASELINE: Variant = {
 export const scaleCom = (id: string, name: string, beta: number): Variant => ({
   id,
   name,
-  exchange: (compression) => ({
+  exchange: ({ compression, iterations }) => ({
     method: 'scalecom',
     ratio: Number((1 / compression).toPrecision(4)),
     beta,
-    // At most a tenth of the training, as in the paper.
-    warmupIterations: WARM_UP,
+    warmupIterations: warmUp(iterations),
   }),
 });
-const WARM_UP = 15;
+
+/** The first iterations, uncompressed and at a growing rate. */
+const warmUp = (iterations: number): number => iterations / 10;
 
 /** The number of workers that the rates are for. */
 const STANDARD = 2;
 
 /** A variant's training of a model. */
-export const casesOf = (
-  variants: readonly Variant[],
-  { ranks, iterations }: { readonly ranks: number; readonly iterations: number },
-): readonly Case[] =>
-  MODELS.flatMap(({ id: model, workload, lr, optimizer, compression }) =>
+export const casesOf = (variants: readonly Variant[], ranks: number): readonly Case[] =>
+  MODELS.flatMap((model) =>
     variants.map(({ id, name, exchange }) => ({
-      id: idOf(model, id),
-      label: `${model}, ${name}`,
+      id: idOf(model.id, id),
+      label: `${model.id}, ${name}`,
       spec: {
-        workload,
+        workload: model.workload,
         world: { ranks },
         optimizer: {
           kind: 'sgd',
-          lr: (lr * ranks) / STANDARD,
+          lr: (model.lr * ranks) / STANDARD,
           momentum: 0.9,
           schedule: 'cosine',
-          warmupIterations: WARM_UP,
-          ...optimizer,
+          warmupIterations: warmUp(model.iterations),
+          ...model.optimizer,
         },
-        exchange: exchange(compression),
-        iterations,
+        exchange: exchange(model),
+        iterations: model.iterations,
         evaluateEvery: 0,
       },
     })),
   );
+
+/** Settings of both tables. */
+export const TRAINING_SETTINGS: readonly Setting[] = [
+  {
+    text: 'FNN-3 at 92 times, the LSTM at 100 times.',
+    because:
+      'Tables 2 and 3: 92X for the smallest image set, CIFAR10; 100X for the LSTM in Table 3. (Table 2 has 400X for an LSTM of four bidirectional layers; ours has one.)',
+  },
+  {
+    text: '1,500 iterations (FNN-3) and 2,000 (LSTM).',
+    because:
+      'Ours: the paper trains for whole schedules. The filter drains a residual in 1/(ratio × β) iterations, 920 and 1,000 at β = 0.1; in fewer, most of the gradient would still be in the residuals at the end, filter or not.',
+  },
+  {
+    text: 'The first tenth uncompressed.',
+    because:
+      'Section 4: “we use 1-5 warm-up epochs (<10% total training epochs) for compression”; “No compression is applied during the warm-up period.”',
+  },
+  {
+    text: 'Momentum 0.9; the rate grows over the first tenth and then falls along a cosine.',
+    because:
+      'Section 4: hyper-parameters “including learning rates and momentum” of the networks’ authors, and for large batches of Goyal et al., who have 0.9 and a gradual warm-up. They lower the rate by steps; a cosine needs no choice of steps in so short a training.',
+  },
+  {
+    text: 'Gradients of the LSTM are clipped at a norm of 1, after they are summed.',
+    because:
+      'Ours, as is common for recurrent networks; it acts on uncompressed training as well.',
+  },
+];
 
 /**
  * The largest relative loss of accuracy, BLEU or word errors in the paper's two tables, which
@@ -110,12 +142,9 @@ const TOLERANCE = 0.015;
 
 export const MARGIN_TEXT =
   'Without loss means: relative to uncompressed training with the same seed, the ' +
-  'accuracy is lower or the perplexity higher by clearly less than 1.5 %, the ' +
-  'largest such loss in the paper’s own tables (27.64 to 27.24 BLEU), which the ' +
-  'paper counts as none; clearly more refutes the claim. “Clearly” means that the ' +
-  'mean over the ' +
-  'seeds differs from 1.5 % by more than the spread (largest minus smallest). So a ' +
-  'spread that could hide a loss confirms nothing.';
+  'accuracy is lower or the perplexity higher by at most 1.5 %, the largest such ' +
+  'loss in the paper’s own tables (27.64 to 27.24 BLEU), which the paper counts as ' +
+  'none.';
 
 export const measureMetric = (records: readonly RunRecord[]): Measurement => ({
   values: { metric: required(doneOf(records).metric, 'measure at its end') },
@@ -135,20 +164,17 @@ export function losses(sweep: Sweep, model: TrainedModel, variant: Variant): num
     );
 }
 
-export function withoutLoss(
-  sweep: Sweep,
-  model: TrainedModel,
-  variant: Variant,
-): Finding {
-  const lost = losses(sweep, model, variant);
-  return {
-    text: `${model.name}: ${variant.name} ends without loss`,
-    outcome: below(
-      lost,
-      lost.map(() => TOLERANCE),
+export const withoutLoss = (sweep: Sweep, variant: Variant): Part =>
+  claim(
+    `${variant.name} ends without loss`,
+    ...MODELS.map((model) =>
+      named(model.name, toleratedLoss(losses(sweep, model, variant))),
     ),
-  };
-}
+  );
+
+/** A loss is at most what the paper counts as none. */
+export const toleratedLoss = (lost: readonly number[]): Test =>
+  atMost(lost, { trueAt: TOLERANCE, format: formatPercent });
 
 export const oursText = (sweep: Sweep, variants: readonly Variant[]): string =>
   MODELS.map(

@@ -5,8 +5,15 @@
 import { formatDuration, formatFactor } from '../../shared/words/units.ts';
 import { COMMUNICATION_PHASES } from '../../shared/records/phases.ts';
 import { pointOf } from '../chart/chart.ts';
-import { faster, forEverySeed } from '../contrast.ts';
-import type { Case, Figure, Finding } from '../figure.ts';
+import type { Case, Figure } from '../figure.ts';
+import {
+  check,
+  exceedsTimes,
+  faster,
+  LEAST_SPEED_UP,
+  timedClaim,
+  type Part,
+} from '../part.ts';
 import { doneOf, leastTimes, rankMeans, required } from '../run-measures.ts';
 import { mean, ratios, type Sweep } from '../sweep.ts';
 import { URL_AND_WEBSPAM, URL_FILE, WEBSPAM_FILE } from './brought-data.ts';
@@ -20,8 +27,11 @@ const PASS = 9;
 const FULL_BATCH = 1000;
 /** Sockets and buffers have grown to their final size by then. */
 const FROM = 3;
-/** Relative: sums in a different order differ by less. */
-const SAME_LOSS = 1e-4;
+/**
+ * Relative: sums in a different order differ by less, also where the last bit of a sum
+ * decides at the kink of a hinge loss whether a sample counts.
+ */
+const SAME_LOSS = 1e-3;
 
 const SLOW = { bandwidth: '100 Mbit/s', latency: '500 µs' };
 const FAST = { bandwidth: '2 Gbit/s', latency: '20 µs' };
@@ -150,20 +160,19 @@ export const sparcmlTable2: Figure = {
     ],
   },
   rule:
-    'In each row, a network with a data set and a model, the sparse pass takes ' +
-    'clearly less time than the dense one, and so does its communication. For each ' +
-    'data set the ratio of the dense to the sparse pass is clearly larger on the ' +
-    'slow network than on the fast one. And in each row the losses at the end differ ' +
-    'by at most 0.01 % for every seed; more for every seed refutes the claim. Times ' +
-    'are compared by their ratios: a part is clear if the mean difference of ' +
-    'logarithms over the seeds is larger than its spread (largest minus smallest).',
+    'In each row, a network with a data set and a model, the sparse pass takes less ' +
+    'time than the dense one, and so does its communication; for each data set the ' +
+    'ratio of the dense to the sparse pass is larger on the slow network than on the ' +
+    'fast one. Less and larger mean 1.12 times or more, the smallest speed-up that ' +
+    'the paper reports as one (section 8.3). And a check in each row: as the same ' +
+    'gradients are summed, the losses at the end differ by at most 0.1 %.',
   differences: [
     '9,000 synthetic samples of 40 features each in place of URL (3,231,961 features) and Webspam (16,609,143): 131,072 features for one and five times as many for the other, the ratio of the originals.',
     'Batches of 8 × 125, not 8 × 1,000; a pass is 9 iterations, after three that are not counted.',
     'Eight rank processes on one computer, over emulated networks: 100 Mbit/s and 500 µs in place of Gigabit Ethernet, 2 Gbit/s and 20 µs in place of InfiniBand. All ranks compute on the same processors, so computing takes a larger share of a pass than on eight nodes.',
     ...COMMON,
   ],
-  seeds: [1, 2, 3],
+  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(laptop),
   full: {
     cases: casesOf(paper),
@@ -189,31 +198,38 @@ export const sparcmlTable2: Figure = {
     const of = (kind: Kind, one: Row, name: string): readonly number[] =>
       sweep.values(idOf(kind, one), name);
     return {
-      findings: [
-        ...ROWS.flatMap((one): Finding[] => [
-          {
-            text: `${one.name}: the sparse pass takes less time`,
-            outcome: faster(of('sparse', one, 'pass'), of('dense', one, 'pass')),
-          },
-          {
-            text: `${one.name}: its communication takes less time`,
-            outcome: faster(
+      parts: [
+        ...ROWS.flatMap((one): Part[] => [
+          timedClaim(
+            `${one.name}: the sparse pass takes less time`,
+            faster(of('sparse', one, 'pass'), of('dense', one, 'pass')),
+          ),
+          timedClaim(
+            `${one.name}: its communication takes less time`,
+            faster(
               of('sparse', one, 'communication'),
               of('dense', one, 'communication'),
             ),
-          },
-        ]),
-        ...PAIRS.map(({ slow, fast }) => ({
-          text: `${slow.data}: a pass gains more on the slow network`,
-          outcome: faster(gains(sweep, fast, 'pass'), gains(sweep, slow, 'pass')),
-        })),
-        ...ROWS.map((one) => ({
-          text: `${one.name}: the losses at the end are the same, within 0.01 %`,
-          outcome: forEverySeed(
-            ratios(of('sparse', one, 'loss'), of('dense', one, 'loss')),
-            (ratio) => Math.abs(ratio - 1) <= SAME_LOSS,
           ),
-        })),
+        ]),
+        ...PAIRS.map(({ slow, fast }) =>
+          timedClaim(
+            `${slow.data}: a pass gains more on the slow network`,
+            exceedsTimes(
+              gains(sweep, slow, 'pass'),
+              gains(sweep, fast, 'pass'),
+              LEAST_SPEED_UP,
+            ),
+          ),
+        ),
+        ...ROWS.map((one) =>
+          check(
+            `${one.name}: the losses at the end are the same, within 0.1 %`,
+            ratios(of('sparse', one, 'loss'), of('dense', one, 'loss')).every(
+              (ratio) => Math.abs(ratio - 1) <= SAME_LOSS,
+            ),
+          ),
+        ),
       ],
       ours: ROWS.map((one) => `${one.name} ${speedUps(sweep, one)}`)
         .join(', ')

@@ -51,6 +51,7 @@ h2 { font-size: 1.0625rem; font-weight: 640; letter-spacing: -0.005em; }
 .confirmed { background: var(--good-soft); } .confirmed strong { color: var(--good); }
 .refuted { background: var(--bad-soft); } .refuted strong { color: var(--bad); }
 .undecided { background: var(--warn-soft); } .undecided strong { color: var(--warn); }
+.checked { background: var(--sunken); } .checked strong { color: var(--soft); }
 section { margin-top: 2.75rem; }
 section > h2 { margin-bottom: 0.75rem; }
 .pair { display: grid; gap: 2rem 2.5rem; grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); }
@@ -98,6 +99,9 @@ tbody th { font-weight: 560; }
 .findings li { display: grid; grid-template-columns: 5rem 1fr; gap: 0.75rem; padding: 0.4375rem 0; border-top: 1px solid var(--line); font-size: 0.9375rem; }
 .findings b { font-weight: 640; }
 .holds b { color: var(--good); } .fails b { color: var(--bad); } .unclear b { color: var(--warn); }
+.findings small { display: block; margin-top: 0.125rem; color: var(--soft); font-size: 0.8125rem; }
+.findings i { color: var(--soft); font-style: normal; font-size: 0.8125rem; border: 1px solid var(--line); border-radius: 0.25rem; padding: 0 0.3em; }
+.findings + .source { margin-top: 0.875rem; }
 .differences li { position: relative; padding-left: 1.125rem; margin-top: 0.375rem; }
 .differences li::before { content: '–'; position: absolute; left: 0; color: var(--soft); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.375rem 1.5rem; font-size: 0.9375rem; }

@@ -3,7 +3,11 @@
  * and kept. All untrusted text passes through `escapeMarkup`.
  */
 import { capitalized } from '../../shared/words/capitalized.ts';
-import { formatDateTime, formatElapsed } from '../../shared/words/units.ts';
+import {
+  formatDateTime,
+  formatElapsed,
+  formatPercent,
+} from '../../shared/words/units.ts';
 import { chartSvg } from '../chart/chart-svg.ts';
 import type { Chart } from '../chart/chart.ts';
 import { marker } from '../chart/marker.ts';
@@ -11,7 +15,7 @@ import { escapeMarkup } from '../chart/markup.ts';
 import type { ResultTable } from '../figure.ts';
 import type { Result } from '../result.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import { verdictText } from './verdict-text.ts';
+import { chanceText, verdictText } from './verdict-text.ts';
 
 export function page(result: Result): string {
   const { paper, number, title, verdict } = result;
@@ -29,13 +33,13 @@ export function page(result: Result): string {
 <header>
 <p class="source"><b>${text(`${paper.name}, ${number}`)}</b> · ${text(paper.title)}</p>
 <h1>${text(title)}</h1>
-<div class="verdict ${verdict}"><strong>${capitalized(verdict)}</strong><p>${text(verdictText(verdict))}</p></div>
+<div class="verdict ${verdict}"><strong>${capitalized(verdict)}</strong><p>${text(verdictText(result))}</p></div>
 </header>
 <section class="pair">${claim(result)}${ours(result)}</section>
 <section><h2>Measured</h2>${chartFigure(result.chart, title)}</section>
 <section>${scrolling('Measured values', table(result.table))}</section>
-<section><h2>The rule, stated before the runs</h2><p>${text(result.rule)}</p>${findings(result)}</section>
-<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
+<section><h2>The rule, stated before the runs</h2><p>${text(result.rule)}</p>${findings(result)}${chance(result)}</section>
+${settings(result)}<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
 <section><h2>How it was measured</h2>${circumstances(result)}${runs(result)}</section>
 <footer>A verdict is about the direction of the claim at this scale, on this computer, and about nothing else.</footer>
 </main>
@@ -93,11 +97,38 @@ function table({ columns, rows }: ResultTable): string {
 }
 
 function findings({ findings: all }: Result): string {
-  const items = all.map(
-    ({ text: said, outcome }) =>
-      `<li class="${outcome}"><b>${outcome}</b><span>${text(said)}</span></li>`,
-  );
+  const items = all.map(({ kind, measured, obstacle, outcome, text: said }) => {
+    const role = kind === 'claim' ? '' : `<i>${kind}</i> `;
+    const values = [
+      ...(obstacle === undefined ? [] : [obstacle]),
+      ...measured.map((one) =>
+        one.name === undefined ? one.text : `${one.name}: ${one.text}`,
+      ),
+    ];
+    const details = values.map((value) => `<small>${text(value)}</small>`).join('');
+    return `<li class="${outcome}"><b>${outcome}</b><span>${role}${text(said)}${details}</span></li>`;
+  });
   return `<ul class="findings">${items.join('')}</ul>`;
+}
+
+/** An explanation of the numbers beside the parts, if there are any. */
+function chance({ falseVerdict }: Result): string {
+  const said = chanceText(falseVerdict);
+  return said === undefined
+    ? ''
+    : `<p class="source">${text(
+        `${said} Beside each part: the mean over the seeds, and between which values it ` +
+          'lies nine times in ten; from where on the part is true, and from where on false; ' +
+          'and how far from the latter a true mean must be to be found by four of five ' +
+          'such sweeps: what these runs could have seen.',
+      )}</p>`;
+}
+
+function settings({ settings: all }: Result): string {
+  if (all.length === 0) return '';
+  const items = all.map((one) => `${text(one.text)}<span>${text(one.because)}</span>`);
+  return `<section><h2>The settings, and where they come from</h2>${list('quoted', items)}</section>
+`;
 }
 
 function circumstances(result: Result): string {
@@ -116,6 +147,7 @@ function circumstances(result: Result): string {
           ] as const,
         ]),
     ...(full === undefined ? [] : [['Machines', full.nodes.join(', ')] as const]),
+    ...otherWork(result),
     ['Measured', formatDateTime(measuredAt)],
     ['Took', `${formatElapsed(1000 * seconds)}, ${result.runs.length} runs`],
     ['Gradwire', gradwire],
@@ -127,6 +159,19 @@ function circumstances(result: Result): string {
     `<dl>${shown.join('')}<dt>Again</dt>` +
     `<dd><code>gradwire reproduce ${text(again(result))}</code></dd></dl>`
   );
+}
+
+/** The most that other work took during a run. */
+function otherWork({ runs: all }: Result): readonly (readonly [string, string])[] {
+  const shares = all.flatMap(({ others }) => (others === undefined ? [] : [others]));
+  return shares.length === 0
+    ? []
+    : [
+        [
+          'Other work',
+          `at most ${formatPercent(Math.max(...shares))} of the processors during a run`,
+        ],
+      ];
 }
 
 function again({ figure, full }: Result): string {

@@ -3,14 +3,16 @@
  * by hand.
  */
 import type { Result } from '../result.ts';
+import { chanceText } from './verdict-text.ts';
 
 const HEADER = `# Reproduced figures
 
 Figures and tables of the papers, repeated at laptop scale by real rank processes.
 \`gradwire reproduce table\` generates this page from the results of \`gradwire reproduce\`; do not
 edit it. A verdict is about the direction of a claim at this scale, by a rule stated before the runs
-([what it means](decisions/050-reproductions.md)). The page that the command writes has the rule, the
-chart, every run, and the differences from the paper.
+([what it means](decisions/088-judging.md)); what holds by construction is checked, not confirmed. The page
+that the command writes has the rule, the settings and where they come from, the chart, every run, and the
+differences from the paper.
 `;
 
 /**
@@ -35,12 +37,20 @@ export function resultsDocument(
   return `${HEADER}\n${table}\n${unmeasured}${results.map(section).join('')}`;
 }
 
-function section({ figure, claim, findings }: Result): string {
+function section({ figure, claim, falseVerdict, findings }: Result): string {
   const quoted = claim.quoted.map(({ text, where }) => `- ${text} (${where})`);
-  const found = findings.map(({ outcome, text }) => `- ${outcome}: ${text}`);
+  const found = findings.flatMap(({ kind, measured, obstacle, outcome, text }) => [
+    `- ${outcome}: ${kind === 'claim' ? '' : `(${kind}) `}${text}` +
+      (obstacle === undefined ? '' : ` (${obstacle})`),
+    ...measured.map(
+      (one) => `  - ${one.name === undefined ? '' : `${one.name}: `}${one.text}`,
+    ),
+  ]);
+  const chance = chanceText(falseVerdict);
   return (
     `\n## ${figure}\n\nThe paper:\n\n${quoted.join('\n')}\n\n` +
-    `The rule, part by part:\n\n${found.join('\n')}\n`
+    `The rule, part by part:\n\n${found.join('\n')}\n` +
+    (chance === undefined ? '' : `\n${chance}\n`)
   );
 }
 

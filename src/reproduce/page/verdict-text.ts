@@ -1,15 +1,33 @@
 /** A verdict in one sentence, the same on the page and in the terminal. */
-import type { Verdict } from '../figure.ts';
+import type { Finding, Verdict } from '../judgement.ts';
 
-export function verdictText(verdict: Verdict): string {
+export function verdictText({
+  findings,
+  verdict,
+}: {
+  readonly verdict: Verdict;
+  readonly findings: readonly Pick<Finding, 'obstacle'>[];
+}): string {
   switch (verdict) {
     case 'confirmed':
       return 'The direction of the claim holds here.';
     case 'refuted':
       return 'The direction of the claim does not hold here, at this scale.';
-    case 'undecided':
-      return 'These runs cannot decide: the spread is larger than the effect, or the scale is too small.';
+    case 'undecided': {
+      const obstacle = findings.find((one) => one.obstacle !== undefined)?.obstacle;
+      return obstacle === undefined
+        ? 'These runs cannot decide: an effect that counts can be neither shown nor excluded.'
+        : `These runs cannot decide (${obstacle}).`;
+    }
+    case 'checked':
+      return 'This holds by construction: the runs check the implementation and confirm no claim.';
     default:
       return verdict satisfies never;
   }
 }
+
+/** A bound on false verdicts, in a sentence; undefined if no chance is involved. */
+export const chanceText = (falseVerdict: number): string | undefined =>
+  falseVerdict === 0
+    ? undefined
+    : `By chance, such a verdict is false at most ${100 * falseVerdict} times in 100.`;

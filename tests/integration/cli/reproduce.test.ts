@@ -47,7 +47,7 @@ test('a figure is repeated, judged and written down', { tags: 'soak' }, async ()
     ...{ 'none-fnn3': 32 * 199_210, 'none-lstm-small': 32 * 124_160 },
     ...{ 'topk-fnn3': 64 * 199, 'topk-lstm-small': 64 * 124 },
   });
-  expect(result).toMatchObject({ type: 'result', verdict: 'confirmed' });
+  expect(result).toMatchObject({ type: 'result', verdict: 'checked' });
 
   // What is printed is what is written.
   const { page, ...written } = result;
@@ -64,9 +64,7 @@ test('a figure is repeated, judged and written down', { tags: 'soak' }, async ()
   expect(names).toContain(`reproduce ${FIGURE}: A2SGD, fnn3, seed 1`);
 
   const { stdout: table } = succeeded(await home.run(['reproduce', 'table', out]));
-  expect(table).toMatch(
-    /\| A2SGD, Table 2: `a2sgd-table-2` \|.*\| \*\*confirmed\*\* \|/,
-  );
+  expect(table).toMatch(/\| A2SGD, Table 2: `a2sgd-table-2` \|.*\| \*\*checked\*\* \|/);
 });
 
 test.each(['light', 'dark'] as const)(

@@ -18,9 +18,20 @@ test('a line for each run, then the verdict, its parts and the page', () => {
   const result: Partial<Result> = {
     verdict: 'refuted',
     findings: [
-      { text: 'one', outcome: 'holds' },
-      { text: 'another', outcome: 'unclear' },
+      { kind: 'check', text: 'one', outcome: 'holds', measured: [] },
+      {
+        kind: 'claim',
+        text: 'another',
+        outcome: 'unclear',
+        measured: [
+          {
+            ...{ mean: 1, low: 0, high: 2, trueAt: 1, falseAt: 1, visible: 3 },
+            ...{ name: '4 ranks', outcome: 'unclear', text: '1 (0 to 2)' },
+          },
+        ],
+      },
     ],
+    falseVerdict: 0.05,
     claim: { text: 'What they say.', quoted: [] },
     ours: 'what we saw',
   };
@@ -30,8 +41,10 @@ test('a line for each run, then the verdict, its parts and the page', () => {
     ' 2/10  top-k, fnn3, seed 3: density 0.1235, bits 64  (2.35 s)',
     '',
     'refuted: The direction of the claim does not hold here, at this scale.',
-    '  holds    one',
+    '  holds    check: one',
     '  unclear  another',
+    '           4 ranks: 1 (0 to 2)',
+    'By chance, such a verdict is false at most 5 times in 100.',
     'claim: What they say.',
     'here: what we saw',
     'page: out/a.html',

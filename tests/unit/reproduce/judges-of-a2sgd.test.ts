@@ -23,7 +23,9 @@ describe('the cost of compressing', () => {
   });
 
   test('is refuted where top-k takes less than one of the two', () => {
-    expect(judged(a2sgdFigure2, costing({ ...COSTS, topk: 1.2 }))).toEqual({
+    expect(
+      judged(a2sgdFigure2, costing({ ...COSTS, gaussiank: 1.6, topk: 1.4 })),
+    ).toEqual({
       verdict: 'refuted',
       outcomes: ['fails: Gaussian-k takes less time than top-k'],
     });
@@ -34,7 +36,9 @@ describe('the cost of compressing', () => {
       const { time } = costing({ ...COSTS, gaussiank: 1 })(id, seed) as {
         time: number;
       };
-      return { time: id.startsWith('gaussiank') ? time * [1.2, 0.8, 1][seed]! : time };
+      return {
+        time: id.startsWith('gaussiank') ? time * [1.2, 0.8, 1, 1.1, 0.9][seed]! : time,
+      };
     };
     expect(judged(a2sgdFigure2, values)).toEqual({
       verdict: 'undecided',
@@ -78,24 +82,20 @@ describe('the time of an iteration', () => {
   >([
     [
       'small gradient: A2SGD does not take longer than dense',
-      { ...SMALL, a2sgd: 22 },
+      { ...SMALL, none: 15, a2sgd: 18, gaussiank: 15 },
       LARGE,
     ],
     [
-      'small gradient: Gaussian-k takes less time than top-k, QSGD (fails: top-k)',
-      { ...SMALL, gaussiank: 20, topk: 19 },
+      'small gradient: Gaussian-k takes less time than top-k, QSGD (top-k)',
+      { ...SMALL, a2sgd: 15, gaussiank: 20, topk: 18 },
       LARGE,
     ],
     [
-      'large gradient: Gaussian-k takes less time than dense, top-k, QSGD (fails: top-k)',
+      'large gradient: Gaussian-k takes less time than dense, top-k, QSGD (top-k)',
       SMALL,
       { ...LARGE, gaussiank: 130 },
     ],
-    [
-      'large gradient: QSGD takes longest (fails: dense)',
-      SMALL,
-      { ...LARGE, none: 1000 },
-    ],
+    ['large gradient: QSGD takes longest (dense)', SMALL, { ...LARGE, none: 1000 }],
   ])('is refuted: %s', (text, small, large) => {
     expect(judged(a2sgdFigure4, taking(small, large))).toEqual({
       verdict: 'refuted',
@@ -109,21 +109,23 @@ describe('the time of an iteration', () => {
     expect(judged(a2sgdFigure4, values)).toEqual({
       verdict: 'refuted',
       outcomes: [
-        'fails: small gradient: every method takes longer with 8 workers than with 2 (fails: A2SGD)',
+        'fails: small gradient: every method takes longer with 8 workers than with 2 (A2SGD)',
       ],
     });
   });
 
   test('is undecided where seeds disagree', () => {
     const values: Values = (id, seed) =>
-      id === 'topk-large-p8' ? { time: [60, 200, 600][seed]! } : taking()(id, seed);
+      id === 'topk-large-p8'
+        ? { time: [60, 200, 600, 100, 300][seed]! }
+        : taking()(id, seed);
     expect(judged(a2sgdFigure4, values)).toMatchObject({ verdict: 'undecided' });
   });
 });
 
 describe('accuracy of A2SGD', () => {
   const reaching =
-    (accuracies: Readonly<Record<string, number>>, a2sgd = [0, 0, 0]): Values =>
+    (accuracies: Readonly<Record<string, number>>, a2sgd = [0, 0, 0, 0, 0]): Values =>
     (id, seed) => ({
       // A seed's own luck, the same for all methods.
       accuracy: accuracies[id]! + 0.01 * seed + (id === 'a2sgd' ? a2sgd[seed]! : 0),
@@ -142,7 +144,9 @@ describe('accuracy of A2SGD', () => {
   });
 
   test('is undecided where seeds disagree', () => {
-    expect(judged(a2sgdFigure3, reaching(BEST, [0.01, -0.02, 0.01]))).toEqual({
+    expect(
+      judged(a2sgdFigure3, reaching(BEST, [0.01, -0.02, 0.01, -0.01, 0.02])),
+    ).toEqual({
       verdict: 'undecided',
       outcomes: ['unclear: A2SGD ends closer to dense SGD than QSGD'],
     });
@@ -163,9 +167,9 @@ describe('traffic', () => {
       return { bits, least: bits, most: bits, ...changed(method!, n) };
     };
 
-  test('of two means is confirmed', () => {
+  test('of two means is checked', () => {
     expect(judged(a2sgdTable2, sending())).toEqual({
-      verdict: 'confirmed',
+      verdict: 'checked',
       outcomes: [],
     });
   });
@@ -183,26 +187,12 @@ describe('traffic', () => {
       judged(
         a2sgdTable2,
         sending((method) =>
-          method === 'topk' ? { least: 900, most: 900 } : undefined,
+          method === 'topk' ? { bits: 900, least: 900, most: 900 } : undefined,
         ),
       ),
     ).toEqual({
       verdict: 'refuted',
       outcomes: ['fails: top-k sends more for the larger model'],
-    });
-  });
-
-  test('is undecided where sizes of two models overlap', () => {
-    expect(
-      judged(
-        a2sgdTable2,
-        sending((method, n) =>
-          method === 'gaussiank' ? { least: 0.03 * n, most: 0.1 * n } : undefined,
-        ),
-      ),
-    ).toEqual({
-      verdict: 'undecided',
-      outcomes: ['unclear: Gaussian-k sends more for the larger model'],
     });
   });
 });

@@ -11,6 +11,9 @@ import { dctTable2 } from '../../../src/reproduce/figures/dct-table-2.ts';
 import { dctTable3 } from '../../../src/reproduce/figures/dct-table-3.ts';
 import { judged, part, type Values } from './judged.ts';
 
+/** Differences between seeds that hide a loss of 0.02. */
+const NOISE = [0.04, -0.04, 0.03, -0.03, 0];
+
 describe('thresholds over the iterations', () => {
   const having =
     (
@@ -32,11 +35,11 @@ describe('thresholds over the iterations', () => {
 
   test.each([
     [
-      'the threshold is higher the more is left out (fails: 90 to 95 %)',
+      'the threshold is higher the more is left out (90 to 95 %)',
       { 'eta-95': { threshold: 0.05 } },
     ],
     [
-      'it does not stray from its running mean by more than half of it (fails: 75 %)',
+      'it does not stray from its running mean by more than half of it (75 %)',
       { 'eta-75': { strays: 0.6 } },
     ],
     [
@@ -57,7 +60,7 @@ describe('thresholds over the iterations', () => {
     });
     expect(judged(dctFigure2, values)).toMatchObject({
       verdict: 'undecided',
-      outcomes: [expect.stringContaining('(unclear: 98 %)')],
+      outcomes: [expect.stringContaining('(98 %)')],
     });
   });
 });
@@ -113,7 +116,7 @@ describe('thresholds of activations', () => {
 
   test('are undecided where seeds disagree', () => {
     const values = ending(1.9, (id, seed) =>
-      id === 'mp-75' ? [1.2, 2.1, 1.5][seed]! : 1,
+      id === 'mp-75' ? [1.2, 2.5, 1.5, 2.6, 1.4][seed]! : 1,
     );
     expect(judged(dctFigure5, values)).toEqual({
       verdict: 'undecided',
@@ -127,9 +130,12 @@ describe('thresholds of activations', () => {
 
 describe('loss of a split DLRM', () => {
   const having =
-    (losses: Readonly<Record<string, number>>, noise = 0.001): Values =>
+    (losses: Readonly<Record<string, number>>, noise = 1e-5, isNoisy = false): Values =>
     (id, seed) => ({
-      loss: (losses[id] ?? 0.48) + noise * seed * (id === 'mp2-98' ? 1 : -1),
+      loss:
+        (losses[id] ?? 0.48) +
+        noise * seed +
+        (isNoisy && id === 'mp2-98' ? NOISE[seed]! : 0),
       auc: 0.8,
     });
   const COSTLY = { 'mp2-98': 0.5, 'mp3-95': 0.49, sketch: 0.55, backward: 0.56 };
@@ -176,7 +182,7 @@ describe('loss of a split DLRM', () => {
   });
 
   test('is undecided where the spread could hide a loss', () => {
-    expect(judged(dctTable1, having(COSTLY, 0.02))).toEqual({
+    expect(judged(dctTable1, having(COSTLY, 0, true))).toEqual({
       verdict: 'undecided',
       outcomes: [
         'unclear: with 2 workers at 98 % it is above that of uncompressed training',
@@ -187,9 +193,10 @@ describe('loss of a split DLRM', () => {
 
 describe('loss of a sparse DLRM', () => {
   const having =
-    (losses: Readonly<Record<string, number>>, noise = 0.001): Values =>
+    (losses: Readonly<Record<string, number>>, noise = 1e-5, isNoisy = false): Values =>
     (id, seed) => ({
-      loss: losses[id]! + noise * seed * (id === 'eta-99.5' ? 1 : -1),
+      loss:
+        losses[id]! + noise * seed + (isNoisy && id === 'eta-99.5' ? NOISE[seed]! : 0),
       auc: 0.8,
     });
   const FREE = {
@@ -214,7 +221,7 @@ describe('loss of a sparse DLRM', () => {
   });
 
   test('is undecided where the spread could hide a loss', () => {
-    const { verdict, outcomes } = judged(dctTable2, having(FREE, 0.02));
+    const { verdict, outcomes } = judged(dctTable2, having(FREE, 0, true));
     expect(verdict).toBe('undecided');
     expect(outcomes).toContain(
       'unclear: at 99.5 % it is above that of uncompressed training',
@@ -224,9 +231,12 @@ describe('loss of a sparse DLRM', () => {
 
 describe('loss under hybrid parallelism', () => {
   const having =
-    (losses: Readonly<Record<string, number>>, noise = 0.001): Values =>
+    (losses: Readonly<Record<string, number>>, noise = 1e-5, isNoisy = false): Values =>
     (id, seed) => ({
-      loss: (losses[id] ?? 0.48) + noise * seed * (id === 'hybrid3-95' ? 1 : -1),
+      loss:
+        (losses[id] ?? 0.48) +
+        noise * seed +
+        (isNoisy && id === 'hybrid3-95' ? NOISE[seed]! : 0),
       auc: 0.8,
     });
 
@@ -262,7 +272,7 @@ describe('loss under hybrid parallelism', () => {
   });
 
   test('is undecided where the spread could hide a loss', () => {
-    expect(judged(dctTable3, having({ 'hybrid3-95': 0.5 }, 0.02))).toEqual({
+    expect(judged(dctTable3, having({ 'hybrid3-95': 0.5 }, 0, true))).toEqual({
       verdict: 'undecided',
       outcomes: [
         'unclear: with 3 stages at 95 % it is above that of uncompressed training',
@@ -299,7 +309,7 @@ describe('times of living thresholds', () => {
       ['at 95 % with L = 1 an exchange takes longer than without compression'],
     ],
     [
-      { 'eta95-life1000': 65, 'eta99-life1000': 49.9 },
+      { 'eta95-life1000': 62, 'eta99-life1000': 44 },
       [
         'at 95 % with L = 1,000 it takes less time than without compression',
         'the step from 95 to 99 % gains less than that from nothing to 75 %',

@@ -31,19 +31,9 @@ describe('shares of communication', () => {
 
   test.each([
     [
-      'alexnet-p8-full',
-      { share: 0.7 },
-      'fails: AlexNet: with 32 bit the share of communication grows with the number of ranks',
-    ],
-    [
-      'resnet-50-p2-full',
-      { share: 0.61 },
-      'fails: it is larger in AlexNet than in ResNet-50 at each number of ranks',
-    ],
-    [
       'resnet-50-p4-bits-4',
       { communication: 30 },
-      'fails: ResNet-50: with 4 bit communication takes less time at each number of ranks',
+      'fails: ResNet-50: with 4 bit communication takes less time at each number of ranks (4 ranks)',
     ],
     [
       'resnet-50-p8-bits-4',
@@ -61,7 +51,9 @@ describe('shares of communication', () => {
 
   test('are undecided where the gain is within the spread', () => {
     const values = sharing((id, seed) =>
-      id === 'alexnet-p8-bits-4' ? { iteration: [30, 400, 210][seed] } : undefined,
+      id === 'alexnet-p8-bits-4'
+        ? { iteration: [30, 400, 210, 100, 60][seed] }
+        : undefined,
     );
     expect(judged(qsgdFigure2, values)).toEqual({
       verdict: 'undecided',
@@ -96,13 +88,15 @@ describe('accuracy in few bits', () => {
   test('is refuted where four bits lose', () => {
     expect(judged(qsgdTable1, reaching({ control: -0.2, 'bits-4': -0.05 }))).toEqual({
       verdict: 'refuted',
-      outcomes: ['fails: with 4 bit the accuracy is not below that of full precision'],
+      outcomes: [
+        'fails: with 4 bit the accuracy is at most 0.57 points below that of full precision',
+      ],
     });
   });
 
   test('is undecided where not even the control’s loss is seen', () => {
     expect(
-      judged(qsgdTable1, reaching({ control: -0.02 }, [0.05, -0.05, 0])),
+      judged(qsgdTable1, reaching({ control: -0.02 }, [0.05, -0.05, 0, 0.04, -0.03])),
     ).toMatchObject({ verdict: 'undecided' });
   });
 });

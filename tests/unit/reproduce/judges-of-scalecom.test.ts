@@ -76,8 +76,8 @@ describe('the likeness of memories', () => {
       overlap = 0.75,
     ): Values =>
     (id, seed) => ({
-      early: early + 0.01 * seed,
-      late: late[id]! + 0.01 * seed,
+      early: early + 0.001 * seed,
+      late: late[id]! + 0.001 * seed,
       overlap,
     });
 
@@ -90,7 +90,7 @@ describe('the likeness of memories', () => {
 
   test.each([
     [
-      'at rate 0.01 the distance falls (fails: 16 workers)',
+      'at rate 0.01 the distance falls (16 workers)',
       (id, seed) => ({
         ...having()(id, seed),
         ...(id === 'low-p16' ? { early: 0.3 } : {}),
@@ -133,9 +133,9 @@ describe('the likeness of memories', () => {
 
 describe('the entries of one leader', () => {
   test.each([
-    ['confirmed', [0.7, 0.75, 0.8]],
-    ['refuted', [0.81, 0.9, 0.85]],
-    ['undecided', [0.7, 0.85, 0.75]],
+    ['confirmed', [0.7, 0.75, 0.72, 0.78, 0.74]],
+    ['refuted', [0.89, 0.92, 0.9, 0.91, 0.93]],
+    ['undecided', [0.7, 0.85, 0.75, 0.86, 0.78]],
   ] as const)('are %s', (verdict, distances) => {
     const values: Values = (id, seed) => ({
       distance: id === 'p8' ? distances[seed]! : 0.65,
@@ -152,7 +152,7 @@ describe('what ScaleCom saves', () => {
   const taking =
     (
       reductions: Readonly<Record<string, (workers: number) => number>> = {},
-      noise: readonly number[] = [1, 1, 1],
+      noise: readonly number[] = [1, 1, 1, 1, 1],
     ): Values =>
     (id, seed) => {
       const method = id.split('-')[0]!;
@@ -181,7 +181,7 @@ describe('what ScaleCom saves', () => {
       { scalecom: (workers) => 0.1 * workers ** 2, topk: (workers) => 4 * workers },
     ],
     [
-      'with ScaleCom communication is at most a tenth of the iteration (fails: 4 workers, 8 workers, 16 workers)',
+      'with ScaleCom communication is at most a tenth of the iteration (4 workers, 8 workers, 16 workers)',
       { scalecom: () => 60 },
     ],
   ])('is refuted: %s', (text, reductions) => {
@@ -197,19 +197,9 @@ describe('what ScaleCom saves', () => {
     expect(outcomes[0]).toMatch(/^fails: an iteration takes less time with ScaleCom/);
   });
 
-  test('is refuted where a larger batch communicates more', () => {
-    const values: Values = (id, seed) => {
-      const made = taking()(id, seed);
-      return id === 'none-p8-b32-f100' ? { communication: 5000, time: 6000 } : made;
-    };
-    expect(judged(scalecomFigure6, values).outcomes).toContain(
-      'fails: dense: the share of communication is smaller with 32 samples than with 8 (fails: 100 TFLOPs)',
-    );
-  });
-
   test('is undecided where seeds are on either side of a tenth', () => {
     expect(
-      judged(scalecomFigure6, taking({ scalecom: () => 20 }, [1, 2, 1])),
+      judged(scalecomFigure6, taking({ scalecom: () => 20 }, [1, 2, 1, 0.5, 1.5])),
     ).toMatchObject({ verdict: 'undecided' });
   });
 });
@@ -221,7 +211,7 @@ describe('what ScaleCom saves', () => {
 const ending =
   (
     losses: Readonly<Record<string, number>> = {},
-    noise: readonly number[] = [0, 0.001, -0.001],
+    noise: readonly number[] = [0, 0.001, -0.001, 0.0005, -0.0005],
   ): Values =>
   (id, seed) => {
     const lost = id.endsWith('-none') ? 0 : (losses[id] ?? 0) + noise[seed]!;
@@ -252,12 +242,14 @@ describe('models trained at a usual batch size', () => {
   ])('are refuted where %s loses', (id, name) => {
     expect(judged(scalecomTable2, ending({ [id]: 0.03 }))).toEqual({
       verdict: 'refuted',
-      outcomes: [`fails: ${name}: ScaleCom ends without loss`],
+      outcomes: [`fails: ScaleCom ends without loss (${name})`],
     });
   });
 
   test('are undecided where the spread could hide a loss', () => {
-    expect(judged(scalecomTable2, ending({}, [0.01, -0.01, 0.02]))).toMatchObject({
+    expect(
+      judged(scalecomTable2, ending({}, [0.01, -0.01, 0.02, 0.03, -0.02])),
+    ).toMatchObject({
       verdict: 'undecided',
     });
   });
@@ -274,22 +266,26 @@ describe('models trained at a large batch size', () => {
     expect(judged(scalecomTable3, ending({ ...PLAIN, 'lstm-filtered': 0.04 }))).toEqual(
       {
         verdict: 'refuted',
-        outcomes: [`fails: ${LSTM}: ScaleCom with β = 0.1 ends without loss`],
+        outcomes: [`fails: ScaleCom with β = 0.1 ends without loss (${LSTM})`],
       },
     );
   });
 
   test('are refuted where the filter does harm', () => {
     const harmed = { 'fnn3-filtered': 0.012, 'fnn3-plain': -0.01 };
-    const exact = [0, 0, 0];
+    const exact = [0, 0, 0, 0, 0];
     expect(judged(scalecomTable3, ending(harmed, exact))).toEqual({
       verdict: 'refuted',
-      outcomes: [`fails: ${FNN3}: the loss with the filter is not larger than without`],
+      outcomes: [
+        `fails: with the filter the loss is not larger than without (${FNN3})`,
+      ],
     });
   });
 
   test('are undecided where the spread could hide a loss', () => {
-    expect(judged(scalecomTable3, ending(PLAIN, [0.02, -0.01, 0]))).toMatchObject({
+    expect(
+      judged(scalecomTable3, ending(PLAIN, [0.02, -0.01, 0, 0.03, -0.02])),
+    ).toMatchObject({
       verdict: 'undecided',
     });
   });

@@ -25,12 +25,12 @@ describe('fill-in', () => {
     density: part(id, 'p') * part(id, 'd') * 0.1,
   });
 
-  test('is undecided where the collective goes dense for one seed alone', () => {
+  test('is refuted where the collective does not go dense for one seed', () => {
     const values: Values = (id, seed) =>
-      id === 'p16-d0.1' && seed === 1 ? { dense: 1 } : sparse(id, seed);
+      id === 'p16-d0.1' && seed === 1 ? { dense: 0.5 } : filling(id, seed);
     expect(judged(sparcmlFigure1, values)).toEqual({
-      verdict: 'undecided',
-      outcomes: ['unclear: at 10 % per rank and 16 ranks the collective goes dense'],
+      verdict: 'refuted',
+      outcomes: ['fails: at 10 % per rank and 16 ranks the collective goes dense'],
     });
   });
 
@@ -49,7 +49,7 @@ describe('fill-in', () => {
     expect(judged(sparcmlFigure1, values)).toMatchObject({
       verdict: 'refuted',
       outcomes: [
-        'fails: at each number of ranks the sum is denser where each rank sends more',
+        'fails: at each number of ranks the sum is denser where each rank sends more (2 ranks, 0.1 % to 1 %, 4 ranks, 0.1 % to 1 %, 8 ranks, 0.1 % to 1 %, 16 ranks, 0.1 % to 1 %)',
       ],
     });
   });
@@ -57,14 +57,11 @@ describe('fill-in', () => {
   test('is undecided where seeds differ by more than ranks do', () => {
     const noisy: Values = (id, seed) =>
       id === 'p4-d0.01'
-        ? { dense: 0, density: 0.012 + 0.02 * seed }
+        ? { dense: 0, density: [0.004, 0.1, 0.01, 0.09, 0.02][seed]! }
         : filling(id, seed);
     expect(judged(sparcmlFigure1, noisy)).toMatchObject({
       verdict: 'undecided',
-      outcomes: [
-        expect.stringMatching(/^unclear: at 1 % per rank/),
-        expect.stringMatching(/^unclear: at each number of ranks/),
-      ],
+      outcomes: [expect.stringMatching(/^unclear: at 1 % per rank/)],
     });
   });
 
@@ -73,12 +70,13 @@ describe('fill-in', () => {
       id === 'p8-d0.001' ? { dense: 0, density: 0.0001 } : filling(id, seed);
     expect(judged(sparcmlFigure1, falling)).toMatchObject({
       verdict: 'refuted',
-      outcomes: [expect.stringMatching(/from 4 to 8 ranks it falls$/)],
+      outcomes: [expect.stringMatching(/that was counted \(4 to 8 ranks\)$/)],
     });
   });
 });
 
 describe('times of reductions', () => {
+  const SLOWER = [0, 0.5, -0.4, 0.6, -0.5];
   const LOW = { doubling: 10, split: 20, variant: 300, ring: 600 };
   const HIGH = { doubling: 450, split: 390, variant: 390, ring: 600 };
   const taking =
@@ -92,7 +90,11 @@ describe('times of reductions', () => {
           : id.startsWith('dsar')
             ? at.variant
             : at.ring;
-      return { time: time + noise * seed * (id.startsWith('ssar-split') ? 1 : 0) };
+      return {
+        time:
+          time *
+          Math.exp(noise * SLOWER[seed]! * (id.startsWith('ssar-split') ? 1 : 0)),
+      };
     };
 
   test('are confirmed in the order of the paper', () => {
@@ -114,7 +116,7 @@ describe('times of reductions', () => {
     const { outcomes } = judged(sparcmlFigure3, (id, seed) => {
       const values = taking()(id, seed);
       return id === 'ssar-split-allgather-d0.0001'
-        ? { time: 300 / [40, 10, 25][seed]! }
+        ? { time: 300 / [40, 10, 25, 30, 15][seed]! }
         : values;
     });
     expect(outcomes).not.toContainEqual(expect.stringContaining('lead'));
@@ -123,7 +125,7 @@ describe('times of reductions', () => {
   test('are undecided where two are as fast within their spread', () => {
     const { verdict, outcomes } = judged(
       sparcmlFigure3,
-      taking({ ...LOW, split: 12 }, HIGH, 7),
+      taking({ ...LOW, split: 12 }, HIGH, 1),
     );
     expect(verdict).toBe('undecided');
     expect(outcomes[0]).toMatch(/^unclear: at 0.01 % ssar-recursive-doubling/);
@@ -132,15 +134,17 @@ describe('times of reductions', () => {
 
 describe('training beside dense SGD', () => {
   const trained =
-    (changes: Readonly<Record<string, number>>, noise = 0): Values =>
-    (id, seed) => ({
+    (changes: Readonly<Record<string, number>>): Values =>
+    (id, seed) => {
+      const change = changes[id] ?? 0;
       // A seed's own luck, the same for all.
-      metric:
-        0.95 + 0.01 * seed + (id.startsWith('classifier') ? (changes[id] ?? 0) : 0),
-      loss:
-        (1 + 0.05 * seed) *
-        (1 + (id.startsWith('lstm') ? (changes[id] ?? 0) : 0) + noise * seed),
-    });
+      const accuracy = 0.95 + 0.01 * seed + (id.startsWith('classifier') ? change : 0);
+      const loss = (1 + 0.05 * seed) * (1 + (id.startsWith('lstm') ? change : 0));
+      return {
+        ...{ metric: accuracy, 'test-metric': accuracy - 0.02 },
+        ...{ loss, 'test-loss': 1.1 * loss },
+      };
+    };
   const LOST = { 'classifier-control': -0.3, 'lstm-control': 0.5 };
 
   test('is confirmed where the controls alone lose', () => {
@@ -155,9 +159,7 @@ describe('training beside dense SGD', () => {
   test.each([
     ['classifier-k16', -0.03, /^fails: with 16 of 512 in 4 bits the classifier/],
     ['classifier-k8', -0.03, /^fails: with 8 of 512 in 4 bits the classifier/],
-    ['lstm-k2', 0.1, /^fails: with 2 of 512 the LSTM/],
-    ['classifier-control', 0, /^fails: with 1 of 32,768 in 4 bits/],
-    ['lstm-control', 0, /^fails: with 1 of 32,768 the LSTM/],
+    ['lstm-k2', 0.1, /^fails: with 2 of 512 the LSTM.* \(training, test\)$/],
   ])('is refuted by %s at %s', (id, change, outcome) => {
     expect(judged(sparcmlFigure4, trained({ ...LOST, [id]: change }))).toEqual({
       verdict: 'refuted',
@@ -165,10 +167,33 @@ describe('training beside dense SGD', () => {
     });
   });
 
+  test('is refuted where the test loss alone is higher', () => {
+    const values: Values = (id, seed) => {
+      const made = trained(LOST)(id, seed) as { 'test-loss': number };
+      return id === 'lstm-k2'
+        ? { ...made, 'test-loss': 1.2 * made['test-loss'] }
+        : made;
+    };
+    expect(judged(sparcmlFigure4, values)).toEqual({
+      verdict: 'refuted',
+      outcomes: [expect.stringMatching(/LSTM.* \(test\)$/)],
+    });
+  });
+
+  test.each([
+    ['classifier-control', /^fails: with 1 of 32,768 in 4 bits/],
+    ['lstm-control', /^fails: with 1 of 32,768 the LSTM/],
+  ])('is undecided where %s shows no loss', (id, outcome) => {
+    expect(judged(sparcmlFigure4, trained({ ...LOST, [id]: 0 }))).toEqual({
+      verdict: 'undecided',
+      outcomes: [expect.stringMatching(outcome)],
+    });
+  });
+
   test('is undecided if a control cannot be distinguished from dense', () => {
     const values: Values = (id, seed) => ({
       ...trained(LOST)(id, seed),
-      ...(id === 'classifier-control' ? { metric: [0.5, 1, 0.9][seed]! } : {}),
+      ...(id === 'classifier-control' ? { metric: [0.5, 1, 0.9, 1, 0.8][seed]! } : {}),
     });
     expect(judged(sparcmlFigure4, values)).toEqual({
       verdict: 'undecided',
@@ -192,9 +217,9 @@ describe('entries of a sum', () => {
       return { entries, least: entries, most: entries, ...changed(id, seed) };
     };
 
-  test('are confirmed where they are as expected', () => {
+  test('are checked where they are as expected', () => {
     expect(judged(sparcmlFigure7, counted())).toEqual({
-      verdict: 'confirmed',
+      verdict: 'checked',
       outcomes: [],
     });
   });
@@ -209,13 +234,13 @@ describe('entries of a sum', () => {
     });
   });
 
-  test('are undecided where one seed is off', () => {
+  test('are refuted where one seed is off', () => {
     const values = counted((id, seed) =>
       id === 'uniform-p8-k4' && seed === 0
         ? { entries: 1.03 * union(8, 4) }
         : undefined,
     );
-    expect(judged(sparcmlFigure7, values).verdict).toBe('undecided');
+    expect(judged(sparcmlFigure7, values).verdict).toBe('refuted');
   });
 
   test.each(['least', 'most'])('are refuted where disjoint ones meet: %s', (name) => {
@@ -275,7 +300,7 @@ describe('passes over sparse samples', () => {
     [
       'fast-url-lr-sparse',
       { loss: 0.61 },
-      'fast, URL, LR: the losses at the end are the same, within 0.01 %',
+      'fast, URL, LR: the losses at the end are the same, within 0.1 %',
     ],
   ])('are refuted by %s of %j', (changed, values, failing) => {
     const { outcomes } = judged(
@@ -297,7 +322,9 @@ describe('passes over sparse samples', () => {
 
   test('are undecided where seeds disagree', () => {
     const values = taking((id, seed) =>
-      id === 'fast-url-lr-sparse' ? { pass: [300, 6000, 900][seed] } : undefined,
+      id === 'fast-url-lr-sparse'
+        ? { pass: [300, 6000, 900, 500, 2000][seed] }
+        : undefined,
     );
     expect(judged(sparcmlTable2, values)).toMatchObject({
       verdict: 'undecided',

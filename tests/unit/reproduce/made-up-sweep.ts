@@ -18,3 +18,21 @@ export const madeUpSweep = (
   figure: Figure,
   values: (caseId: string, seed: number) => Values,
 ): Sweep => new Sweep(madeUpRuns(figure, values));
+
+/** What every figure's runs have some of. */
+export const SOME_VALUES = {
+  ...{ dense: 0, density: 0.01, time: 5, accuracy: 0.9, loss: 0.4, auc: 0.8 },
+  ...{ bits: 64, least: 64, most: 64, received: 1000, distance: 0.7 },
+  ...{
+    entries: 7.9,
+    metric: 0.9,
+    iteration: 50,
+    communication: 20,
+    share: 0.4,
+    pass: 450,
+  },
+  ...{ threshold: 0.1, strays: 0.2, renewed: 0.01 },
+  ...{ early: 0.8, late: 0.6, overlap: 0.5, 'test-loss': 0.5, 'test-metric': 0.8 },
+  ...{ 'start-75': 1, 'start-90': 2, 'start-95': 3 },
+  ...{ 'end-75': 0.9, 'end-90': 1.8, 'end-95': 2.5 },
+};

@@ -6,30 +6,12 @@ import { page } from '../../../src/reproduce/page/page.ts';
 import { resultsDocument } from '../../../src/reproduce/page/results-document.ts';
 import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
 import { parseResult, resultOf, type Result } from '../../../src/reproduce/result.ts';
-import { madeUpRuns } from './made-up-sweep.ts';
-
-/** What every figure's runs have some of. */
-const VALUES = {
-  ...{ dense: 0, density: 0.01, time: 5, accuracy: 0.9, loss: 0.4, auc: 0.8 },
-  ...{ bits: 64, least: 64, most: 64, received: 1000, distance: 0.7 },
-  ...{
-    entries: 7.9,
-    metric: 0.9,
-    iteration: 50,
-    communication: 20,
-    share: 0.4,
-    pass: 450,
-  },
-  ...{ threshold: 0.1, strays: 0.2, renewed: 0.01 },
-  ...{ early: 0.8, late: 0.6, overlap: 0.5 },
-  ...{ 'start-75': 1, 'start-90': 2, 'start-95': 3 },
-  ...{ 'end-75': 0.9, 'end-90': 1.8, 'end-95': 2.5 },
-};
+import { madeUpRuns, SOME_VALUES } from './made-up-sweep.ts';
 
 const madeUp = (figure: Figure, evil = ''): Result =>
   resultOf(
     figure,
-    madeUpRuns(figure, () => VALUES).map((run, index) => ({
+    madeUpRuns(figure, () => SOME_VALUES).map((run, index) => ({
       ...run,
       run: `run-${index}${evil}`,
       ...(run.seed === 1 ? { curve: [{ x: 1, y: 0.5 }] } : {}),
@@ -152,7 +134,7 @@ test.each([
   ['no JSON', 'this is not JSON'],
   ['{}', '"type"'],
   [JSON.stringify({ ...madeUp(figures[0]!), verdict: 'perhaps' }), '"verdict"'],
-  [JSON.stringify({ ...madeUp(figures[0]!), version: 2 }), '"version"'],
+  [JSON.stringify({ ...madeUp(figures[0]!), version: 1 }), '"version"'],
 ])('%#: what is no result is refused', (source, message) => {
   expect(() => parseResult(source, 'x.json')).toThrow(message);
 });

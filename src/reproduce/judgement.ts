@@ -1,0 +1,163 @@
+/**
+ * Decides the parts of a figure's rule, with a bound on the probability of a false verdict
+ * of the whole figure. The mean of a test's values has a confidence interval by Student's t:
+ * the values are taken as independent and roughly normal.
+ *
+ * - A figure is confirmed only if all tests hold. If one of them is false in truth, it must
+ *   hold by chance; each test holds by chance with at most `LEVEL`, so the figure is, too.
+ * - A figure is refuted if any of its n claimed tests fails. Each fails by chance with at most
+ *   LEVEL / n, so that together they do with at most `LEVEL`.
+ *
+ * A control that fails refutes nothing: these runs could not have told.
+ */
+import { studentQuantile } from './student-t.ts';
+import { LEAST_SEEDS, type Part, type Test } from './part.ts';
+import { mean } from './sweep.ts';
+
+/** The largest probability of a false verdict of a figure. */
+export const LEVEL = 0.05;
+/** The power by which these runs' smallest visible effect is stated. */
+const POWER = 0.8;
+
+/** `unclear`: neither can be excluded, or this machine cannot carry the measurement. */
+type Outcome = 'holds' | 'fails' | 'unclear';
+
+export type Verdict = 'confirmed' | 'refuted' | 'undecided' | 'checked';
+
+/** The outcome of one part of the rule. */
+export interface Finding {
+  readonly text: string;
+  readonly kind: Part['kind'];
+  readonly outcome: Outcome;
+  /** The reason why it is unclear, if not its values: `busy: 16 ranks on 2 processors`. */
+  readonly obstacle?: string | undefined;
+  readonly measured: readonly Measured[];
+}
+
+/** A test with what was measured. Of a ratio: geometric means and factors. */
+interface Measured {
+  readonly name?: string | undefined;
+  readonly outcome: Outcome;
+  readonly mean: number;
+  /** The mean is between the two but for one time in ten. */
+  readonly low: number;
+  readonly high: number;
+  readonly trueAt: number;
+  readonly falseAt: number;
+  /**
+   * The distance from `falseAt` at which a true mean would have been found in four of five
+   * repetitions; of a ratio: the factor.
+   */
+  readonly visible: number;
+  /** All of that in words. */
+  readonly text: string;
+}
+
+export interface Judged {
+  readonly verdict: Verdict;
+  readonly findings: readonly Finding[];
+  /** The largest probability that the verdict is false; 0 if no chance is involved. */
+  readonly falseVerdict: number;
+}
+
+/** @param obstacle why times measured here decide nothing; undefined if they can */
+export function judgementOf(parts: readonly Part[], obstacle?: string): Judged {
+  if (parts.length === 0) throw new Error('internal: a judgement without parts');
+  const tests = parts.flatMap((part) => (part.kind === 'claim' ? part.tests : []));
+  const failing = LEVEL / Math.max(1, tests.length);
+  const findings = parts.map((part) => findingOf(part, failing, obstacle));
+  return {
+    verdict: verdictOf(findings),
+    findings,
+    falseVerdict: tests.length === 0 ? 0 : Math.max(LEVEL, tests.length * failing),
+  };
+}
+
+/**
+ * Refuted if a claim or a check fails, confirmed if all parts hold and one of them is a
+ * claim.
+ */
+function verdictOf(findings: readonly Pick<Finding, 'kind' | 'outcome'>[]): Verdict {
+  if (findings.some(({ kind, outcome }) => kind !== 'control' && outcome === 'fails')) {
+    return 'refuted';
+  }
+  if (findings.some(({ outcome }) => outcome !== 'holds')) return 'undecided';
+  return findings.some(({ kind }) => kind === 'claim') ? 'confirmed' : 'checked';
+}
+
+function findingOf(part: Part, failing: number, obstacle?: string): Finding {
+  const { kind, text } = part;
+  if (kind === 'check') {
+    return { kind, text, outcome: part.holds ? 'holds' : 'fails', measured: [] };
+  }
+  const measured = part.tests.map((test) => measure(test, failing));
+  if (part.timed !== undefined && obstacle !== undefined) {
+    return { kind, text, outcome: 'unclear', obstacle, measured };
+  }
+  return { kind, text, outcome: together(measured), measured };
+}
+
+/** Fails if one fails, holds if all hold. */
+function together(measured: readonly Measured[]): Outcome {
+  const has = (outcome: Outcome): boolean =>
+    measured.some((one) => one.outcome === outcome);
+  if (has('fails')) return 'fails';
+  // No test: nothing that the statement is about was observed.
+  return measured.length === 0 || has('unclear') ? 'unclear' : 'holds';
+}
+
+function measure(test: Test, failing: number): Measured {
+  const { format, name, scale, side, values } = test;
+  const count = values.length;
+  if (count < LEAST_SEEDS) {
+    throw new Error(`internal: ${count} seeds do not show how far chance goes`);
+  }
+  const [into, outOf] =
+    scale === 'ratio'
+      ? [Math.log, Math.exp]
+      : [(value: number) => value, (value: number) => value];
+  const sample = values.map(into);
+  const center = mean(sample);
+  const squares = sample.reduce((sum, value) => sum + (value - center) ** 2, 0);
+  const error = Math.sqrt(squares / (count - 1) / count);
+  const margin = (level: number): number =>
+    error * studentQuantile(1 - level, count - 1);
+  // Towards the statement.
+  const sign = side === 'atLeast' ? 1 : -1;
+  const trueAt = sign * into(test.trueAt);
+  const falseAt = sign * into(test.falseAt);
+  const holds = sign * center - margin(LEVEL) > falseAt;
+  const fails = sign * center + margin(failing) < trueAt;
+  const visible = error * studentQuantile(POWER, count - 1) + margin(LEVEL);
+  const found = {
+    // Both: it is real, but smaller than what counts.
+    outcome: holds === fails ? 'unclear' : holds ? 'holds' : 'fails',
+    mean: outOf(center),
+    low: outOf(center - margin(LEVEL)),
+    high: outOf(center + margin(LEVEL)),
+    trueAt: test.trueAt,
+    falseAt: test.falseAt,
+    visible: outOf(visible),
+  } as const;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...found,
+    text: textOf(found, side, format),
+  };
+}
+
+function textOf(
+  { falseAt, high, low, mean: center, trueAt, visible }: Omit<Measured, 'text'>,
+  side: Test['side'],
+  format: Test['format'],
+): string {
+  const [toward, away] = side === 'atLeast' ? ['from', 'up to'] : ['up to', 'from'];
+  const bounds =
+    falseAt === trueAt
+      ? `true ${toward} ${format(trueAt)}`
+      : `true ${toward} ${format(trueAt)}, false ${away} ${format(falseAt)}`;
+  return (
+    `${format(center)} (${format(low)} to ${format(high)}), ${bounds}; ` +
+    `visible here: ${format(visible)}`
+  );
+}
