@@ -60,9 +60,19 @@ export const rooms = {
     'shared/records',
     'shared/spec',
   ],
+  // Runs held against each other: the same numbers for the page, the command and exports.
+  'shared/comparison': [
+    'shared/errors',
+    'shared/numbers',
+    'shared/plan',
+    'shared/records',
+    'shared/spec',
+    'shared/words',
+  ],
   'shared/rpc': [
     'shared/catalogue',
     'shared/checks',
+    'shared/comparison',
     'shared/errors',
     'shared/machines',
     'shared/orders',
@@ -418,11 +428,13 @@ export const rooms = {
   'main/data-sets': ['main/home', 'disk', SHARED],
   'main/deploy': ['main/home', 'main/ssh', 'disk', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
+  'main/compare': ['main/store', SHARED],
   'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
   // Shells in pages. What a remote one is, it knows by the stream's type alone.
   'main/terminal': ['main/ssh/remote-stream.ts', SHARED],
   'main/app': [
     'main/cluster',
+    'main/compare',
     'main/data-sets',
     'main/home',
     'main/runs',
@@ -459,6 +471,7 @@ export const rooms = {
     'cli/session',
     'cli/text',
     'main/cluster',
+    'main/compare',
     'main/data-sets',
     'main/deploy',
     'main/home',

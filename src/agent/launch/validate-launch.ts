@@ -13,6 +13,7 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/spec/experiment-spec.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import {
   asynchronousOf,
@@ -32,6 +33,7 @@ import {
   type Refusal,
 } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
+import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 import { checkProgramSpec, requireEngines } from '../training/program-workload.ts';
 import type { SpecFacts } from '../training/workload.ts';
 
@@ -82,6 +84,8 @@ export interface Launch {
   readonly setting: PlanSetting;
   /** Memory that the ranks need. */
   readonly memory: LaunchMemory;
+  /** Iterations that go over all training samples once; undefined if there are none. */
+  readonly iterationsPerPass: number | undefined;
   /** A notice about the data, if any. */
   readonly notice?: string | undefined;
 }
@@ -140,8 +144,12 @@ export function validateLaunch(
     plans: [plan, ...switches.map((change) => change.plan)],
   });
   memory.requireArenas();
-  return { spec, plan, switches, setting, memory, notice };
+  const iterationsPerPass = hasSamples(parsed) ? checked.iterationsPerPass : undefined;
+  return { spec, plan, switches, setting, memory, iterationsPerPass, notice };
 }
+
+const hasSamples = ({ workload }: ExperimentSpec): boolean =>
+  !isProgram(workload) && !isSynthetic(workload);
 
 function resolveSchedule(
   plan: ExchangePlan,

@@ -7,6 +7,7 @@ type AddCommand = (program: Command) => void;
 export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['run', async () => (await import('./run.ts')).addRunCommand],
   ['exec', async () => (await import('./exec.ts')).addExecCommand],
+  ['compare', async () => (await import('./compare.ts')).addCompareCommand],
   ['runs', async () => (await import('./runs.ts')).addRunsCommand],
   ['nodes', async () => (await import('./nodes.ts')).addNodesCommand],
   ['data', async () => (await import('./data.ts')).addDataCommand],

@@ -1,7 +1,7 @@
 /** `gradwire runs stop`: stop a run after its current iteration. */
 import type { Command } from 'commander';
 import { GradwireError } from '../../shared/errors/errors.ts';
-import { hasEnded } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import {
   addConnectOptions,
   connectOptions,

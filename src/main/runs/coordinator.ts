@@ -26,7 +26,8 @@ import type {
   SwitchRequest,
 } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { checkSlurmRun } from '../../shared/spec/slurm-share.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';

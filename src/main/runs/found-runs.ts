@@ -5,7 +5,7 @@
 import type { FoundRun } from '../../shared/machines/found-run.ts';
 import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
-import { hasEnded } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 /**

@@ -13,7 +13,8 @@ import {
 } from '../../shared/errors/errors.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { RunStore, StoredBatch } from '../store/run-store.ts';
 import { RecordIntake } from './record-intake.ts';

@@ -13,7 +13,7 @@ import {
   type AskedType,
   type OrderOf,
 } from '../../shared/orders/orders.ts';
-import { hasEnded } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { relaySwitch } from './other-nodes.ts';

@@ -11,7 +11,8 @@ import {
 } from '../../shared/errors/errors.ts';
 import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { withinList } from '../cluster/list-patience.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { NodeSet } from '../cluster/node-set.ts';

@@ -3,7 +3,8 @@
  * the run has ended.
  */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
-import { hasEnded, type RunSummary } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { RankTunnels, type Share } from '../cluster/rank-tunnels.ts';
 
 interface Held {

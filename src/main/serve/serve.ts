@@ -10,7 +10,7 @@ import {
   inputError,
   toErrorData,
 } from '../../shared/errors/errors.ts';
-import { hasEnded } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import { createAppCore } from '../app/app-core.ts';
 import { catchFaults } from '../home/fault-log.ts';
 import { resolveHome } from '../home/home.ts';

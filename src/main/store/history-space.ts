@@ -9,7 +9,7 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { failure, GradwireError, inputError } from '../../shared/errors/errors.ts';
-import { hasEnded } from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import { databaseError } from './database-error.ts';
 import { DiskReserve } from './disk-reserve.ts';
 import type { IterationArchive } from './iteration-archive.ts';

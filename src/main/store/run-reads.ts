@@ -7,12 +7,12 @@ import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
-import {
-  hasEnded,
-  type BinsPiece,
-  type BinsQuery,
-  type IterationPlace,
-  type RunDetail,
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type {
+  BinsPiece,
+  BinsQuery,
+  IterationPlace,
+  RunDetail,
 } from '../../shared/rpc/rpc.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import type { IterationArchive } from './iteration-archive.ts';

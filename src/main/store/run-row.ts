@@ -9,7 +9,8 @@ import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.
 import { metricKindSchema } from '../../shared/records/metric.ts';
 import { errorDataSchema } from '../../shared/records/fields.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import type { RunState, RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunState } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { invalidColumn, storedJson, storedSpec } from './stored-json.ts';
 
 export interface RunRow {

@@ -1,5 +1,6 @@
 /** Options of all charts: no animation, no parsing, fixed ranges, quiet axes. */
 import type { Chart, ChartOptions } from 'chart.js';
+import { shorten } from '../../shared/words/units.ts';
 import type { AxisRange } from './axis-range.ts';
 import type { Palette } from './palette.ts';
 
@@ -50,11 +51,6 @@ export function baseOptions(
 function isPowerOfTen(value: number): boolean {
   const power = Math.log10(value);
   return Math.abs(power - Math.round(power)) < 1e-6;
-}
-
-/** A tick's figure without trailing zeros: `10.0 MB` → `10 MB`. */
-export function shorten(text: string): string {
-  return text.replace(/(\d)\.0+(?=\D|$)/, '$1').replace(/(\.\d*[1-9])0+(?=\D|$)/, '$1');
 }
 
 interface MutableAxis {

@@ -10,6 +10,11 @@ export const commandCodes = codeGroup({
         'Something that was under way was cancelled, by you or because its cause has ended.',
       next: 'If you did not cancel it, read the error that came before.',
     },
+    BASELINE_NOT_COMPARED: {
+      means:
+        'The run that others are to be compared with is not among those that are compared.',
+      next: 'Give one of the compared runs with --baseline, or leave it out.',
+    },
     BENCH_MISSING: {
       means: "The benchmark's source is not part of this installation.",
       next: 'Run benchmarks in a checkout of the sources.',
@@ -99,6 +104,11 @@ export const commandCodes = codeGroup({
       means: 'The operation needs a program that joins, but this one is only observed.',
       next: 'Let it join: gradwire.join() (docs/pytorch.md), without --observe.',
     },
+    QUANTITY_NOT_OBSERVED: {
+      means:
+        'None of the compared runs has the quantity, or their metrics are not the same.',
+      next: 'Choose one of the quantities in the message with --of.',
+    },
     QUANTIZE_INVALID: {
       means: 'A value of --quantize is outside its range.',
       next: 'Write it as --quantize bits=4,bucket=1024.',
@@ -128,6 +138,10 @@ export const commandCodes = codeGroup({
       means:
         'A --set is not key=value, names a key twice, or reaches into something that has no keys.',
       next: 'Write it as --set exchange.method=topk.',
+    },
+    TARGET_INVALID: {
+      means: 'The target of a comparison is not a number.',
+      next: 'Give a number, such as 0.9, or a percentage, such as 90%.',
     },
     USAGE: {
       means:

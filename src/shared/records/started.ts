@@ -28,6 +28,8 @@ const startedRecordSchema = z.strictObject({
   why: z.string().optional(),
   /** Gradient elements. */
   parameters: count,
+  /** Iterations that go over all training samples once; absent if there are none. */
+  iterationsPerPass: z.number().positive().optional(),
   /** The model's metric; default: accuracy. */
   metricKind: metricKindSchema.optional(),
   /** The plan that the run starts with. */

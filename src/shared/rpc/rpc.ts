@@ -23,6 +23,7 @@ import type { NodeEdit, NodeStatus, SupervisorLog } from '../machines/node-statu
 import type { JournalEntry } from '../records/journal-entry.ts';
 import type { QueuedRecord } from '../records/queued.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
+import type { RunState } from '../records/run-state.ts';
 import { runIdSchema } from '../checks/run-id.ts';
 import type { OpenQuestion, QuestionAnswer } from '../machines/ssh-question.ts';
 import { MOST_TYPED, terminalSizeSchema, type TerminalApi } from './terminal.ts';
@@ -44,11 +45,6 @@ export interface Preset {
   /** The preset's own text, comments included. */
   readonly yaml: string;
 }
-
-export type RunState = 'starting' | 'running' | 'completed' | 'stopped' | 'failed';
-
-export const hasEnded = (state: RunState): boolean =>
-  state !== 'starting' && state !== 'running';
 
 /** A run as shown in lists. */
 export interface RunSummary {

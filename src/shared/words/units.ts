@@ -120,3 +120,8 @@ export function formatDateTime(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16).replace('T', ' ');
 }
+
+/** A figure without trailing zeros: `10.0 MB` → `10 MB`. */
+export function shorten(text: string): string {
+  return text.replace(/(\d)\.0+(?=\D|$)/, '$1').replace(/(\.\d*[1-9])0+(?=\D|$)/, '$1');
+}

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
 import { LIFE_MS, PATIENT_LOOKS } from '../../../src/main/cluster/life-watch.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import { hasEnded } from '../../../src/shared/rpc/rpc.ts';
+import { hasEnded } from '../../../src/shared/records/run-state.ts';
 import { effort } from '../../harness/effort.ts';
 import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { until } from '../../harness/processes.ts';

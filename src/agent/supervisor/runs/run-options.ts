@@ -31,6 +31,8 @@ export interface RunOptions extends RankSetting {
   readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
+  /** Iterations that go over all training samples once; undefined if there are none. */
+  readonly iterationsPerPass?: number | undefined;
   /** Notice to record at the start of the run. */
   readonly notice?: string | undefined;
   /** Warning that this machine's memory is probably too small, if it is. */

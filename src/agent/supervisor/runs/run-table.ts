@@ -212,7 +212,7 @@ export class RunTable {
     journal: Journal,
     restored?: RestoredProgress,
   ): SupervisedRun {
-    const { spec, plan, switches, setting, memory, notice } = validateLaunch(
+    const { spec, plan, switches, setting, memory, ...facts } = validateLaunch(
       request.spec,
       request.switches,
       { model: meta.model, data: meta.data },
@@ -237,7 +237,7 @@ export class RunTable {
       setting,
       ranks: request.ranks,
       secret: request.secret,
-      notice,
+      ...facts,
       // Ranks on nodes that Slurm allocates do not run here.
       memoryWarning:
         request.slurm === undefined

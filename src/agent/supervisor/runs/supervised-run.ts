@@ -346,7 +346,8 @@ export class SupervisedRun {
   }
 
   #started({ processes, ...team }: TeamStart): void {
-    const { memoryWarning, node, notice, plan, spec } = this.#options;
+    const { iterationsPerPass, memoryWarning, node, notice, plan, spec } =
+      this.#options;
     const at = Date.now();
     if (this.#resumed !== undefined) {
       this.#phase = 'running';
@@ -362,6 +363,7 @@ export class SupervisedRun {
         at,
         ranks: spec.world.ranks,
         ...team,
+        ...(iterationsPerPass === undefined ? {} : { iterationsPerPass }),
         plan: { ...plan },
         processes,
         ...(network === undefined ? {} : { emulated: emulatedNetwork(network) }),
