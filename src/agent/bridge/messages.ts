@@ -53,6 +53,8 @@ const attachSchema = z.object({
   type: z.literal('attach'),
   tensors: z.array(tensorSchema).min(1).max(1_000_000).readonly(),
   device: z.string().max(1000).optional(),
+  /** Whether a GradScaler skips steps whose gradients are not finite. */
+  scaler: z.boolean().default(false),
 });
 export type Attach = Readonly<z.infer<typeof attachSchema>>;
 
@@ -80,7 +82,8 @@ export type FromProgram = Readonly<z.infer<typeof fromProgramSchema>>;
 export type ToProgram =
   | { readonly type: 'memory'; readonly path: string; readonly bytes: number }
   | { readonly type: 'attached' }
-  | { readonly type: 'averaged'; readonly hold: boolean }
+  /** `finite`: whether the vector is the average; otherwise there is none, on any rank. */
+  | { readonly type: 'averaged'; readonly hold: boolean; readonly finite: boolean }
   /** `vector`: 0 for the weights, then those of the optimisers' state. */
   | { readonly type: 'read' | 'write'; readonly vector: number }
   | { readonly type: 'go'; readonly stop: boolean }

@@ -25,8 +25,12 @@ export class ProgramTrainer implements Trainer {
   /** The learning rate of the last step; 0 before the first. */
   rate = 0;
 
-  constructor(program: Program, { device = 'PyTorch', tensors }: Attach) {
+  /** Whether its GradScaler skips steps whose gradients are not finite. */
+  readonly scales: boolean;
+
+  constructor(program: Program, { device = 'PyTorch', scaler, tensors }: Attach) {
     this.#program = program;
+    this.scales = scaler;
     this.device = device;
     this.tensors = placed(tensors);
     this.length = this.tensors.reduce((sum, { length }) => sum + length, 0);

@@ -151,9 +151,16 @@ export class Program {
   /**
    * Gives the average, which is in `values`, and waits for the end of the step.
    * @param hold whether the program is to wait then, so that its weights can be read
+   * @param finite whether there is an average
    */
-  async average(hold: boolean): Promise<Stepped> {
-    this.#link?.send({ type: 'averaged', hold });
+  async average({
+    finite,
+    hold,
+  }: {
+    finite: boolean;
+    hold: boolean;
+  }): Promise<Stepped> {
+    this.#link?.send({ type: 'averaged', hold, finite });
     const stepped = await this.#expect('stepped');
     this.#held = hold;
     return stepped;

@@ -11,6 +11,19 @@ import type { StateTransition } from './carried-state.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { BucketObservation } from './plan-execution.ts';
 
+/** A gradient that was not finite on some rank, as all ranks have agreed. */
+export interface SkippedExchange {
+  /** The lowest rank of them. */
+  readonly rank: number;
+  /** Description of the element, on that rank. */
+  readonly found: string | undefined;
+  /**
+   * Whether the vector is the average all the same, since every rank has sent its values as they
+   * are; otherwise there is none.
+   */
+  readonly isAveraged: boolean;
+}
+
 export interface ExchangeResult {
   readonly profile: ExchangeProfile;
   readonly bytes: LedgerLine & { readonly payload: number };
@@ -26,6 +39,8 @@ export interface ExchangeResult {
   readonly stop: boolean;
   /** All ranks agreed to stop after this iteration; the run will resume later from a checkpoint. */
   readonly pause: boolean;
+  /** The exchange was taken back; undefined if it was not. */
+  readonly skipped?: SkippedExchange | undefined;
   /** Notices of `auto`, the same on all ranks. */
   readonly notices: readonly Notice[];
   /** Observations of the buckets, if requested. */
@@ -44,6 +59,8 @@ export interface ExchangeRequest {
   readonly lr?: number | undefined;
   /** Whether the gradient is known to be finite; otherwise it is checked. */
   readonly isFinite?: boolean | undefined;
+  /** Whether a gradient that is not finite is skipped by all ranks; default: refused. */
+  readonly skips?: boolean | undefined;
 }
 
 export interface ServeRequest {

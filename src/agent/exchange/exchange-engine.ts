@@ -36,10 +36,12 @@ import type {
 } from './exchange-calls.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { OrderedEngine } from './order-actions.ts';
-import { PlanExecution } from './plan-execution.ts';
+import { PlanExecution, type RunOptions } from './plan-execution.ts';
 import { Readiness } from './readiness.ts';
+import { SkippableExchange } from './skippable-exchange.ts';
 import {
   CONTROL_STREAM,
+  FINITE_STREAM,
   OBSERVATION_STREAM,
   GROUP_SUMMARY_STREAM,
   RESIDUAL_STREAM,
@@ -229,6 +231,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
    * @param beside what the trainer does meanwhile: compute this gradient, with `advance`
    * reporting what is ready, or the next one; both end with `exposed`
    * @param inspects whether to observe each bucket afterwards
+   * @param skips whether a gradient that is not finite is skipped by all ranks, and not refused
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async exchange(
@@ -239,6 +242,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       isFinite,
       reportedIteration: named = iteration,
       lr: rate,
+      skips = false,
     }: ExchangeRequest = {},
   ): Promise<ExchangeResult> {
     const readiness = beside === undefined ? undefined : new Readiness();
@@ -249,8 +253,9 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       await readiness.reached(this.#execution.firstElement);
     }
     try {
-      const run = () => this.#execution.run(iteration, { readiness, named, isFinite });
-      return await this.#exchange(iteration, run, { inspects, rate });
+      const run = (checked: RunOptions['checked']) =>
+        this.#execution.run(iteration, { readiness, named, isFinite, checked });
+      return await this.#exchange(iteration, run, { inspects, rate, skips });
     } finally {
       this.#beside = undefined;
     }
@@ -258,21 +263,31 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
 
   async #exchange(
     iteration: number,
-    run: () => Promise<ExchangeSummary>,
+    run: (checked?: RunOptions['checked']) => Promise<ExchangeSummary>,
     {
       inspects,
       rate,
-    }: { readonly inspects: boolean; readonly rate?: number | undefined },
+      skips = false,
+    }: {
+      readonly inspects: boolean;
+      readonly rate?: number | undefined;
+      readonly skips?: boolean | undefined;
+    },
   ): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
     clock.begin(this.#beside !== undefined);
     const control = this.#agree();
     control.catch(awaitedElsewhere);
     this.#keepUpdates(rate);
-    const statistics = await run();
-    const flushed = site.residual.flush((leftover) =>
-      this.#group.average(RESIDUAL_STREAM, leftover),
-    );
+    const skippable = skips ? await this.#skippable() : undefined;
+    const statistics = await run(skippable?.checked);
+    const skipped = await skippable?.end();
+    const flushed =
+      skipped === undefined
+        ? site.residual.flush((leftover) =>
+            this.#group.average(RESIDUAL_STREAM, leftover),
+          )
+        : undefined;
     if (flushed !== undefined) await flushed;
     const { request, observed } = await control;
     const { watch } = this.#execution;
@@ -296,11 +311,27 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
         payload: this.#execution.payloadBytes,
       },
       statistics,
+      skipped,
       ...looked,
       ...this.#inForce(collective),
       ...wishes(request),
       notices: watch.takeNotices(),
     };
+  }
+
+  #skippable(): Promise<SkippableExchange> {
+    const { site, tensors, transport } = this.#options;
+    if (site.undo === undefined) throw new Error('internal: skips on a device');
+    return SkippableExchange.begin({
+      execution: this.#execution,
+      undo: site.undo,
+      length: tensors.reduce((sum, tensor) => sum + tensor.length, 0),
+      rank: transport.rank,
+      least: async (value) => {
+        const [least] = await this.#world.summarize(FINITE_STREAM, [value], ['min']);
+        return least!;
+      },
+    });
   }
 
   /**

@@ -4,7 +4,6 @@
  * is compensated, compressed and at once passed to its collective, so that bucket i is on
  * the wire while bucket i + 1 is being compressed.
  */
-import type { GradwireError } from '../../shared/errors/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
@@ -16,9 +15,7 @@ import {
   type ExchangeStatistics,
   type ThresholdState,
 } from '../methods/method.ts';
-import type { GradientBucket, NotFiniteElement } from '../methods/bucket-compressor.ts';
-import { NotFiniteInput } from '../work/not-finite-input.ts';
-import type { Answer } from '../work/steps.ts';
+import type { GradientBucket } from '../methods/bucket-compressor.ts';
 import type { Arena } from '../memory/arena.ts';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
@@ -34,6 +31,7 @@ import {
   type Bucket,
   type FlatTensor,
 } from '../plan/buckets.ts';
+import { compresses } from '../plan/tensor-policy.ts';
 import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
@@ -42,7 +40,12 @@ import type { GradientSite } from '../sites/gradient-site.ts';
 import { timedExchange } from '../sites/timed-exchange.ts';
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import type { Transport } from '../transport/transport.ts';
-import { notFiniteError } from './not-finite.ts';
+import type { NotFinite } from './not-finite.ts';
+import {
+  RefusingGuard,
+  SkippingGuard,
+  type NotFiniteGuard,
+} from './not-finite-guard.ts';
 import type { Readiness } from './readiness.ts';
 import { bucketStream } from './streams.ts';
 
@@ -94,6 +97,7 @@ export interface RunOptions {
   readonly named?: number | undefined;
   readonly isFinite?: boolean | undefined;
   readonly take?: TakePayload | undefined;
+  readonly checked?: ((found: NotFinite | undefined) => void) | undefined;
 }
 
 export class PlanExecution implements Disposable {
@@ -103,8 +107,6 @@ export class PlanExecution implements Disposable {
   readonly #exchanges: readonly BucketExchange[];
   /** The carriers of each bucket's payloads in the last exchange. */
   #carried: Carried[] = [];
-  /** The iteration's number in errors. */
-  #named = 0;
   /** Receives the payloads instead of the other ranks. */
   #take: TakePayload | undefined;
   /** Bytes of this rank's payloads in the last exchange, by bucket. */
@@ -181,6 +183,26 @@ export class PlanExecution implements Disposable {
     this.watch.restore(watch);
   }
 
+  /** Keeps that state, and collectives', for the function that it returns, which restores it. */
+  async keep(): Promise<() => void> {
+    const states = await this.save();
+    const { group } = this.#options;
+    const memories = this.#exchanges.map(({ bucket }) =>
+      group.memoryOf(bucketStream(bucket.index)),
+    );
+    return () => {
+      for (const [index, { bucket, compressor }] of this.#exchanges.entries()) {
+        compressor.restore(states[index]!);
+        group.remember(bucketStream(bucket.index), memories[index]!);
+      }
+    };
+  }
+
+  /** Whether every bucket is sent as its own values. */
+  get isUncompressed(): boolean {
+    return !compresses(this.#options.plan);
+  }
+
   /** The first element of the bucket that is exchanged first. */
   get firstElement(): number {
     return this.#exchanges[0]!.bucket.runs[0]!.flat;
@@ -231,13 +253,15 @@ export class PlanExecution implements Disposable {
    * @param isFinite whether the gradient is known to be finite; otherwise it is checked
    * @param take receives the payloads instead of the other ranks; the gradient is then
    * overwritten
+   * @param checked takes what is not finite, if anything, once all buckets are checked; default:
+   * such a gradient is refused
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async run(
     iteration: number,
-    { readiness, named = iteration, isFinite = false, take }: RunOptions = {},
+    { readiness, named = iteration, isFinite = false, take, checked }: RunOptions = {},
   ): Promise<ExchangeSummary> {
-    this.#named = named;
+    const guard = this.#guard(named, checked);
     this.#take = take;
     this.#payloads = this.#exchanges.map(() => 0);
     this.#carried = [];
@@ -246,7 +270,7 @@ export class PlanExecution implements Disposable {
       // Lets sockets make progress between the compression of two buckets.
       if (index > 0) await new Promise(setImmediate);
       await readiness?.reached(exchange.bucket.runs[0]!.flat);
-      const exchanged = this.#exchangeBucket(exchange, iteration, isFinite);
+      const exchanged = this.#exchangeBucket(exchange, { iteration, isFinite, guard });
       exchanged.catch(awaitedElsewhere);
       running.push(exchanged);
     }
@@ -273,14 +297,29 @@ export class PlanExecution implements Disposable {
     }
   }
 
+  #guard(named: number, checked: RunOptions['checked']): NotFiniteGuard {
+    const { clock, site, transport } = this.#options;
+    // The rank in the world; a group of replicas has its own numbering.
+    const options = { clock, site, iteration: named, rank: transport.rank };
+    if (checked === undefined) return new RefusingGuard(options);
+    const { isUncompressed: passes } = this;
+    return new SkippingGuard(
+      { ...options, passes, buckets: this.#exchanges.length },
+      checked,
+    );
+  }
+
   async #exchangeBucket(
     exchange: BucketExchange,
-    iteration: number,
-    isFinite: boolean,
+    {
+      guard,
+      isFinite,
+      iteration,
+    }: { iteration: number; isFinite: boolean; guard: NotFiniteGuard },
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
     const { compressor } = exchange;
-    const finite = this.#begin(exchange, isFinite);
+    const finite = guard.begin(exchange, isFinite);
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;
@@ -289,7 +328,7 @@ export class PlanExecution implements Disposable {
     if (compressor.talks) {
       return await timedExchange(clock, compressor, iteration, communicate);
     }
-    const encoded = this.#encode(exchange, iteration);
+    const encoded = guard.encode(exchange, iteration);
     const payload = encoded instanceof Promise ? await encoded : encoded;
     // A method in its warm-up sends a dense vector, whatever it sends later.
     const reduces = exchange.carriage.reducible || payload.kind === 'dense';
@@ -298,51 +337,6 @@ export class PlanExecution implements Disposable {
     return await clock.follow('decompress', () =>
       compressor.decode(combined, iteration),
     );
-  }
-
-  /** Compresses a bucket. Names tensor, iteration and rank of an element that is not finite. */
-  #encode(exchange: BucketExchange, iteration: number): Answer<Payload> {
-    const { clock } = this.#options;
-    const refuse = (error: unknown): never => {
-      if (!(error instanceof NotFiniteInput)) throw error;
-      throw this.#notFinite(error, exchange);
-    };
-    try {
-      const encoded = clock.follow('compress', () =>
-        exchange.compressor.encode(iteration),
-      );
-      return encoded instanceof Promise ? encoded.catch(refuse) : encoded;
-    } catch (error) {
-      return refuse(error);
-    }
-  }
-
-  #notFinite(
-    { index, value }: NotFiniteElement,
-    { bucket }: BucketExchange,
-  ): GradwireError {
-    // The rank in the world; a group of replicas has its own numbering.
-    const { rank } = this.#options.transport;
-    return notFiniteError({ index, value, bucket, iteration: this.#named, rank });
-  }
-
-  /**
-   * Begins a bucket, whose gradient must be finite. If the answer comes later, the returned
-   * promise rejects.
-   */
-  #begin(exchange: BucketExchange, isFinite: boolean): Promise<void> | undefined {
-    const { clock } = this.#options;
-    const found = clock.follow('compress', () => exchange.compressor.begin(isFinite));
-    const require = (element: NotFiniteElement | undefined): void => {
-      if (element !== undefined) throw this.#notFinite(element, exchange);
-    };
-    if (!(found instanceof Promise)) {
-      require(found);
-      return undefined;
-    }
-    const finite = found.then(require);
-    finite.catch(awaitedElsewhere);
-    return finite;
   }
 
   async #communicate(

@@ -12,6 +12,8 @@ export const WEIGHTS_STREAM = 3;
 /** Agreements among ranks with the same layers, if a model is split. */
 export const GROUP_SUMMARY_STREAM = 9;
 export const OBSERVATION_STREAM = 10;
+/** Agreements on whether the gradients of all ranks were finite. */
+export const FINITE_STREAM = 11;
 const FIRST_BUCKET_STREAM = 16;
 
 export const bucketStream = (bucket: number): number => FIRST_BUCKET_STREAM + bucket;

@@ -6,11 +6,12 @@ import { BucketCompressor, type GradientBucket } from '../methods/bucket-compres
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
+import { ArenaUndo } from './arena-undo.ts';
 import { BucketVector } from './bucket-vector.ts';
+import { rangeOf } from './flat-range.ts';
 import type { BucketSetup, GradientSite } from './gradient-site.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
 import { ArenaWork } from '../work/arena/arena-work.ts';
-import type { FlatRange } from '../plan/residual-transition.ts';
 
 export interface ArenaSiteOptions {
   readonly arena: Arena;
@@ -22,11 +23,13 @@ export interface ArenaSiteOptions {
 
 export class ArenaSite implements GradientSite {
   readonly residual: ResidualMemory<Region & Vector>;
+  readonly undo: ArenaUndo;
   readonly #options: ArenaSiteOptions;
 
   constructor(options: ArenaSiteOptions) {
     this.#options = options;
     this.residual = new ResidualMemory(memoryBeside(options));
+    this.undo = new ArenaUndo(options, this.residual);
   }
 
   open({ bucket, method, ...rest }: BucketSetup): GradientBucket {
@@ -80,13 +83,9 @@ export class ArenaSite implements GradientSite {
 
   [Symbol.dispose](): void {
     this.residual[Symbol.dispose]();
+    this.undo[Symbol.dispose]();
   }
 }
-
-const at = ({ offset }: Vector, { start, length }: FlatRange): Vector => ({
-  offset: offset + 4 * start,
-  length,
-});
 
 function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> {
   const { arena, clock, gradient, kernels } = options;
@@ -108,14 +107,17 @@ function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> 
     },
     move: (out, x, ranges) => {
       for (const range of ranges) {
-        if (out !== undefined) kernels.add(at(out, range), at(x, range));
-        kernels.fill(at(x, range), 0);
+        if (out !== undefined) kernels.add(rangeOf(out, range), rangeOf(x, range));
+        kernels.fill(rangeOf(x, range), 0);
       }
     },
     squaredNorm: (x, ranges) =>
       ranges === undefined
         ? kernels.squaredNorm(x)
-        : ranges.reduce((sum, range) => sum + kernels.squaredNorm(at(x, range)), 0),
+        : ranges.reduce(
+            (sum, range) => sum + kernels.squaredNorm(rangeOf(x, range)),
+            0,
+          ),
     values: (vector) => arena.f32(vector),
     set: (vector, values) => {
       arena.f32(vector).set(values);

@@ -9,6 +9,7 @@ import type { GradientBucket } from '../methods/bucket-compressor.ts';
 import type { MethodDefinition } from '../methods/method.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { Bucket } from '../plan/buckets.ts';
+import type { FlatRange } from '../plan/residual-transition.ts';
 import type { Residual } from './residual-memory.ts';
 
 export interface BucketSetup {
@@ -21,9 +22,21 @@ export interface BucketSetup {
   readonly world: number;
 }
 
+/** Takes back what an exchange does at a site. */
+export interface SiteUndo extends Disposable {
+  /** Keeps the residual as it is now. */
+  remember(): void;
+  /** Gives these elements of the residual the values that were kept. */
+  recall(ranges: readonly FlatRange[]): void;
+  /** Replaces these elements of the gradient by 0. */
+  blank(ranges: readonly FlatRange[]): void;
+}
+
 export interface GradientSite extends Disposable {
   /** The residual of this run's methods. */
   readonly residual: Residual;
+  /** Undefined where an exchange cannot be taken back: on a GPU. */
+  readonly undo?: SiteUndo | undefined;
   /** Opens a bucket for the life of a plan; the residual is kept for the next one. */
   open(setup: BucketSetup): GradientBucket;
   /** Replaces the gradient by a vector in the arena. */

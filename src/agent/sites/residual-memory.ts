@@ -52,6 +52,11 @@ export class ResidualMemory<V> implements Disposable {
     return this.#vector;
   }
 
+  /** The residual; undefined if no method keeps one. */
+  get kept(): V | undefined {
+    return this.#vector;
+  }
+
   /** The norm of the residual, or of parts of it; undefined if no method keeps one. */
   squaredNorm(ranges?: readonly FlatRange[]): number | Promise<number> | undefined {
     if (this.#vector === undefined) return undefined;

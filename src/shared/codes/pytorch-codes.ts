@@ -48,5 +48,13 @@ export const pytorchCodes = codeGroup({
       means: 'PyTorch is not installed.',
       next: 'Run: pip install torch.',
     },
+    RUN_ENDED: {
+      means: 'A gradient is computed after the training has ended.',
+      next: 'Call gw.end() after the last step, or leave it out.',
+    },
+    SCALER_UNKNOWN: {
+      means: 'The attached scaler is not a GradScaler.',
+      next: 'Call gw.attach(model, optimizer, scaler=scaler).',
+    },
   },
 });

@@ -2,12 +2,17 @@
  * A program that speaks the bridge's protocol by itself, without Python: what a rank does is seen
  * from outside of the package `gradwire`. Its gradient is known, so it checks each average.
  *
- *     node scripted-program.ts STEPS [fault]
+ *     node scripted-program.ts STEPS [fault [ITERATION,…]]
+ *
+ * With the fault `spoilt` the gradient of rank 1 has a NaN in these iterations, in the part that
+ * comes last; with `omitting` they do not take place.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
-const [steps = '20', fault = ''] = process.argv.slice(2);
+const [steps = '20', fault = '', named = ''] = process.argv.slice(2);
+const marked = named.split(',').map(Number);
+const isLossy = ['lossy', 'spoilt', 'omitting'].includes(fault);
 const rank = Number(process.env['RANK']);
 const world = Number(process.env['WORLD_SIZE']);
 const ELEMENTS = fault === 'model' && rank === 1 ? 900 : 1000;
@@ -132,6 +137,7 @@ const valueOf = (iteration: number, element: number, of: number): number =>
 
 async function exchange(iteration: number): Promise<void> {
   const gradient = new Float32Array(LENGTH).map((_, i) => valueOf(iteration, i, rank));
+  if (fault === 'spoilt' && rank === 1 && marked.includes(iteration)) gradient[3] = NaN;
   for (const [from, to] of [
     [ELEMENTS, LENGTH],
     [ELEMENTS / 2, ELEMENTS],
@@ -144,8 +150,13 @@ async function exchange(iteration: number): Promise<void> {
   if (averaged.type !== 'averaged')
     throw new Error(`averaging, but told ${averaged.type}`);
   read(gradient);
+  const isSkipped = fault === 'spoilt' && marked.includes(iteration);
+  // Values that are sent as they are have their average, with the NaN in it.
+  const has = averaged['finite'] === true && gradient.every(Number.isFinite);
+  if (has === isSkipped) throw new Error(`iteration ${iteration} is finite: ${has}`);
   for (const [i, value] of gradient.entries()) {
-    if (fault !== 'lossy') {
+    if (isSkipped) break;
+    if (!isLossy) {
       let sum = 0;
       for (let of = 0; of < world; of++) sum += valueOf(iteration, i, of);
       if (Math.abs(value - sum / world) > 1e-4) {
@@ -174,6 +185,7 @@ process.stdout.write(`rank ${rank} of ${world} begins\n`);
 for (let iteration = 0; iteration < wanted; iteration++) {
   if (fault === 'throws' && rank === 1 && iteration === 5) throw new Error('no more');
   if (fault === 'leaves' && rank === 1 && iteration === 5) process.exit(0);
+  if (fault === 'omitting' && marked.includes(iteration)) continue;
   if (mode === 'join') await exchange(iteration);
   else {
     if (fault === 'observe the optimiser') {

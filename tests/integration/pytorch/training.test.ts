@@ -2,10 +2,7 @@
  * A training in PyTorch as a run: with DDP's own communication, observed, and joined it ends with
  * the same bits. The average of two ranks is exact however it is computed.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,21 +13,12 @@ import {
 } from '../../harness/gradwire.ts';
 import { pytorch } from '../../harness/python.ts';
 import { ofType } from '../../harness/records.ts';
+import { trainAlone } from './launched-alone.ts';
 
 const script = path.join(import.meta.dirname, 'small_training.py');
 const STEPS = 6;
 /** Elements of the model that are trained. */
 const ELEMENTS = 20 * 60 + 60 + 2 * (60 * 60 + 60) + 60 * 60 + 1 + 60 * 10 + 10;
-
-/** A port that nobody uses. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-training-'));
@@ -63,15 +51,7 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
     ranks: number,
     ...args: readonly string[]
   ): Promise<typeof plain> {
-    const port = String(await freePort());
-    const exits = Array.from({ length: ranks }, (_, rank) => {
-      const launched = { RANK: String(rank), WORLD_SIZE: String(ranks) };
-      const at = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: port };
-      const env = Object.assign({}, process.env, launched, at);
-      const command = [script, path.join(folder, 'alone'), ...args];
-      return once(spawn(pytorch!, command, { env, stdio: 'inherit' }), 'exit');
-    });
-    for (const exit of await Promise.all(exits)) expect(exit).toEqual([0, null]);
+    await trainAlone(ranks, script, path.join(folder, 'alone'), ...args);
     return weights('alone', ranks);
   }
 

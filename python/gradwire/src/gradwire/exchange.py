@@ -17,6 +17,7 @@ from .framing import encode_ready, invalid
 from .layout import Layout, ReadyEnd
 from .link import Link
 from .messages import Averaged
+from .scaling import Scale
 from .timeline import Timeline
 from .transfer import Transfer
 
@@ -33,8 +34,10 @@ class Exchange:
         views: Sequence[Any],
         transfer: Transfer,
         timeline: Timeline,
+        scale: Scale,
     ) -> None:
         self._link = link
+        self._scale = scale
         self._views = views
         self._transfer = transfer
         self._timeline = timeline
@@ -68,11 +71,14 @@ class Exchange:
         )
         views = [self._views[index] for index in indices]
         self._buckets.append((future, bucket.buffer(), gradients, views))
+        is_first = not self.is_open
         self._given += len(indices)
         self._arriving.append(indices)
         is_last = self._given == len(self._parameters)
         with torch.no_grad():
-            self._transfer.gather(views, gradients)
+            if is_first:
+                self._scale.note(bucket.buffer().device)
+            self._transfer.gather(views, gradients, self._scale.inverse)
             self._tell(is_last)
             return future, self._average() if is_last else None
 
@@ -96,7 +102,7 @@ class Exchange:
             raise invalid(f"{type(answer).__name__} where the average belongs")
         for _, _, gradients, views in self._buckets:
             if answer.finite:
-                self._transfer.scatter(gradients, views)
+                self._transfer.scatter(gradients, views, self._scale.factor)
             else:
                 # On all ranks alike, so that a GradScaler skips the step on all of them.
                 torch._foreach_mul_(gradients, math.nan)

@@ -17,6 +17,7 @@ from .layout import Layout
 from .link import Link
 from .messages import Attached, Go, Memory, Read, Write
 from .model import distributed, plain_optimizer, trained_parameters
+from .scaling import Scale
 from .session import Session, Values, claim, current, learning_rate, set_current
 from .states import state_vectors
 from .step_clock import StepClock
@@ -61,7 +62,7 @@ class JoinedProgram(Session):
     def is_joined(self) -> bool:
         return True
 
-    def attach(self, model: Any, *optimizers: Any) -> None:
+    def attach(self, model: Any, *optimizers: Any, scaler: Any = None) -> None:
         if self._exchange is not None:
             raise GradwireError(
                 "ALREADY_ATTACHED",
@@ -79,8 +80,10 @@ class JoinedProgram(Session):
                 "attach was given no optimiser",
                 "Call gw.attach(model, optimizer)",
             )
+        scale = Scale(scaler)
         tensors = [{"name": one.name, "shape": one.shape} for one in layout.tensors]
-        self._link.send({"type": "attach", "tensors": tensors, "device": self._device()})
+        attached = {"type": "attach", "tensors": tensors, "device": self._device()}
+        self._link.send({**attached, "scaler": scale.is_given})
         memory = self._link.receive()
         if not isinstance(memory, Memory):
             raise _unexpected(memory)
@@ -94,6 +97,7 @@ class JoinedProgram(Session):
             views=self._views,
             transfer=self._transfer,
             timeline=self._timeline,
+            scale=scale,
         )
         self._timeline.follow(self._parameters[0].device)
         self._register(module)

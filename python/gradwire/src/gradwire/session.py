@@ -18,11 +18,12 @@ class Session:
         """Whether Gradwire averages this program's gradients."""
         return False
 
-    def attach(self, model: Any, *optimizers: Any) -> None:
+    def attach(self, model: Any, *optimizers: Any, scaler: Any = None) -> None:
         """Gives Gradwire the averaging of a model's gradients, and waits until all ranks have.
 
         `model` is a DistributedDataParallel that has not run yet, with no communication hook;
-        `optimizers` are all that change its weights: their steps end an iteration.
+        `optimizers` are all that change its weights: their steps end an iteration;
+        `scaler` is the GradScaler, if the program has one.
         """
 
     def log(

@@ -21,9 +21,9 @@ class Transfer:
     def __init__(self) -> None:
         self._gathered = 0
 
-    def gather(self, views: Tensors, tensors: Tensors) -> None:
-        """Begins to copy tensors to views of the vector."""
-        torch._foreach_copy_(views, tensors)
+    def gather(self, views: Tensors, tensors: Tensors, factor: Any = None) -> None:
+        """Begins to copy tensors, times a factor, to views of the vector."""
+        _copy(views, tensors, factor)
         self._gathered += 1
 
     def arrived(self, wait: bool) -> int:
@@ -31,9 +31,9 @@ class Transfer:
         gathered, self._gathered = self._gathered, 0
         return gathered
 
-    def scatter(self, tensors: Tensors, views: Tensors) -> None:
-        """Copies views of the vector to tensors."""
-        torch._foreach_copy_(tensors, views)
+    def scatter(self, tensors: Tensors, views: Tensors, factor: Any = None) -> None:
+        """Copies views of the vector, times a factor, to tensors."""
+        _copy(tensors, views, factor)
 
     def settle(self) -> None:
         """Waits until all copies are made: then others may write to the vector."""
@@ -49,9 +49,11 @@ class CudaTransfer(Transfer):
         self._events: list[Any] = []
         vector.pin()
 
-    def gather(self, views: Tensors, tensors: Tensors) -> None:
+    def gather(self, views: Tensors, tensors: Tensors, factor: Any = None) -> None:
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
+            if factor is not None:
+                tensors = torch._foreach_mul(tensors, factor)
             torch._foreach_copy_(views, tensors, non_blocking=True)
             self._events.append(self._stream.record_event())
 
@@ -64,13 +66,23 @@ class CudaTransfer(Transfer):
         del self._events[:done]
         return done
 
-    def scatter(self, tensors: Tensors, views: Tensors) -> None:
+    def scatter(self, tensors: Tensors, views: Tensors, factor: Any = None) -> None:
         # Of another type, they are converted on the GPU: the CPU would wait for that.
         copies = [view.to(self._device, non_blocking=True) for view in views]
+        if factor is not None:
+            torch._foreach_mul_(copies, factor)
         torch._foreach_copy_(tensors, copies)
 
     def settle(self) -> None:
         torch.cuda.current_stream(self._device).synchronize()
+
+
+def _copy(targets: Tensors, sources: Tensors, factor: Any) -> None:
+    if factor is None:
+        torch._foreach_copy_(targets, sources)
+        return
+    for target, source in zip(targets, sources):
+        torch.mul(source, factor, out=target)
 
 
 def transfer_for(tensors: Tensors, vector: Vector) -> Transfer:

@@ -3,9 +3,11 @@
  * exchange what is ready while the backward pass continues.
  */
 import { failure } from '../../../shared/errors/errors.ts';
+import type { Notice } from '../../../shared/records/notice.ts';
 import type { Program } from '../../bridge/program.ts';
 import type { ProgramTrainer } from '../../bridge/program-trainer.ts';
 import type { Stepped } from '../../bridge/messages.ts';
+import type { SkippedExchange } from '../../exchange/exchange-calls.ts';
 import type { PassTimes } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
 import { LoggedValues } from './logged-values.ts';
@@ -27,6 +29,8 @@ export class ProgramSteps implements Steps {
   readonly #options: ProgramStepsOptions;
   readonly #logged: LoggedValues;
   readonly state = [];
+  /** Whether it was said that a gradient was not finite. */
+  #isSkipTold = false;
 
   constructor(options: ProgramStepsOptions) {
     this.#options = options;
@@ -52,9 +56,13 @@ export class ProgramSteps implements Steps {
       ? this.#exchangeCompared(iteration)
       : this.#exchangeReady(iteration));
     if (reply === undefined) return undefined;
-    const { result, fences } = reply;
+    const { result, fences, notices } = reply;
+    const { skipped } = result;
     const ends = result.stop || result.pause || fences.length > 0;
-    const stepped = await program.average(ends || wantsWeights(iteration));
+    const stepped = await program.average({
+      hold: ends || wantsWeights(iteration),
+      finite: skipped?.isAveraged !== false,
+    });
     programTrainer.rate = stepped.step.lr;
     const { at, data = 0, wall, apply } = stepped.step;
     return {
@@ -64,7 +72,7 @@ export class ProgramSteps implements Steps {
       compute: 0,
       apply,
       step: { ...this.#logged.of(stepped, iteration), passes: passesOf(stepped) },
-      exchange: reply,
+      exchange: { ...reply, notices: [...notices, ...this.#skipNotices(skipped)] },
       staleness: 0,
       elsewhere: 0,
     };
@@ -107,7 +115,20 @@ export class ProgramSteps implements Steps {
     const due = isDue(spec.inspectEvery, { since: iteration, iteration });
     const inspects = rank === 0 && due;
     const beside = overlaps ? ('backward' as const) : undefined;
-    return engine.call('exchange', { iteration, beside, inspects });
+    return engine.call('exchange', {
+      iteration,
+      beside,
+      inspects,
+      skips: true,
+    });
+  }
+
+  /** Told once, by the lowest of the ranks whose gradients were not finite. */
+  #skipNotices(skipped: SkippedExchange | undefined): readonly Notice[] {
+    if (skipped === undefined || this.#isSkipTold) return [];
+    this.#isSkipTold = true;
+    const { programTrainer, rank } = this.#options;
+    return skipped.rank === rank ? [skipNotice(skipped, programTrainer.scales)] : [];
   }
 
   /**
@@ -135,6 +156,22 @@ export class ProgramSteps implements Steps {
       },
     );
   }
+}
+
+/** @param scales whether a GradScaler skips the step */
+function skipNotice(
+  { found, isAveraged, rank }: SkippedExchange,
+  scales: boolean,
+): Notice {
+  const level = scales ? 'info' : 'warning';
+  const what = isAveraged
+    ? 'all ranks get the average with it'
+    : 'all ranks get NaN, and the residual stays as it was';
+  const next = scales
+    ? 'its GradScaler skips the step, on all ranks'
+    : 'if a GradScaler is to skip such steps, attach it: gw.attach(model, optimizer, scaler=scaler)';
+  const message = `${found ?? 'a gradient is not finite'} on rank ${rank}: ${what}; ${next}`;
+  return { level, code: 'GRADIENT_NOT_FINITE', message };
 }
 
 /** Milliseconds of the passes that a program's hooks see. */
