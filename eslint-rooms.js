@@ -367,6 +367,7 @@ export const rooms = {
     'agent/supervisor/ranks',
     'agent/training',
     'agent/training/inspect',
+    'agent/world',
     'disk',
     SHARED,
   ],

@@ -7,6 +7,7 @@ import { assertReached } from '../../launch/validate-launch.ts';
 import { resolvePlan, type PlanSetting } from '../../plan/resolve-plan.ts';
 import { requireEngines } from '../../training/program-workload.ts';
 import { PlanInEffect } from './plan-in-effect.ts';
+import type { RestoredProgress } from './run-options.ts';
 
 export interface PlannedSwitchesOptions {
   readonly spec: ExperimentSpec;
@@ -69,6 +70,13 @@ export class PlannedSwitches {
       .toSorted((a, b) => a.epoch - b.epoch);
     for (const planned of fresh) this.#learn(planned);
     return fresh;
+  }
+
+  /** Takes up the switches of a run whose supervisor died. */
+  restore({ fences, iterations, later }: RestoredProgress): void {
+    this.adopt(later);
+    this.reached(iterations - 1);
+    for (const [epoch, fence] of fences) this.passed(epoch, fence);
   }
 
   /** The ranks resume from before the last record: a switch requested now comes after it. */

@@ -8,6 +8,7 @@ import path from 'node:path';
 import type { WrittenCheckpoint } from '../../../shared/protocol/worker.ts';
 import type { CheckpointRecord } from '../../../shared/records/checkpoint.ts';
 import { checkpointFile } from '../../checkpoint/rank-checkpoint.ts';
+import type { RecordAdmission } from '../journal/record-admission.ts';
 
 const KEPT = 2;
 
@@ -27,9 +28,14 @@ export class RunCheckpoints {
     this.#whole = this.#find();
   }
 
-  /** Iterations from which the ranks here can resume, ascending; includes the start. */
-  get iterations(): readonly number[] {
-    return [0, ...this.#whole];
+  /**
+   * Iterations from which the ranks here can resume, ascending; includes the start. All
+   * iterations before must be recorded: a rank may have written a checkpoint and died with its
+   * last records unsent.
+   */
+  resumable(recorded: RecordAdmission): readonly number[] {
+    const upTo = recorded.recordedUpTo(this.#ranks);
+    return [0, ...this.#whole].filter((iteration) => iteration <= upTo);
   }
 
   /** Notes that a rank has written its file. @returns the record once all have */

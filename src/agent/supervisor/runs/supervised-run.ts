@@ -1,73 +1,58 @@
 /**
- * A run on this node: its ranks, its journal and its followers. States move forward:
- * preparing → running → ended. If the spec says so, a run that loses something it needs is
- * interrupted instead of ended, and resumes from a checkpoint. However it ends, all its
- * processes are gone before its last record is journalled. If Slurm allocates the nodes, the
- * run waits for them first, and again when it has lost them and resumes.
+ * A run on this node: its ranks, its journal and its followers (the states: `run-life.ts`). If
+ * the spec says so, a run that loses something it needs is interrupted instead of ended, and
+ * resumes from a checkpoint. However it ends, all its processes are gone before its last record
+ * is journalled. If Slurm allocates the nodes, the run waits for them first, and again when it
+ * has lost them and resumes.
  */
-import { requireEngines } from '../../training/program-workload.ts';
 import { randomBytes } from 'node:crypto';
-import { emulatedNetwork } from '../../../shared/machines/emulated-network.ts';
-import {
-  failure,
-  inputError,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { failure, type ErrorData } from '../../../shared/errors/errors.ts';
+import type { AnswerTo, AskedType, OrderOf } from '../../../shared/orders/orders.ts';
 import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type {
-  AnswerTo,
-  AskedType,
-  OrderOf,
-  RankOrder,
-  RunOrder,
-} from '../../../shared/orders/orders.ts';
-import type {
   RankAddress,
-  RunPhase,
   RunStatus as SupervisedRunState,
-  SwitchRequest,
 } from '../../../shared/protocol/supervisor.ts';
-import type { DoneRecord } from '../../../shared/records/done.ts';
-import {
-  endsJournal,
-  type JournalEntry,
-} from '../../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import { isRestartable } from './restartable.ts';
-import { severalNodes } from '../../../shared/spec/slurm-share.ts';
-import { SlurmAllocation } from '../../slurm/allocation.ts';
-import { DurableFeed } from '../journal/durable-feed.ts';
+import type { SlurmAllocation } from '../../slurm/allocation.ts';
 import type { Journal } from '../journal/journal.ts';
-import { PlannedSwitches } from './planned-switches.ts';
-import { rankResources, specOn } from '../ranks/rank-resources.ts';
-import { RankTeam, type TeamStart } from '../ranks/rank-team.ts';
 import { RecordAdmission } from '../journal/record-admission.ts';
+import { RankTeam, type TeamStart } from '../ranks/rank-team.ts';
 import { Restarts } from '../ranks/restarts.ts';
-import { RunCheckpoints } from './run-checkpoints.ts';
 import {
-  dataNotice,
-  memoryNotice,
   restartsExhausted,
   runEnded,
   stoppedEarly,
   stoppedInterrupted,
 } from '../ranks/run-errors.ts';
+import { FollowedJournal } from './followed-journal.ts';
+import { PlannedSwitches } from './planned-switches.ts';
+import { RankReports } from './rank-reports.ts';
+import { isRestartable } from './restartable.ts';
+import { RunCheckpoints } from './run-checkpoints.ts';
+import { firstState, RunLife } from './run-life.ts';
+import { openAllocation } from './run-nodes.ts';
 import type {
   RankSetting,
   RestoredProgress,
   RunListener,
   RunOptions,
 } from './run-options.ts';
-
-type OrderAct<T extends AskedType> = (
-  order: OrderOf<T>,
-) => AnswerTo<T> | Promise<AnswerTo<T>>;
+import { RunOrders } from './run-orders.ts';
+import { RunOutcome } from './run-outcome.ts';
+import type { RunParts } from './run-parts.ts';
+import {
+  namedAddresses,
+  startRecords,
+  teamOptions,
+  type Resumption,
+} from './team-options.ts';
 
 export class SupervisedRun {
   readonly #options: RunOptions;
-  readonly #listeners = new Set<RunListener>();
-  readonly #feed: DurableFeed;
+  readonly #life: RunLife;
+  readonly #outcome: RunOutcome;
+  readonly #journal: FollowedJournal;
   readonly #admission: RecordAdmission;
   readonly #checkpoints: RunCheckpoints;
   readonly #createdAt: number;
@@ -76,29 +61,20 @@ export class SupervisedRun {
   readonly #restarts: Restarts;
   /** The nodes, if Slurm allocates them. */
   readonly #allocation: SlurmAllocation | undefined;
-  /** Reason that the ranks were asked to end. */
-  #ending: ErrorData | undefined;
   #setting: RankSetting;
   #team: RankTeam | undefined;
   /** The iteration from which the current ranks resumed. */
   #resumed: number | undefined;
-  #phase: RunPhase = 'preparing';
-  #done: DoneRecord | undefined;
-  #finished = false;
-  #stopping = false;
-  /** Orders about which something is to be done here. */
-  readonly #actions: { readonly [T in AskedType]?: OrderAct<T> } = {
-    switch: (order) => ({ switch: this.#switch(order) }),
-    stop: async () => {
-      await this.stop();
-      return {};
-    },
-  };
+  readonly #reports: RankReports;
+  readonly #orders: RunOrders;
 
   constructor(options: RunOptions) {
     const { checkpoints, node, ranks, restored } = options;
     this.#options = options;
-    this.#feed = this.#openFeed();
+    this.#outcome = new RunOutcome(node, ranks);
+    this.#journal = new FollowedJournal(options.journal, (error) => {
+      this.abort(error);
+    });
     this.#setting = options;
     this.#switches = new PlannedSwitches(options);
     this.#checkpoints = new RunCheckpoints(checkpoints, ranks, node);
@@ -107,7 +83,29 @@ export class SupervisedRun {
     this.#restarts = new Restarts(() => {
       this.#restartHere();
     });
-    this.#allocation = this.#openAllocation();
+    this.#life = new RunLife(firstState(options));
+    const parts: RunParts = {
+      options,
+      life: this.#life,
+      outcome: this.#outcome,
+      journal: this.#journal,
+      admission: this.#admission,
+      switches: this.#switches,
+      team: () => this.#team,
+    };
+    this.#reports = new RankReports(parts);
+    this.#orders = new RunOrders(parts, () => this.stop());
+    this.#allocation = openAllocation(parts, {
+      store: (record) => {
+        this.#reports.store([record]);
+      },
+      start: () => {
+        this.#startOnNodes();
+      },
+      lost: (error) => {
+        this.#nodesLost(error);
+      },
+    });
     if (restored !== undefined) this.#restore(restored);
     else if (this.#allocation === undefined) this.#team = this.#start();
     else this.#allocation.ask();
@@ -116,14 +114,14 @@ export class SupervisedRun {
   get state(): SupervisedRunState {
     return {
       run: this.#options.run,
-      phase: this.#phase,
+      phase: this.#life.phase,
       spec: this.#options.spec,
       lastSequence: this.#options.journal.lastSequence,
       createdAt: this.#createdAt,
       ranks: this.#options.ranks,
       switches: this.#switches.later,
-      ...(this.#phase === 'ended' ? { ending: this.#options.journal.ending } : {}),
-      ...(this.#phase === 'interrupted'
+      ...(this.#life.is('ended') ? { ending: this.#options.journal.ending } : {}),
+      ...(this.#life.phase === 'interrupted'
         ? { resumable: this.#resumable, schedule: this.#switches.passedAt }
         : {}),
     };
@@ -135,9 +133,7 @@ export class SupervisedRun {
 
   /** Whether it needs this process: it runs, or will run by itself. */
   get isLive(): boolean {
-    if (this.#phase === 'interrupted')
-      return this.#isAllHere || this.#team !== undefined;
-    return this.#phase !== 'ended';
+    return this.#life.is('interrupted') ? this.#isAllHere : !this.#life.is('ended');
   }
 
   /** Whether it waits for its nodes and starts by itself. */
@@ -161,13 +157,12 @@ export class SupervisedRun {
   }
 
   begin(addresses: readonly RankAddress[]): void {
-    const waits = this.#phase === 'preparing' || this.#phase === 'interrupted';
-    if (!waits || this.#team === undefined) {
-      throw failure('RUN_STATE', `the run is ${this.#phase}, not preparing`);
+    if (this.#team === undefined || !this.#life.can('begin')) {
+      throw failure('RUN_STATE', `the run is ${this.#life.state}, not preparing`);
     }
-    if (this.#phase === 'preparing') this.#phase = 'running';
+    this.#life.happens('begin');
     this.#team.begin(addresses);
-    this.#changed();
+    this.#journal.changed();
   }
 
   /**
@@ -181,12 +176,13 @@ export class SupervisedRun {
     switches: readonly PlanSwitch[],
     setting: RankSetting,
   ): void {
-    if (this.#phase !== 'interrupted' || this.#team !== undefined || this.#stopping) {
-      throw failure('RUN_STATE', `the run is ${this.#phase}, not interrupted`);
+    if (!this.#life.is('interrupted') || this.#outcome.isStopping) {
+      throw failure('RUN_STATE', `the run is ${this.#life.state}, not interrupted`);
     }
     this.#setting = setting;
     this.#switches.adopt(switches);
     this.#admission.restart(iteration);
+    this.#life.happens('start');
     this.#team = this.#start({ iteration, switches });
   }
 
@@ -195,58 +191,19 @@ export class SupervisedRun {
    * @throws GradwireError `RUN_ENDED`, `RUN_STATE`, and why the order is invalid
    */
   async order<T extends AskedType>(order: OrderOf<T>): Promise<AnswerTo<T>> {
-    const act = this.#actions[order.type] as OrderAct<T> | undefined;
-    return (await (act?.(order) ?? this.#passOn(order))) as AnswerTo<T>;
-  }
-
-  /** Tells the ranks an order about which nothing is to be done here. */
-  #passOn(order: RunOrder): object {
-    this.#assertUnderWay('takes no more orders');
-    requireEngines(this.#options.spec, order.type);
-    if (this.#team === undefined) {
-      throw failure('RUN_STATE', `the run is ${this.#phase}, so no rank takes orders`, {
-        next: 'Try again when it goes on.',
-      });
-    }
-    this.#team.tell(order as RankOrder);
-    return {};
-  }
-
-  /** Validates a switch, gives it its epoch and sends it to every rank. */
-  #switch(request: SwitchRequest): PlanSwitch {
-    this.#assertUnderWay('cannot be switched');
-    const planned = this.#switches.plan(request);
-    this.#announce([planned]);
-    return planned;
-  }
-
-  /** @throws GradwireError `RUN_ENDED` */
-  #assertUnderWay(consequence: string): void {
-    const { failing = false } = this.#team ?? {};
-    if (this.#phase !== 'ended' && !failing && this.#done === undefined) return;
-    throw inputError('RUN_ENDED', `the run has ended, so it ${consequence}`, {
-      next: 'Launch it again.',
-    });
+    return this.#orders.obey(order);
   }
 
   /** Adopts another node's switches: the ranks here need them for the same fence. */
   adopt(switches: readonly PlanSwitch[]): void {
-    if (this.#phase !== 'ended') this.#announce(this.#switches.adopt(switches));
-  }
-
-  #announce(switches: readonly PlanSwitch[]): void {
-    if (switches.length === 0) return;
-    this.#options.switched?.(this.#switches.later);
-    for (const planned of switches) {
-      this.#team?.tell({ type: 'switch', switch: planned });
-    }
+    this.#orders.adopt(switches);
   }
 
   /** Ends after the current iteration. Resolves when the run has ended. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    if (this.#phase === 'interrupted') this.abort(stoppedInterrupted());
-    else if (this.#waitsForNodes) this.abort(stoppedEarly());
+    this.#outcome.stopped();
+    if (this.#life.is('interrupted', 'resuming')) this.abort(stoppedInterrupted());
+    else if (this.#life.is('queued')) this.abort(stoppedEarly());
     else this.#team?.stop();
     await this.ended;
   }
@@ -254,7 +211,7 @@ export class SupervisedRun {
   /** Ends at once, because of this error. */
   abort(error: ErrorData): void {
     if (this.#team !== undefined) this.#team.abort(error);
-    else if (this.#waitsForNodes || !isRestartable(error)) this.#end(error);
+    else if (this.#life.is('queued') || !isRestartable(error)) this.#end(error);
   }
 
   /**
@@ -263,9 +220,7 @@ export class SupervisedRun {
    */
   async leave(error: ErrorData): Promise<void> {
     this.#restarts.close();
-    const isSettled = (): boolean =>
-      this.#phase === 'ended' ||
-      (this.#phase === 'interrupted' && this.#team === undefined);
+    const isSettled = (): boolean => this.#life.is('ended', 'interrupted');
     if (!isSettled()) {
       const settled = new Promise<unknown>((resolve) => {
         const changed = (): void => {
@@ -282,62 +237,28 @@ export class SupervisedRun {
   }
 
   follow(listener: RunListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#journal.follow(listener);
   }
 
-  #start(from?: {
-    readonly iteration: number;
-    readonly switches: readonly PlanSwitch[];
-  }): RankTeam {
-    const { run, plan, ranks, node } = this.#options;
-    const { secret, listen, ports, network, places } = this.#setting;
-    const placement = this.#allocation?.placement;
-    const spec = specOn(placement, this.#options.spec);
-    const cores = placement?.coresPerRank ?? this.#options.coresPerRank;
-    const resources = rankResources(spec, cores);
+  #start(from?: Resumption): RankTeam {
     this.#resumed = from?.iteration;
     return new RankTeam(
+      teamOptions(this.#options, this.#setting, {
+        placement: this.#allocation?.placement,
+        checkpoints: this.#checkpoints.directory,
+        from,
+      }),
       {
-        ranks,
-        node,
-        patienceSeconds: spec.patienceSeconds,
-        placement,
-        configuration: {
-          run,
-          spec,
-          plan,
-          secret,
-          listen,
-          ports,
-          network,
-          ...resources,
-          places: placement?.places ?? places,
-          switches: from?.switches ?? this.#options.switches,
-          checkpoints: this.#checkpoints.directory,
-          resume: from?.iteration,
-        },
-      },
-      {
+        ...this.#reports.heard,
         started: (started) => {
           this.#started(started);
-        },
-        records: (rank, records) => {
-          this.#admit(rank, records);
         },
         checkpoint: (rank, written) => {
           const record = this.#checkpoints.add(rank, written);
           if (record === undefined) return;
           this.#restarts.progressed();
-          this.#store([record]);
+          this.#reports.store([record]);
         },
-        printed: (lines) => {
-          this.#journalLog(lines);
-        },
-        notice: (notice) => {
-          this.#store([notice]);
-        },
-        underWay: (rank) => this.#admission.underWay(rank),
         ended: (error) => {
           this.#teamEnded(error);
         },
@@ -345,92 +266,24 @@ export class SupervisedRun {
     );
   }
 
-  #started({ processes, ...team }: TeamStart): void {
-    const { iterationsPerPass, memoryWarning, node, notice, plan, spec } =
-      this.#options;
-    const at = Date.now();
-    if (this.#resumed !== undefined) {
-      this.#phase = 'running';
-      const iteration = this.#resumed;
-      this.#store([{ type: 'restarted', at, node, iteration, processes }]);
-      this.#changed();
-      return;
-    }
-    const { network } = spec;
-    this.#store([
-      {
-        type: 'started',
-        at,
-        ranks: spec.world.ranks,
-        ...team,
-        ...(iterationsPerPass === undefined ? {} : { iterationsPerPass }),
-        plan: { ...plan },
-        processes,
-        ...(network === undefined ? {} : { emulated: emulatedNetwork(network) }),
-      },
-      ...(notice === undefined ? [] : [dataNotice(notice)]),
-      ...(memoryWarning === undefined ? [] : [memoryNotice(memoryWarning)]),
-    ]);
-  }
-
-  /** The first record that is not valid ends the run; those before it are kept. */
-  #admit(rank: number, records: readonly unknown[]): void {
-    // Not recorded and so not admitted, because resuming ranks report it again.
-    if (this.#team?.failing === true) return;
-    const admitted: RunRecord[] = [];
-    let refusal: ErrorData | undefined;
-    try {
-      for (const raw of records) {
-        const record = this.#admission.admit(rank, raw);
-        if (record !== undefined) admitted.push(record);
-      }
-    } catch (error) {
-      refusal = toErrorData(error);
-    }
-    this.#store(admitted);
-    if (refusal !== undefined) this.#team?.abort(refusal);
-  }
-
-  #store(records: readonly RunRecord[]): void {
-    if (this.#phase === 'ended') return;
-    // The run ends when all of its processes have ended; its last record waits for
-    // them.
-    const done = records.find((record) => record.type === 'done');
-    if (done !== undefined) this.#done = done;
-    for (const record of records) {
-      if (record.type === 'iteration') this.#switches.reached(record.iteration);
-      if (record.type === 'switch') this.#switches.passed(record.epoch, record.fence);
-    }
-    const rest = records.filter((record) => !endsJournal(record));
-    if (rest.length === 0 || this.#team?.failing === true) return;
-    try {
-      this.#feed.push(this.#options.journal.append(rest));
-    } catch (error) {
-      this.#team?.abort(toErrorData(error));
-    }
-  }
-
-  /** Journals printed lines, also while the run is failing: a rank's report may give the reason. */
-  #journalLog(lines: readonly RunRecord[]): void {
-    if (this.#phase === 'ended') return;
-    try {
-      this.#feed.push(this.#options.journal.append(lines));
-    } catch (error) {
-      this.#team?.abort(toErrorData(error));
-    }
+  #started(started: TeamStart): void {
+    this.#life.happens('connected');
+    this.#reports.store(startRecords(this.#options, started, this.#resumed));
+    if (this.#resumed !== undefined) this.#journal.changed();
   }
 
   /** The processes are gone. */
   #teamEnded(lost: ErrorData | undefined): void {
-    this.#finished = this.#team!.finished;
+    this.#outcome.ranksGone(this.#team!.finished);
     this.#team = undefined;
-    const error = lost ?? this.#shortfall;
+    this.#life.happens('gone');
+    const error = lost ?? this.#outcome.shortfall;
     const isLoss = error !== undefined && isRestartable(error);
     if (this.#allocation === undefined || !isLoss) this.#close(error);
     else {
       // When nodes are taken away their ranks die first.
       void this.#allocation.explain(error).then((cause) => {
-        this.#close(cause);
+        if (this.#life.is('closing')) this.#close(cause);
       });
     }
   }
@@ -440,19 +293,12 @@ export class SupervisedRun {
     else this.#interrupt(error);
   }
 
-  /** Reason that a run whose ranks have all finished is incomplete. */
-  get #shortfall(): ErrorData | undefined {
-    const result = this.#result;
-    const complete = result?.type === 'done' && result.reason === 'completed';
-    if (this.#ending !== undefined && !complete && !this.#stopping) return this.#ending;
-    if (result !== undefined) return undefined;
-    return failure('RUN_INCOMPLETE', 'all ranks ended without a result').toData();
-  }
-
   #mayRestart(error: ErrorData): boolean {
-    if (this.#options.spec.onFailure !== 'restart' || this.#stopping) return false;
+    if (this.#options.spec.onFailure !== 'restart' || this.#outcome.isStopping) {
+      return false;
+    }
     // A run that never started has nothing to resume from.
-    return this.#phase !== 'preparing' && isRestartable(error);
+    return this.#life.hasRun && isRestartable(error);
   }
 
   #interrupt(error: ErrorData): void {
@@ -466,25 +312,19 @@ export class SupervisedRun {
     }
     this.#checkpoints.forgetUnfinished();
     this.#switches.repeat();
-    this.#phase = 'interrupted';
-    this.#done = undefined;
+    this.#life.happens('interrupt');
     const { node } = this.#options;
-    this.#store([{ type: 'interrupted', at: Date.now(), node, error }]);
-    const isOver = this.#ending !== undefined || error.code === 'SUPERVISOR_STOPPED';
+    this.#reports.store([{ type: 'interrupted', at: Date.now(), node, error }]);
+    const { nodesEnd } = this.#outcome;
+    const isOver = nodesEnd !== undefined || error.code === 'SUPERVISOR_STOPPED';
     if (isOver) this.#allocation?.release();
-    this.#ending = undefined;
-    this.#changed();
+    this.#outcome.interrupted();
+    this.#journal.changed();
     if (this.#isAllHere && error.code !== 'SUPERVISOR_STOPPED') this.#restarts.soon();
   }
 
-  /**
-   * Iterations from which the ranks here can resume, ascending. All iterations before must
-   * be recorded: a rank may have written a checkpoint and died with its last records
-   * unsent.
-   */
   get #resumable(): readonly number[] {
-    const recorded = this.#admission.recordedUpTo(this.#options.ranks);
-    return this.#checkpoints.iterations.filter((iteration) => iteration <= recorded);
+    return this.#checkpoints.resumable(this.#admission);
   }
 
   /** Ranks of other nodes must be started by a process that reaches those nodes. */
@@ -493,7 +333,7 @@ export class SupervisedRun {
   }
 
   #restartHere(): void {
-    if (this.#phase !== 'interrupted' || this.#team !== undefined) return;
+    if (!this.#life.is('interrupted')) return;
     if (this.#allocation !== undefined && this.#allocation.placement === undefined) {
       this.#allocation.ask();
       return;
@@ -511,141 +351,49 @@ export class SupervisedRun {
     const team = this.#team!;
     void team.prepared.then(
       (addresses) => {
-        const ranks = [...addresses].toSorted(([a], [b]) => a - b);
-        const { placement } = this.#allocation ?? {};
-        const isSpread = new Set(placement?.places).size > 1;
-        const named = ranks.map(([rank, address]) =>
-          isSpread ? { ...address, node: placement!.nodeOf(rank) } : address,
-        );
-        if (this.#team === team) this.begin(named);
+        if (this.#team !== team) return;
+        this.begin(namedAddresses(addresses, this.#allocation?.placement));
       },
       () => undefined, // The team has ended and reports why.
     );
   }
 
-  #openFeed(): DurableFeed {
-    const { journal } = this.#options;
-    return new DurableFeed({
-      sync: () => journal.sync(),
-      pass: (entries) => {
-        this.#tell(entries);
-      },
-      failed: (error) => {
-        this.abort(toErrorData(error));
-      },
-    });
-  }
-
-  #openAllocation(): SlurmAllocation | undefined {
-    const { run, spec, slurm: settings, folder, node } = this.#options;
-    if (settings === undefined) return undefined;
-    return new SlurmAllocation(
-      { run, settings, folder, node, ranks: spec.world.ranks },
-      {
-        queued: (record) => {
-          this.#store([record]);
-        },
-        allocated: (record) => {
-          this.#store([record]);
-          const { length } = record.computeNodes;
-          // More nodes than requested, perhaps through the user's own options.
-          if (length > 1 && spec.network !== undefined) {
-            this.#nodesLost(toErrorData(severalNodes(length)));
-          } else if (this.#phase === 'interrupted') this.#restartHere();
-          else {
-            this.#team = this.#start();
-            this.#beginWhenPrepared();
-          }
-        },
-        ending: (error) => {
-          this.#endBefore(error);
-        },
-        lost: (error) => {
-          if (this.#team !== undefined) this.#team.abort(error);
-          // Otherwise this has ended its ranks, and their failure is being explained.
-          else if (this.#phase !== 'running') this.#nodesLost(error);
-        },
-      },
-    );
+  /** Starts the ranks on nodes that Slurm has allocated. */
+  #startOnNodes(): void {
+    if (this.#life.is('interrupted')) this.#restartHere();
+    else if (this.#life.is('queued')) {
+      this.#life.happens('start');
+      this.#team = this.#start();
+      this.#beginWhenPrepared();
+    }
   }
 
   /** Ends a run that has lost its nodes, and so its ranks, or waits for others. */
   #nodesLost(error: ErrorData): void {
     this.#allocation?.release();
-    if (this.#phase === 'ended') return;
-    const again = this.#phase === 'interrupted' && isRestartable(error);
+    if (this.#life.is('ended')) return;
+    const again = this.#life.is('interrupted') && isRestartable(error);
     if (again && this.#restarts.interrupted()) this.#restarts.soon();
     else this.#end(error);
   }
 
-  /** Ends the run in time, because its nodes are about to be taken back. */
-  #endBefore(error: ErrorData): void {
-    if (this.#team === undefined) return;
-    this.#ending = error;
-    const how = this.#options.spec.onFailure === 'restart' ? 'pause' : 'stop';
-    if (this.#team.begun) this.#team[how]();
-    else this.#team.abort(error);
-  }
-
-  get #waitsForNodes(): boolean {
-    return (
-      this.#allocation !== undefined &&
-      this.#phase === 'preparing' &&
-      this.#team === undefined
-    );
-  }
-
   #restore(progress: RestoredProgress): void {
-    this.#phase = 'interrupted';
-    this.#switches.adopt(progress.later);
-    this.#switches.reached(progress.iterations - 1);
-    for (const [epoch, fence] of progress.fences) this.#switches.passed(epoch, fence);
+    this.#switches.restore(progress);
     if (!progress.interrupted) this.#interrupt(progress.error);
     else if (this.#isAllHere) this.#restarts.soon();
   }
 
   #end(error: ErrorData | undefined): void {
-    if (this.#phase === 'ended') return;
+    if (this.#life.is('ended')) return;
     this.#restarts.close();
     this.#allocation?.release();
     const last: RunRecord =
-      error === undefined ? this.#result! : { type: 'failed', at: Date.now(), error };
-    this.#phase = 'ended';
-    try {
-      this.#feed.push(this.#options.journal.append([last]));
-      this.#options.journal.close();
-      this.#feed.flush();
-    } catch (cause) {
-      const unwritten: RunRecord =
-        error === undefined
-          ? { type: 'failed', at: Date.now(), error: toErrorData(cause) }
-          : last;
-      this.#feed.push([this.#options.journal.appendUnwritten(unwritten)]);
-      this.#feed.flush();
-    }
+      error === undefined
+        ? this.#outcome.result!
+        : { type: 'failed', at: Date.now(), error };
+    this.#life.happens('end');
+    this.#journal.appendLast(last);
     this.#ended.resolve(error);
-    this.#changed();
-  }
-
-  /**
-   * The last record of this node: the run's result if rank 0 is here, otherwise that all ranks have
-   * finished.
-   */
-  get #result(): RunRecord | undefined {
-    const { node, ranks } = this.#options;
-    if (ranks.includes(0)) return this.#done;
-    if (!this.#finished) return undefined;
-    return { type: 'finished', at: Date.now(), node };
-  }
-
-  #tell(entries: readonly JournalEntry[]): void {
-    for (const listener of this.#listeners) listener.entries(entries);
-  }
-
-  /** Tells listeners of a change, after the records that say so. */
-  #changed(): void {
-    this.#feed.after(() => {
-      for (const listener of this.#listeners) listener.changed();
-    });
+    this.#journal.changed();
   }
 }

@@ -1,0 +1,74 @@
+/** Reports of a run's ranks here, on their way to the journal. */
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
+import { endsJournal } from '../../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../shared/records/record-kinds.ts';
+import type { TeamListener } from '../ranks/rank-team.ts';
+import type { RunParts } from './run-parts.ts';
+
+export class RankReports {
+  readonly #run: RunParts;
+
+  constructor(run: RunParts) {
+    this.#run = run;
+  }
+
+  /** Reports that are journalled as they are. */
+  get heard(): Pick<TeamListener, 'notice' | 'printed' | 'records' | 'underWay'> {
+    return {
+      records: (rank, records) => {
+        this.#admit(rank, records);
+      },
+      printed: (lines) => {
+        this.#print(lines);
+      },
+      notice: (notice) => {
+        this.store([notice]);
+      },
+      underWay: (rank) => this.#run.admission.underWay(rank),
+    };
+  }
+
+  /** The first record that is not valid ends the run; those before it are kept. */
+  #admit(rank: number, records: readonly unknown[]): void {
+    const { admission, team } = this.#run;
+    // Not recorded and so not admitted, because resuming ranks report it again.
+    if (team()?.failing === true) return;
+    const admitted: RunRecord[] = [];
+    let refusal: ErrorData | undefined;
+    try {
+      for (const raw of records) {
+        const record = admission.admit(rank, raw);
+        if (record !== undefined) admitted.push(record);
+      }
+    } catch (error) {
+      refusal = toErrorData(error);
+    }
+    this.store(admitted);
+    if (refusal !== undefined) team()?.abort(refusal);
+  }
+
+  /** Journals records, unless the ranks are failing. */
+  store(records: readonly RunRecord[]): void {
+    const { life, outcome, switches, team } = this.#run;
+    if (life.is('ended')) return;
+    // The run ends when all of its processes have ended; its last record waits for
+    // them.
+    outcome.recorded(records);
+    for (const record of records) {
+      if (record.type === 'iteration') switches.reached(record.iteration);
+      if (record.type === 'switch') switches.passed(record.epoch, record.fence);
+    }
+    const rest = records.filter((record) => !endsJournal(record));
+    if (rest.length > 0 && team()?.failing !== true) this.#append(rest);
+  }
+
+  /** Journals printed lines, also while the run is failing: a rank's report may give the reason. */
+  #print(lines: readonly RunRecord[]): void {
+    if (!this.#run.life.is('ended')) this.#append(lines);
+  }
+
+  #append(records: readonly RunRecord[]): void {
+    const error = this.#run.journal.append(records);
+    if (error !== undefined) this.#run.team()?.abort(error);
+  }
+}

@@ -1,0 +1,90 @@
+/** Orders to a run on this node: what is done about them here, and what its ranks are told. */
+import { failure, inputError } from '../../../shared/errors/errors.ts';
+import type {
+  AnswerTo,
+  AskedType,
+  OrderOf,
+  RankOrder,
+  RunOrder,
+} from '../../../shared/orders/orders.ts';
+import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
+import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
+import { requireEngines } from '../../training/program-workload.ts';
+import type { RunParts } from './run-parts.ts';
+
+type OrderAct<T extends AskedType> = (
+  order: OrderOf<T>,
+) => AnswerTo<T> | Promise<AnswerTo<T>>;
+
+export class RunOrders {
+  readonly #run: RunParts;
+  /** Orders about which something is to be done here. */
+  readonly #actions: { readonly [T in AskedType]?: OrderAct<T> };
+
+  /** @param stop ends the run after the current iteration */
+  constructor(run: RunParts, stop: () => Promise<void>) {
+    this.#run = run;
+    this.#actions = {
+      switch: (order) => ({ switch: this.#switch(order) }),
+      stop: async () => {
+        await stop();
+        return {};
+      },
+    };
+  }
+
+  /**
+   * Obeys an order.
+   * @throws GradwireError `RUN_ENDED`, `RUN_STATE`, and why the order is invalid
+   */
+  async obey<T extends AskedType>(order: OrderOf<T>): Promise<AnswerTo<T>> {
+    const act = this.#actions[order.type] as OrderAct<T> | undefined;
+    return (await (act?.(order) ?? this.#passOn(order))) as AnswerTo<T>;
+  }
+
+  /** Adopts another node's switches: the ranks here need them for the same fence. */
+  adopt(switches: readonly PlanSwitch[]): void {
+    if (this.#run.life.is('ended')) return;
+    this.#announce(this.#run.switches.adopt(switches));
+  }
+
+  /** Tells the ranks an order about which nothing is to be done here. */
+  #passOn(order: RunOrder): object {
+    const { life, options, team } = this.#run;
+    this.#assertUnderWay('takes no more orders');
+    requireEngines(options.spec, order.type);
+    const ranks = team();
+    if (ranks === undefined) {
+      throw failure('RUN_STATE', `the run is ${life.state}, so no rank takes orders`, {
+        next: 'Try again when it goes on.',
+      });
+    }
+    ranks.tell(order as RankOrder);
+    return {};
+  }
+
+  /** Validates a switch, gives it its epoch and sends it to every rank. */
+  #switch(request: SwitchRequest): PlanSwitch {
+    this.#assertUnderWay('cannot be switched');
+    const planned = this.#run.switches.plan(request);
+    this.#announce([planned]);
+    return planned;
+  }
+
+  #announce(switches: readonly PlanSwitch[]): void {
+    if (switches.length === 0) return;
+    const { options, switches: all, team } = this.#run;
+    options.switched?.(all.later);
+    for (const planned of switches) team()?.tell({ type: 'switch', switch: planned });
+  }
+
+  /** @throws GradwireError `RUN_ENDED` */
+  #assertUnderWay(consequence: string): void {
+    const { life, outcome, team } = this.#run;
+    const { failing = false } = team() ?? {};
+    if (!life.is('ended') && !failing && !outcome.isDone) return;
+    throw inputError('RUN_ENDED', `the run has ended, so it ${consequence}`, {
+      next: 'Launch it again.',
+    });
+  }
+}
