@@ -6,6 +6,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'electron-vite';
 import path from 'node:path';
+import { LICENCE_LIST } from './scripts/third-party-notices.ts';
 import { precompressed } from './scripts/precompressed.ts';
 import { xtermStyles } from './scripts/xterm-styles.ts';
 
@@ -18,6 +19,7 @@ export default defineConfig({
     build: {
       outDir: out('main'),
       emptyOutDir: true,
+      license: { fileName: LICENCE_LIST },
       minify: false,
       sourcemap: true,
       // Pure JavaScript is bundled; native addons stay in node_modules, and so does ssh2,
@@ -34,6 +36,7 @@ export default defineConfig({
     build: {
       outDir: out('preload'),
       emptyOutDir: true,
+      license: { fileName: LICENCE_LIST },
       minify: false,
       sourcemap: false,
       externalizeDeps: false,
@@ -53,6 +56,7 @@ export default defineConfig({
     build: {
       outDir: out('renderer'),
       emptyOutDir: true,
+      license: { fileName: LICENCE_LIST },
       minify: true,
       sourcemap: false,
       // Inlined data: URLs for scripts or fonts would need a wider CSP.

@@ -33,6 +33,13 @@ import { jaxKernels } from './jax-kernels.ts';
 import { jaxMemory } from './jax-memory.ts';
 import { jaxPrograms } from './jax-programs.ts';
 import { jaxReads } from './jax-reads.ts';
+import {
+  LICENCE_LIST,
+  writeNotices,
+  writeNoticesOf,
+  type Bundled,
+  type Tool,
+} from './third-party-notices.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const place = path.join(root, 'dist');
@@ -171,6 +178,7 @@ function nodeBundle(
       emptyOutDir,
       minify: false,
       sourcemap: true,
+      license: { fileName: LICENCE_LIST },
       rollupOptions: {
         input: Object.fromEntries(
           Object.entries(entries).map(([name, file]) => [name, path.join(root, file)]),
@@ -206,6 +214,7 @@ const builders: Record<Part, () => Promise<void>> = {
       ),
     );
     await copyKernels('agent');
+    await copyFile(path.join(root, 'LICENSE'), path.join(dist, 'agent/LICENSE'));
     await copyPython();
     await writeManifest('agent');
     await viteBuild(
@@ -253,7 +262,27 @@ function isBuilt(since: string | undefined): boolean {
   );
 }
 
+/** Folders of dist/ that are given to others on their own, and what of build tools is in each. */
+const noticed: Readonly<Record<Part, Readonly<Record<string, readonly Tool[]>>>> = {
+  kernels: { kernels: ['assemblyscript'] },
+  agent: {
+    agent: ['assemblyscript', 'rolldown', 'vite'],
+    engine: ['assemblyscript', 'rolldown', 'vite'],
+  },
+  cli: { cli: ['rolldown', 'vite'], serve: ['rolldown', 'vite'] },
+  desktop: { desktop: ['rolldown', 'vite'] },
+};
+
+async function noticesOf(part: Part): Promise<readonly Bundled[]> {
+  const all: Bundled[] = [];
+  for (const [folder, tools] of Object.entries(noticed[part])) {
+    all.push(...(await writeNotices(root, path.join(dist, folder), tools)));
+  }
+  return all;
+}
+
 async function buildParts(): Promise<void> {
+  const bundled: Bundled[] = [];
   if (isWhole) await rm(dist, { recursive: true, force: true });
   await mkdir(dist, { recursive: true });
   for (const [index, part] of chosen.entries()) {
@@ -262,12 +291,14 @@ async function buildParts(): Promise<void> {
     }
     const start = performance.now();
     await builders[part]();
+    bundled.push(...(await noticesOf(part)));
     if (!values.quiet && !values.steps) {
       console.log(
         `built ${part} in ${((performance.now() - start) / 1000).toFixed(1)} s`,
       );
     }
   }
+  if (isWhole) await writeNoticesOf(root, dist, bundled);
 }
 
 /** Puts the new build into the place of the last one. */

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Plugin } from 'vite';
+import { LICENCE_LIST } from './third-party-notices.ts';
 import { ENCODINGS, type ContentEncoding } from '../src/main/web/content-encoding.ts';
 
 const TEXT = /^[^.].*\.(html|js|css|svg|json)$/;
@@ -37,6 +38,7 @@ export function precompressed(): Plugin {
         const bytes = Buffer.from(
           output.type === 'chunk' ? output.code : output.source,
         );
+        if (fileName === LICENCE_LIST) return; // removed again
         if (!TEXT.test(fileName) || bytes.length < LEAST_BYTES) return;
         const forms = ENCODINGS.map(async ({ name, suffix }) => {
           const file = path.join(dir ?? '', `${fileName}${suffix}`);

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { failure } from '../../shared/errors/errors.ts';
 import { sha256Of } from '../home/file-hash.ts';
-import { agentBundle } from '../home/installation.ts';
+import { agentBundle, installationRoot } from '../home/installation.ts';
 
 export interface PackageFile {
   /** The file's path in the package, with `/`. */
@@ -79,7 +79,10 @@ export function runtimeFiles(
       },
     );
   }
-  return [{ name: 'bin/node', source, executable: true }];
+  return [
+    { name: 'bin/node', source, executable: true },
+    ...licenceOf(path.join(folder!, 'LICENSE'), 'bin/node'),
+  ];
 }
 
 /** SHA-256 of every file of a package, by name. */
@@ -150,8 +153,17 @@ export function vulkanLoader({ os, architecture }: Platform): readonly PackageFi
     .map((folder) => path.join(folder, 'libvulkan.so.1'))
     .find((file) => existsSync(file));
   if (source === undefined) return [];
-  return [{ name: 'lib/libvulkan.so.1', source, executable: false }];
+  const name = 'lib/libvulkan.so.1';
+  return [
+    { name, source, executable: false },
+    // It has the licence that Gradwire has.
+    ...licenceOf(path.join(installationRoot(), 'LICENSE'), name),
+  ];
 }
+
+/** The licence of a binary, beside it. */
+const licenceOf = (source: string, binary: string): readonly PackageFile[] =>
+  existsSync(source) ? [{ name: `${binary}.LICENSE`, source, executable: false }] : [];
 
 /**
  * Returns the folders of Electron's files: the command looks there too, so that it and the

@@ -249,14 +249,19 @@ describe('start', () => {
     });
 
     it('passes on what the app failed on', async () => {
-      const error = { code: 'APP_ALREADY_RUNNING', kind: 'failure', message: 'taken' };
+      const error = {
+        code: 'APP_ALREADY_RUNNING',
+        kind: 'failure',
+        message: 'taken',
+        next: 'Use that one.',
+      };
       const environment = await electron(
         `process.send(${JSON.stringify(error)}, () => process.exit(1));`,
       );
       expect(await gradwire(['start'], environment).finished).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: 'gradwire: APP_ALREADY_RUNNING: taken.\n',
+        stderr: 'gradwire: APP_ALREADY_RUNNING: taken. Use that one.\n',
       });
     });
 
