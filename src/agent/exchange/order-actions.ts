@@ -54,7 +54,7 @@ export function registerOrderAction<Order>(
   if (orderNamed(type)?.told === undefined) {
     throw invalidDefinition(kind, type, 'no order of this type is told to ranks');
   }
-  if (actions.has(type)) throw invalidDefinition(kind, type, 'it has an action');
+  if (actions.has(type)) throw invalidDefinition(kind, type, 'it has an act already');
   actions.set(type, action);
 }
 

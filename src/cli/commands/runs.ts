@@ -5,6 +5,7 @@ import { addRunsDeleteCommand } from './runs-delete.ts';
 import { addRunsExportCommand } from './runs-export.ts';
 import { addRunsListCommand } from './runs-list.ts';
 import { addRunsLogCommand } from './runs-log.ts';
+import { addRunsOrderCommand } from './runs-order.ts';
 import { addRunsPurgeCommand } from './runs-purge.ts';
 import { addRunsRelaunchCommand } from './runs-relaunch.ts';
 import { addRunsShowCommand } from './runs-show.ts';
@@ -20,6 +21,7 @@ export function addRunsCommand(program: Command): void {
   addRunsLogCommand(runs);
   addRunsStopCommand(runs);
   addRunsSwitchCommand(runs);
+  addRunsOrderCommand(runs);
   addRunsRelaunchCommand(runs);
   addRunsDeleteCommand(runs);
   addRunsPurgeCommand(runs);

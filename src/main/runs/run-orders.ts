@@ -70,7 +70,7 @@ export class RunOrders {
   ): Promise<AnswerTo<T>> {
     const isStop = order.type === 'stop';
     if (isStop && this.#hasEnded(run)) return {} as AnswerTo<T>;
-    this.#assertGoingOn(run);
+    this.#assertGoingOn(run, order.type);
     const links = this.#options.linksOf(run);
     const act = this.#actions[order.type] as Give<T> | undefined;
     try {
@@ -80,7 +80,7 @@ export class RunOrders {
       // It ended as a stop wants it, by itself or at another process's request.
       if (isStop && this.#hasEnded(run)) return {} as AnswerTo<T>;
       // It may have ended, and been stored completely, in the meantime.
-      this.#assertGoingOn(run);
+      this.#assertGoingOn(run, order.type);
       throw error;
     }
   }
@@ -115,11 +115,11 @@ export class RunOrders {
     return hasEnded(this.#options.store.summary(run).state);
   }
 
-  #assertGoingOn(run: string): void {
+  #assertGoingOn(run: string, type: string): void {
     const { state } = this.#options.store.summary(run);
     if (!hasEnded(state)) return;
     throw inputError('RUN_ENDED', `run ${run} has ended (${state})`, {
-      next: 'Launch it again to switch while it runs.',
+      next: `Launch it again to ${type} while it runs.`,
     });
   }
 }

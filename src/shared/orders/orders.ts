@@ -57,11 +57,15 @@ const definitions = new Map<string, OrderDefinition & { readonly id: string }>(
 const KIND: RegistryKind = { code: 'ORDER', noun: 'order' };
 
 /**
- * Adds an order that is defined elsewhere, in this process.
+ * Adds an order to the list. `registerOrder` is for callers.
+ * @param reserved names that a request to a supervisor has already
  * @throws GradwireError `ORDER_INVALID`, `ORDER_DUPLICATE`
  * @public
  */
-export function registerOrder(definition: OrderDefinition): void {
+export function addOrder(
+  definition: OrderDefinition,
+  reserved: readonly string[],
+): void {
   const { asked: keys, told, type } = definition;
   for (const fields of [keys, told]) {
     const taken = ['run', 'type'].find((key) =>
@@ -70,7 +74,7 @@ export function registerOrder(definition: OrderDefinition): void {
     if (taken === undefined) continue;
     throw invalidDefinition(KIND, type, `its key "${taken}" means something else`);
   }
-  register(definitions, { ...definition, id: type }, KIND);
+  register(definitions, { ...definition, id: type }, KIND, reserved);
 }
 
 /** The definition of an order; undefined if this version does not know it. */

@@ -1,5 +1,5 @@
 /**
- * docs/extending.md, followed: a method, a collective, a model and a data set whose files are
+ * docs/extending.md, followed: a method, a collective, a model, a data set and an order whose files are
  * in this folder and not in the source tree. The supervisor, the ranks' processes and their
  * engine threads, and the command, all real, run from the sources and load `register.ts`
  * first. Its calls share one process.
@@ -18,6 +18,7 @@ import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import type { CommandAnswer } from '../../harness/command-process.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
+import { LASTING } from '../../harness/lasting-runs.ts';
 import { untilAsync } from '../../harness/processes.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -150,6 +151,38 @@ describe('what is registered from outside', () => {
     const done = records.at(-1) as Extract<RunRecord, { type: 'done' }>;
     // The stripes are told apart by any line that has learned at all; chance is a third.
     expect(done.metric).toBeGreaterThan(0.9);
+  });
+
+  test('is given to a run in progress, and obeyed by the engine of each rank', async () => {
+    const settings = LASTING.flatMap((setting) => ['--set', setting]);
+    const launched = await commands.run(['run', spec, '--detach', ...settings]);
+    expect(launched.stderr).toBe('');
+    const refused = await commands.run(['runs', 'order', 'last', 'greet', 'text=""']);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('ORDER_INVALID: greet: text: ') as string,
+    });
+    expect(
+      await commands.run(['runs', 'order', 'last', 'greet', 'text=good day']),
+    ).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
+    const greeted = async (): Promise<unknown[]> => {
+      const { stdout } = await commands.run(['runs', 'log', 'last', '--json']);
+      return stdout.split('\n').filter((entry) => entry.includes('GREETED'));
+    };
+    const both = await untilAsync(
+      greeted,
+      (notices) => notices.length >= 2,
+      'both ranks to greet',
+    );
+    expect(both.join('\n')).toMatch(/"rank":0.*\n.*"rank":1|"rank":1.*\n.*"rank":0/);
+    expect(both.join('\n')).toContain('good day');
+    const stopped = await commands.run(['runs', 'stop', 'last']);
+    expect(stopped.stdout).toContain('stopped after');
+    const late = await commands.run(['runs', 'order', 'last', 'greet', 'text=late']);
+    expect(late).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('RUN_ENDED') as string,
+    });
   });
 
   test('is validated like what is ours', async () => {

@@ -24,6 +24,10 @@ import {
 } from '../../../src/agent/training/datasets/registry.ts';
 import { lstmSmall } from '../../../src/agent/training/models/lstm-small.ts';
 import { models, registerModel } from '../../../src/agent/training/models/registry.ts';
+import { registerOrderAction } from '../../../src/agent/exchange/order-actions.ts';
+import { runOrderSchema } from '../../../src/shared/orders/orders.ts';
+import { registerOrder } from '../../../src/shared/protocol/register-order.ts';
+import { greet, greeting } from './greet.ts';
 import { star } from './star.ts';
 import { striding } from './striding.ts';
 
@@ -167,5 +171,32 @@ describe('models and data sets from outside', () => {
       registerDataset({ ...digits, ...change });
     }).toThrow(input(code, message) as Error);
     expect([...datasets.keys()]).toEqual(before);
+  });
+});
+
+describe('an order from outside', () => {
+  test.each([
+    [{ ...greet, type: 'stop' }, 'ORDER_DUPLICATE', /"stop" is already taken/],
+    [{ ...greet, type: 'Greet all' }, 'ORDER_INVALID', /"Greet all" .* lower-case/],
+    [{ ...greet, asked: z.object({ run: z.string() }) }, 'ORDER_INVALID', /key "run"/],
+    [{ ...greet, type: 'ping' }, 'ORDER_DUPLICATE', /"ping" is already taken/],
+  ] as const)('is refused: %#', (definition, code, message) => {
+    expect(() => {
+      registerOrder(definition);
+    }).toThrow(input(code, message) as Error);
+  });
+
+  test('has one act of the engine, once it is registered', () => {
+    const act = (): void => {
+      registerOrderAction(greet.type, greeting);
+    };
+    expect(act).toThrow(input('ORDER_INVALID', /no order of this type/) as Error);
+    registerOrder(greet);
+    act();
+    expect(act).toThrow(input('ORDER_INVALID', /it has an act already/) as Error);
+    expect(runOrderSchema.parse({ type: 'greet', text: 'x', more: 1 })).toEqual({
+      type: 'greet',
+      text: 'x',
+    });
   });
 });
