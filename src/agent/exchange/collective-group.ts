@@ -194,7 +194,7 @@ export class CollectiveGroup {
         stream,
         seed,
         places,
-        reduce: (work) => clock.measure('reduce', work),
+        reduce: (work) => clock.measure('reduce', work, stream),
         ledger,
       });
       this.#communicators.set(stream, communicator);

@@ -6,6 +6,7 @@ import type { PullRequest } from '../asynchronous/server-client.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { Transition } from '../plan/residual-transition.ts';
 import type { LedgerLine } from '../profile/byte-ledger.ts';
+import type { LoggedSpans } from '../profile/span-log.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StateTransition } from './carried-state.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
@@ -41,10 +42,21 @@ export interface ExchangeResult {
   readonly pause: boolean;
   /** The exchange was taken back; undefined if it was not. */
   readonly skipped?: SkippedExchange | undefined;
+  /** All ranks agreed to trace so many iterations from the next one on; 0: none. */
+  readonly trace: number;
+  /** The exchange's spans and messages, while the run is traced. */
+  readonly traced?: TracedExchange | undefined;
   /** Notices of `auto`, the same on all ranks. */
   readonly notices: readonly Notice[];
   /** Observations of the buckets, if requested. */
   readonly buckets?: readonly BucketObservation[] | undefined;
+}
+
+/** Spans and messages of an engine, in ms since 1970 less `timeOrigin`. */
+export interface TracedExchange extends LoggedSpans {
+  readonly timeOrigin: number;
+  /** Names of the buckets, by index. */
+  readonly buckets: readonly string[];
 }
 
 /** The gradient that the trainer computes during an exchange: this one's, or the next. */

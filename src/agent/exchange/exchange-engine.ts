@@ -22,6 +22,8 @@ import { PlanSchedule } from '../plan/plan-schedule.ts';
 import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import { ByteLedger } from '../profile/byte-ledger.ts';
 import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
+import { SpanLog } from '../profile/span-log.ts';
+import { MOST_SPANS } from '../../shared/records/trace.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
 import { transportSubset } from '../transport/transport-subset.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -93,6 +95,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   #request = GO_ON;
+  #traceWish = GO_ON;
   /** Notices of orders, for the next exchange. */
   readonly #notes: Notice[] = [];
   /** Learning rate η of the last exchange, where its plan keeps updates. */
@@ -175,6 +178,16 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   /** Ends after the iteration in which all ranks have learnt that one rank wants it. */
   requestStop(): void {
     this.#request = Math.max(this.#request, STOP);
+  }
+
+  /** Traces so many iterations, from the one after all ranks have learnt that one rank wants it. */
+  requestTrace(iterations: number): void {
+    this.#traceWish = Math.max(this.#traceWish, iterations);
+  }
+
+  /** Begins or ends to log spans and messages, which each exchange then returns. */
+  trace(on: boolean): void {
+    this.#options.clock.log = on ? new SpanLog(MOST_SPANS) : undefined;
   }
 
   /** Says in the next exchange that this rank has no more gradients. */
@@ -315,6 +328,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       ...looked,
       ...this.#inForce(collective),
       ...wishes(request),
+      ...this.#traced(),
       notices: watch.takeNotices(),
     };
   }
@@ -351,6 +365,15 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     clock.measure('compress', () => {
       site.residual.scale(before / rate);
     });
+  }
+
+  /** The log of this exchange, while the run is traced. */
+  #traced(): Pick<ExchangeResult, 'traced'> {
+    const { log } = this.#options.clock;
+    if (log === undefined) return {};
+    const { timeOrigin } = performance;
+    const buckets = this.#execution.bucketNames;
+    return { traced: { ...log.take(), timeOrigin, buckets } };
   }
 
   #inForce(
@@ -510,10 +533,15 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     seen?.catch(awaitedElsewhere);
     const [epoch, request, ...observed] = await this.#world.summarize(
       CONTROL_STREAM,
-      [this.#schedule.knownEpoch, this.#request, ...(isSplit ? [] : watch.report)],
+      [
+        this.#schedule.knownEpoch,
+        Math.max(this.#request, this.#traceWish),
+        ...(isSplit ? [] : watch.report),
+      ],
       ['min', 'max', ...(isSplit ? [] : watch.operations)],
     );
     this.#schedule.agree(epoch!);
+    if (wishes(request!).trace > 0) this.#traceWish = GO_ON;
     return { request: request!, observed: (await seen) ?? observed };
   }
 

@@ -16,11 +16,12 @@ export interface OrderedEngine {
   learn(planSwitch: PlanSwitch): void;
   requestStop(): void;
   requestPause(): void;
+  requestTrace(iterations: number): void;
   /** Reports a notice with the next exchange. */
   note(notice: Notice): void;
 }
 
-type OrderAction<Order> = (engine: OrderedEngine, order: Order) => void;
+export type OrderAction<Order> = (engine: OrderedEngine, order: Order) => void;
 
 type Actions = {
   readonly [T in RankOrder['type']]: OrderAction<RankOrderOf<T>>;
@@ -36,6 +37,9 @@ const ACTIONS: Actions = {
   pause: (engine) => {
     engine.requestPause();
   },
+  trace: (engine, { iterations }) => {
+    engine.requestTrace(iterations);
+  },
 };
 
 const actions = new Map<string, OrderAction<never>>(Object.entries(ACTIONS));
@@ -43,7 +47,6 @@ const actions = new Map<string, OrderAction<never>>(Object.entries(ACTIONS));
 /**
  * Adds what this process's engines do about an order that is defined elsewhere
  * (`registerOrder`).
- * @public
  * @throws GradwireError `ORDER_INVALID`: no such order is told to ranks, or it has an action
  */
 export function registerOrderAction<Order>(

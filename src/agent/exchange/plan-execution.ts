@@ -4,6 +4,8 @@
  * is compensated, compressed and at once passed to its collective, so that bucket i is on
  * the wire while bucket i + 1 is being compressed.
  */
+import { bucketName } from '../../shared/records/bucket-name.ts';
+import type { GradwireError } from '../../shared/errors/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
@@ -208,6 +210,13 @@ export class PlanExecution implements Disposable {
     return this.#exchanges[0]!.bucket.runs[0]!.flat;
   }
 
+  /** Names of the buckets, by index. */
+  get bucketNames(): readonly string[] {
+    return this.#exchanges.map(({ bucket }) =>
+      bucketName(bucket.tensors.map(({ name }) => name)),
+    );
+  }
+
   /** Payload bytes of this rank in the last exchange. */
   get payloadBytes(): number {
     return this.#payloads.reduce((sum, bytes) => sum + bytes, 0);
@@ -320,13 +329,16 @@ export class PlanExecution implements Disposable {
     const { clock } = this.#options;
     const { compressor } = exchange;
     const finite = guard.begin(exchange, isFinite);
+    const { bucket, compressor } = exchange;
+    const stream = bucketStream(bucket.index);
+    const finite = this.#begin(exchange, isFinite);
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;
       return await this.#communicate(exchange, request);
     };
     if (compressor.talks) {
-      return await timedExchange(clock, compressor, iteration, communicate);
+      return await timedExchange(clock, compressor, iteration, communicate, stream);
     }
     const encoded = guard.encode(exchange, iteration);
     const payload = encoded instanceof Promise ? await encoded : encoded;
@@ -334,9 +346,62 @@ export class PlanExecution implements Disposable {
     const reduces = exchange.carriage.reducible || payload.kind === 'dense';
     const operation = reduces ? 'reduce' : 'gather';
     const combined = await communicate({ operation, payload });
-    return await clock.follow('decompress', () =>
-      compressor.decode(combined, iteration),
+    return await clock.follow(
+      'decompress',
+      () => compressor.decode(combined, iteration),
+      stream,
     );
+  }
+
+  /** Compresses a bucket. Names tensor, iteration and rank of an element that is not finite. */
+  #encode(exchange: BucketExchange, iteration: number): Answer<Payload> {
+    const { clock } = this.#options;
+    const refuse = (error: unknown): never => {
+      if (!(error instanceof NotFiniteInput)) throw error;
+      throw this.#notFinite(error, exchange);
+    };
+    try {
+      const encoded = clock.follow(
+        'compress',
+        () => exchange.compressor.encode(iteration),
+        bucketStream(exchange.bucket.index),
+      );
+      return encoded instanceof Promise ? encoded.catch(refuse) : encoded;
+    } catch (error) {
+      return refuse(error);
+    }
+  }
+
+  #notFinite(
+    { index, value }: NotFiniteElement,
+    { bucket }: BucketExchange,
+  ): GradwireError {
+    // The rank in the world; a group of replicas has its own numbering.
+    const { rank } = this.#options.transport;
+    return notFiniteError({ index, value, bucket, iteration: this.#named, rank });
+  }
+
+  /**
+   * Begins a bucket, whose gradient must be finite. If the answer comes later, the returned
+   * promise rejects.
+   */
+  #begin(exchange: BucketExchange, isFinite: boolean): Promise<void> | undefined {
+    const { clock } = this.#options;
+    const found = clock.follow(
+      'compress',
+      () => exchange.compressor.begin(isFinite),
+      bucketStream(exchange.bucket.index),
+    );
+    const require = (element: NotFiniteElement | undefined): void => {
+      if (element !== undefined) throw this.#notFinite(element, exchange);
+    };
+    if (!(found instanceof Promise)) {
+      require(found);
+      return undefined;
+    }
+    const finite = found.then(require);
+    finite.catch(awaitedElsewhere);
+    return finite;
   }
 
   async #communicate(

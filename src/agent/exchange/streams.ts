@@ -17,3 +17,7 @@ export const FINITE_STREAM = 11;
 const FIRST_BUCKET_STREAM = 16;
 
 export const bucketStream = (bucket: number): number => FIRST_BUCKET_STREAM + bucket;
+
+/** The bucket that a stream carries; -1: none. */
+export const bucketOf = (stream: number): number =>
+  stream < FIRST_BUCKET_STREAM ? -1 : stream - FIRST_BUCKET_STREAM;

@@ -6,7 +6,8 @@
  * to that phase. Two clock readings per change of phase, about 0.1 µs.
  */
 import { zeroPhases, type Phase } from '../../shared/records/phases.ts';
-import type { TransportObserver } from '../transport/transport.ts';
+import type { MessageHeader, TransportObserver } from '../transport/transport.ts';
+import { NONE, type SpanLog } from './span-log.ts';
 
 /** Times of an exchange, ms. */
 export interface ExchangeTimes {
@@ -34,6 +35,8 @@ export interface Stretch {
 type Waiting = Parameters<TransportObserver['waiting']>[0];
 
 export class PhaseClock implements TransportObserver {
+  /** Receives every span and message of exchanges while the run is traced. */
+  log: SpanLog | undefined;
   readonly #now: () => number;
   #phases = zeroPhases();
   #waitedFor: Record<number, number> = {};
@@ -47,9 +50,12 @@ export class PhaseClock implements TransportObserver {
   #running = false;
   /** The phase of the synchronous work under way; undefined while idle. */
   #work: Phase | undefined;
+  /** The stream that the work is for. */
+  #workStream = NONE;
   #waiting: Waiting = { kind: 'nothing' };
+  #waitingStream = NONE;
   /** Phases of pending work elsewhere, oldest first. */
-  readonly #elsewhere = new Set<{ readonly phase: Phase }>();
+  readonly #elsewhere = new Set<{ readonly phase: Phase; readonly stream: number }>();
 
   /** @param now milliseconds since any moment */
   constructor(now: () => number = () => performance.now()) {
@@ -60,6 +66,7 @@ export class PhaseClock implements TransportObserver {
   begin(hides = false): void {
     this.#spans = [];
     this.#keepsSpans = hides;
+    this.log?.begin();
     this.#phases = zeroPhases();
     this.#waitedFor = {};
     this.#overlapped = 0;
@@ -87,6 +94,7 @@ export class PhaseClock implements TransportObserver {
     }
     this.#hidden = { phases, waitedFor };
     this.#overlapped = 0;
+    this.log?.hideUntil(moment);
   }
 
   end(): ExchangeProfile {
@@ -101,9 +109,12 @@ export class PhaseClock implements TransportObserver {
     };
   }
 
-  /** Attribute synchronous work to a phase. Nested work interrupts the outer one. */
-  measure<T>(phase: Phase, work: () => T): T {
-    const leave = this.#enter(phase);
+  /**
+   * Attributes synchronous work to a phase. Nested work interrupts the outer one.
+   * @param stream the stream that it is for, if any
+   */
+  measure<T>(phase: Phase, work: () => T, stream = NONE): T {
+    const leave = this.#enter(phase, stream);
     try {
       return work();
     } finally {
@@ -115,8 +126,8 @@ export class PhaseClock implements TransportObserver {
    * Synchronous work until `end` is called, whose phase may become known only during the
    * work.
    */
-  stretch(phase: Phase): Stretch {
-    const end = this.#enter(phase);
+  stretch(phase: Phase, stream = NONE): Stretch {
+    const end = this.#enter(phase, stream);
     return {
       end,
       rename: (known) => {
@@ -129,18 +140,18 @@ export class PhaseClock implements TransportObserver {
    * Measures as `measure` does; if the work returns a promise, idle time until it settles belongs
    * to the phase, too.
    */
-  follow<T>(phase: Phase, work: () => T): T {
-    const result = this.measure(phase, work);
+  follow<T>(phase: Phase, work: () => T, stream = NONE): T {
+    const result = this.measure(phase, work, stream);
     if (!(result instanceof Promise)) return result;
-    return result.finally(this.expect(phase)) as T;
+    return result.finally(this.expect(phase, stream)) as T;
   }
 
   /**
    * Gives idle time from now on to the phase, with precedence over what the transport waits for,
    * until the returned function is called. If several phases are expected, the first one gets it.
    */
-  expect(phase: Phase): () => void {
-    const entry = { phase };
+  expect(phase: Phase, stream = NONE): () => void {
+    const entry = { phase, stream };
     this.#settle();
     this.#elsewhere.add(entry);
     return () => {
@@ -149,29 +160,56 @@ export class PhaseClock implements TransportObserver {
     };
   }
 
-  working(kind: 'send' | 'receive'): () => void {
-    return this.#enter(kind);
+  get traces(): boolean {
+    return this.log !== undefined;
   }
 
-  waiting(state: Waiting): void {
+  working(kind: 'send' | 'receive', stream = NONE): () => void {
+    return this.#enter(kind, stream);
+  }
+
+  waiting(state: Waiting, stream = NONE): void {
     if (this.#work === undefined) this.#settle();
     this.#waiting = state;
+    this.#waitingStream = stream;
   }
 
-  #enter(phase: Phase): () => void {
+  sending(to: number, header: MessageHeader, bytes: number): void {
+    this.#message(false, to, header, bytes);
+  }
+
+  delivered(from: number, header: MessageHeader, bytes: number): void {
+    this.#message(true, from, header, bytes);
+  }
+
+  #message(
+    received: boolean,
+    peer: number,
+    { sequence, stream }: MessageHeader,
+    bytes: number,
+  ): void {
+    if (!this.#running) return;
+    this.log?.message({ received, peer, stream, sequence, bytes, at: this.#now() });
+  }
+
+  #enter(phase: Phase, stream: number): () => void {
     this.#settle();
     const outer = this.#work;
+    const outerStream = this.#workStream;
     this.#work = phase;
+    this.#workStream = stream;
     return () => {
       this.#settle();
       this.#work = outer;
+      this.#workStream = outerStream;
     };
   }
 
   /** Give the time since the last change to the phase that was running. */
   #settle(): void {
     const now = this.#now();
-    const elapsed = now - this.#since;
+    const start = this.#since;
+    const elapsed = now - start;
     this.#since = now;
     if (!this.#running) return;
     const waiting = this.#waiting;
@@ -184,6 +222,13 @@ export class PhaseClock implements TransportObserver {
     if (rank !== undefined)
       this.#waitedFor[rank] = (this.#waitedFor[rank] ?? 0) + elapsed;
     if (this.#keepsSpans) this.#spans.push({ phase, rank, elapsed });
+    if (this.log !== undefined) {
+      const stream =
+        this.#work === undefined
+          ? (elsewhere?.stream ?? this.#waitingStream)
+          : this.#workStream;
+      this.log.span(phase, stream, rank ?? NONE, start, now);
+    }
     const inFlight = waiting.kind === 'rest' || waiting.kind === 'drain';
     const hides = work === 'compress' || work === 'reduce' || work === 'decompress';
     if (inFlight && hides) this.#overlapped += elapsed;

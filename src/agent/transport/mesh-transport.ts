@@ -190,7 +190,10 @@ export class MeshTransport implements Transport {
     if (this.#silent.has(to)) return this.#refuse(this.#unheard(to));
     const operation = new PendingSend(to, header);
     operation.postedAt = this.#tick;
-    const end = this.#work('send');
+    if (this.#observer?.traces === true) {
+      this.#observer.sending?.(to, header, data.length);
+    }
+    const end = this.#work('send', header.stream);
     const taken = peer.write(header, data, () => {
       if (operation.ended) return;
       this.#sends.remove(operation);
@@ -284,6 +287,9 @@ export class MeshTransport implements Transport {
 
   #delivered(receive: PendingReceive): void {
     this.#receives.remove(receive);
+    if (this.#observer?.traces === true) {
+      this.#observer.delivered?.(receive.rank, receive.header, receive.received);
+    }
     const framing = this.#peer(receive.rank).framing(receive.received);
     this.#received += framing + receive.received;
     this.#framingReceived += framing;
@@ -444,8 +450,10 @@ export class MeshTransport implements Transport {
     await this.#whenClosed?.();
   }
 
-  #work(kind: 'send' | 'receive'): () => void {
-    return this.#observer === undefined ? nothing : this.#observer.working(kind);
+  #work(kind: 'send' | 'receive', stream?: number): () => void {
+    return this.#observer === undefined
+      ? nothing
+      : this.#observer.working(kind, stream);
   }
 
   #updateWaiting(): void {

@@ -66,8 +66,10 @@ export interface Transport {
 
 /** Observes the transport, so that an iteration's time can be attributed. */
 export interface TransportObserver {
-  /** Synchronous work on sockets begins; returns the end. */
-  working(kind: 'send' | 'receive'): () => void;
+  /** Whether it follows every message; then it is told of streams and messages, too. */
+  readonly traces?: boolean;
+  /** Synchronous work on sockets begins; returns the end. `stream`: of what is sent. */
+  working(kind: 'send' | 'receive', stream?: number): () => void;
   /**
    * The transport now waits for something else: nothing, the rest of a message that has
    * begun to arrive, the first byte from a rank, or a peer that does not drain our sends.
@@ -78,5 +80,10 @@ export interface TransportObserver {
       | { readonly kind: 'rest'; readonly rank: number }
       | { readonly kind: 'first'; readonly rank: number }
       | { readonly kind: 'drain'; readonly rank: number },
+    stream?: number,
   ): void;
+  /** A message is handed over to be sent to this rank. */
+  sending?(to: number, header: MessageHeader, bytes: number): void;
+  /** A message of this rank has arrived completely, and is expected. */
+  delivered?(from: number, header: MessageHeader, bytes: number): void;
 }

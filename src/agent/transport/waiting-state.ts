@@ -8,6 +8,8 @@ import type { TransportObserver } from './transport.ts';
 
 type State = Parameters<TransportObserver['waiting']>[0];
 
+const NO_HEADER: { readonly stream: number | undefined } = { stream: undefined };
+
 export class WaitingState {
   readonly #observer: TransportObserver | undefined;
   readonly #nothing: State = { kind: 'nothing' };
@@ -15,6 +17,7 @@ export class WaitingState {
   readonly #first: readonly State[];
   readonly #drain: readonly State[];
   #current: State = this.#nothing;
+  #stream: number | undefined;
 
   constructor(size: number, observer: TransportObserver | undefined) {
     this.#observer = observer;
@@ -36,8 +39,11 @@ export class WaitingState {
     } else if (send !== undefined) {
       state = this.#drain[send.rank]!;
     }
-    if (state === this.#current) return;
+    const { stream } = (receive ?? send)?.header ?? NO_HEADER;
+    const isSame = state === this.#current;
+    if (isSame && (stream === this.#stream || this.#observer.traces !== true)) return;
     this.#current = state;
-    this.#observer.waiting(state);
+    this.#stream = stream;
+    this.#observer.waiting(state, stream);
   }
 }

@@ -341,6 +341,7 @@ export class WorkerSession {
       report: (record) => {
         this.#records.push(record);
       },
+      engineIsInline: this.#engineIsInline,
       room: () => this.#options.reports.room(),
       checkpoints: this.#checkpoints(resume?.iteration ?? 0),
       resume,

@@ -29,7 +29,15 @@ import type { Report } from './record-sender.ts';
 import { momentumReplaced } from './replaced-momentum.ts';
 import { Replicas, type Evaluation } from './replicas.ts';
 import { GradientComparison } from './steps/gradient-comparison.ts';
-import { isDue, type Steps, type StepsOptions } from './steps/steps.ts';
+import {
+  isDue,
+  type Span,
+  type Steps,
+  type StepsOptions,
+  type TakenStep,
+} from './steps/steps.ts';
+import { makeTraceRecord } from './trace-record.ts';
+import { TracedIterations } from './traced-iterations.ts';
 
 export interface LoopOptions {
   readonly rank: number;
@@ -45,6 +53,8 @@ export interface LoopOptions {
   readonly report: (report: Report) => void;
   /** Waits for room for reports; undefined while there is some. */
   readonly room: () => Promise<void> | undefined;
+  /** Whether the engine runs on this thread. */
+  readonly engineIsInline: boolean;
   /** Keeps checkpoints; undefined if none are kept. */
   readonly checkpoints?: CheckpointKeeper | undefined;
   /** The checkpoint to resume from; default: none. */
@@ -74,6 +84,7 @@ export class TrainingLoop {
   readonly #comparison: GradientComparison;
   readonly #steps: Steps;
   readonly #turns = new EventTurns();
+  readonly #traced = new TracedIterations();
   #comparisonRefused = false;
   #inForce: PlanInForce | undefined;
   /** The metric of the last evaluation on the test set. */
@@ -162,6 +173,7 @@ export class TrainingLoop {
         }),
       );
       if (result !== undefined) this.#reportExchange(result, { at, iteration });
+      this.#trace(iteration, [start, end], taken);
       if (compares) await this.#reportComparison(iteration);
       await this.#options.room();
       await this.#turns.take(end);
@@ -180,6 +192,21 @@ export class TrainingLoop {
       await this.#keep(iteration + 1, result.pause);
       if (result.pause) return;
     }
+  }
+
+  /** Reports the iteration's trace if it was traced, and begins or ends to trace. */
+  #trace(iteration: number, span: Span, taken: TakenStep): void {
+    const { engine, engineIsInline, rank, report } = this.#options;
+    const { trace = 0, traced: exchange } = taken.exchange?.result ?? {};
+    const wasOn = this.#traced.isOn;
+    if (!wasOn && trace === 0) return;
+    if (wasOn) {
+      const facts = { rank, iteration, span, taken, exchange, engineIsInline };
+      report(() => makeTraceRecord(facts));
+    }
+    const over = this.#traced.passed(iteration, trace);
+    if (this.#traced.isOn !== wasOn) engine.trace(!wasOn);
+    if (over !== undefined) this.#noticeOfAll(over);
   }
 
   /** Whether this iteration's exchange is due to be compared, and can be. */

@@ -14,8 +14,9 @@ import type { OrderDefinition } from './order.ts';
 import { pauseOrder } from './pause.ts';
 import { stopOrder } from './stop.ts';
 import { switchOrder } from './switch.ts';
+import { traceOrder } from './trace.ts';
 
-const ORDERS = [switchOrder, stopOrder, pauseOrder] as const;
+const ORDERS = [switchOrder, stopOrder, pauseOrder, traceOrder] as const;
 
 type Definition = (typeof ORDERS)[number];
 type AskedDefinition = Extract<Definition, { asked: z.ZodObject }>;
@@ -60,7 +61,6 @@ const KIND: RegistryKind = { code: 'ORDER', noun: 'order' };
  * Adds an order to the list. `registerOrder` is for callers.
  * @param reserved names that a request to a supervisor has already
  * @throws GradwireError `ORDER_INVALID`, `ORDER_DUPLICATE`
- * @public
  */
 export function addOrder(
   definition: OrderDefinition,
@@ -80,6 +80,10 @@ export function addOrder(
 /** The definition of an order; undefined if this version does not know it. */
 export const orderNamed = (type: string): OrderDefinition | undefined =>
   definitions.get(type);
+
+/** Orders that a page or a command may give, by type. */
+export const askedOrders = (): readonly OrderDefinition[] =>
+  [...definitions.values()].filter(({ asked }) => asked !== undefined);
 
 /**
  * The schema of any order, as users give it or as ranks are told it. Keys that a definition

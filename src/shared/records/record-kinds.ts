@@ -31,6 +31,7 @@ import { similarityKind } from './similarity.ts';
 import { startedKind } from './started.ts';
 import { switchKind } from './switch.ts';
 import { thinnedKind } from './thinned.ts';
+import { traceKind } from './trace.ts';
 
 const EVENT_KINDS = [
   evaluationKind,
@@ -52,7 +53,12 @@ const EVENT_KINDS = [
   finishedKind,
 ] as const;
 
-export const RECORD_KINDS = [iterationKind, ...EVENT_KINDS, logKind] as const;
+export const RECORD_KINDS = [
+  iterationKind,
+  ...EVENT_KINDS,
+  logKind,
+  traceKind,
+] as const;
 
 type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
   K[number]['schema']
@@ -60,7 +66,7 @@ type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
 
 export type RunRecord = RecordOf<typeof RECORD_KINDS>;
 
-/** All records of a run except its iterations and what its ranks print. */
+/** All records of a run except its iterations, their traces and what its ranks print. */
 export type RunEvent = RecordOf<typeof EVENT_KINDS>;
 
 type Schemas<K> = {

@@ -11,6 +11,7 @@ import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
 import { requireEngines } from '../../training/program-workload.ts';
 import type { RunParts } from './run-parts.ts';
+import { requireTraceable } from './traceable.ts';
 
 type OrderAct<T extends AskedType> = (
   order: OrderOf<T>,
@@ -29,6 +30,10 @@ export class RunOrders {
       stop: async () => {
         await stop();
         return {};
+      },
+      trace: (order) => {
+        requireTraceable(run.options.spec);
+        return this.#passOn(order);
       },
     };
   }

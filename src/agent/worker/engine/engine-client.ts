@@ -40,6 +40,11 @@ export class EngineClient {
     this.#link.order({ type: 'end' });
   }
 
+  /** Begins or ends to trace: exchanges then return their spans and messages. */
+  trace(on: boolean): void {
+    this.#link.order({ type: 'trace', on });
+  }
+
   abort(error: ErrorData): void {
     this.#link.order({ type: 'abort', error });
   }

@@ -90,6 +90,9 @@ export class EngineHost {
       case 'end':
         this.#connected().requestEnd();
         return;
+      case 'trace':
+        this.#connected().trace(message.on);
+        return;
       case 'abort':
         this.#engine?.abort(message.error);
         return;

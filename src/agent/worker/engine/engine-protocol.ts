@@ -192,6 +192,7 @@ export type EngineOrder =
   /** When the trainer finished its work during this exchange, in ms since 1970. */
   | { readonly type: 'exposed'; readonly iteration: number; readonly at: number }
   | { readonly type: 'end' }
+  | { readonly type: 'trace'; readonly on: boolean }
   | { readonly type: 'abort'; readonly error: ErrorData };
 
 export type ToEngine =

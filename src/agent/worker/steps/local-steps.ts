@@ -16,7 +16,13 @@ import type { LocalStepsSettings } from '../../../shared/spec/parallelism.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import { OuterOptimizer } from './outer-optimizer.ts';
 import { computeGradient } from '../trainers/compute-gradient.ts';
-import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
+import {
+  isDue,
+  type Span,
+  type Steps,
+  type StepsOptions,
+  type TakenStep,
+} from './steps.ts';
 
 export interface LocalStepsOptions extends StepsOptions {
   readonly settings: LocalStepsSettings;
@@ -71,18 +77,20 @@ export class LocalSteps implements Steps {
     const begun = performance.now();
     await trainer.applyGradient(gradient, iteration);
     const step = { ...computed, staleness: 0, elsewhere: 0 };
-    const applied = anchoring + performance.now() - begun;
+    const anchored: Span = [start, start + anchoring];
+    const alone: readonly Span[] = [anchored, [begun, performance.now()]];
     if (!this.exchangesIn(iteration)) {
-      return { ...step, apply: applied, exchange: undefined };
+      return { ...step, apply: timeOf(alone), applied: alone, exchange: undefined };
     }
-    const { exchange, apply } = await this.#exchange(iteration, compares);
-    return { ...step, apply: applied + apply, exchange };
+    const { exchange, moves } = await this.#exchange(iteration, compares);
+    const applied = [...alone, ...moves];
+    return { ...step, apply: timeOf(applied), applied, exchange };
   }
 
   async #exchange(
     iteration: number,
     compares: boolean,
-  ): Promise<{ exchange: TakenStep['exchange']; apply: number }> {
+  ): Promise<{ exchange: TakenStep['exchange']; moves: readonly Span[] }> {
     const { comparison, engine, moved, rank, settings, spec, trainer } = this.#options;
     const anchor = this.#anchor;
     const start = performance.now();
@@ -101,6 +109,13 @@ export class LocalSteps implements Steps {
     await trainer.writeWeights(anchor);
     // A fence may change the weights before the next step.
     this.#anchored = false;
-    return { exchange, apply: ready - start + (performance.now() - exchanged) };
+    const moves: readonly Span[] = [
+      [start, ready],
+      [exchanged, performance.now()],
+    ];
+    return { exchange, moves };
   }
 }
+
+const timeOf = (spans: readonly Span[]): number =>
+  spans.reduce((sum, [start, end]) => sum + end - start, 0);

@@ -27,9 +27,14 @@ export interface StepsOptions {
   readonly wantsWeights: (iteration: number) => boolean;
 }
 
+/** Begin and end on the thread's clock, ms. */
+export type Span = readonly [start: number, end: number];
+
 export interface TakenStep extends ComputedGradient {
   /** Time to update the weights, ms. */
   readonly apply: number;
+  /** Spans of that on the trainer thread's clock; absent if another thread did it. */
+  readonly applied?: readonly Span[] | undefined;
   /** Result of the exchange; undefined if the ranks did not exchange. */
   readonly exchange: EngineCalls['exchange']['reply'] | undefined;
   /** Profiles of other averages in this iteration; default: none. */

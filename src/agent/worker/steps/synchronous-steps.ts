@@ -20,7 +20,7 @@ export interface SynchronousStepsOptions extends StepsOptions {
 }
 
 /** An exchanged gradient that is not applied yet. */
-type ExchangedStep = Omit<TakenStep, 'apply'>;
+type ExchangedStep = Omit<TakenStep, 'apply' | 'applied'>;
 
 export class SynchronousSteps implements Steps {
   readonly #options: SynchronousStepsOptions;
@@ -56,7 +56,8 @@ export class SynchronousSteps implements Steps {
     requireFinite(exchanged.step, iteration);
     const start = performance.now();
     await trainer.applyGradient(gradient, iteration);
-    return { ...exchanged, apply: performance.now() - start };
+    const end = performance.now();
+    return { ...exchanged, apply: end - start, applied: [[start, end]] };
   }
 
   /** The previous exchange's average has been applied. */

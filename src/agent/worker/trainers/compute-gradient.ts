@@ -5,6 +5,8 @@ import type { ComputedStep, GradientMemory, Trainer } from '../../training/train
 export interface ComputedGradient {
   /** Wall-clock start time, ms since 1970. */
   readonly at: number;
+  /** The same on the trainer thread's clock; absent if another thread computed it. */
+  readonly began?: number | undefined;
   readonly step: ComputedStep;
   readonly data: number;
   readonly compute: number;
@@ -29,5 +31,5 @@ export async function computeGradient(
   const loaded = performance.now();
   const step = await trainer.computeGradient(into, ready);
   const end = performance.now();
-  return { at, step, data: loaded - start, compute: end - loaded };
+  return { at, began: start, step, data: loaded - start, compute: end - loaded };
 }

@@ -1,0 +1,20 @@
+/**
+ * Trace the next iterations: each rank records when its threads did what, and its messages. The
+ * ranks agree on the first of these iterations, so all trace the same.
+ */
+import { z } from 'zod';
+import { nothingMore, orderDefinition } from './order.ts';
+
+/** Most iterations of one order. A trace of one takes up to 200 kB on each rank. */
+export const MOST_TRACED = 1000;
+
+const length = z.object({ iterations: z.int().min(1).max(MOST_TRACED) });
+
+export const traceOrder = orderDefinition({
+  type: 'trace',
+  asked: length,
+  answer: nothingMore,
+  told: length,
+  asks: 'any',
+  isReading: false,
+});
