@@ -69,6 +69,8 @@ export const rooms = {
     'shared/spec',
     'shared/words',
   ],
+  // Timelines of traced iterations, and their export.
+  'shared/trace': ['shared/records'],
   'shared/rpc': [
     'shared/catalogue',
     'shared/checks',

@@ -108,6 +108,7 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
       spec,
       trainer,
       engine,
+      engineIsInline: true,
       arena: new Arena(memory),
       openSteps: stepsOf(spec, {
         ...{ arena: new Arena(memory), onDevice: gradient },

@@ -11,6 +11,7 @@ import { addRunsRelaunchCommand } from './runs-relaunch.ts';
 import { addRunsShowCommand } from './runs-show.ts';
 import { addRunsStopCommand } from './runs-stop.ts';
 import { addRunsSwitchCommand } from './runs-switch.ts';
+import { addRunsTraceCommand } from './runs-trace.ts';
 
 export function addRunsCommand(program: Command): void {
   const runs = program.command('runs').description('list, inspect and control runs');
@@ -22,6 +23,7 @@ export function addRunsCommand(program: Command): void {
   addRunsStopCommand(runs);
   addRunsSwitchCommand(runs);
   addRunsOrderCommand(runs);
+  addRunsTraceCommand(runs);
   addRunsRelaunchCommand(runs);
   addRunsDeleteCommand(runs);
   addRunsPurgeCommand(runs);

@@ -25,6 +25,7 @@ import { keepHeapSmall } from '../store/small-heap.ts';
 import { Upkeep } from '../store/upkeep.ts';
 import { AppTerminals } from '../terminal/app-terminals.ts';
 import type { PageTerminals } from '../terminal/page-terminals.ts';
+import { lightened } from './light-entry.ts';
 import { DataDesk } from './data-desk.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
 import { HistoryDesk } from './history-desk.ts';
@@ -116,7 +117,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         showNodes();
       },
       records: (run, entries) => {
-        outbox.records(run, entries);
+        outbox.records(run, entries.map(lightened));
       },
       notice: (error) => {
         outbox.notice(error);
@@ -271,6 +272,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       store.reads.iterations(run, range, most),
     bins: async (run, query) => store.reads.bins(run, query),
     runLog: async (run, after) => store.reads.logAfter(run, after),
+    tracedIterations: async (run) => store.traces.stretches(run),
+    trace: async (run, place) => store.traces.piece(run, place),
     setDeleted: async (run, deleted) => {
       store.setDeleted(run, deleted);
       outbox.changed(store.summary(run));

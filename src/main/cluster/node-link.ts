@@ -325,7 +325,7 @@ export class NodeLink {
     { type, ...keys }: OrderOf<T>,
     deadlineMs?: number,
   ): Promise<AnswerTo<T>> {
-    const body = { run, ...keys } as RequestMessage<T>['body'];
+    const body = { run, ...keys } as unknown as RequestMessage<T>['body'];
     return this.request(type as T, body, deadlineMs) as Promise<AnswerTo<T>>;
   }
 

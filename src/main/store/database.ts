@@ -40,6 +40,7 @@ import { blocksMigration } from './migrations/011-blocks.ts';
 import { runSizesMigration } from './migrations/012-run-sizes.ts';
 import { eventIndicesMigration } from './migrations/013-event-indices.ts';
 import { levelsMigration } from './migrations/014-levels.ts';
+import { tracesMigration } from './migrations/015-traces.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -58,6 +59,7 @@ const migrations: readonly string[] = [
   runSizesMigration,
   eventIndicesMigration,
   levelsMigration,
+  tracesMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

@@ -217,6 +217,9 @@ function write(
     statements.insertIteration.run(run.number, iteration, rank, sequence, json);
   } else if (record.type === 'log') {
     statements.insertLogLine.run(run.number, sequence, json);
+  } else if (record.type === 'trace') {
+    const { iteration, rank } = record;
+    statements.insertTrace.run(run.number, iteration, rank, sequence, json);
   } else {
     statements.insertEvent.run(run.number, sequence, json);
     applyEvent(statements, run, record);

@@ -36,6 +36,7 @@ import {
 } from './record-writer.ts';
 import { RunList } from './run-list.ts';
 import { RunReads } from './run-reads.ts';
+import { TraceReads } from './trace-reads.ts';
 import {
   summaryOf,
   type JournalRow,
@@ -117,6 +118,8 @@ export class RunStore {
   readonly damaged: DamagedRuns;
   /** Reads one run. */
   readonly reads: RunReads;
+  /** Reads the traces of its iterations. */
+  readonly traces: TraceReads;
   readonly #database: GuardedDatabase;
   readonly #statements: Statements;
   readonly #archive: IterationArchive;
@@ -142,6 +145,11 @@ export class RunStore {
       statements: this.#statements,
       archive: this.#archive,
       reader: this.#reader,
+      rows: this.#rows,
+    });
+    this.traces = new TraceReads({
+      database: this.#database,
+      statements: this.#statements,
       rows: this.#rows,
     });
   }

@@ -28,6 +28,9 @@ const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
     SELECT json_group_array(node) FROM journals
     WHERE journals.run = runs.number AND ${IS_MISSING}) END AS missing`;
 
+/** Most traces that are looked at for a piece. */
+export const TRACES_PAGE = 256;
+
 export interface StoredRow {
   readonly sequence: number;
   readonly record: string;
@@ -76,6 +79,22 @@ export function prepareStatements(database: Database.Database) {
     insertLogLine: database.prepare<[number, number, string]>(
       'INSERT INTO log_lines (run, sequence, record) VALUES (?, ?, ?)',
     ),
+    insertTrace: database.prepare<[number, number, number, number, string]>(`
+      INSERT OR IGNORE INTO traces (run, iteration, rank, sequence, record)
+      VALUES (?, ?, ?, ?, ?)`),
+    tracedIterations: database.prepare<
+      [number],
+      { iteration: number; records: number }
+    >(`
+      SELECT iteration, count(*) AS records FROM traces WHERE run = ?
+      GROUP BY iteration ORDER BY iteration`),
+    traces: database.prepare<
+      [{ run: number; from: number; fromRank: number; to: number }],
+      StoredRow
+    >(`
+      SELECT sequence, record FROM traces
+      WHERE run = @run AND (iteration, rank) >= (@from, @fromRank) AND iteration < @to
+      ORDER BY iteration, rank LIMIT ${TRACES_PAGE}`),
     logAfter: database.prepare<
       [{ run: number; after: number }],
       { sequence: number; record: string }

@@ -26,14 +26,14 @@ const LEVELS = {
 } as const;
 
 /**
- * Undefined for iterations, which the log leaves out.
+ * Undefined for iterations and their traces, which the log leaves out.
  * @param machine names a machine; default: as records have it
  */
 export function logLine(
   { sequence, record }: JournalEntry,
   machine?: (node: string) => string,
 ): LogLine | undefined {
-  if (record.type === 'iteration') return undefined;
+  if (record.type === 'iteration' || record.type === 'trace') return undefined;
   if (record.type === 'log') return printedLine(sequence, record);
   const { tone, title, text, iteration } = eventText(record, { machine });
   return {

@@ -45,7 +45,7 @@ const messageSchema = z.tuple([
   nanoseconds,
 ]);
 
-export const traceRecordSchema = z.strictObject({
+const traceRecordSchema = z.strictObject({
   type: z.literal('trace'),
   at: z.number(),
   rank: count,
@@ -65,7 +65,6 @@ export const traceRecordSchema = z.strictObject({
 });
 export type TraceRecord = z.infer<typeof traceRecordSchema>;
 export type TraceSpan = z.infer<typeof spanSchema>;
-export type TraceMessage = z.infer<typeof messageSchema>;
 
 export const traceKind = recordKind({
   schema: traceRecordSchema,

@@ -22,6 +22,7 @@ import type { MetricKind } from '../records/metric.ts';
 import type { NodeEdit, NodeStatus, SupervisorLog } from '../machines/node-status.ts';
 import type { JournalEntry } from '../records/journal-entry.ts';
 import type { QueuedRecord } from '../records/queued.ts';
+import type { TraceRecord } from '../records/trace.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
 import type { RunState } from '../records/run-state.ts';
 import { runIdSchema } from '../checks/run-id.ts';
@@ -173,6 +174,26 @@ export interface BinsPiece {
   readonly next?: number | undefined;
 }
 
+/** Consecutive iterations that were traced. */
+export interface TracedStretch {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  /** Records of all ranks. */
+  readonly records: number;
+}
+
+export interface TracePlace extends IterationPlace {
+  /** Exclusive. */
+  readonly to: number;
+}
+
+export interface TracePiece {
+  readonly records: readonly TraceRecord[];
+  /** Begin of the next piece; undefined after the last one. */
+  readonly next?: IterationPlace | undefined;
+}
+
 /** Facts that are the same for every page. */
 export interface CoreApi {
   info(): Promise<AppInfo>;
@@ -215,6 +236,10 @@ export interface CoreApi {
    * arrival. Empty if there is nothing more yet.
    */
   runLog(run: string, after: number): Promise<readonly JournalEntry[]>;
+  /** Iterations of a run that were traced. */
+  tracedIterations(run: string): Promise<readonly TracedStretch[]>;
+  /** A piece of the traces with from ≤ iteration < to, by iteration and rank. */
+  trace(run: string, place: TracePlace): Promise<TracePiece>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
   /** Returns the space that all runs take on the disk. */
@@ -331,6 +356,15 @@ export const rpcArguments = {
   ]),
   bins: z.tuple([runIdSchema, binsQuerySchema]),
   runLog: z.tuple([runIdSchema, z.int().min(0)]),
+  tracedIterations: z.tuple([runIdSchema]),
+  trace: z.tuple([
+    runIdSchema,
+    z.strictObject({
+      from: z.int().min(0),
+      fromRank: z.int().min(0).optional(),
+      to: z.int().min(0),
+    }),
+  ]),
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
   history: z.tuple([]),
   purge: z.tuple([]),

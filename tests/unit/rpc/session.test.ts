@@ -38,6 +38,8 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   iterations: ['run-1', { from: 1, fromRank: 2, to: 9, most: 10 }],
   bins: ['run-1', { from: 1, to: 9, width: 4, rank: 1 }],
   runLog: ['run-1', 3],
+  tracedIterations: ['run-1'],
+  trace: ['run-1', { from: 1, fromRank: 2, to: 9 }],
   setDeleted: ['run-1', true],
   history: [],
   purge: [],

@@ -105,6 +105,8 @@ export class SmallCore implements ServedCore {
     bins: (run, query) =>
       this.#answer('bins', [run, query], { starts: [], cells: [], lastSequence: 3 }),
     runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
+    tracedIterations: (run) => this.#answer('tracedIterations', [run], []),
+    trace: (run, place) => this.#answer('trace', [run, place], { records: [] }),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     catchUps: () => this.#answer('catchUps', [], []),
     notices: () => this.#answer('notices', [], []),

@@ -293,7 +293,11 @@ export class RunFeed {
     for (const entry of entries) {
       if (entry.record.type === 'iteration') {
         history.add(entry.record, entry.sequence);
-      } else if (entry.record.type !== 'log' && entry.sequence > this.#lastSequence) {
+      } else if (
+        entry.record.type !== 'log' &&
+        entry.record.type !== 'trace' &&
+        entry.sequence > this.#lastSequence
+      ) {
         this.#pushed.push(entry);
         events ??= [...this.#events];
         events.push(entry.record);

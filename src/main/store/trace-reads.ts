@@ -1,0 +1,54 @@
+/** Reads the traces of a run: which iterations have one, and their records in pieces. */
+import type { TraceRecord } from '../../shared/records/trace.ts';
+import type { TracedStretch, TracePiece, TracePlace } from '../../shared/rpc/rpc.ts';
+import type { GuardedDatabase } from './guarded-database.ts';
+import type { RunRows } from './run-rows.ts';
+import { TRACES_PAGE, type Statements } from './statements.ts';
+import { fittingRows } from './stored-rows.ts';
+
+/** Most bytes of a piece, so that none holds up what else is sent. */
+const PIECE_BYTES = 2 ** 20;
+
+export interface TraceSources {
+  readonly database: GuardedDatabase;
+  readonly statements: Statements;
+  readonly rows: RunRows;
+}
+
+export class TraceReads {
+  readonly #sources: TraceSources;
+
+  constructor(sources: TraceSources) {
+    this.#sources = sources;
+  }
+
+  /** Stretches of consecutive iterations that were traced, in order. */
+  stretches(id: string): readonly TracedStretch[] {
+    const { database, rows, statements } = this.#sources;
+    const stretches: TracedStretch[] = [];
+    for (const { iteration, records } of database.guard(() =>
+      statements.tracedIterations.all(rows.row(id).number),
+    )) {
+      const last = stretches.at(-1);
+      if (last?.to === iteration) {
+        const more = { to: iteration + 1, records: last.records + records };
+        stretches[stretches.length - 1] = { ...last, ...more };
+      } else stretches.push({ from: iteration, to: iteration + 1, records });
+    }
+    return stretches;
+  }
+
+  /** The first records of a range, by iteration and rank, as many as fit into a message. */
+  piece(id: string, { from, fromRank = 0, to }: TracePlace): TracePiece {
+    const { database, rows, statements } = this.#sources;
+    const all = database.guard(() =>
+      statements.traces.all({ run: rows.row(id).number, from, fromRank, to }),
+    );
+    const fit = fittingRows(all, PIECE_BYTES);
+    const records = fit.map(({ record }) => JSON.parse(record) as TraceRecord);
+    const last = records.at(-1);
+    return fit.length === all.length && all.length < TRACES_PAGE
+      ? { records }
+      : { records, next: { from: last!.iteration, fromRank: last!.rank + 1 } };
+  }
+}
