@@ -502,8 +502,8 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     return [...this.#options.site.takeNotices(), ...this.#notes.splice(0)];
   }
 
-  note(notice: Notice): void {
-    this.#notes.push(notice);
+  note(notice: Parameters<OrderedEngine['note']>[0]): void {
+    this.#notes.push(notice as Notice);
   }
 
   /**

@@ -11,6 +11,9 @@ import {
 } from '../../shared/catalogue/registry.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 
+/** A notice, whose code may be one of an order that is defined elsewhere. */
+type NoticeOfOrder = Omit<Notice, 'code'> & { readonly code: string };
+
 /** The engine as orders see it. */
 export interface OrderedEngine {
   learn(planSwitch: PlanSwitch): void;
@@ -18,7 +21,7 @@ export interface OrderedEngine {
   requestPause(): void;
   requestTrace(iterations: number): void;
   /** Reports a notice with the next exchange. */
-  note(notice: Notice): void;
+  note(notice: NoticeOfOrder): void;
 }
 
 export type OrderAction<Order> = (engine: OrderedEngine, order: Order) => void;

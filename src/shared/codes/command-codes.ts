@@ -91,6 +91,10 @@ export const commandCodes = codeGroup({
       means: 'One file name was given for several ranks.',
       next: "Put {rank} in place of the rank's number, as in 'out{rank}.f32'.",
     },
+    ORDER_UNKNOWN: {
+      means: 'There is no order of this name.',
+      next: 'Choose one that the message lists.',
+    },
     PLACES_INVALID: {
       means:
         'The list of machine numbers does not have one whole number for each rank.',

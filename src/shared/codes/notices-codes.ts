@@ -103,6 +103,10 @@ export const noticesCodes = codeGroup({
       means: 'A record of a kind that this version does not know.',
       next: 'Update Gradwire to see it.',
     },
+    TRACED: {
+      means: 'Iterations were traced, as ordered.',
+      next: 'Look at their timeline in the app, or write it with gradwire runs trace.',
+    },
     TRANSPORT_FALLBACK: {
       means: 'The native transport does not work here; tcp is used.',
       next: 'Nothing to do, or follow the reason in the message.',

@@ -129,5 +129,13 @@ export const runsCodes = codeGroup({
       means: 'A switch is scheduled for after the last exchange of the run.',
       next: 'Give an earlier iteration.',
     },
+    TRACE_MISSING: {
+      means: 'No iteration of the run was traced.',
+      next: 'Trace it while it is in progress.',
+    },
+    TRACE_UNSUPPORTED: {
+      means: 'Iterations of runs of this kind cannot be traced yet.',
+      next: 'Trace a run whose ranks compute, exchange and apply in each iteration.',
+    },
   },
 });

@@ -1,11 +1,4 @@
-/**
- * A rank's timeline of one iteration, while it is traced: the spans of its threads and its
- * messages. Times are nanoseconds since `origin`, by the rank's own clock, which differs from
- * those of other ranks (`shared/trace/clock-offsets.ts`).
- *
- * Spans of the engine that are not hidden, and those of the trainer, add up to the phases of the
- * iteration's record.
- */
+/** A rank's timeline of one iteration that is traced. Made by the rank. */
 import { z } from 'zod';
 import { count } from './fields.ts';
 import { PHASES } from './phases.ts';
@@ -45,6 +38,11 @@ const messageSchema = z.tuple([
   nanoseconds,
 ]);
 
+/**
+ * Times are nanoseconds since `origin`, by the rank's own clock, which differs from those of
+ * other ranks (`shared/trace/clock-offsets.ts`). Spans that are not hidden add up to the phases of
+ * the iteration's record.
+ */
 const traceRecordSchema = z.strictObject({
   type: z.literal('trace'),
   at: z.number(),
@@ -58,7 +56,9 @@ const traceRecordSchema = z.strictObject({
   threads: z.array(z.string().max(100)).min(1).max(16).readonly(),
   /** Names of the buckets. */
   buckets: z.array(z.string().max(1000)).max(10_000).readonly(),
+  /** Spans: [thread, phase, bucket, awaited rank, start, duration, 1 if hidden]; -1: none. */
   spans: z.array(spanSchema).max(MOST_SPANS).readonly(),
+  /** Messages: [1 if received, peer, bucket, stream, exchange on it, bytes, moment]; -1: none. */
   messages: z.array(messageSchema).max(MOST_SPANS).readonly(),
   /** Spans and messages beyond the most that a record has; default: 0. */
   dropped: count.optional(),
