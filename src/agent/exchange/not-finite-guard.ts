@@ -2,6 +2,7 @@
  * Guards of buckets whose gradient is not finite: training of ours ends with an error; under
  * a program of one's own the step is skipped, and the other ranks, which wait, get zeros.
  */
+import { bucketStream } from './streams.ts';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { GradwireError } from '../../shared/errors/errors.ts';
 import type { GradientBucket, NotFiniteElement } from '../methods/bucket-compressor.ts';
@@ -47,7 +48,11 @@ export class RefusingGuard implements NotFiniteGuard {
 
   begin(exchange: GuardedBucket, isFinite: boolean): Promise<void> | undefined {
     const { clock } = this.#options;
-    const found = clock.follow('compress', () => exchange.compressor.begin(isFinite));
+    const found = clock.follow(
+      'compress',
+      () => exchange.compressor.begin(isFinite),
+      streamOf(exchange),
+    );
     const require = (element: NotFiniteElement | undefined): void => {
       if (element !== undefined) throw this.#error(element, exchange);
     };
@@ -66,8 +71,10 @@ export class RefusingGuard implements NotFiniteGuard {
       throw this.#error(error, exchange);
     };
     try {
-      const encoded = this.#options.clock.follow('compress', () =>
-        exchange.compressor.encode(iteration),
+      const encoded = this.#options.clock.follow(
+        'compress',
+        () => exchange.compressor.encode(iteration),
+        streamOf(exchange),
       );
       return encoded instanceof Promise ? encoded.catch(refuse) : encoded;
     } catch (error) {
@@ -113,7 +120,7 @@ export class SkippingGuard implements NotFiniteGuard {
 
   begin(exchange: GuardedBucket, isFinite: boolean): undefined {
     const { bucket, compressor } = exchange;
-    const element = this.#begin(compressor, isFinite);
+    const element = this.#begin(exchange, isFinite);
     if (element !== undefined) this.#note(element, bucket);
     if (element !== undefined && !this.#passes) this.#blank(exchange);
     // Others are checked as they are compressed.
@@ -127,9 +134,13 @@ export class SkippingGuard implements NotFiniteGuard {
     return encoded;
   }
 
-  #begin(compressor: GradientBucket, isFinite: boolean): NotFiniteElement | undefined {
+  #begin(exchange: GuardedBucket, isFinite: boolean): NotFiniteElement | undefined {
     const { clock } = this.#options;
-    const found = clock.measure('compress', () => compressor.begin(isFinite));
+    const found = clock.measure(
+      'compress',
+      () => exchange.compressor.begin(isFinite),
+      streamOf(exchange),
+    );
     if (found instanceof Promise) throw new Error('internal: checked on a device');
     return found;
   }
@@ -137,7 +148,11 @@ export class SkippingGuard implements NotFiniteGuard {
   #encode(exchange: GuardedBucket, iteration: number): Answer<Payload> {
     const { clock } = this.#options;
     const encode = (): Answer<Payload> =>
-      clock.follow('compress', () => exchange.compressor.encode(iteration));
+      clock.follow(
+        'compress',
+        () => exchange.compressor.encode(iteration),
+        streamOf(exchange),
+      );
     try {
       return encode();
     } catch (error) {
@@ -149,11 +164,12 @@ export class SkippingGuard implements NotFiniteGuard {
   }
 
   /** Lets the bucket begin again with a gradient of zeros, and the residual that it had. */
-  #blank({ bucket, compressor }: GuardedBucket): void {
+  #blank(exchange: GuardedBucket): void {
+    const { bucket } = exchange;
     const ranges = bucket.runs.map(({ flat, length }) => ({ start: flat, length }));
     this.#undo.recall(ranges);
     this.#undo.blank(ranges);
-    this.#begin(compressor, true);
+    this.#begin(exchange, true);
   }
 
   #note({ index, value }: NotFiniteElement, bucket: Bucket): void {
@@ -166,3 +182,5 @@ export class SkippingGuard implements NotFiniteGuard {
     if (this.#left === 0) this.#checked(this.#found);
   }
 }
+
+const streamOf = ({ bucket }: GuardedBucket): number => bucketStream(bucket.index);

@@ -5,7 +5,6 @@
  * the wire while bucket i + 1 is being compressed.
  */
 import { bucketName } from '../../shared/records/bucket-name.ts';
-import type { GradwireError } from '../../shared/errors/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
@@ -327,11 +326,9 @@ export class PlanExecution implements Disposable {
     }: { iteration: number; isFinite: boolean; guard: NotFiniteGuard },
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
-    const { compressor } = exchange;
-    const finite = guard.begin(exchange, isFinite);
     const { bucket, compressor } = exchange;
     const stream = bucketStream(bucket.index);
-    const finite = this.#begin(exchange, isFinite);
+    const finite = guard.begin(exchange, isFinite);
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;
@@ -351,57 +348,6 @@ export class PlanExecution implements Disposable {
       () => compressor.decode(combined, iteration),
       stream,
     );
-  }
-
-  /** Compresses a bucket. Names tensor, iteration and rank of an element that is not finite. */
-  #encode(exchange: BucketExchange, iteration: number): Answer<Payload> {
-    const { clock } = this.#options;
-    const refuse = (error: unknown): never => {
-      if (!(error instanceof NotFiniteInput)) throw error;
-      throw this.#notFinite(error, exchange);
-    };
-    try {
-      const encoded = clock.follow(
-        'compress',
-        () => exchange.compressor.encode(iteration),
-        bucketStream(exchange.bucket.index),
-      );
-      return encoded instanceof Promise ? encoded.catch(refuse) : encoded;
-    } catch (error) {
-      return refuse(error);
-    }
-  }
-
-  #notFinite(
-    { index, value }: NotFiniteElement,
-    { bucket }: BucketExchange,
-  ): GradwireError {
-    // The rank in the world; a group of replicas has its own numbering.
-    const { rank } = this.#options.transport;
-    return notFiniteError({ index, value, bucket, iteration: this.#named, rank });
-  }
-
-  /**
-   * Begins a bucket, whose gradient must be finite. If the answer comes later, the returned
-   * promise rejects.
-   */
-  #begin(exchange: BucketExchange, isFinite: boolean): Promise<void> | undefined {
-    const { clock } = this.#options;
-    const found = clock.follow(
-      'compress',
-      () => exchange.compressor.begin(isFinite),
-      bucketStream(exchange.bucket.index),
-    );
-    const require = (element: NotFiniteElement | undefined): void => {
-      if (element !== undefined) throw this.#notFinite(element, exchange);
-    };
-    if (!(found instanceof Promise)) {
-      require(found);
-      return undefined;
-    }
-    const finite = found.then(require);
-    finite.catch(awaitedElsewhere);
-    return finite;
   }
 
   async #communicate(

@@ -4,11 +4,8 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { failure, inputError } from '../../shared/errors/errors.ts';
 import { MOST_TRACED } from '../../shared/orders/trace.ts';
 import type { TraceRecord } from '../../shared/records/trace.ts';
-import {
-  hasEnded,
-  type IterationPlace,
-  type TracedStretch,
-} from '../../shared/rpc/rpc.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { IterationPlace, TracedStretch } from '../../shared/rpc/rpc.ts';
 import { chromeTrace } from '../../shared/trace/chrome-trace.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import {
