@@ -75,13 +75,12 @@ function trainerSpans({
   began,
   compute,
   data,
-}: TracedIteration['taken']): readonly (readonly ['data' | 'compute' | 'apply', Span])[] {
+}: TracedIteration['taken']): readonly (readonly [
+  'data' | 'compute' | 'apply',
+  Span,
+])[] {
   const spans = applied.map((span) => ['apply', span] as const);
   if (began === undefined) return spans;
   const loaded = began + data;
-  return [
-    ['data', [began, loaded]],
-    ['compute', [loaded, loaded + compute]],
-    ...spans,
-  ];
+  return [['data', [began, loaded]], ['compute', [loaded, loaded + compute]], ...spans];
 }
