@@ -14,7 +14,13 @@ if HAS_TORCH:
     import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
 
-    from gradwire.model import distributed, plain_optimizer, trained_parameters
+    from gradwire.model import (
+        is_distributed,
+        plain_model,
+        plain_optimizer,
+        require_averaged,
+        trained_parameters,
+    )
 
 
 @needs_torch
@@ -30,7 +36,8 @@ class Attaching(unittest.TestCase):
     def refused(self, code: str, named: str, *modules: Any) -> None:
         model = DistributedDataParallel(torch.nn.Sequential(*modules))
         with self.assertRaises(GradwireError) as raised:
-            trained_parameters(distributed(model))
+            require_averaged(model)
+            trained_parameters(model)
         self.assertEqual(raised.exception.code, code)
         self.assertIn(named, raised.exception.message)
         self.assertNotEqual(raised.exception.next, "")
@@ -40,17 +47,21 @@ class Attaching(unittest.TestCase):
         second.weight = first.weight
         first.bias.requires_grad_(False)
         model = DistributedDataParallel(torch.nn.Sequential(first, second))
-        names = [name for name, _ in trained_parameters(distributed(model))]
+        names = [name for name, _ in trained_parameters(model)]
         self.assertEqual(names, ["0.weight", "1.bias"])
+        within = [name for name, _ in trained_parameters(model.module)]
+        self.assertEqual(within, names)
 
     def test_a_compiled_model_is_the_model_within(self) -> None:
         model = DistributedDataParallel(torch.nn.Linear(2, 2))
-        self.assertIs(distributed(torch.compile(model)), model)
+        self.assertIs(plain_model(torch.compile(model)), model)
+        self.assertTrue(is_distributed(model))
+        self.assertFalse(is_distributed(model.module))
 
-    def test_a_model_that_is_not_distributed_is_refused(self) -> None:
+    def test_what_is_no_model_is_refused(self) -> None:
         with self.assertRaises(GradwireError) as raised:
-            distributed(torch.nn.Linear(2, 2))
-        self.assertEqual(raised.exception.code, "MODEL_NOT_DISTRIBUTED")
+            plain_model([torch.ones(2)])
+        self.assertEqual(raised.exception.code, "MODEL_UNSUPPORTED")
 
     def test_what_gradwire_does_not_average_is_refused(self) -> None:
         double = torch.nn.Linear(2, 2).double()

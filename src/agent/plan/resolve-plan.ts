@@ -29,7 +29,7 @@ import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';
 import { refuseIdle } from '../methods/idle-parameters.ts';
 import { carriageOf, labelOf, type MethodDefinition } from '../methods/method.ts';
 import { withChanges } from '../methods/nested-parameters.ts';
-import { fitsName } from '../methods/policy/name-pattern.ts';
+import { requireTensor } from './layer-names.ts';
 import { inIterations } from '../methods/policy/passes.ts';
 import { withoutFences, withStarts } from '../methods/policy/starts.ts';
 import { findMethod, validateParameters } from '../methods/registry.ts';
@@ -83,8 +83,6 @@ const REMOVABLE: ReadonlySet<string> = new Set([
   'activations',
   'residualUnits',
 ]);
-
-const NAMES_SHOWN = 20;
 
 /**
  * @param change keys of `exchange`; other keys come from `base`, but the parameters of
@@ -403,11 +401,7 @@ function resolveLayers(
       known === undefined ? place : `${place}, ${known}`;
     return placed(where, () => {
       const { tensors } = setting;
-      if (tensors !== undefined && !tensors.some((name) => fitsName(match, name))) {
-        throw inputError('LAYER_UNKNOWN', `no tensor name matches "${match}"`, {
-          next: `The tensors are: ${someOf(tensors)}.`,
-        });
-      }
+      if (tensors !== undefined) requireTensor(match, tensors);
       const method = findMethod(id);
       const inherited = method.id === base.method ? base.parameters : undefined;
       const old = before.find(
@@ -424,13 +418,6 @@ function resolveLayers(
       return { match, method: method.id, label, parameters };
     });
   });
-}
-
-/** All of a small model's names; of a large one's enough to see how they are made. */
-function someOf(names: readonly string[]): string {
-  const more = names.length - NAMES_SHOWN;
-  const shown = names.slice(0, NAMES_SHOWN).join(', ');
-  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 /** Ids of the collectives that can carry a method's payload. */

@@ -3,6 +3,7 @@ import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism.ts';
 import type { Notice } from '../../shared/records/notice.ts';
+import { unknownLayer } from '../plan/layer-names.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
 
 /** Notices that are the same on all ranks with these tensors. */
@@ -26,6 +27,16 @@ export function idleUnder(
           ? `${method.id} needs the whole model with these parameters`
           : `Lower exchange.bucketBytes (${plan.bucketBytes})`),
     });
+  }
+  const unknown = unknownLayer(
+    plan,
+    tensors.map(({ name }) => name),
+  );
+  // A switch of a program's run: when it was asked for, nobody could know the names.
+  if (unknown !== undefined) {
+    const { message, next } = unknown;
+    const text = `${message}. ${next ?? ''}`;
+    notices.push({ level: 'warning', code: 'LAYER_UNKNOWN', message: text });
   }
   const keepsNone = buckets.every(({ policy }) => policy.method.residual === 'none');
   if (asynchronousOf(spec)?.drainEvery !== undefined && keepsNone) {

@@ -7,6 +7,7 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
 import type { Program } from '../bridge/program.ts';
 import { ProgramTrainer } from '../bridge/program-trainer.ts';
+import { unknownLayer } from '../plan/layer-names.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 import { observe, type ObservedOptions } from './observed-program.ts';
 import { masterPort, startProgram } from './program-start.ts';
@@ -54,6 +55,7 @@ export class ProgramRank {
     });
     this.#program = program;
     this.#trainer = new ProgramTrainer(program, await program.attached());
+    this.#requireLayers(this.#trainer);
     return this.#trainer;
   }
 
@@ -100,6 +102,16 @@ export class ProgramRank {
 
   abort(error: ErrorData): void {
     this.#program?.abort(error);
+  }
+
+  /** @throws GradwireError `LAYER_UNKNOWN`: only now are the names of its tensors known */
+  #requireLayers({ tensors }: ProgramTrainer): void {
+    const { plan, switches } = this.#configuration;
+    const names = tensors.map(({ name }) => name);
+    const [first] = [plan, ...switches.map((one) => one.plan)].flatMap(
+      (one) => unknownLayer(one, names) ?? [],
+    );
+    if (first !== undefined) throw first;
   }
 
   get #opened(): Program {

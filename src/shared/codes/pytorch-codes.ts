@@ -10,6 +10,10 @@ export const pytorchCodes = codeGroup({
       means: 'A model is attached already.',
       next: 'Attach one model; wrap several in one module to train them together.',
     },
+    ALREADY_AVERAGED: {
+      means: 'DDP averages these gradients in its backward pass.',
+      next: 'Leave out the call of gw.allreduce, or attach the module without DDP.',
+    },
     BRIDGE_TOO_LONG: {
       means: 'A message to the agent is too long.',
       next: 'Log fewer values, or train a model of fewer tensors.',
@@ -17,6 +21,10 @@ export const pytorchCodes = codeGroup({
     BRIDGE_UNREACHABLE: {
       means: 'The agent does not listen at the address in GRADWIRE_BRIDGE.',
       next: 'Start the program with gradwire exec; unset GRADWIRE_BRIDGE to run it without.',
+    },
+    GRADIENT_NOT_AVERAGED: {
+      means: 'An optimiser begins its step with a gradient that was not averaged.',
+      next: 'Wrap the model in DistributedDataParallel, or call gw.allreduce() after loss.backward().',
     },
     HOOK_TAKEN: {
       means: 'The model has another communication hook.',
@@ -30,10 +38,6 @@ export const pytorchCodes = codeGroup({
     MODEL_EMPTY: {
       means: 'The model has no elements that are trained.',
       next: 'Set requires_grad.',
-    },
-    MODEL_NOT_DISTRIBUTED: {
-      means: 'The attached model is not a DistributedDataParallel.',
-      next: 'Wrap it: model = DistributedDataParallel(model).',
     },
     MODEL_UNSUPPORTED: {
       means: 'The model uses something that Gradwire cannot average.',
@@ -55,6 +59,23 @@ export const pytorchCodes = codeGroup({
     SCALER_UNKNOWN: {
       means: 'The attached scaler is not a GradScaler.',
       next: 'Call gw.attach(model, optimizer, scaler=scaler).',
+    },
+    TENSORS_CHANGED: {
+      means: 'Other tensors are to be averaged than the first time.',
+      next: 'Average all tensors of a step in one call, in the same order.',
+    },
+    TENSORS_MISSING: {
+      means: 'There is nothing to average.',
+      next: 'Attach a model, or call gw.allreduce(parameters).',
+    },
+    TENSOR_UNSUPPORTED: {
+      means: 'Gradwire cannot average such a tensor.',
+      next: 'Give parameters or dense tensors of float32, float16 or bfloat16.',
+    },
+    WEIGHTS_MISSING: {
+      means:
+        'The method lets replicas drift apart, and there are no weights to average.',
+      next: 'Attach the model, or choose another method.',
     },
   },
 });

@@ -97,6 +97,30 @@ test('a gradient that is not finite leaves nothing behind', async () => {
   );
 });
 
+test('layers are chosen by the names of the program’s tensors', async () => {
+  const layers = (match: string) =>
+    `exchange.layers=[{match: "${match}", method: topk, ratio: 0.1}]`;
+  const command = joined(
+    2,
+    ...['--set', layers('f*'), '--set', 'inspectEvery=5'],
+    ...program('10', 'lossy'),
+  );
+  succeeded(await command.finished);
+  const { buckets } = await command.record('buckets');
+  expect(buckets.map(({ method, tensors }) => [method, tensors])).toEqual([
+    ['none', ['empty', 'last']],
+    ['topk', ['first']],
+  ]);
+  const wrong = joined(2, '--set', layers('fc.*'), ...program('10'));
+  await wrong.finished;
+  expect((await wrong.record('failed')).error).toMatchObject({
+    code: 'LAYER_UNKNOWN',
+    message: expect.stringContaining('"fc.*"') as string,
+    next: 'The tensors are: first, empty, last.',
+  });
+  await nothingIsLeft();
+});
+
 test('a program that is observed communicates by itself', async () => {
   const command = exec('--observe', '--ranks', '2', ...program('20', 'observe'));
   succeeded(await command.finished);

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'vitest';
-import { pytorch } from '../../harness/python.ts';
+import { packageSources, pytorch } from '../../harness/python.ts';
 
 /** A port that nobody uses. */
 async function freePort(): Promise<number> {
@@ -24,7 +24,8 @@ export async function trainAlone(
   const exits = Array.from({ length: ranks }, (_, rank) => {
     const launched = { RANK: String(rank), WORLD_SIZE: String(ranks) };
     const at = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: port };
-    const env = Object.assign({}, process.env, launched, at);
+    const found = { PYTHONPATH: packageSources };
+    const env = Object.assign({}, process.env, launched, at, found);
     return once(spawn(pytorch!, command, { env, stdio: 'inherit' }), 'exit');
   });
   for (const exit of await Promise.all(exits)) expect(exit).toEqual([0, null]);

@@ -1,4 +1,4 @@
-"""The averaging of one gradient after the other, as DDP's buckets become ready.
+"""The averaging of one gradient after the other: as DDP's buckets become ready, or all at once.
 
 The last bucket's hook waits for the average: the backward pass has nothing else left to compute.
 It raises what goes wrong where the program called `backward()`.
@@ -31,7 +31,7 @@ class Exchange:
         layout: Layout,
         *,
         parameters: Sequence[Any],
-        views: Sequence[Any],
+        views: list[Any],
         transfer: Transfer,
         timeline: Timeline,
         scale: Scale,
@@ -48,7 +48,10 @@ class Exchange:
         self._length = layout.length
         self._given = 0
         self._arriving: list[list[int]] = []
-        self._buckets: list[tuple[Any, Any, list[Any], list[Any]]] = []
+        self._buckets: list[tuple[list[Any], list[Any]]] = []
+        """Gradients that are being averaged, and their views of the vector."""
+        self._futures: list[tuple[Any, Any]] = []
+        """Futures of DDP's buckets, and what they will give."""
 
     @property
     def is_open(self) -> bool:
@@ -70,7 +73,8 @@ class Exchange:
             devices=[] if bucket.buffer().is_cpu else [bucket.buffer().device]
         )
         views = [self._views[index] for index in indices]
-        self._buckets.append((future, bucket.buffer(), gradients, views))
+        self._buckets.append((gradients, views))
+        self._futures.append((future, bucket.buffer()))
         is_first = not self.is_open
         self._given += len(indices)
         self._arriving.append(indices)
@@ -81,6 +85,16 @@ class Exchange:
             self._transfer.gather(views, gradients, self._scale.inverse)
             self._tell(is_last)
             return future, self._average() if is_last else None
+
+    def average(self, gradients: list[Any]) -> Averaged:
+        """Averages one tensor for each of the layout, in place."""
+        with torch.no_grad():
+            self._scale.note(gradients[0].device)
+            self._buckets.append((gradients, self._views))
+            self._arriving.append(list(range(len(gradients))))
+            self._transfer.gather(self._views, gradients, self._scale.inverse)
+            self._tell(True)
+            return self._average()
 
     def _tell(self, is_last: bool) -> None:
         """Says how much of the gradient is there."""
@@ -100,15 +114,16 @@ class Exchange:
         answer = self._link.receive()
         if not isinstance(answer, Averaged):
             raise invalid(f"{type(answer).__name__} where the average belongs")
-        for _, _, gradients, views in self._buckets:
+        for gradients, views in self._buckets:
             if answer.finite:
                 self._transfer.scatter(gradients, views, self._scale.factor)
             else:
                 # On all ranks alike, so that a GradScaler skips the step on all of them.
                 torch._foreach_mul_(gradients, math.nan)
         self._timeline.program("averaged")
-        for future, buffer, _, _ in self._buckets:
+        for future, buffer in self._futures:
             future.set_result(buffer)
+        self._futures.clear()
         self._buckets.clear()
         self._end.reset()
         self._said = self._length

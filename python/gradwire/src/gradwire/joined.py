@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import torch
@@ -13,14 +13,23 @@ import torch
 from .errors import GradwireError, Stopped
 from .exchange import Exchange
 from .framing import invalid
+from .hooks import hook_communication, hook_model, hook_optimizers
 from .layout import Layout
 from .link import Link
-from .messages import Attached, Go, Memory, Read, Write
-from .model import distributed, plain_optimizer, trained_parameters
+from .messages import Attached, Averaged, Go, Memory, Read, Write
+from .model import (
+    is_distributed,
+    plain_model,
+    plain_optimizer,
+    require_averaged,
+    trained_parameters,
+)
 from .scaling import Scale
 from .session import Session, Values, claim, current, learning_rate, set_current
 from .states import state_vectors
 from .step_clock import StepClock
+from .tensors import averaged_parts, require_shapes
+from .tensors import named as named_tensors
 from .timeline import Timeline
 from .transfer import Transfer, transfer_for
 from .vector import Vector
@@ -38,6 +47,9 @@ class JoinedProgram(Session):
         self._views: list[Any] = []
         self._transfer = Transfer()
         self._exchange: Exchange | None = None
+        self._shapes: list[tuple[int, ...]] = []
+        self._is_distributed = False
+        """Whether DDP calls for averages; otherwise the program does."""
         self._optimizers: list[Any] = []
         self._awaited: set[int] = set()
         """Optimisers that have not made the step of the last gradient."""
@@ -69,9 +81,9 @@ class JoinedProgram(Session):
                 "a model is attached already",
                 "Attach one model; wrap several in one module to train them together",
             )
-        module = distributed(model)
+        module = plain_model(model)
+        require_averaged(module)
         named = trained_parameters(module)
-        layout = Layout((name, parameter.shape) for name, parameter in named)
         self._parameters = [parameter for _, parameter in named]
         self._optimizers = [plain_optimizer(optimizer) for optimizer in optimizers]
         if not self._optimizers:
@@ -80,16 +92,50 @@ class JoinedProgram(Session):
                 "attach was given no optimiser",
                 "Call gw.attach(model, optimizer)",
             )
-        scale = Scale(scaler)
+        self._open(named, Scale(scaler))
+        self._is_distributed = is_distributed(module)
+        if self._is_distributed:
+            hook_communication(module)
+        hook_model(module, self._parameters[0])
+        hook_optimizers(self._optimizers)
+        self._begin()
+
+    def allreduce(self, tensors: Any = None) -> None:
+        named = named_tensors(self._parameters if tensors is None else tensors)
+        if self._exchange is None:
+            if not named:
+                raise GradwireError(
+                    "TENSORS_MISSING",
+                    "there is nothing to average",
+                    "Attach a model, or call gw.allreduce(parameters)",
+                )
+            if all(isinstance(one, torch.nn.Parameter) for _, one in named):
+                self._parameters = [one for _, one in named]
+            self._open(named, Scale())
+            self._begin()
+        if self._is_distributed:
+            raise GradwireError(
+                "ALREADY_AVERAGED",
+                "the gradients of a DistributedDataParallel are averaged in its backward pass",
+                "Leave out the call, or attach the module without DDP",
+            )
+        self._average([one for _, one in named])
+
+    def _open(self, named: Sequence[tuple[str, Any]], scale: Scale) -> None:
+        """Tells the agent what is averaged, and maps the memory for it."""
+        layout = Layout((name, tensor.shape) for name, tensor in named)
+        self._shapes = [one.shape for one in layout.tensors]
+        device = named[0][1].device
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
         tensors = [{"name": one.name, "shape": one.shape} for one in layout.tensors]
-        attached = {"type": "attach", "tensors": tensors, "device": self._device()}
+        attached = {"type": "attach", "tensors": tensors, "device": name}
         self._link.send({**attached, "scaler": scale.is_given})
         memory = self._link.receive()
         if not isinstance(memory, Memory):
             raise _unexpected(memory)
         vector = Vector(memory.path, memory.bytes, layout)
         self._views = vector.views
-        self._transfer = transfer_for(self._parameters, vector)
+        self._transfer = transfer_for(device, vector)
         self._exchange = Exchange(
             self._link,
             layout,
@@ -99,10 +145,35 @@ class JoinedProgram(Session):
             timeline=self._timeline,
             scale=scale,
         )
-        self._timeline.follow(self._parameters[0].device)
-        self._register(module)
+        self._timeline.follow(device)
+
+    def _begin(self) -> None:
+        """Waits until all ranks have attached the same."""
         self._link.send({"type": "mapped"})
         self._serve(Attached)
+
+    def _average(self, tensors: list[Any]) -> None:
+        """Averages tensors that all are there."""
+        require_shapes(tensors, self._shapes)
+        exchange = self._next()
+        self._take(exchange.average(averaged_parts(tensors)))
+
+    def _next(self) -> Exchange:
+        """The exchange, ready for the next gradient."""
+        if self._is_over or self._exchange is None:
+            raise GradwireError(
+                "RUN_ENDED",
+                "a gradient is computed after the training has ended",
+                "Call gw.end() after the last step, or leave it out",
+            )
+        if not self._exchange.is_open:
+            self._finish_step()
+        return self._exchange
+
+    def _take(self, answer: Averaged) -> None:
+        self._is_averaged = True
+        self._hold = answer.hold
+        self._awaited = {id(optimizer) for optimizer in self._optimizers}
 
     def log(
         self,
@@ -130,43 +201,11 @@ class JoinedProgram(Session):
         self._is_over = True
         self._link.close()
 
-    def _device(self) -> str:
-        device = self._parameters[0].device
-        return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
-
-    def _register(self, module: Any) -> None:
-        # Functions of this module, not bound methods: a module with hooks may be pickled or copied.
-        # The compiler shall not look into them.
-        try:
-            module.register_comm_hook(None, _average_bucket)
-        except RuntimeError as error:
-            raise GradwireError(
-                "HOOK_TAKEN",
-                f"the model has a communication hook already: {str(error).splitlines()[0]}",
-                "Leave out register_comm_hook: Gradwire compresses and averages",
-            ) from error
-        module.register_forward_pre_hook(_forward_begins)
-        module.register_forward_hook(_forward_ends)
-        self._parameters[0].register_post_accumulate_grad_hook(_gradient_accumulated)
-        for optimizer in self._optimizers:
-            optimizer.register_step_pre_hook(_step_begins)
-            optimizer.register_step_post_hook(_step_ends)
-
     def add_bucket(self, bucket: Any) -> Any:
         """DDP's communication hook."""
-        if self._is_over or self._exchange is None:
-            raise GradwireError(
-                "RUN_ENDED",
-                "a gradient is computed after the training has ended",
-                "Call gw.end() after the last step, or leave it out",
-            )
-        if not self._exchange.is_open:
-            self._finish_step()
-        future, answer = self._exchange.add(bucket)
+        future, answer = self._next().add(bucket)
         if answer is not None:
-            self._is_averaged = True
-            self._hold = answer.hold
-            self._awaited = {id(optimizer) for optimizer in self._optimizers}
+            self._take(answer)
         return future
 
     def forward_begins(self) -> None:
@@ -192,8 +231,16 @@ class JoinedProgram(Session):
 
     def step_begins(self) -> None:
         """An optimiser begins its step."""
-        if not self._is_over:
-            self._timeline.program("apply_begins")
+        if self._is_over:
+            return
+        if not self._is_distributed and not self._is_averaged:
+            raise GradwireError(
+                "GRADIENT_NOT_AVERAGED",
+                "an optimiser begins its step, but this rank's gradient was not averaged",
+                "Wrap the model in DistributedDataParallel before you attach it, or call "
+                "gw.allreduce() after loss.backward()",
+            )
+        self._timeline.program("apply_begins")
 
     def step_ends(self, optimizer: Any) -> None:
         """An optimiser has ended its step; after the last one the program may be held."""
@@ -223,7 +270,8 @@ class JoinedProgram(Session):
         self._is_averaged = False
         self._awaited.clear()
         self._timeline.tell(self._timeline.take(), self._clock)
-        step = self._clock.close(learning_rate(self._optimizers[0]))
+        rate = learning_rate(self._optimizers[0]) if self._optimizers else 0.0
+        step = self._clock.close(rate)
         self._link.send({"type": "stepped", "step": step, "values": self._values.take()})
 
     def _serve(self, awaited: Any) -> Any:
@@ -233,7 +281,9 @@ class JoinedProgram(Session):
             if isinstance(message, awaited):
                 return message
             with torch.no_grad():
-                if isinstance(message, Read):
+                if isinstance(message, (Read, Write)) and not self._parameters:
+                    self._keep_average(message)
+                elif isinstance(message, Read):
                     states = state_vectors(self._optimizers, self._parameters)
                     self._read(_chosen([self._parameters, *states], message.vector))
                     self._link.send({"type": "written", "states": len(states)})
@@ -243,6 +293,17 @@ class JoinedProgram(Session):
                     self._link.send({"type": "loaded"})
                 else:
                     raise _unexpected(message)
+
+    def _keep_average(self, message: Read | Write) -> None:
+        """Without weights the last average, which is in the vector, stands for them."""
+        if isinstance(message, Read):
+            self._link.send({"type": "written", "states": 0})
+            return
+        raise GradwireError(
+            "WEIGHTS_MISSING",
+            "the method lets replicas drift apart, and there are no weights to average",
+            "Attach the model: gw.attach(model, optimizer); or choose another method",
+        )
 
     def _read(self, tensors: Sequence[Any]) -> None:
         self._transfer.settle()
@@ -273,65 +334,9 @@ def _unexpected(message: object) -> GradwireError:
     return invalid(f"{type(message).__name__} where it makes no sense")
 
 
-def _not_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that torch.compile calls and does not trace."""
-    disabled: Callable[..., Any] = torch._disable_dynamo(function)
-    return disabled
-
-
-def _without_annotations(function: Callable[..., Any]) -> Callable[..., Any]:
-    function.__annotations__.clear()
-    return function
-
-
 def _session() -> JoinedProgram | None:
     session = current()
     return session if isinstance(session, JoinedProgram) else None
-
-
-# DDP compares annotations with its own classes, and those of this module are strings.
-@_not_compiled
-@_without_annotations
-def _average_bucket(_state: object, bucket: Any) -> Any:
-    session = _session()
-    if session is None:
-        raise GradwireError("NOT_JOINED", "this process has not joined", "Call gradwire.join()")
-    return session.add_bucket(bucket)
-
-
-@_not_compiled
-def _forward_begins(_module: Any, _inputs: Any) -> None:
-    session = _session()
-    if session is not None:
-        session.forward_begins()
-
-
-@_not_compiled
-def _forward_ends(_module: Any, _inputs: Any, _output: Any) -> None:
-    session = _session()
-    if session is not None:
-        session.forward_ends()
-
-
-@_not_compiled
-def _gradient_accumulated(_parameter: Any) -> None:
-    session = _session()
-    if session is not None:
-        session.gradient_accumulated()
-
-
-@_not_compiled
-def _step_begins(_optimizer: Any, _arguments: Any, _named: Any) -> None:
-    session = _session()
-    if session is not None:
-        session.step_begins()
-
-
-@_not_compiled
-def _step_ends(optimizer: Any, _arguments: Any, _named: Any) -> None:
-    session = _session()
-    if session is not None:
-        session.step_ends(optimizer)
 
 
 def _forget() -> None:

@@ -12,32 +12,46 @@ from .errors import GradwireError
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
-def distributed(model: Any) -> Any:
-    """The DDP module that was given, or that torch.compile has wrapped."""
+def plain_model(model: Any) -> Any:
+    """The module that was given, or that torch.compile has wrapped."""
     module = getattr(model, "_orig_mod", model)
-    if not isinstance(module, DistributedDataParallel):
+    if not isinstance(module, torch.nn.Module):
         raise GradwireError(
-            "MODEL_NOT_DISTRIBUTED",
-            f"attach was given a {type(model).__name__}, not a DistributedDataParallel",
-            "Wrap the model: model = DistributedDataParallel(model)",
+            "MODEL_UNSUPPORTED",
+            f"attach was given a {type(model).__name__}, not a module of PyTorch",
+            "Call gw.attach(model, optimizer)",
         )
+    return module
+
+
+def is_distributed(module: Any) -> bool:
+    """Whether DDP averages its gradients."""
+    return isinstance(module, DistributedDataParallel)
+
+
+def require_averaged(module: Any) -> None:
+    """Raises GradwireError `MODEL_UNSUPPORTED` for what DDP does beside averaging dense buckets."""
     if getattr(module, "skip_all_reduce_unused_params", False):
         raise _unsupported("DDP with skip_all_reduce_unused_params", "Leave that option out")
-    for name, part in module.module.named_modules():
+    for name, part in bare(module).named_modules():
         if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.sparse:
             raise _unsupported(
                 f"{name}, an embedding with sparse gradients",
                 "Set sparse=False: Gradwire compresses",
             )
-    return module
+
+
+def bare(module: Any) -> Any:
+    """The module without DDP around it."""
+    return module.module if is_distributed(module) else module
 
 
 def trained_parameters(module: Any) -> list[tuple[str, Any]]:
-    """Named parameters whose gradients DDP averages; those with several names once."""
+    """Named parameters whose gradients are averaged; those with several names once."""
     ignored = getattr(module, "parameters_to_ignore", ())
     named = [
         (name, parameter)
-        for name, parameter in module.module.named_parameters()
+        for name, parameter in bare(module).named_parameters()
         if parameter.requires_grad and name not in ignored
     ]
     if sum(parameter.numel() for _, parameter in named) == 0:

@@ -13,6 +13,9 @@ from .framing import Number, encode_number
 class Session:
     """A program that is not run by Gradwire: nothing happens."""
 
+    _module: Any = ()
+    """The attached model."""
+
     @property
     def is_joined(self) -> bool:
         """Whether Gradwire averages this program's gradients."""
@@ -21,10 +24,29 @@ class Session:
     def attach(self, model: Any, *optimizers: Any, scaler: Any = None) -> None:
         """Gives Gradwire the averaging of a model's gradients, and waits until all ranks have.
 
-        `model` is a DistributedDataParallel that has not run yet, with no communication hook;
+        `model` is a DistributedDataParallel that has not run yet, with no communication hook, or a
+        module whose gradients the program averages by `allreduce`;
         `optimizers` are all that change its weights: their steps end an iteration;
         `scaler` is the GradScaler, if the program has one.
         """
+        self._module = model
+
+    def allreduce(self, tensors: Any = None) -> None:
+        """Averages gradients over the ranks, in place: a call is an iteration.
+
+        `tensors` are parameters, whose gradients are meant, other tensors, or a module; by default
+        the attached module. In every call they are the same. Outside of a run they are averaged
+        by the process group of torch.distributed, if there is one.
+        """
+        from .tensors import average_by_torch, named
+
+        given = named(self._module if tensors is None else tensors)
+        average_by_torch([one for _, one in given])
+
+    def exchange(self, tensor: Any) -> Any:
+        """Averages one tensor over the ranks, in place, and returns it; as `allreduce` does."""
+        self.allreduce(tensor)
+        return tensor
 
     def log(
         self,

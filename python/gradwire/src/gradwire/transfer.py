@@ -85,7 +85,6 @@ def _copy(targets: Tensors, sources: Tensors, factor: Any) -> None:
         torch.mul(source, factor, out=target)
 
 
-def transfer_for(tensors: Tensors, vector: Vector) -> Transfer:
-    """The way to copy tensors of one model."""
-    device = tensors[0].device
+def transfer_for(device: Any, vector: Vector) -> Transfer:
+    """The way to copy tensors of a device."""
     return CudaTransfer(device, vector) if device.type == "cuda" else Transfer()

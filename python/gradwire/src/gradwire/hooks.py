@@ -1,0 +1,102 @@
+"""Hooks of a joined program in its model and optimisers, by which its session sees each step.
+
+They are functions of this module, not bound methods: a module with hooks may be pickled or copied.
+The compiler does not look into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from .errors import GradwireError
+from .session import current
+
+
+def hook_model(module: Any, first: Any) -> None:
+    """Hooks on forward passes, and on the gradient of the first parameter."""
+    module.register_forward_pre_hook(_forward_begins)
+    module.register_forward_hook(_forward_ends)
+    first.register_post_accumulate_grad_hook(_gradient_accumulated)
+
+
+def hook_optimizers(optimizers: Iterable[Any]) -> None:
+    """Hooks on the steps of optimisers."""
+    for optimizer in optimizers:
+        optimizer.register_step_pre_hook(_step_begins)
+        optimizer.register_step_post_hook(_step_ends)
+
+
+def hook_communication(module: Any) -> None:
+    """The hook that averages DDP's buckets. Raises GradwireError `HOOK_TAKEN`."""
+    try:
+        module.register_comm_hook(None, _average_bucket)
+    except RuntimeError as error:
+        raise GradwireError(
+            "HOOK_TAKEN",
+            f"the model has a communication hook already: {str(error).splitlines()[0]}",
+            "Leave out register_comm_hook: Gradwire compresses and averages",
+        ) from error
+
+
+def _not_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that torch.compile calls and does not trace."""
+    disabled: Callable[..., Any] = torch._disable_dynamo(function)
+    return disabled
+
+
+def _without_annotations(function: Callable[..., Any]) -> Callable[..., Any]:
+    function.__annotations__.clear()
+    return function
+
+
+def _session() -> Any:
+    session = current()
+    return session if session is not None and session.is_joined else None
+
+
+# DDP compares annotations with its own classes, and those of this module are strings.
+@_not_compiled
+@_without_annotations
+def _average_bucket(_state: object, bucket: Any) -> Any:
+    session = _session()
+    if session is None:
+        raise GradwireError("NOT_JOINED", "this process has not joined", "Call gradwire.join()")
+    return session.add_bucket(bucket)
+
+
+@_not_compiled
+def _forward_begins(_module: Any, _inputs: Any) -> None:
+    session = _session()
+    if session is not None:
+        session.forward_begins()
+
+
+@_not_compiled
+def _forward_ends(_module: Any, _inputs: Any, _output: Any) -> None:
+    session = _session()
+    if session is not None:
+        session.forward_ends()
+
+
+@_not_compiled
+def _gradient_accumulated(_parameter: Any) -> None:
+    session = _session()
+    if session is not None:
+        session.gradient_accumulated()
+
+
+@_not_compiled
+def _step_begins(_optimizer: Any, _arguments: Any, _named: Any) -> None:
+    session = _session()
+    if session is not None:
+        session.step_begins()
+
+
+@_not_compiled
+def _step_ends(optimizer: Any, _arguments: Any, _named: Any) -> None:
+    session = _session()
+    if session is not None:
+        session.step_ends(optimizer)
