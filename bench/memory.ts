@@ -1,5 +1,5 @@
 /**
- * `node bench/memory.ts`: what `gradwire plan` says that a rank needs in memory, beside the peak
+ * `node bench/memory.ts [MODEL …]`: what `gradwire plan` says that a rank needs in memory, beside the peak
  * of real ranks (VmHWM). Linux. How to read it: docs/benchmarks.md.
  *
  * What would be noticed here: a part that the estimate forgets, and a process that grew.
@@ -10,44 +10,56 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { inspectSpec, specMemory } from '../src/agent/engine.ts';
+import { inspectSpec, specMemory, stepMemory } from '../src/agent/engine.ts';
 import { parseExperimentSpec } from '../src/shared/spec/experiment-spec.ts';
 import { formatBytes } from '../src/shared/words/units.ts';
 import './parent.ts';
 
 const COMMAND = path.join(import.meta.dirname, '../bin/gradwire.js');
 const POLL_MS = 50;
+const RANKS = 2;
 
-const of = (
-  model: string,
-  dataset: string,
-  exchange: object,
-  optimizer: object,
-  ranks = 2,
-) => ({
-  workload: { model, dataset, batchPerRank: 4 },
-  world: { ranks },
-  exchange,
-  optimizer,
-  iterations: 12,
-  evaluateEvery: 0,
-  backend: 'wasm',
-});
+const NONE = { method: 'none' };
+const TOPK = { method: 'topk', ratio: 0.01 };
+const DGC = { method: 'dgc', ratio: 0.01 };
 const SGD = { kind: 'sgd', lr: 0.01, momentum: 0.9 };
-const SPECS = [
-  of('fnn3', 'digits', { method: 'topk', ratio: 0.01 }, SGD),
-  of('dlrm', 'clicks', { method: 'none' }, { kind: 'adagrad', lr: 0.01 }),
-  of('fnn3', 'digits', { method: 'dgc', ratio: 0.01 }, SGD),
-  of('resnet-20', 'shapes', { method: 'dgc', ratio: 0.01 }, SGD),
-];
+const ADAGRAD = { kind: 'adagrad', lr: 0.01 };
+
+/** Model, data set, batch of a rank, exchange and optimiser. */
+const RUNS = [
+  ['fnn3', 'digits', 4, TOPK, SGD],
+  ['fnn3', 'digits', 1024, NONE, SGD],
+  ['dlrm', 'clicks', 4, NONE, ADAGRAD],
+  ['fnn3', 'digits', 4, DGC, SGD],
+  ['lstm-small', 'sentences', 64, NONE, SGD],
+  ['resnet-20', 'shapes', 4, DGC, SGD],
+  ['resnet-20', 'shapes', 32, NONE, SGD],
+] as const;
+const asked = process.argv.slice(2);
+const SPECS = RUNS.filter(([model]) => asked.length === 0 || asked.includes(model)).map(
+  ([model, dataset, batchPerRank, exchange, optimizer]) => ({
+    workload: { model, dataset, batchPerRank },
+    world: { ranks: RANKS },
+    exchange,
+    optimizer,
+    iterations: 2,
+    evaluateEvery: 0,
+    backend: 'wasm',
+  }),
+);
 
 for (const raw of SPECS) {
   const spec = parseExperimentSpec(raw);
-  const [memory] = specMemory(spec, [spec.world.ranks], await inspectSpec(spec));
+  const known = await inspectSpec(spec);
+  const step = await stepMemory(spec, known);
+  const [memory] = specMemory(spec, [spec.world.ranks], known, step);
   const estimate = memory!.parts.reduce((sum, { bytes }) => sum + bytes, 0);
   const peak = await peakOf(raw);
-  const run = `${raw.workload.model}, ${spec.exchange.method}`;
-  const figures = `estimate ${formatBytes(estimate)}, peak ${formatBytes(peak)}`;
+  const { batchPerRank, model } = raw.workload;
+  const run = `${model}, ${batchPerRank}, ${spec.exchange.method}`;
+  const figures =
+    `estimate ${formatBytes(estimate)} (computing ${formatBytes(step?.computing ?? 0)}), ` +
+    `peak ${formatBytes(peak)}`;
   console.log(`${run}: ${figures}, ratio ${(peak / estimate).toFixed(2)}`);
 }
 

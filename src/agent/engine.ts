@@ -66,7 +66,12 @@ export {
 } from './allreduce/allreduce-files.ts';
 export { makeCatalogue, syntheticProfiles } from './launch/catalogue.ts';
 export { forecastSpec, type Candidate } from './forecast/forecast-spec.ts';
-export { inspectSpec, specMemory, type RankMemory } from './forecast/spec-memory.ts';
+export {
+  inspectSpec,
+  specMemory,
+  stepMemory,
+  type RankMemory,
+} from './forecast/spec-memory.ts';
 export { layerRates, type LayerRate, type LayerRates } from './forecast/layer-rates.ts';
 export { measureNetwork } from './probe/measure-network.ts';
 export { GroupStream, type AllreduceOptions } from './allreduce/group-stream.ts';

@@ -5,15 +5,25 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/spec/experiment-spec.ts';
+import { asynchronousOf, pipelineOf } from '../../shared/spec/parallelism.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { MemoryPart } from '../launch/memory-estimate.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
+import { mayHaveGpu } from '../training/create-trainer.ts';
+import { ownStepBytes } from '../training/inspect/inspect-model.ts';
 import { inspectSpec as readFacts } from '../training/inspect/inspect-spec.ts';
-import { specFactsSchema } from '../training/inspect/inspections.ts';
-import type { SpecFacts } from '../training/workload.ts';
+import { specFactsSchema, stepBytesSchema } from '../training/inspect/inspections.ts';
+import { stepBytes } from '../training/inspect/step-bytes.ts';
+import type { StepBytes } from '../training/memory-facts.ts';
+import { ownSource } from '../training/models/model-file.ts';
+import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
+import { findWorkload, type SpecFacts } from '../training/workload.ts';
 
+const knownSchema = z.object({ known: specFactsSchema });
 const optionsSchema = z.object({
   ranks: z.array(z.int().min(1)).min(1).readonly(),
   known: specFactsSchema.optional(),
+  step: stepBytesSchema.optional(),
 });
 
 /**
@@ -30,16 +40,49 @@ export interface RankMemory {
 }
 
 /**
+ * Forecasts what a step of a spec's model needs, in each rank on the CPU, with all of its trainer
+ * threads. Undefined where no step can be traced: of synthetic
+ * gradients, programs, stages of pipelines, samples of any length, and on a GPU.
+ * @throws GradwireError `OPTION_INVALID`; if the spec is invalid; `MODEL_FILE_INVALID`
+ */
+export async function stepMemory(
+  raw: ExperimentSpec,
+  known: SpecFacts = {},
+): Promise<StepBytes | undefined> {
+  checkedOptions(knownSchema, { known }, 'stepMemory');
+  const spec = parseExperimentSpec(raw);
+  const { backend, optimizer, workload } = spec;
+  if (isSynthetic(workload) || isProgram(workload)) return undefined;
+  if (pipelineOf(spec) !== undefined) return undefined;
+  if (backend === 'webgpu' || (backend !== 'wasm' && mayHaveGpu())) return undefined;
+  const features = workload.features ?? known.data?.features;
+  const names = { ...workload, features, optimizer: optimizer.kind };
+  const { inputs } = findWorkload(names, known.model).model;
+  const lengths = Object.values(inputs).flatMap(({ shape }) => shape);
+  if (lengths.includes('any')) return undefined;
+  const source = ownSource(workload);
+  const rows = workload.batchPerRank;
+  const { compiling, computing } =
+    source === undefined
+      ? await stepBytes(findWorkload(names).model, rows)
+      : await ownStepBytes(source, rows);
+  const threads = asynchronousOf(spec)?.trainerThreads ?? 1;
+  return { compiling: threads * compiling, computing: threads * computing };
+}
+
+/**
  * Forecasts the memory of each rank; without a pipeline, which cannot be forecast, all need as
  * much.
+ * @param step from `stepMemory`; default: not counted
  * @throws GradwireError `OPTION_INVALID`; if the spec is invalid; `MEMORY_TOO_SMALL`
  */
 export function specMemory(
   raw: ExperimentSpec,
   ranks: readonly number[],
   known?: SpecFacts,
+  step?: StepBytes,
 ): readonly RankMemory[] {
-  checkedOptions(optionsSchema, { ranks, known }, 'specMemory');
+  checkedOptions(optionsSchema, { ranks, known, step }, 'specMemory');
   const { memory } = validateLaunch(raw, [], known);
-  return ranks.map((count) => ({ ranks: count, parts: memory.ofRank(0, count) }));
+  return ranks.map((count) => ({ ranks: count, parts: memory.ofRank(0, count, step) }));
 }

@@ -7,7 +7,7 @@ import {
   pipelineOf,
 } from '../../shared/spec/parallelism.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
-import { factsOf, type MemoryFacts } from '../training/memory-facts.ts';
+import { factsOf, type MemoryFacts, type StepBytes } from '../training/memory-facts.ts';
 import type { LayerFacts } from '../training/workload.ts';
 import { memoryParts, requireArena, type MemoryPart } from './memory-estimate.ts';
 
@@ -36,12 +36,20 @@ export class LaunchMemory {
     );
   }
 
-  /** @param ranks of the run; default: as many as the spec has */
-  ofRank(rank: number, ranks = this.#options.spec.world.ranks): readonly MemoryPart[] {
+  /**
+   * @param ranks of the run; default: as many as the spec has
+   * @param step what a step of the model needs; default: not counted
+   */
+  ofRank(
+    rank: number,
+    ranks = this.#options.spec.world.ranks,
+    step?: StepBytes,
+  ): readonly MemoryPart[] {
     const stages = this.#facts.length;
     return memoryParts(this.#facts[rank % stages]!, this.#options.plans, {
       ranks: Math.max(1, Math.floor(ranks / stages)),
       vectors: stepVectors(this.#options.spec),
+      step,
     });
   }
 

@@ -1,15 +1,15 @@
 /**
  * The memory that a rank needs, part by part, before anything is started. Some parts are certain
  * and lie in its arena: a run that does not fit by these cannot run. The others are estimates, for
- * warnings and `gradwire plan`. Left out is what depends on more than sizes: intermediate results
- * of the model, and on a GPU whatever is there.
+ * warnings and `gradwire plan`. Intermediate results of the model depend on more than sizes, so only
+ * `gradwire plan` has them, which traces a step; whatever is on a GPU is left out.
  */
 import { inputError } from '../../shared/errors/errors.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import { formatBytes, formatCount } from '../../shared/words/units.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
 import { planBuckets, type Bucket } from '../plan/buckets.ts';
-import type { MemoryFacts, MemoryTensor } from '../training/memory-facts.ts';
+import type { MemoryFacts, MemoryTensor, StepBytes } from '../training/memory-facts.ts';
 
 export interface MemoryPart {
   readonly name: string;
@@ -24,6 +24,8 @@ export interface MemorySetting {
   readonly ranks: number;
   /** Further vectors as long as the gradient (`stepVectors`). */
   readonly vectors: number;
+  /** Memory of a step of the model, where it is known; default: not counted. */
+  readonly step?: StepBytes | undefined;
 }
 
 const F32 = 4;
@@ -43,7 +45,7 @@ const lengthOf = (tensors: readonly MemoryTensor[]): number =>
 export function memoryParts(
   facts: MemoryFacts,
   plans: readonly ExchangePlan[],
-  { ranks, vectors }: MemorySetting,
+  { ranks, step, vectors }: MemorySetting,
 ): readonly MemoryPart[] {
   const { isWeightless = false, samples, scores = 0, stateVectors, tensors } = facts;
   const { stepsInArena } = facts;
@@ -69,6 +71,8 @@ export function memoryParts(
       most((each) => payloadBytes(each, ranks)),
     ),
     estimate('steps', F32 * vectors * all),
+    estimate('computing', step?.computing ?? 0),
+    estimate('compiling', step?.compiling ?? 0),
     // For a checkpoint, and to compare the weights of all ranks at the end.
     estimate('copies', F32 * (whole + tables)),
     estimate(

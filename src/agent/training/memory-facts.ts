@@ -10,6 +10,14 @@ export interface MemoryTensor {
   readonly isTable: boolean;
 }
 
+/** Memory of a step, bytes. */
+export interface StepBytes {
+  /** The results that lie in memory at once. */
+  readonly computing: number;
+  /** The heap that the library needs to trace and compile the step, most of it once. */
+  readonly compiling: number;
+}
+
 /** The sizes that follow from a workload. */
 export interface MemoryFacts {
   /** The tensors, in the order of the flat gradient. */

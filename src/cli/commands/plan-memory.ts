@@ -51,8 +51,10 @@ export function memoryText({ machines, parts, perRank }: PlannedMemory): string 
     const times = ranks === 1 ? 'rank' : `${ranks} ranks`;
     return `memory on ${node}: ${formatBytes(bytes)} for its ${times}${left}`;
   });
+  const isCounted = parts.some(({ name }) => name === 'computing');
+  const uncounted = isCounted ? '' : ' and what the model computes with';
   return (
-    `memory of a rank: about ${formatBytes(perRank)} and what the model computes with ` +
+    `memory of a rank: about ${formatBytes(perRank)}${uncounted} ` +
     `(${listed.join(', ')})\n${ofMachines.join('\n')}`
   );
 }

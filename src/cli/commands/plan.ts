@@ -109,10 +109,11 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
     options.compute === undefined ? 'measured with one rank on this computer' : 'given';
   const compute = options.compute ?? (await measureComputeTime(spec)) * 1000;
   // Loaded here: no other command needs the engine.
-  const { forecastSpec, inspectSpec, specMemory } =
+  const { forecastSpec, inspectSpec, specMemory, stepMemory } =
     await import('../../agent/engine.ts');
   const known = await inspectSpec(spec);
-  const memory = specMemory(spec, ranks, known).map((each) =>
+  const step = await stepMemory(spec, known);
+  const memory = specMemory(spec, ranks, known, step).map((each) =>
     plannedMemory(each, nodesOf(spec)),
   );
   const candidates = await forecastSpec({

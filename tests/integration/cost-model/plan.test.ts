@@ -126,6 +126,10 @@ describe('gradwire plan', () => {
     for (const { machines, parts, perRank, ranks: count } of memory) {
       expect(parts.reduce((sum, part) => sum + part.bytes, 0)).toBe(perRank);
       expect(parts).toContainEqual({ name: 'residual', bytes: 4 * 199_210 });
+      const step = parts.filter(({ name }) => name.startsWith('comp'));
+      expect(step.map(({ name }) => name)).toEqual(['computing', 'compiling']);
+      // At least the gradient of what is computed.
+      expect(step[0]!.bytes).toBeGreaterThan(4 * 199_210);
       expect(machines).toEqual([
         {
           node: 'this-computer',

@@ -154,10 +154,26 @@ const TAKERS: Readonly<Record<string, Taker>> = {
     others: { spec: /^SPEC_INVALID$/ },
   },
   specMemory: {
-    good: { ranks: [2], known: undefined },
-    call: ({ ranks, known }: { readonly ranks: number[]; readonly known: undefined }) =>
-      engine.specMemory(spec, ranks, known),
-    bad: { ranks: [2, [0], [1.5], ['2'], []], known: [7, { data: { train: -1 } }] },
+    good: { ranks: [2], known: undefined, step: undefined },
+    call: ({
+      ranks,
+      known,
+      step,
+    }: {
+      readonly ranks: number[];
+      readonly known: undefined;
+      readonly step: undefined;
+    }) => engine.specMemory(spec, ranks, known, step),
+    bad: {
+      ranks: [2, [0], [1.5], ['2'], []],
+      known: [7, { data: { train: -1 } }],
+      step: [7, { computing: -1, compiling: 0 }],
+    },
+  },
+  stepMemory: {
+    good: { known: {} },
+    call: ({ known }: { readonly known: object }) => engine.stepMemory(spec, known),
+    bad: { known: [7, { data: { train: -1 } }] },
   },
   inspectSpec: {
     good: { spec },
@@ -225,7 +241,7 @@ const TAKERS: Readonly<Record<string, Taker>> = {
 /** Takers of which some options are parameters: `call` makes one object of them. */
 const BY_POSITION = [
   ...['layerRates', 'RankSeat.listen', 'RankGroup.stream', 'specMemory'],
-  ...['GroupStream.reduceScatter', 'inspectSpec'],
+  ...['GroupStream.reduceScatter', 'inspectSpec', 'stepMemory'],
 ];
 
 /** Exports without options. */

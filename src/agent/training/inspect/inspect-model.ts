@@ -7,6 +7,7 @@ import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { invalidModelFile, ownSource, type ModelSource } from '../models/model-file.ts';
 import type { ModelFacts } from '../workload.ts';
 import { askInspector } from './ask-inspector.ts';
+import type { StepBytes } from '../memory-facts.ts';
 import type { MultiplyAdds } from './count-multiply-adds.ts';
 
 const LIMIT_SECONDS = 20;
@@ -31,6 +32,18 @@ export async function inspectOwnModel({
  */
 export function countOwnWork(source: ModelSource): Promise<MultiplyAdds> {
   return askInspector('work', source, {
+    limitSeconds: LIMIT_SECONDS,
+    died: (why) => invalidModelFile(source.name, why),
+  });
+}
+
+/**
+ * Memory of a step of such a model, for a batch of these rows.
+ * @throws GradwireError as `inspectOwnModel`
+ */
+export function ownStepBytes(source: ModelSource, rows: number): Promise<StepBytes> {
+  const question = { source, rows };
+  return askInspector('step', question, {
     limitSeconds: LIMIT_SECONDS,
     died: (why) => invalidModelFile(source.name, why),
   });

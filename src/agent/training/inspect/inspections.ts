@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { errorDataSchema } from '../../../shared/records/fields.ts';
 import type { ModelSource } from '../models/model-file.ts';
 import type { DataFacts, DataQuestion, ModelFacts, SpecFacts } from '../workload.ts';
+import type { StepBytes } from '../memory-facts.ts';
 import type { MultiplyAdds } from './count-multiply-adds.ts';
 
 const count = z.int().min(0);
@@ -39,6 +40,11 @@ const multiplyAddsSchema = z.object({
   predictions: work,
 }) satisfies z.ZodType<MultiplyAdds>;
 
+export const stepBytesSchema = z.object({
+  computing: work,
+  compiling: work,
+}) satisfies z.ZodType<StepBytes>;
+
 export const dataFactsSchema = z.object({
   train: count,
   test: count,
@@ -59,6 +65,11 @@ export interface Inspections {
   model: { readonly question: ModelSource; readonly answer: ModelFacts };
   /** The work of such a model's forward pass. */
   work: { readonly question: ModelSource; readonly answer: MultiplyAdds };
+  /** The memory of a step of such a model. */
+  step: {
+    readonly question: { readonly source: ModelSource; readonly rows: number };
+    readonly answer: StepBytes;
+  };
   /** A data set whose files have to be read whole. */
   data: {
     readonly question: {
@@ -78,7 +89,12 @@ export type InspectorRequest = {
 
 const answerSchemas: {
   readonly [K in keyof Inspections]: z.ZodType<Inspections[K]['answer']>;
-} = { model: modelFactsSchema, work: multiplyAddsSchema, data: dataFactsSchema };
+} = {
+  model: modelFactsSchema,
+  work: multiplyAddsSchema,
+  step: stepBytesSchema,
+  data: dataFactsSchema,
+};
 
 /** A reply to a request of one kind. */
 export const replySchema = <K extends keyof Inspections>(

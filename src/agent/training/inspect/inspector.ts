@@ -16,6 +16,7 @@ import {
 import { factsOfData, layerFacts, type ModelFacts } from '../workload.ts';
 import { countMultiplyAdds } from './count-multiply-adds.ts';
 import { REPLIES, type InspectorReply, type InspectorRequest } from './inspections.ts';
+import { stepBytes } from './step-bytes.ts';
 import { rehearseModel } from './rehearse-model.ts';
 
 async function inspect(request: InspectorRequest): Promise<InspectorReply> {
@@ -33,6 +34,10 @@ async function answerTo({ kind, question }: InspectorRequest): Promise<unknown> 
     case 'work':
       return await ofModelFile(question, async () =>
         countMultiplyAdds(await loadModelFile(question)),
+      );
+    case 'step':
+      return await ofModelFile(question.source, async () =>
+        stepBytes(await loadModelFile(question.source), question.rows),
       );
     case 'data':
       return factsOfData(question);
