@@ -205,12 +205,12 @@ async function measureAttaching(
   let run = '';
   {
     await using app = await App.open(home, server);
-    ({ id: run } = await app.coordinator.launch(spec(4, [NODE])));
+    ({ id: run } = await app.coordinator.launches.launch(spec(4, [NODE])));
   }
   const attached = await repeat(REPETITIONS, async () => {
     await using app = await App.open(home, server);
     return await secondsOf(async () => {
-      await app.coordinator.follow(run);
+      await app.coordinator.following.follow(run);
       await until(
         () => app.heard.length,
         (heard) => heard > 0,
@@ -225,7 +225,7 @@ async function measureAttaching(
   await awaitJournal(app, run, before + MISSED);
   let records = 0;
   const seconds = await secondsOf(async () => {
-    await app.coordinator.follow(run);
+    await app.coordinator.following.follow(run);
     await until(
       () => position(app),
       (stored) => stored >= before + MISSED,
@@ -269,11 +269,11 @@ async function measureLosses(
   /** From what is done to the run's end, as the app hears of it. */
   const endedAfter = async (name: NodeJS.Signals): Promise<number> => {
     await using app = await App.open(home, server);
-    const { id } = await app.coordinator.launch(spec(2, both));
+    const { id } = await app.coordinator.launches.launch(spec(2, both));
     const workers = await app.workers(id);
     return await secondsOf(async () => {
       signal(workers, name);
-      await app.coordinator.ended(id);
+      await app.coordinator.following.ended(id);
     });
   };
   const dead = await repeat(LOSSES, () => endedAfter('SIGKILL'));
@@ -302,12 +302,12 @@ async function measureLosses(
 /** From the moment that an SSH session is silent until the app says so. */
 async function measureLink(home: GradwireHome, server: SshServer): Promise<number> {
   await using app = await App.open(home, server);
-  const { id } = await app.coordinator.launch(spec(2, [LOCAL_NODE, NODE]));
+  const { id } = await app.coordinator.launches.launch(spec(2, [LOCAL_NODE, NODE]));
   const sessions = server.sessions();
   const seconds = await secondsOf(async () => {
     signal(sessions, 'SIGSTOP');
     await until(
-      () => app.coordinator.nodeConnection(NODE),
+      () => app.coordinator.machines.nodeConnection(NODE),
       ({ connection }) => connection !== 'connected',
       'the app to miss the machine',
     );

@@ -104,7 +104,7 @@ class TwoMachines implements AsyncDisposable {
       events: { changed: ignore, records: ignore, notice: ignore, outOfReach: ignore },
     });
     try {
-      const { id } = await coordinator.launch({
+      const { id } = await coordinator.launches.launch({
         name: 'loss',
         workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 1 },
         world: { ranks: 2, nodes: NODES },
@@ -118,7 +118,7 @@ class TwoMachines implements AsyncDisposable {
       );
       const start = performance.now();
       void lose();
-      await coordinator.ended(id);
+      await coordinator.following.ended(id);
       return (performance.now() - start) / 1000;
     } finally {
       await find();

@@ -117,7 +117,7 @@ async function measureThere(
 ): Promise<Measured> {
   return await withWorkspace(
     async ({ store, coordinator }) => {
-      const node = coordinator.node(name);
+      const node = coordinator.machines.node(name);
       await node.connect();
       announce();
       const check = await checkNetwork(node, { request, whileRunning });

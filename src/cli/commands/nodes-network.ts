@@ -85,7 +85,7 @@ async function measure(
   await withWorkspace(
     async ({ store, inventory, coordinator }) => {
       const names = asked.length === 0 ? inventory.linked() : [...new Set(asked)];
-      const links = names.map((name) => coordinator.node(name));
+      const links = names.map((name) => coordinator.machines.node(name));
       if (names.length < 2) {
         throw inputError(
           'NODES_TOO_FEW',

@@ -30,7 +30,7 @@ export function addNodesRemoveCommand(nodes: Command): void {
           const error = failure('NODE_REMOVED', `${name} was removed during the run`, {
             next: 'Records stored before that are kept.',
           });
-          const missed = await coordinator.abandon(id, error.toData());
+          const missed = await coordinator.following.abandon(id, error.toData());
           const left =
             missed.length === 0
               ? ''

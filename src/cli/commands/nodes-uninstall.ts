@@ -18,8 +18,8 @@ export function addNodesUninstallCommand(nodes: Command): void {
     .action(async (name: string, flags: ConnectFlags & { readonly force: boolean }) => {
       await withWorkspace(async ({ store, inventory, coordinator }) => {
         const entry = store.nodes.named(name);
-        if (!flags.force) await coordinator.collect(name);
-        await coordinator.release(name);
+        if (!flags.force) await coordinator.following.collect(name);
+        await coordinator.machines.release(name);
         const left = await inventory.remote(entry).uninstall(flags.force);
         process.stdout.write(
           left.length === 0

@@ -213,7 +213,7 @@ async function findMeasured(
     return { profiles: new Map(profiles), links: undefined, file };
   }
   return await withWorkspace(({ store, coordinator }) => {
-    const nodes = names.map((name) => coordinator.node(name));
+    const nodes = names.map((name) => coordinator.machines.node(name));
     // A file that was named may have been measured anywhere.
     const profiles =
       given === undefined

@@ -24,7 +24,7 @@ export function addRunsAttachCommand(runs: Command): void {
           id,
           { json: flags.json, mode: 'attach' },
           async () => {
-            await coordinator.follow(id);
+            await coordinator.following.follow(id);
           },
         );
       }, connectOptions(flags));

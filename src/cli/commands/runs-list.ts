@@ -48,7 +48,8 @@ async function list(options: ListOptions): Promise<void> {
     const asked = new Set(store.runs.unended().flatMap(({ nodes }) => nodes));
     for (const node of asked) {
       if (!caughtUp && node === LOCAL_NODE) continue; // it has been said, with the reason
-      if (coordinator.nodeConnection(node).connection === 'connected') continue;
+      if (coordinator.machines.nodeConnection(node).connection === 'connected')
+        continue;
       process.stderr.write(
         `gradwire: ${node} was not reached: its runs are listed as they were last known ` +
           `here. Check it: gradwire nodes check ${node}.\n`,

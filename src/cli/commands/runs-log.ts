@@ -62,7 +62,7 @@ export function addRunsLogCommand(runs: Command): void {
             printer: (output) => new LogPrinter(output, filter, flags.json),
           },
           async () => {
-            await coordinator.follow(id);
+            await coordinator.following.follow(id);
           },
         );
       }, connectOptions(flags));

@@ -23,11 +23,15 @@ export function addRunsRelaunchCommand(runs: Command): void {
         const { spec, switches } = relaunched(
           store,
           model,
-          await coordinator.catalogue(),
+          await coordinator.machines.catalogue(),
         );
-        const { id } = await coordinator.create(spec, switches, `run ${model}`);
+        const { id } = await coordinator.launches.create(
+          spec,
+          switches,
+          `run ${model}`,
+        );
         return followRun(workspace, id, { json: flags.json, mode: 'run' }, async () => {
-          await coordinator.begin(id);
+          await coordinator.launches.begin(id);
         });
       };
       process.exitCode = await withWorkspace(

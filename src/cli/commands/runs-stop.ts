@@ -38,14 +38,14 @@ async function stopOwn({ store, coordinator }: Workspace, name: string): Promise
   const id = resolveRun(store, name);
   let isReceived = false;
   try {
-    await coordinator.follow(id, { keep: false });
+    await coordinator.following.follow(id, { keep: false });
     await coordinator.order(id, { type: 'stop' }, () => {
       isReceived = true;
     });
   } catch (error) {
     throw isReceived ? error : undelivered(error, id);
   }
-  const { state, ...summary } = await coordinator.ended(id);
+  const { state, ...summary } = await coordinator.following.ended(id);
   const done = store.reads.detail(id).events.find((event) => event.type === 'done');
   const iterations = done?.iterations ?? summary.iterations;
   process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
@@ -82,7 +82,7 @@ async function isFollowed(
     const id = resolveRun(store, name);
     // A run that was presumed lost is looked for first.
     if (hasEnded(store.summary(id).state))
-      await coordinator.follow(id, { keep: false });
+      await coordinator.following.follow(id, { keep: false });
     return !hasEnded(store.summary(id).state);
   } catch (error) {
     if (error instanceof GradwireError && error.code === 'RUN_UNKNOWN') return false;

@@ -80,10 +80,10 @@ async function traced(
     missing -= entries.filter(({ record }) => record.type === 'trace').length;
     if (missing <= 0) resolve(undefined);
   };
-  await coordinator.follow(id, { keep: false });
+  await coordinator.following.follow(id, { keep: false });
   await coordinator.order(id, { type: 'trace', iterations });
   // A run may end before.
-  await Promise.race([promise, coordinator.ended(id)]);
+  await Promise.race([promise, coordinator.following.ended(id)]);
   const stretch = store.traces.stretches(id).at(-1);
   if (stretch !== undefined && stretch.to !== before?.to) {
     return { ...stretch, from: Math.max(stretch.from, before?.to ?? 0) };

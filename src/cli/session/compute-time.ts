@@ -24,9 +24,12 @@ export async function measureComputeTime(spec: ExperimentSpec): Promise<number> 
     evaluateEvery: 0,
   };
   return await withWorkspace(async ({ store, coordinator, trouble }) => {
-    const { id } = await coordinator.create(short);
-    await coordinator.begin(id);
-    const { state, error } = await Promise.race([coordinator.ended(id), trouble]);
+    const { id } = await coordinator.launches.create(short);
+    await coordinator.launches.begin(id);
+    const { state, error } = await Promise.race([
+      coordinator.following.ended(id),
+      trouble,
+    ]);
     const times = [...store.reads.allIterations(id)]
       .filter(({ iteration }) => iteration >= SETTLING)
       .map(({ phases: { data, compute, apply } }) => (data + compute + apply) / 1000);

@@ -110,7 +110,7 @@ export async function followRun(
       interruption.begun();
       if (options.detach === true && interruption.exitCode === undefined)
         return 'begun';
-      return coordinator.ended(id);
+      return coordinator.following.ended(id);
     })();
     const result = await Promise.race([ended, workspace.trouble, interruption.left]);
     if (result === undefined) {

@@ -56,7 +56,7 @@ export async function launchRun(
 ): Promise<void> {
   const launch = async (workspace: Workspace): Promise<number> => {
     const { coordinator } = workspace;
-    const { id } = await coordinator.create(spec, switches, place);
+    const { id } = await coordinator.launches.create(spec, switches, place);
     const { json, detach } = options;
     const printer = detach ? () => SILENT : undefined;
     return followRun(
@@ -64,7 +64,7 @@ export async function launchRun(
       id,
       { json, detach, mode: 'run', printer },
       async () => {
-        await coordinator.begin(id);
+        await coordinator.launches.begin(id);
         const line = json ? JSON.stringify({ run: id }) : id;
         if (detach) process.stdout.write(`${line}\n`);
       },

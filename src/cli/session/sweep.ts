@@ -44,9 +44,9 @@ export async function runSweep(
   for (const one of planned) {
     if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
     const place = one.spec.name;
-    const otherWork = await watchOtherWork(() => coordinator.supervisor());
+    const otherWork = await watchOtherWork(() => coordinator.machines.supervisor());
     const began = performance.now();
-    const { id } = await coordinator.create(one.spec, [], place);
+    const { id } = await coordinator.launches.create(one.spec, [], place);
     if (interruption.exitCode !== undefined) {
       // It has a row, so record that it must not be started.
       const unstarted = failure('ABORTED', 'the sweep was interrupted', { place });
@@ -54,7 +54,7 @@ export async function runSweep(
       return { code: interruption.exitCode };
     }
     const code = await followRun(workspace, id, FOLLOWED, async () => {
-      await coordinator.begin(id);
+      await coordinator.launches.begin(id);
     });
     if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
     const { state, error } = store.summary(id);

@@ -12,7 +12,8 @@ import { openHome, type Home } from '../../main/home/home.ts';
 import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { AppLock } from '../../main/home/app-lock.ts';
-import { RunCoordinator, type CoordinatorEvents } from '../../main/runs/coordinator.ts';
+import { RunCoordinator } from '../../main/runs/coordinator.ts';
+import type { CoordinatorEvents } from '../../main/runs/run-news.ts';
 import { Inventory, type InventoryOptions } from '../../main/cluster/inventory.ts';
 import { RunStore } from '../../main/store/run-store.ts';
 import { keepHeapSmall } from '../../main/store/small-heap.ts';
@@ -159,7 +160,7 @@ function sayOnce(
 }
 
 async function leave(home: Home, coordinator: RunCoordinator): Promise<void> {
-  const supervisor = coordinator.supervisor();
+  const supervisor = coordinator.machines.supervisor();
   let needed: boolean;
   try {
     needed = supervisor === undefined || (await isNeeded(home, coordinator));
@@ -183,7 +184,7 @@ async function leave(home: Home, coordinator: RunCoordinator): Promise<void> {
 /** Whether the supervisor stays when this client leaves. */
 async function isNeeded(home: Home, coordinator: RunCoordinator): Promise<boolean> {
   try {
-    return AppLock.isHeld(home) || (await coordinator.hasLiveRuns());
+    return AppLock.isHeld(home) || (await coordinator.machines.hasLiveRuns());
   } catch (error) {
     // The supervisor was lost while it was asked, or the lock cannot be looked at on a
     // full disk: there is nothing to wait for, and what the command says matters more.

@@ -136,14 +136,14 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       },
       nodeChanged: (node) => {
         showNodes();
-        const { connection, roundTripMs } = coordinator.nodeConnection(node);
+        const { connection, roundTripMs } = coordinator.machines.nodeConnection(node);
         // Only once for a connection: it is not measured yet.
         if (connection === 'connected' && roundTripMs === undefined) lookAtMachines();
       },
     },
   });
   const lookAtMachines = (): void => {
-    coordinator.measureRoundTrips().catch(report);
+    coordinator.machines.measureRoundTrips().catch(report);
     desk.look().catch(report);
   };
   const showNodes = (): void => {
@@ -153,21 +153,21 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     store,
     inventory,
     changed: showNodes,
-    connection: (node) => coordinator.nodeConnection(node),
-    collect: (node) => coordinator.collect(node),
+    connection: (node) => coordinator.machines.nodeConnection(node),
+    collect: (node) => coordinator.following.collect(node),
     reached: async (node) => {
-      coordinator.resume(node);
-      await coordinator.reached(node);
+      coordinator.machines.resume(node);
+      await coordinator.machines.reached(node);
     },
-    runsOn: (node) => coordinator.runsOn(node),
-    release: (node) => coordinator.release(node),
+    runsOn: (node) => coordinator.machines.runsOn(node),
+    release: (node) => coordinator.machines.release(node),
   });
   const ownNetwork = new WatchedProfile(home.networkProfile);
   const linkDesk = new LinkDesk({
     own: () => ownNetwork.current,
     store,
     inventory,
-    node: (name) => coordinator.node(name),
+    node: (name) => coordinator.machines.node(name),
     changed: () => {
       outbox.networkChanged(linkDesk.status());
     },
@@ -181,7 +181,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   /** Machines have been added, changed or removed. */
   const lookAtNodes = (): void => {
     inventory.look();
-    coordinator.lookAtNodes();
+    coordinator.machines.lookAtNodes();
     linkDesk.look();
   };
   const terminals = new AppTerminals((node, size, signal) =>
@@ -232,12 +232,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         hostname: os.hostname(),
         home: home.directory,
       }),
-    catalogue: () => coordinator.catalogue(),
+    catalogue: () => coordinator.machines.catalogue(),
     presets: loadPresets,
     checkSpec: async (text) => {
       try {
         const given = parseExperimentSpec(parseSpecText(text, 'spec'));
-        const checked = await coordinator.validate(
+        const checked = await coordinator.launches.validate(
           await withOwnFiles(given, os.homedir()),
         );
         // A model's file is read again when the run is launched.
@@ -255,12 +255,15 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       // A window has no working directory: relative paths begin at the user's home.
       const spec = await withOwnFiles(parseExperimentSpec(raw), os.homedir());
       return switchesOf === undefined
-        ? coordinator.launch(spec)
-        : coordinator.launch(spec, await coordinator.switchesOf(switchesOf));
+        ? coordinator.launches.launch(spec)
+        : coordinator.launches.launch(
+            spec,
+            await coordinator.launches.switchesOf(switchesOf),
+          );
     },
-    relaunch: (run) => coordinator.relaunch(run),
+    relaunch: (run) => coordinator.launches.relaunch(run),
     order: (run, order) => coordinator.order(run, order),
-    fetchMissing: (run) => coordinator.fetchMissing(run),
+    fetchMissing: (run) => coordinator.following.fetchMissing(run),
     // Calls that only read are async so that errors reject instead of throwing.
     runs: async (query) => {
       const runs = store.runs.list(query);

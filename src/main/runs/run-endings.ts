@@ -9,6 +9,7 @@ import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import type { ControlConnection } from '../cluster/control-connection.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { RunStore } from '../store/run-store.ts';
+import type { CoordinatorParts } from './coordinator-parts.ts';
 import { LateJournals } from './late-journals.ts';
 import { abortRanks } from './other-nodes.ts';
 
@@ -20,18 +21,16 @@ const ANSWER_MS = 1500;
 /** Interval at which the store is asked whether another process has stored an end. */
 const LOOK_MS = 1000;
 
-export interface RunEndingsOptions {
+/** Parts that know of ends, or are told. */
+export interface EndingParts {
   readonly store: RunStore;
-  readonly linksOf: (run: string) => readonly NodeLink[];
-  /** Ends a run with what is known. */
-  readonly endEarly: (run: string) => void;
-  /** Another process has stored the end: passes on what it has stored. */
-  readonly endedElsewhere: (run: string) => void;
-  readonly trouble: (error: unknown) => void;
+  readonly followers: Pick<CoordinatorParts['followers'], 'endEarly' | 'tellRest'>;
+  readonly news: Pick<CoordinatorParts['news'], 'trouble'>;
+  linksOf(run: string): readonly NodeLink[];
 }
 
 export class RunEndings {
-  readonly #options: RunEndingsOptions;
+  readonly #parts: EndingParts;
   readonly #awaited = new Map<string, PromiseWithResolvers<RunSummary>>();
   #look: NodeJS.Timeout | undefined;
   readonly #lateJournals: LateJournals;
@@ -41,8 +40,8 @@ export class RunEndings {
   readonly #asked = new Set<string>();
   readonly #closing = new AbortController();
 
-  constructor(options: RunEndingsOptions) {
-    this.#options = options;
+  constructor(parts: EndingParts) {
+    this.#parts = parts;
     this.#lateJournals = new LateJournals((run) => {
       this.#giveUp(run);
     });
@@ -58,7 +57,7 @@ export class RunEndings {
    * rejects if it is left.
    */
   of(id: string): Promise<RunSummary> {
-    const summary = this.#options.store.summary(id);
+    const summary = this.#parts.store.summary(id);
     if (hasEnded(summary.state)) return Promise.resolve(summary);
     let ending = this.#awaited.get(id);
     if (ending === undefined) {
@@ -94,14 +93,17 @@ export class RunEndings {
    * reason.
    */
   awaitJournals(id: string): void {
-    const { store, trouble } = this.#options;
+    const { news, store } = this.#parts;
     const { someEnded, open, failure: cause } = store.openJournals(id);
     if (!someEnded) return;
     this.#lateJournals.await(id);
     if (cause === undefined) return;
     if (!isConsequence(reportOf(cause))) this.#abortOpen(id);
     const outOfReach = this.#outOfReach.get(id);
-    if (outOfReach === undefined) this.#findLost(id, open).catch(trouble);
+    if (outOfReach === undefined)
+      this.#findLost(id, open).catch((error: unknown) => {
+        news.trouble(error);
+      });
     else if (open.every((node) => outOfReach.has(node))) this.#giveUp(id);
   }
 
@@ -122,8 +124,8 @@ export class RunEndings {
   #lookForEnds(): void {
     for (const id of this.awaited) {
       try {
-        if (!hasEnded(this.#options.store.summary(id).state)) continue;
-        this.#options.endedElsewhere(id);
+        if (!hasEnded(this.#parts.store.summary(id).state)) continue;
+        this.#parts.followers.tellRest(id);
       } catch (error) {
         // The store cannot be read now: this is repeated.
         if (!(error instanceof GradwireError)) throw error;
@@ -138,7 +140,7 @@ export class RunEndings {
   async #findLost(id: string, open: readonly string[]): Promise<void> {
     if (this.#asked.has(id)) return;
     this.#asked.add(id);
-    const links = this.#options.linksOf(id).filter(({ name }) => open.includes(name));
+    const links = this.#parts.linksOf(id).filter(({ name }) => open.includes(name));
     const { signal } = this.#closing;
     const reached = await Promise.all(links.map((link) => isReached(link, signal)));
     const lost = links.filter((_, index) => !reached[index]).map(({ name }) => name);
@@ -151,18 +153,18 @@ export class RunEndings {
   #giveUp(id: string): void {
     try {
       this.#abortOpen(id);
-      this.#options.endEarly(id);
+      this.#parts.followers.endEarly(id);
     } catch (error) {
-      this.#options.trouble(error);
+      this.#parts.news.trouble(error);
     }
   }
 
   /** Ends the remaining ranks of a run in which a node has failed. */
   #abortOpen(id: string): void {
-    const { store, linksOf } = this.#options;
+    const { store } = this.#parts;
     const { open, failure: cause } = store.openJournals(id);
     if (cause === undefined) return;
-    const links = linksOf(id).filter(({ name }) => open.includes(name));
+    const links = this.#parts.linksOf(id).filter(({ name }) => open.includes(name));
     abortRanks(links, id, cause);
   }
 }

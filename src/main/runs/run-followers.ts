@@ -4,7 +4,7 @@
  * written, they stay in the journal and are requested again. A record that can never be
  * stored fails its run, so that no run holds up itself or another.
  */
-import { CATCH_UP_MINIMUM, type CatchUp } from '../../shared/records/catch-up.ts';
+import { CATCH_UP_MINIMUM } from '../../shared/records/catch-up.ts';
 import {
   failure,
   GradwireError,
@@ -14,9 +14,9 @@ import {
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { CoordinatorParts } from './coordinator-parts.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
-import type { RunStore, StoredBatch } from '../store/run-store.ts';
+import type { StoredBatch } from '../store/run-store.ts';
 import { RecordIntake } from './record-intake.ts';
 
 const STORE_RETRY_MS = 2000;
@@ -34,19 +34,8 @@ interface Follower {
   missing: number;
 }
 
-export interface FollowerEvents {
-  /** Entries have been committed; the summary includes them. */
-  stored(summary: RunSummary, entries: readonly JournalEntry[]): void;
-  /** A record of a run that may still continue could not be stored. */
-  refused(summary: RunSummary): void;
-  /** Many records were read that were made while the run was not followed. */
-  caughtUp(catchUp: CatchUp): void;
-  trouble(error: unknown): void;
-}
-
 export class RunFollowers {
-  readonly #store: RunStore;
-  readonly #events: FollowerEvents;
+  readonly #parts: CoordinatorParts;
   /** Followers by run and node. */
   readonly #followers = new Map<string, Map<string, Follower>>();
   /** The last sequence that was passed on, for followed runs and others. */
@@ -54,9 +43,8 @@ export class RunFollowers {
   readonly #retries = new Set<NodeJS.Timeout>();
   #closed = false;
 
-  constructor(store: RunStore, events: FollowerEvents) {
-    this.#store = store;
-    this.#events = events;
+  constructor(parts: CoordinatorParts) {
+    this.#parts = parts;
   }
 
   get size(): number {
@@ -85,7 +73,7 @@ export class RunFollowers {
     if (!this.has(id)) this.#followers.set(id, new Map());
     this.#followers.get(id)!.set(link.name, follower);
     if (this.#seen.has(id)) this.tellRest(id);
-    else this.#seen.set(id, this.#store.lastSequence(id));
+    else this.#seen.set(id, this.#parts.store.lastSequence(id));
     try {
       const { lastSequence } = await link.request('subscribe', {
         run: id,
@@ -98,7 +86,7 @@ export class RunFollowers {
       if (this.#followers.get(id)?.get(link.name) === follower) {
         this.#forget(id, link.name);
       }
-      if (!hasEnded(this.#store.summary(id).state)) throw error;
+      if (!hasEnded(this.#parts.store.summary(id).state)) throw error;
       // It ended before the supervisor was asked, and another process stored its end.
       this.tellRest(id);
     }
@@ -121,8 +109,8 @@ export class RunFollowers {
   /** Passes on records that another process has stored since the last call. */
   tellRest(id: string): void {
     for (;;) {
-      const summary = this.#store.summary(id);
-      const entries = this.#store.reads.entriesAfter(
+      const summary = this.#parts.store.summary(id);
+      const entries = this.#parts.store.reads.entriesAfter(
         id,
         this.#seen.get(id) ?? Infinity,
       );
@@ -153,7 +141,7 @@ export class RunFollowers {
    * Ends a run with the journals that have ended, because the others cannot be reached.
    */
   endEarly(id: string): void {
-    this.#tell(id, this.#store.endEarly(id, { seen: this.#seen.get(id) }));
+    this.#tell(id, this.#parts.store.endEarly(id, { seen: this.#seen.get(id) }));
   }
 
   /** Stores what has arrived for a run, or its journal on one node, and stops following. */
@@ -193,7 +181,7 @@ export class RunFollowers {
   ): void {
     const last = entries.at(-1);
     if (last !== undefined && this.#seen.has(id)) this.#seen.set(id, last.sequence);
-    this.#events.stored(summary, entries);
+    this.#parts.news.stored(summary, entries);
   }
 
   #makeFollower(link: NodeLink, id: string): Follower {
@@ -205,10 +193,10 @@ export class RunFollowers {
       isCaughtUp: false,
       records: 0,
       missing: 0,
-      intake: new RecordIntake(this.#store.journalPosition(id, link.name), {
+      intake: new RecordIntake(this.#parts.store.journalPosition(id, link.name), {
         store: (entries) => {
           const from = { node: link.name, seen: this.#seen.get(id) };
-          batch = this.#store.append(id, entries, from);
+          batch = this.#parts.store.append(id, entries, from);
           if (follower.isCaughtUp) return;
           follower.records += entries.length;
           follower.missing += missingOf(link.name, batch.entries);
@@ -221,13 +209,13 @@ export class RunFollowers {
           if (hasEnded(summary.state) && !this.#isOpen(id, link)) this.drop(id, link);
           this.#tell(id, { summary, entries });
           if (refusal !== undefined && !hasEnded(summary.state)) {
-            this.#events.refused(summary);
+            this.#parts.news.refused(summary);
           }
         },
         untold: (error) => {
           // When it is followed again, it passes on what was not.
           this.drop(id, link);
-          this.#events.trouble(error);
+          this.#parts.news.trouble(error);
           this.#followLater(link, id);
         },
         failed: (error) => {
@@ -245,23 +233,26 @@ export class RunFollowers {
     follower.isCaughtUp = true;
     follower.caughtUp.resolve();
     if (records + missing < CATCH_UP_MINIMUM) return;
-    const { name } = this.#store.summary(id);
-    this.#events.caughtUp({ run: id, name, node: link.name, records, missing });
+    const { name } = this.#parts.store.summary(id);
+    this.#parts.news.caughtUp({ run: id, name, node: link.name, records, missing });
   }
 
   #isOpen(id: string, link: NodeLink): boolean {
-    return this.#store.openJournals(id).open.includes(link.name);
+    return this.#parts.store.openJournals(id).open.includes(link.name);
   }
 
   /** Retries later if the store cannot be written now; otherwise the run has failed. */
   #giveUp(link: NodeLink, id: string, error: unknown): void {
     try {
       // Another process has purged it.
-      if (!this.#store.has(id)) return;
+      if (!this.#parts.store.has(id)) return;
       if (isOfTheStore(error)) throw error;
-      this.#events.stored(this.#store.fail(id, toErrorData(error), Date.now()), []);
+      this.#parts.news.stored(
+        this.#parts.store.fail(id, toErrorData(error), Date.now()),
+        [],
+      );
     } catch (trouble) {
-      this.#events.trouble(trouble);
+      this.#parts.news.trouble(trouble);
       this.#followLater(link, id);
     }
   }
@@ -272,7 +263,7 @@ export class RunFollowers {
     const retry = setTimeout(() => {
       this.#retries.delete(retry);
       this.#followAgain(link, id).catch((error: unknown) => {
-        this.#events.trouble(error);
+        this.#parts.news.trouble(error);
       });
     }, STORE_RETRY_MS);
     this.#retries.add(retry);

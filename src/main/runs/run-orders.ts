@@ -2,11 +2,7 @@
  * Orders to runs in progress, on their way from a page or a command to the machines that
  * obey. Main acts only on a switch, which it relays, and on a stop, which may end a start.
  */
-import {
-  GradwireError,
-  inputError,
-  type ErrorData,
-} from '../../shared/errors/errors.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import {
   orderNamed,
   type AnswerTo,
@@ -15,18 +11,9 @@ import {
 } from '../../shared/orders/orders.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
-import type { RunStore } from '../store/run-store.ts';
+import type { CoordinatorParts } from './coordinator-parts.ts';
 import { relaySwitch } from './other-nodes.ts';
-import { isThere, type RunStops } from './run-stops.ts';
-
-export interface RunOrdersOptions {
-  readonly store: Pick<RunStore, 'summary' | 'spec'>;
-  readonly stops: RunStops;
-  /** Returns the links to a run's machines, the leading one first. */
-  readonly linksOf: (run: string) => readonly [NodeLink, ...NodeLink[]];
-  /** Takes the error of a machine that misses an order now. */
-  readonly linkTrouble: (link: NodeLink, error: ErrorData) => void;
-}
+import { isThere } from './run-stops.ts';
 
 interface GivenTo {
   readonly run: string;
@@ -40,26 +27,26 @@ type Give<T extends AskedType> = (
 ) => Promise<AnswerTo<T>>;
 
 export class RunOrders {
-  readonly #options: RunOrdersOptions;
+  readonly #parts: CoordinatorParts;
   /** Orders about which something is to be done here. */
   readonly #actions: { readonly [T in AskedType]?: Give<T> } = {
     switch: async (order, { run, links: [lead, ...others] }) => {
       const answer = await lead.order(run, order);
       // The switch waits until these nodes are back and know of it.
       for (const [link, error] of await relaySwitch(others, run, answer.switch)) {
-        this.#options.linkTrouble(link, error.toData());
+        this.#parts.news.linkTrouble(link, error.toData());
       }
       return answer;
     },
     stop: async (_, { run, links, received }) => {
-      const { stops, store } = this.#options;
+      const { stops, store } = this.#parts;
       await stops.stop(run, links, store.spec(run), received);
       return {};
     },
   };
 
-  constructor(options: RunOrdersOptions) {
-    this.#options = options;
+  constructor(parts: CoordinatorParts) {
+    this.#parts = parts;
   }
 
   /** Gives an order, as `RunCoordinator.order` says. */
@@ -71,7 +58,7 @@ export class RunOrders {
     const isStop = order.type === 'stop';
     if (isStop && this.#hasEnded(run)) return {} as AnswerTo<T>;
     this.#assertGoingOn(run, order.type);
-    const links = this.#options.linksOf(run);
+    const links = this.#parts.linksOf(run);
     const act = this.#actions[order.type] as Give<T> | undefined;
     try {
       return await (act?.(order, { run, links, received }) ??
@@ -104,7 +91,7 @@ export class RunOrders {
           await link.order<T>(run, order);
         } catch (error) {
           if (!(error instanceof GradwireError)) throw error;
-          this.#options.linkTrouble(link, error.toData());
+          this.#parts.news.linkTrouble(link, error.toData());
         }
       }),
     );
@@ -112,11 +99,11 @@ export class RunOrders {
   }
 
   #hasEnded(run: string): boolean {
-    return hasEnded(this.#options.store.summary(run).state);
+    return hasEnded(this.#parts.store.summary(run).state);
   }
 
   #assertGoingOn(run: string, type: string): void {
-    const { state } = this.#options.store.summary(run);
+    const { state } = this.#parts.store.summary(run);
     if (!hasEnded(state)) return;
     throw inputError('RUN_ENDED', `run ${run} has ended (${state})`, {
       next: `Launch it again to ${type} while it runs.`,

@@ -12,47 +12,25 @@ import {
 import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { withinList } from '../cluster/list-patience.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
-import type { NodeSet } from '../cluster/node-set.ts';
 import { isRefusal } from '../cluster/reconnection.ts';
 import { isAlive } from '../home/process-life.ts';
 import type { UnendedRun } from '../store/run-list.ts';
-import type { RunStore } from '../store/run-store.ts';
+import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';
 import { relayMissed } from './other-nodes.ts';
-import type { RunFollowers } from './run-followers.ts';
-
-export interface RecoveryOptions {
-  readonly store: RunStore;
-  readonly nodes: NodeSet;
-  readonly followers: RunFollowers;
-  /** `all`: follow every run that a supervisor has. `own`: only those requested. */
-  readonly scope: 'all' | 'own';
-  changed(summary: RunSummary): void;
-  trouble(error: unknown): void;
-  linkTrouble(link: NodeLink, error: ErrorData): void;
-  /** Called when a followed run should resume from a checkpoint. */
-  interrupted(run: string): void;
-}
 
 export class RunRecovery {
-  readonly #options: RecoveryOptions;
-  readonly #store: RunStore;
-  readonly #nodes: NodeSet;
-  readonly #followers: RunFollowers;
+  readonly #parts: CoordinatorParts;
   /**
    * Runs that were followed when a node's connection was lost, or were to be, until they are
    * followed again; by node.
    */
   readonly #interrupted = new Map<string, Set<string>>();
 
-  constructor(options: RecoveryOptions) {
-    this.#options = options;
-    this.#store = options.store;
-    this.#nodes = options.nodes;
-    this.#followers = options.followers;
+  constructor(parts: CoordinatorParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -61,15 +39,15 @@ export class RunRecovery {
    */
   needs(link: NodeLink): boolean {
     if (this.follows(link)) return true;
-    if (this.#options.scope !== 'all') return false;
-    return link === this.#nodes.lead || this.#awaits(link.name);
+    if (this.#parts.scope !== 'all') return false;
+    return link === this.#parts.nodes.lead || this.#awaits(link.name);
   }
 
   #awaits(name: string): boolean {
     try {
       return (
-        this.#store.runs.unended().some(({ nodes }) => nodes.includes(name)) ||
-        this.#store.missingJournals().some(({ node }) => node === name)
+        this.#parts.store.runs.unended().some(({ nodes }) => nodes.includes(name)) ||
+        this.#parts.store.missingJournals().some(({ node }) => node === name)
       );
     } catch (error) {
       if (!(error instanceof GradwireError)) throw error;
@@ -80,7 +58,7 @@ export class RunRecovery {
 
   /** Whether runs are followed there, or were when its connection was lost. */
   follows(link: NodeLink): boolean {
-    return this.#followers.ids(link).length + this.#interruptedOn(link).size > 0;
+    return this.#parts.followers.ids(link).length + this.#interruptedOn(link).size > 0;
   }
 
   /**
@@ -91,36 +69,36 @@ export class RunRecovery {
    */
   async recover(): Promise<void> {
     // Runs of machines that do not answer stay damaged, as the list says.
-    await mendDamaged(this.#store.damaged, this.#nodes);
-    const unended = this.#store.runs.unended();
-    await this.#recoverNode(this.#nodes.lead, unended.length > 0);
+    await mendDamaged(this.#parts.store.damaged, this.#parts.nodes);
+    const unended = this.#parts.store.runs.unended();
+    await this.#recoverNode(this.#parts.nodes.lead, unended.length > 0);
     const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
-    if (this.#options.scope === 'all') {
-      for (const { node } of this.#store.missingJournals()) {
+    if (this.#parts.scope === 'all') {
+      for (const { node } of this.#parts.store.missingJournals()) {
         // A removed machine can provide nothing more.
-        if (this.#nodes.has(node)) elsewhere.add(node);
+        if (this.#parts.nodes.has(node)) elsewhere.add(node);
       }
     }
-    elsewhere.delete(this.#nodes.lead.name);
+    elsewhere.delete(this.#parts.nodes.lead.name);
     // Unreachable nodes must not keep other records from being shown.
     await Promise.all(
       this.#linksTo([...elsewhere]).map(async (link) => {
         try {
-          if (this.#options.scope === 'all') await this.#recoverNode(link, true);
+          if (this.#parts.scope === 'all') await this.#recoverNode(link, true);
           else
             await withinList(link.name, (signal) =>
               this.#recoverNode(link, true, signal),
             );
         } catch (error) {
           if (!(error instanceof GradwireError)) throw error;
-          if (this.#options.scope === 'all') {
-            this.#options.linkTrouble(link, error.toData());
+          if (this.#parts.scope === 'all') {
+            this.#parts.news.linkTrouble(link, error.toData());
             if (error.code === 'SSH_UNREACHABLE') link.takeOver(error.toData());
           }
         }
       }),
     );
-    await this.#followers.caughtUp();
+    await this.#parts.followers.caughtUp();
   }
 
   async #recoverNode(
@@ -144,13 +122,18 @@ export class RunRecovery {
    * knows the run, and may write nothing afterwards
    */
   async discover(isRepeated: boolean): Promise<boolean> {
-    const unended = this.#store.runs.unended();
+    const unended = this.#parts.store.runs.unended();
     let again = false;
     for (const link of this.#linksTo(unended.flatMap(({ nodes }) => nodes))) {
       const here = unended.filter((run) => this.#isStrange(run, link));
       if (here.length === 0) continue;
-      const isUntried = !isRepeated && !here.every(({ id }) => this.#followers.has(id));
-      if (link.connection === undefined && link !== this.#nodes.lead && !isUntried) {
+      const isUntried =
+        !isRepeated && !here.every(({ id }) => this.#parts.followers.has(id));
+      if (
+        link.connection === undefined &&
+        link !== this.#parts.nodes.lead &&
+        !isUntried
+      ) {
         continue;
       }
       try {
@@ -158,7 +141,7 @@ export class RunRecovery {
         again = (await this.#discoverOn(link, here)) || again;
       } catch (error) {
         // Only for this node; the others' runs have been found.
-        this.#options.linkTrouble(link, toErrorData(error));
+        this.#parts.news.linkTrouble(link, toErrorData(error));
         // A node that reconnects is asked then; any other error would occur again.
         again ||= toErrorData(error).code === 'SUPERVISOR_TIMEOUT';
       }
@@ -171,8 +154,8 @@ export class RunRecovery {
    * one after the other.
    */
   #isStrange({ id, nodes }: UnendedRun, link: NodeLink): boolean {
-    if (!nodes.includes(link.name) || this.#followers.has(id, link)) return false;
-    return !this.#followers.has(id) || this.#isOpenOn(link, id);
+    if (!nodes.includes(link.name) || this.#parts.followers.has(id, link)) return false;
+    return !this.#parts.followers.has(id) || this.#isOpenOn(link, id);
   }
 
   /** @returns whether any of them is still being launched */
@@ -195,8 +178,8 @@ export class RunRecovery {
   /** Whether neither the run nor its journal on this node has ended. */
   #isOpenOn({ name }: NodeLink, id: string): boolean {
     return (
-      !hasEnded(this.#store.summary(id).state) &&
-      this.#store.openJournals(id).open.includes(name)
+      !hasEnded(this.#parts.store.summary(id).state) &&
+      this.#parts.store.openJournals(id).open.includes(name)
     );
   }
 
@@ -205,86 +188,95 @@ export class RunRecovery {
    * says of it counts. It need not lie: two entries may lead to one machine.
    */
   isOn(link: NodeLink, run: string): boolean {
-    return this.#store.has(run) && nodesOf(this.#store.spec(run)).includes(link.name);
+    return (
+      this.#parts.store.has(run) &&
+      nodesOf(this.#parts.store.spec(run)).includes(link.name)
+    );
   }
 
   /** Follows a supervisor's run, and adds its row if missing. */
   async takeIn(link: NodeLink, supervised: RunStatus): Promise<void> {
     const { run, createdAt, phase, lastSequence } = supervised;
-    if (this.#store.space.isPurged(run)) {
+    if (this.#parts.store.space.isPurged(run)) {
       // The user threw it away: the machine need not keep it either.
-      if (phase === 'ended') this.#followers.acknowledge(link, run, lastSequence);
+      if (phase === 'ended') this.#parts.followers.acknowledge(link, run, lastSequence);
       return;
     }
-    if (!this.#store.has(run)) {
+    if (!this.#parts.store.has(run)) {
       // It belongs to another computer's app, which has the journals of its other
       // nodes.
-      if (link !== this.#nodes.lead) return;
+      if (link !== this.#parts.nodes.lead) return;
       if (!nodesOf(supervised.spec).includes(link.name)) return;
-      this.#options.changed(
-        this.#store.create({ id: run, spec: supervised.spec, switches: [], createdAt }),
+      this.#parts.news.changed(
+        this.#parts.store.create({
+          id: run,
+          spec: supervised.spec,
+          switches: [],
+          createdAt,
+        }),
       );
     }
     if (!this.isOn(link, run)) return;
-    const spec = this.#store.spec(run);
-    const stored = this.#store.journalPosition(run, link.name);
+    const spec = this.#parts.store.spec(run);
+    const stored = this.#parts.store.journalPosition(run, link.name);
     // It was called lost while this machine was out of reach.
     const isNews = phase !== 'ended' || stored < lastSequence;
-    if (isNews && this.#store.reopen(run)) {
-      this.#options.changed(this.#store.summary(run));
+    if (isNews && this.#parts.store.reopen(run)) {
+      this.#parts.news.changed(this.#parts.store.summary(run));
     }
     const isOver =
-      hasEnded(this.#store.summary(run).state) && nodesOf(spec).length === 1;
+      hasEnded(this.#parts.store.summary(run).state) && nodesOf(spec).length === 1;
     // A damaged journal may be shorter than what is stored, which lacks its end.
-    const isOpen = this.#store.openJournals(run).open.includes(link.name);
+    const isOpen = this.#parts.store.openJournals(run).open.includes(link.name);
     if (!isOver && (phase !== 'ended' || stored < lastSequence || isOpen)) {
-      await this.#followers.follow(link, run);
-      if (phase === 'ended') this.#followers.ended(link, supervised);
+      await this.#parts.followers.follow(link, run);
+      if (phase === 'ended') this.#parts.followers.ended(link, supervised);
       if (phase !== 'ended')
-        await relayMissed(this.#nodes.of(this.#store.spec(run)), run);
-      if (phase === 'interrupted') this.#options.interrupted(run);
+        await relayMissed(this.#parts.nodes.of(this.#parts.store.spec(run)), run);
+      if (phase === 'interrupted') this.#parts.news.interrupted(run);
     } else if (phase === 'ended' && (isOver || stored >= lastSequence)) {
       // Without an acknowledgement the journal would stay forever.
-      this.#followers.acknowledge(link, run, lastSequence);
+      this.#parts.followers.acknowledge(link, run, lastSequence);
     }
   }
 
   /** Follows the runs of a reconnected node again, or all of its runs in that scope. */
   async synchronise(
     link: NodeLink,
-    everything = this.#options.scope === 'all',
+    everything = this.#parts.scope === 'all',
   ): Promise<void> {
     const followed = this.#interruptedOn(link);
-    for (const id of this.#followers.ids(link)) followed.add(id);
+    for (const id of this.#parts.followers.ids(link)) followed.add(id);
     // Without an answer the runs stay as they are, and this is retried.
     const { runs } = await link.request('runs', {});
-    this.#followers.dropAll(link);
+    this.#parts.followers.dropAll(link);
     for (const run of runs) {
       if (!everything && !followed.has(run.run)) continue;
       try {
         await this.takeIn(link, run);
       } catch (error) {
         if (link.connection === undefined) throw error;
-        this.#options.trouble(error); // an error of this run: the others continue
+        this.#parts.news.trouble(error); // an error of this run: the others continue
       }
     }
     // Another process stored its end and forgot it while this link was down.
     for (const id of followed) {
-      if (this.#followers.has(id) || !this.#store.has(id)) continue;
-      if (hasEnded(this.#store.summary(id).state)) {
-        this.#followers.tellRest(id);
+      if (this.#parts.followers.has(id) || !this.#parts.store.has(id)) continue;
+      if (hasEnded(this.#parts.store.summary(id).state)) {
+        this.#parts.followers.tellRest(id);
       }
     }
     const known = new Set(runs.map(({ run }) => run));
-    for (const run of this.#store.runs.unended()) {
+    for (const run of this.#parts.store.runs.unended()) {
       const relevant =
         (everything || followed.has(run.id)) && this.#isOpenOn(link, run.id);
       // A run that another process is about to start is not lost.
       if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.lose(run.id);
     }
     if (everything) {
-      for (const { run, node } of this.#store.missingJournals()) {
-        if (node === link.name && !known.has(run)) this.#store.closeJournal(run, node);
+      for (const { run, node } of this.#parts.store.missingJournals()) {
+        if (node === link.name && !known.has(run))
+          this.#parts.store.closeJournal(run, node);
       }
     }
     followed.clear();
@@ -296,21 +288,23 @@ export class RunRecovery {
    * @returns whether it was
    */
   async revive(id: string): Promise<boolean> {
-    if (!this.#store.isPresumedLost(id)) return false;
-    const names = nodesOf(this.#store.spec(id)).filter((node) => this.#nodes.has(node));
+    if (!this.#parts.store.isPresumedLost(id)) return false;
+    const names = nodesOf(this.#parts.store.spec(id)).filter((node) =>
+      this.#parts.nodes.has(node),
+    );
     let found = false;
     for (const link of this.#linksTo(names)) {
       try {
         const connection = await link.find();
         const { runs } = (await connection?.request('runs', {})) ?? { runs: [] };
         const isThere = runs.some(({ run }) => run === id);
-        found = (isThere && this.#store.reopen(id)) || found;
+        found = (isThere && this.#parts.store.reopen(id)) || found;
       } catch (error) {
         if (!(error instanceof GradwireError)) throw error;
-        this.#options.linkTrouble(link, error.toData());
+        this.#parts.news.linkTrouble(link, error.toData());
       }
     }
-    if (found) this.#options.changed(this.#store.summary(id));
+    if (found) this.#parts.news.changed(this.#parts.store.summary(id));
     return found;
   }
 
@@ -323,14 +317,14 @@ export class RunRecovery {
         next: `Stored records are kept. Launch it again: gradwire runs relaunch ${id}.`,
       },
     );
-    this.#options.changed(this.#store.fail(id, error.toData(), Date.now()));
+    this.#parts.news.changed(this.#parts.store.fail(id, error.toData(), Date.now()));
   }
 
   /** A machine did not answer when a run there was to be followed: it is, once it answers. */
   followLater(link: NodeLink, id: string, error: ErrorData): void {
     this.#interruptedOn(link).add(id);
     // The link itself reports that it does not try again.
-    if (!isRefusal(error.code)) this.#options.linkTrouble(link, error);
+    if (!isRefusal(error.code)) this.#parts.news.linkTrouble(link, error);
     link.takeOver(error);
   }
 
@@ -347,9 +341,9 @@ export class RunRecovery {
   #linksTo(names: readonly string[]): readonly NodeLink[] {
     return [...new Set(names)].flatMap((name) => {
       try {
-        return [this.#nodes.named(name)];
+        return [this.#parts.nodes.named(name)];
       } catch (error) {
-        this.#options.trouble(error);
+        this.#parts.news.trouble(error);
         return [];
       }
     });

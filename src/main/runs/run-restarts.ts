@@ -7,13 +7,7 @@
 import { GradwireError } from '../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
-import type { NodeLink } from '../cluster/node-link.ts';
-
-export interface RunRestartsOptions {
-  readonly linksOf: (run: string) => readonly [NodeLink, ...NodeLink[]];
-  readonly start: (run: string, resume: ResumePoint) => Promise<void>;
-  readonly trouble: (error: unknown) => void;
-}
+import type { CoordinatorParts } from './coordinator-parts.ts';
 
 /** The iteration from which all ranks of a run resume. */
 export type ResumePoint = {
@@ -24,13 +18,13 @@ export type ResumePoint = {
 const RETRY_MS = 3000;
 
 export class RunRestarts {
-  readonly #options: RunRestartsOptions;
+  readonly #parts: CoordinatorParts;
   readonly #underWay = new Set<string>();
   #closed = false;
   readonly #retries = new Map<string, NodeJS.Timeout>();
 
-  constructor(options: RunRestartsOptions) {
-    this.#options = options;
+  constructor(parts: CoordinatorParts) {
+    this.#parts = parts;
   }
 
   /** A node reports an interruption: perhaps all nodes are interrupted now. */
@@ -56,19 +50,19 @@ export class RunRestarts {
 
   async #restart(run: string): Promise<void> {
     const states = await Promise.all(
-      this.#options.linksOf(run).map(async ({ connection }) => {
+      this.#parts.linksOf(run).map(async ({ connection }) => {
         const reply = await connection?.request('runs', {});
         return reply?.runs.find((other) => other.run === run);
       }),
     );
     const point = resumePoint(states);
-    if (point !== undefined) await this.#options.start(run, point);
+    if (point !== undefined) await this.#parts.launches.start(run, point);
   }
 
   #failed(run: string, spec: Pick<ExperimentSpec, 'world'>, error: unknown): void {
     if (this.#closed) return;
     // Another app does it or was quicker, or a connection was lost again.
-    if (!(error instanceof GradwireError)) this.#options.trouble(error);
+    if (!(error instanceof GradwireError)) this.#parts.news.trouble(error);
     // Apps that tried at the same time must not do so again.
     const pause = RETRY_MS * (1 + Math.random());
     const retry = setTimeout(() => {

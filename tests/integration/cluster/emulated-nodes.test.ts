@@ -61,8 +61,8 @@ test(`by ${clocks} a run takes the time of the link between its nodes, says so, 
   await using world = await TwoHomes.open();
   if (clocksMissing() === undefined) await superviseLater(world.homes.box);
   const { coordinator } = world;
-  const { id } = await coordinator.launch(spec(['box', 'this-computer']));
-  expect(await coordinator.ended(id)).toMatchObject({ state: 'completed' });
+  const { id } = await coordinator.launches.launch(spec(['box', 'this-computer']));
+  expect(await coordinator.following.ended(id)).toMatchObject({ state: 'completed' });
   if (clocksMissing() === undefined) {
     expect(clockOf(world.supervisors.box.at(-1)!)).not.toBe(clockOf(process.pid));
   }
@@ -95,7 +95,7 @@ test(`by ${clocks} a run takes the time of the link between its nodes, says so, 
 
 test('a pair of nodes of which one has no part in the run is refused by its name', async () => {
   await using world = await TwoHomes.open();
-  const error = await world.coordinator
+  const error = await world.coordinator.launches
     .launch(spec(['this-computer', 'bax']))
     .catch((thrown: unknown) => thrown as ErrorData);
   expect(error).toMatchObject({

@@ -7,10 +7,8 @@ import { localNode } from '../../../src/main/cluster/local-node.ts';
 import type { NodeAccess, NodeAddresses } from '../../../src/main/cluster/node-link.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { isAlive } from '../../../src/main/home/process-life.ts';
-import {
-  RunCoordinator,
-  type CoordinatorOptions,
-} from '../../../src/main/runs/coordinator.ts';
+import type { CoordinatorOptions } from '../../../src/main/runs/coordinator-parts.ts';
+import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { failure, type ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';

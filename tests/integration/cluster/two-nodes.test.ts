@@ -26,13 +26,13 @@ const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
 test('train together, are switched in the middle, and every record comes once', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
-  const { id } = await coordinator.launch(spec());
+  const { id } = await coordinator.launches.launch(spec());
   const answer = await coordinator.order(id, {
     type: 'switch',
     change: { method: 'topk', ratio: 0.05 },
   });
   expect(answer.switch.epoch).toBe(1);
-  const summary = await coordinator.ended(id);
+  const summary = await coordinator.following.ended(id);
   expect(summary).toMatchObject({ state: 'completed', iterations: ITERATIONS });
 
   const { records } = world;
@@ -77,11 +77,11 @@ test(
     await using world = await TwoHomes.open();
     const { coordinator } = world;
     const other = world.another();
-    const { id } = await other.launch(spec(LASTING_SPEC));
+    const { id } = await other.launches.launch(spec(LASTING_SPEC));
     await other.close();
     // Not connected to yet, box is passed over.
     await coordinator.discover(true);
-    await coordinator.node('box').connect();
+    await coordinator.machines.node('box').connect();
     await coordinator.discover(true);
     await until(
       () => new Set(ofType(world.records, 'iteration').map(({ rank }) => rank)),
@@ -89,7 +89,7 @@ test(
       'records of all ranks',
     );
     await coordinator.order(id, { type: 'stop' });
-    expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
+    expect(await coordinator.following.ended(id)).toMatchObject({ state: 'stopped' });
     expect(world.notices).toEqual([]);
   },
 );
@@ -97,10 +97,10 @@ test(
 test('a rank that dies on one node ends the run on both, by the name of its node', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
-  const { id } = await coordinator.launch(spec(LASTING_SPEC));
+  const { id } = await coordinator.launches.launch(spec(LASTING_SPEC));
   const [worker] = world.workers(id, 'box');
   process.kill(worker!.pid, 'SIGKILL');
-  const { state, error } = await coordinator.ended(id);
+  const { state, error } = await coordinator.following.ended(id);
   expect({ state, error }).toMatchObject({
     state: 'failed',
     error: { code: 'WORKER_DIED', rank: 2, place: 'box' },
@@ -123,10 +123,10 @@ test('a rank that dies on one node ends the run on both, by the name of its node
 
 test('a run goes on without the app, which finds all it missed', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launch(spec());
+  const { id } = await world.coordinator.launches.launch(spec());
   await world.leave();
-  await world.coordinator.follow(id);
-  const summary = await world.coordinator.ended(id);
+  await world.coordinator.following.follow(id);
+  const summary = await world.coordinator.following.ended(id);
   expect(summary).toMatchObject({ state: 'completed', iterations: ITERATIONS });
   const stored = [...world.store.reads.allIterations(id)];
   expect(stored).toHaveLength(3 * ITERATIONS);
@@ -137,12 +137,12 @@ test(
   { tags: 'soak' },
   async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(spec());
+    const { id } = await world.coordinator.launches.launch(spec());
     await world.leave();
     world.outOfReach.add('box');
-    await world.coordinator.follow(id);
+    await world.coordinator.following.follow(id);
     expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
-    const summary = await world.coordinator.ended(id);
+    const summary = await world.coordinator.following.ended(id);
     expect(summary.state).toBe('completed');
     const ranks = (): Set<number> =>
       new Set([...world.store.reads.allIterations(id)].map(({ rank }) => rank));
@@ -150,7 +150,7 @@ test(
     expect(world.store.missingJournals()).toEqual([{ run: id, node: 'box' }]);
     // While it stays away, what is stored can be shown all the same.
     await world.leave();
-    await world.coordinator.follow(id);
+    await world.coordinator.following.follow(id);
     expect(world.notices.at(-1)).toMatchObject({
       code: 'SSH_UNREACHABLE',
       place: 'box',
@@ -158,7 +158,7 @@ test(
     // What the other one has is read when somebody asks for the run again.
     await world.leave();
     world.outOfReach.clear();
-    await world.coordinator.follow(id);
+    await world.coordinator.following.follow(id);
     expect(ranks()).toEqual(new Set([0, 1, 2]));
     expect([...world.store.reads.allIterations(id)]).toHaveLength(3 * ITERATIONS);
     expect(world.store.missingJournals()).toEqual([]);
@@ -168,9 +168,9 @@ test(
 test('a supervisor that dies takes its ranks along, and the run ends', async () => {
   await using world = await TwoHomes.open();
   const { coordinator } = world;
-  const { id } = await coordinator.launch(spec(LASTING_SPEC));
+  const { id } = await coordinator.launches.launch(spec(LASTING_SPEC));
   process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
-  const { state, error } = await coordinator.ended(id);
+  const { state, error } = await coordinator.following.ended(id);
   expect(state).toBe('failed');
   expect(error?.code).toMatch(/^(SUPERVISOR_LOST|PEER_LOST)$/);
 });
@@ -183,7 +183,7 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   await using world = await TwoHomes.open();
   const { coordinator } = world;
-  const { id } = await coordinator.launch(spec(LASTING_SPEC));
+  const { id } = await coordinator.launches.launch(spec(LASTING_SPEC));
   const box = world.supervisors.box.at(-1)!;
   const silences = (): readonly (string | undefined)[] =>
     world.silences.filter(([node]) => node === 'box').map(([, code]) => code);
@@ -197,7 +197,7 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
     for (let look = 0; look <= PATIENT_LOOKS; look++) vi.advanceTimersByTime(LIFE_MS);
     expect(silences()).toEqual([]);
     await until(looked, ({ length }) => length > 0, 'the silence to be noticed');
-    expect(coordinator.nodeConnection('box')).toMatchObject({
+    expect(coordinator.machines.nodeConnection('box')).toMatchObject({
       connection: 'connected',
       silence: {
         error: {
@@ -213,19 +213,21 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
   }
   await until(looked, ({ length }) => length > 1, 'the answer to be noticed');
   expect(silences()).toEqual(['SUPERVISOR_TIMEOUT', undefined]);
-  expect(coordinator.nodeConnection('box').silence).toBeUndefined();
+  expect(coordinator.machines.nodeConnection('box').silence).toBeUndefined();
   await coordinator.order(id, { type: 'stop' });
-  expect(await coordinator.ended(id)).toMatchObject({ state: 'stopped' });
+  expect(await coordinator.following.ended(id)).toMatchObject({ state: 'stopped' });
 });
 
 test('a machine that is out of reach when its run is to be followed is followed once it is back', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launch(spec(LASTING_SPEC));
+  const { id } = await world.coordinator.launches.launch(spec(LASTING_SPEC));
   await world.leave();
   world.outOfReach.add('box');
-  await world.coordinator.follow(id);
+  await world.coordinator.following.follow(id);
   expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
-  expect(world.coordinator.nodeConnection('box').connection).toBe('reconnecting');
+  expect(world.coordinator.machines.nodeConnection('box').connection).toBe(
+    'reconnecting',
+  );
   world.heard.length = 0;
   world.outOfReach.delete('box');
   await until(
@@ -234,7 +236,7 @@ test('a machine that is out of reach when its run is to be followed is followed 
     'records of its rank',
   );
   await world.coordinator.order(id, { type: 'stop' });
-  const summary = await world.coordinator.ended(id);
+  const summary = await world.coordinator.following.ended(id);
   expect(summary.state).toBe('stopped');
   expect(summary.missing).toBeUndefined();
 });
@@ -248,8 +250,10 @@ test.skipIf(own.length === 0)(
     // Of documentation (RFC 5737): nobody's.
     const addresses = { there: '203.0.113.7', here: '203.0.113.8' };
     await using world = await TwoHomes.open(addresses);
-    const { id } = await world.coordinator.launch(spec({ iterations: 5 }));
-    expect(await world.coordinator.ended(id)).toMatchObject({ state: 'completed' });
+    const { id } = await world.coordinator.launches.launch(spec({ iterations: 5 }));
+    expect(await world.coordinator.following.ended(id)).toMatchObject({
+      state: 'completed',
+    });
     const told = ofType(world.records, 'notice')
       .filter(({ code }) => code === 'PEER_ADDRESS')
       .map(({ message }) => message);
@@ -283,8 +287,10 @@ describe('a run that goes on from a checkpoint', () => {
   let whole: ReturnType<typeof result>;
   beforeAll(async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
-    await world.coordinator.ended(id);
+    const { id } = await world.coordinator.launches.launch(
+      restarting({ iterations: LENGTH }),
+    );
+    await world.coordinator.following.ended(id);
     whole = result(world.records);
   });
 
@@ -327,7 +333,9 @@ describe('a run that goes on from a checkpoint', () => {
   const killed = ['a rank is killed on one node: both go on, with the same bits'];
   test.each(killed.slice(0, effort({ quick: 0, soak: 1 })))('%s', async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
+    const { id } = await world.coordinator.launches.launch(
+      restarting({ iterations: LENGTH }),
+    );
     await reach(world, 15);
     process.kill(world.workers(id, 'box')[0]!.pid, 'SIGKILL');
     await until(
@@ -335,7 +343,7 @@ describe('a run that goes on from a checkpoint', () => {
       (restarts) => restarts === 2,
       'both nodes to go on',
     );
-    expect((await world.coordinator.ended(id)).state).toBe('completed');
+    expect((await world.coordinator.following.ended(id)).state).toBe('completed');
     expectTheSame(world, id);
     expect(
       ofType(world.records, 'interrupted').map(({ error }) => error.code),
@@ -344,7 +352,9 @@ describe('a run that goes on from a checkpoint', () => {
 
   test('a node is lost and comes back: the run waits for it', async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launch(restarting({ iterations: LENGTH }));
+    const { id } = await world.coordinator.launches.launch(
+      restarting({ iterations: LENGTH }),
+    );
     await reach(world, 15);
     world.outOfReach.add('box');
     process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
@@ -357,14 +367,14 @@ describe('a run that goes on from a checkpoint', () => {
     // The app is closed meanwhile, too.
     await world.leave();
     world.outOfReach.clear();
-    await world.coordinator.follow(id);
+    await world.coordinator.following.follow(id);
     await until(
       () => ofType(world.records, 'restarted').length,
       (restarts) => restarts === 2,
       'both nodes to go on',
     );
     expectNoTraces(world);
-    expect((await world.coordinator.ended(id)).state).toBe('completed');
+    expect((await world.coordinator.following.ended(id)).state).toBe('completed');
     expectTheSame(world, id);
   });
 
@@ -373,7 +383,7 @@ describe('a run that goes on from a checkpoint', () => {
     { tags: 'soak' },
     async () => {
       await using world = await TwoHomes.open();
-      const { id } = await world.coordinator.launch(restarting(LASTING_SPEC));
+      const { id } = await world.coordinator.launches.launch(restarting(LASTING_SPEC));
       await reach(world, 5);
       world.outOfReach.add('box');
       process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
@@ -383,7 +393,7 @@ describe('a run that goes on from a checkpoint', () => {
         'the ranks here to miss the others',
       );
       await world.coordinator.order(id, { type: 'stop' });
-      expect(await world.coordinator.ended(id)).toMatchObject({
+      expect(await world.coordinator.following.ended(id)).toMatchObject({
         state: 'stopped',
         error: { code: 'RUN_STOPPED' },
       });

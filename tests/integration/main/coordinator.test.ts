@@ -115,8 +115,8 @@ describe('following a run', () => {
       },
     });
     createRun('r');
-    await coordinator.follow('r');
-    const summary = await coordinator.ended('r');
+    await coordinator.following.follow('r');
+    const summary = await coordinator.following.ended('r');
     expect(summary).toMatchObject({ state: 'completed', iterations: 50 });
     expect(connections).toBe(6);
     expect(storedRun('r')).toEqual(run);
@@ -172,8 +172,8 @@ describe('following a run', () => {
       },
     });
     createRun('r');
-    await coordinator.follow('r');
-    expect(await coordinator.ended('r')).toMatchObject({
+    await coordinator.following.follow('r');
+    expect(await coordinator.following.ended('r')).toMatchObject({
       state: 'failed',
       error: {
         code: 'RECORD_INVALID',
@@ -239,8 +239,10 @@ describe('following a run', () => {
       },
     });
     createRun('r');
-    await coordinator.follow('r');
-    expect(await coordinator.ended('r')).toMatchObject({ state: 'completed' });
+    await coordinator.following.follow('r');
+    expect(await coordinator.following.ended('r')).toMatchObject({
+      state: 'completed',
+    });
     expect(connections).toBe(2);
     expect(storedRun('r')).toEqual(run);
     expect(notices).toMatchObject([{ code: 'SUPERVISOR_TIMEOUT' }]);
@@ -251,7 +253,7 @@ describe('following a run that the supervisor does not have', () => {
   test('leaves it be while another process is about to start it', async () => {
     await play({ runs: [] });
     createRun('r', process.pid);
-    await expect(coordinator.follow('r')).rejects.toMatchObject({
+    await expect(coordinator.following.follow('r')).rejects.toMatchObject({
       code: 'RUN_STARTING',
     });
     expect(store.summary('r').state).toBe('starting');
@@ -260,7 +262,7 @@ describe('following a run that the supervisor does not have', () => {
   test('stores it as lost if no supervisor runs', async () => {
     await play({ runs: [] });
     createRun('r');
-    await coordinator.follow('r');
+    await coordinator.following.follow('r');
     expect(store.summary('r')).toMatchObject({ error: { code: 'RUN_LOST' } });
   });
 });
@@ -285,8 +287,10 @@ describe('a run that another process stores to its end meanwhile', () => {
 
   test('is as good as followed', async () => {
     await overtaken();
-    await coordinator.follow('r');
-    expect(await coordinator.ended('r')).toMatchObject({ state: 'completed' });
+    await coordinator.following.follow('r');
+    expect(await coordinator.following.ended('r')).toMatchObject({
+      state: 'completed',
+    });
   });
 
   test('cannot be switched because it has ended', async () => {
@@ -317,8 +321,10 @@ describe('a run that another process stores to its end while it is followed agai
       },
     });
     createRun('r');
-    await coordinator.follow('r');
-    expect(await coordinator.ended('r')).toMatchObject({ state: 'completed' });
+    await coordinator.following.follow('r');
+    expect(await coordinator.following.ended('r')).toMatchObject({
+      state: 'completed',
+    });
     expect(connections).toBe(2);
     expect(heard).toEqual(run);
     expect(notices).toEqual([]);
@@ -408,7 +414,9 @@ test('what a machine says of runs that are not on it changes nothing', async () 
   try {
     await play({ runs: [] }, 'all', [localNode(away, 'box')]);
     await coordinator.recover();
-    expect(await coordinator.ended('own')).toMatchObject({ state: 'completed' });
+    expect(await coordinator.following.ended('own')).toMatchObject({
+      state: 'completed',
+    });
     expect(foundRuns(store, 'box', [...claims, supervised('new')])).toMatchObject([
       { id: 'own', here: 'ended' },
       { id: 'new', here: 'unknown' },
@@ -438,7 +446,10 @@ describe('launching', () => {
   test('a node that does not exist is refused before any supervisor is asked', async () => {
     await play({});
     await expect(
-      coordinator.launch({ ...spec, world: { ranks: 2, nodes: ['this-computr'] } }),
+      coordinator.launches.launch({
+        ...spec,
+        world: { ranks: 2, nodes: ['this-computr'] },
+      }),
     ).rejects.toMatchObject({
       code: 'NODE_UNKNOWN',
       kind: 'input',
@@ -454,7 +465,7 @@ describe('launching', () => {
         throw failure('METHOD_UNKNOWN', 'no such method');
       },
     });
-    await expect(coordinator.launch(spec)).rejects.toMatchObject({
+    await expect(coordinator.launches.launch(spec)).rejects.toMatchObject({
       code: 'METHOD_UNKNOWN',
     });
     expect(store.runs.list()).toEqual([]);
@@ -467,7 +478,7 @@ describe('launching', () => {
         return accept(request, client);
       },
     });
-    await expect(coordinator.launch(spec)).rejects.toMatchObject({
+    await expect(coordinator.launches.launch(spec)).rejects.toMatchObject({
       code: 'WORKER_DIED',
     });
     expect(store.runs.list()).toMatchObject([
@@ -493,7 +504,7 @@ describe('launching', () => {
         }
       },
     });
-    await coordinator.launch(spec);
+    await coordinator.launches.launch(spec);
     const [prepare] = supervisor.requested('prepare');
     expect(prepare!.body).toMatchObject({
       ranks: [0, 1],

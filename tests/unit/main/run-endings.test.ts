@@ -40,12 +40,18 @@ beforeEach(() => {
   endings = new RunEndings({
     store,
     linksOf: () => links as unknown as readonly NodeLink[],
-    endEarly: (run) => store.endEarly(run),
-    endedElsewhere: (run) => {
-      endings.note(store.summary(run));
+    followers: {
+      endEarly: (run) => {
+        store.endEarly(run);
+      },
+      tellRest: (run) => {
+        endings.note(store.summary(run));
+      },
     },
-    trouble: (error) => {
-      throw error;
+    news: {
+      trouble: (error) => {
+        throw error;
+      },
     },
   });
 });

@@ -1,0 +1,138 @@
+/** Following of runs: until they end, from whichever record is stored last. */
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
+import type { CoordinatorParts } from './coordinator-parts.ts';
+import { mendDamaged } from './damaged-runs.ts';
+import { isBeingLaunched } from './run-recovery.ts';
+
+export class RunFollowing {
+  readonly #parts: CoordinatorParts;
+
+  constructor(parts: CoordinatorParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Ends a run at once on every node that can be reached, and stores it as failed. Ranks on
+   * the others end when they miss their peers; if they have none elsewhere, they go on.
+   * @returns the nodes that were not reached
+   */
+  async abandon(id: string, error: ErrorData): Promise<readonly string[]> {
+    const missed: string[] = [];
+    await Promise.all(
+      this.#parts.linksOf(id).map(async (link) => {
+        try {
+          // Connects without deploying or starting anything.
+          const found = await link.find({ interactive: false });
+          await found?.request('abort', { run: id, error });
+        } catch (failed) {
+          if (!(failed instanceof GradwireError)) throw failed;
+          // Known there, but ended: nothing is left to end.
+          if (failed.code !== 'RUN_UNKNOWN') missed.push(link.name);
+        }
+      }),
+    );
+    this.#parts.news.changed(this.#parts.store.fail(id, error, Date.now()));
+    return missed;
+  }
+
+  /**
+   * Reads a node's remaining records of runs that have ended without it.
+   * @throws GradwireError if it cannot be reached
+   */
+  async collect(node: string): Promise<void> {
+    if (!this.#parts.store.missingJournals().some((missing) => missing.node === node))
+      return;
+    const link = this.#parts.nodes.named(node);
+    await link.connect();
+    await this.#parts.recovery.synchronise(link, true);
+    await this.#parts.followers.caughtUp();
+  }
+
+  /**
+   * Reads the records that an ended run lacks.
+   * @throws GradwireError of the first machine that cannot be reached
+   */
+  async fetchMissing(id: string): Promise<void> {
+    try {
+      for (const node of this.#parts.store.summary(id).missing ?? [])
+        await this.collect(node);
+    } finally {
+      this.#parts.news.changed(this.#parts.store.summary(id));
+    }
+  }
+
+  /** Follows a live run until it ends; for an ended run, reads missing records. */
+  async follow(id: string, { keep = true } = {}): Promise<void> {
+    if (keep) this.#parts.kept.add(id);
+    const silent = await mendDamaged(this.#parts.store.damaged, this.#parts.nodes, id);
+    if (silent !== undefined) throw silent;
+    const isOver = hasEnded(this.#parts.store.summary(id).state);
+    if (isOver && !(await this.#parts.recovery.revive(id))) {
+      const missing = this.#parts.store
+        .missingJournals()
+        .filter(({ run }) => run === id);
+      for (const { node } of missing) {
+        try {
+          await this.collect(node);
+        } catch (error) {
+          this.#parts.news.outOfReach(node, error);
+        }
+      }
+      return;
+    }
+    const { open } = this.#parts.store.openJournals(id);
+    const links = this.#parts.linksOf(id).filter(({ name }) => open.includes(name));
+    const errors = new Map<NodeLink, GradwireError>();
+    const found = await Promise.all(
+      links.map(async (link) => {
+        try {
+          return await this.#followOn(link, id);
+        } catch (error) {
+          if (!(error instanceof GradwireError)) throw error;
+          errors.set(link, error);
+          return false;
+        }
+      }),
+    );
+    const [first] = errors.values();
+    if (found.includes(true)) {
+      // The other nodes' records are still worth following.
+      for (const [link, error] of errors) {
+        this.#parts.recovery.followLater(link, id, error.toData());
+      }
+      return;
+    }
+    if (first !== undefined) throw first;
+    const run = this.#parts.store.runs
+      .unended()
+      .find((candidate) => candidate.id === id);
+    // It has ended meanwhile, and another process has stored its end.
+    if (run === undefined) this.#parts.news.changed(this.#parts.store.summary(id));
+    else if (isBeingLaunched(run)) {
+      throw failure('RUN_STARTING', `run ${id} has not started yet`, {
+        next: 'Try again in a moment.',
+      });
+    } else this.#parts.recovery.lose(id);
+  }
+
+  /** Follows the run on the node; returns whether the node has it. */
+  async #followOn(link: NodeLink, id: string): Promise<boolean> {
+    const { runs } = await link.request('runs', {});
+    if (!runs.some(({ run }) => run === id)) return false;
+    await this.#parts.followers.follow(link, id);
+    return true;
+  }
+
+  /**
+   * Resolves with the run once it has ended and everything is stored.
+   * @throws GradwireError `RUN_UNFOLLOWED` (rejects): a command has given up its machines
+   */
+  ended(id: string): Promise<RunSummary> {
+    const ended = this.#parts.endings.of(id);
+    this.#parts.lost.considerLeaving(id);
+    return ended;
+  }
+}

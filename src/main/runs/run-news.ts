@@ -1,0 +1,161 @@
+/**
+ * News of runs and machines: whoever learns something says it here, and here is who hears of
+ * it, callers of the coordinator included.
+ */
+import {
+  GradwireError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
+import type { PushMessage } from '../../shared/protocol/supervisor.ts';
+import type { CatchUp } from '../../shared/records/catch-up.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { LinkEvents, NodeLink } from '../cluster/node-link.ts';
+import type { CoordinatorParts } from './coordinator-parts.ts';
+
+export interface CoordinatorEvents {
+  /** A run was created, or its state or counters changed. */
+  changed(summary: RunSummary): void;
+  /** Newly stored records, in order, each once. */
+  records(run: string, entries: readonly JournalEntry[]): void;
+  /** An error that no caller waits for. */
+  notice(error: ErrorData): void;
+  /** A machine cannot be reached now. It is retried while a run needs it. */
+  outOfReach(node: string, error: ErrorData): void;
+  /**
+   * A connected machine gives no sign of life, which ends no run; without an error: it does
+   * again.
+   */
+  silent?(node: string, error: ErrorData | undefined): void;
+  /**
+   * Many records were read that were made while this process did not follow the run.
+   */
+  caughtUp?(catchUp: CatchUp): void;
+  /** The connection to a node was established or lost. */
+  nodeChanged?(node: string): void;
+}
+
+export class RunNews {
+  readonly #events: CoordinatorEvents;
+  readonly #parts: CoordinatorParts;
+  #closed = false;
+
+  constructor(events: CoordinatorEvents, parts: CoordinatorParts) {
+    this.#events = events;
+    this.#parts = parts;
+  }
+
+  /** Tells nobody of troubles from now on: they are of the end. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  changed(summary: RunSummary): void {
+    this.#events.changed(summary);
+    this.#parts.endings.note(summary);
+    this.#parts.tunnels.note(summary);
+  }
+
+  /** Entries have been committed; the summary includes them. */
+  stored(summary: RunSummary, entries: readonly JournalEntry[]): void {
+    this.changed(summary);
+    if (entries.length > 0) this.#events.records(summary.id, entries);
+    if (this.#closed || hasEnded(summary.state)) return;
+    this.#parts.endings.awaitJournals(summary.id);
+    this.#parts.lost.considerUntold(summary.id);
+  }
+
+  /** A record of a run that may still continue could not be stored. */
+  refused({ id }: RunSummary): void {
+    // Later events of the old link are ignored.
+    this.#parts.orders.give(id, { type: 'stop' }).catch((error: unknown) => {
+      this.trouble(error);
+    });
+  }
+
+  /** Many records were read that were made while the run was not followed. */
+  caughtUp(catchUp: CatchUp): void {
+    if (!this.#closed) this.#events.caughtUp?.(catchUp);
+  }
+
+  /** A followed run should resume from a checkpoint. A short command would leave it half restarted. */
+  interrupted(run: string): void {
+    const { kept, lost, restarts, scope, store } = this.#parts;
+    lost.interrupted(run);
+    if (scope !== 'all' && !kept.has(run)) return;
+    restarts.consider(run, store.spec(run));
+  }
+
+  /** Events of the link to a machine. */
+  of(link: () => NodeLink): LinkEvents {
+    const { lost, nodes, recovery, stops } = this.#parts;
+    return {
+      push: (message) => {
+        this.#pushed(link(), message);
+      },
+      restored: () => {
+        lost.answers(link());
+        return recovery.synchronise(link());
+      },
+      attempts: () => lost.attempts(link()),
+      followed: () => recovery.follows(link()),
+      patience: () => lost.patience(link()),
+      gaveUp: (error) => {
+        if (!this.#closed) lost.gaveUp(link(), error);
+      },
+      trouble: (error) => {
+        if (recovery.needs(link())) this.linkTrouble(link(), error);
+        // Another process may have changed the machine's route.
+        nodes.look();
+      },
+      silent: (error) => {
+        if (error === undefined) lost.answers(link());
+        else stops.silent(link(), error);
+        if (!this.#closed) this.#events.silent?.(link().name, error);
+      },
+      look: () => {
+        nodes.look();
+      },
+      changed: () => {
+        this.#events.nodeChanged?.(link().name);
+      },
+    };
+  }
+
+  /** A link's failure: this computer's supervisor should always be reachable. */
+  linkTrouble(link: NodeLink, error: ErrorData): void {
+    if (this.#closed) return;
+    if (link === this.#parts.nodes.lead) this.#events.notice(error);
+    else this.#events.outOfReach(link.name, error);
+  }
+
+  /** A machine that a caller asked for is out of reach: what is stored can still be shown. */
+  outOfReach(node: string, error: unknown): void {
+    if (!(error instanceof GradwireError)) throw error;
+    this.#events.outOfReach(node, error.toData());
+  }
+
+  /** An error that no caller waits for. */
+  trouble(error: unknown): void {
+    if (!this.#closed) this.#events.notice(toErrorData(error));
+  }
+
+  #pushed(link: NodeLink, message: PushMessage): void {
+    const { followers, lost, recovery, scope } = this.#parts;
+    if (message.type === 'records') {
+      followers.push(link, message.run, message.entries);
+      return;
+    }
+    const { run } = message;
+    const isInterrupted = run.phase === 'interrupted';
+    if (!isInterrupted && recovery.isOn(link, run.run)) lost.goesOn(run.run);
+    if (isInterrupted && followers.has(run.run, link)) this.interrupted(run.run);
+    if (run.phase === 'ended') followers.ended(link, run);
+    if (scope !== 'all' || run.phase === 'ended') return;
+    void recovery.takeIn(link, run).catch((error: unknown) => {
+      this.trouble(error);
+    });
+  }
+}
