@@ -120,6 +120,7 @@ function reexecute(node) {
 }
 
 const node = bundledNode();
+const entry = path.join(root, 'dist', 'cli', 'cli.js');
 const unbuilt = unbuiltSince();
 // A build needs what only a full `npm ci` installs.
 const needed = unbuilt === undefined ? ['better-sqlite3'] : ['better-sqlite3', 'vite'];
@@ -131,8 +132,12 @@ if (isCheckout && absent !== undefined) {
   );
 } else if (isAccepted()) {
   delete process.env.GRADWIRE_NODE;
-  if (unbuilt === undefined || build(unbuilt)) {
-    await import(pathToFileURL(path.join(root, 'dist', 'cli', 'cli.js')).href);
+  if (!isCheckout && !existsSync(entry)) {
+    fail(
+      `NOT_BUILT: ${root} was packed without its build. Pack it in a checkout, with: npm run pack`,
+    );
+  } else if (unbuilt === undefined || build(unbuilt)) {
+    await import(pathToFileURL(entry).href);
   } else {
     fail(
       'BUILD_FAILED: see above. If a package is missing, run: npm ci. Then try again.',

@@ -185,6 +185,8 @@ function nodeBundle(
         ),
         external: [...native, ...builtinModules],
         output: {
+          // They are a fifth of the text, and stay in the sources.
+          comments: { legal: true, annotation: true, jsdoc: false },
           entryFileNames: '[name].js',
           chunkFileNames: 'chunks/[name]-[hash].js',
         },
@@ -232,9 +234,10 @@ const builders: Record<Part, () => Promise<void>> = {
     await emitEngineTypes(root, path.join(dist, 'engine/types'));
   },
   cli: async () => {
-    await viteBuild(nodeBundle({ cli: 'src/cli/main.ts' }, 'cli'));
-    // Its own host: the CLI starts it by its file, never by an import.
-    await viteBuild(nodeBundle({ serve: 'src/main/serve/main.ts' }, 'serve'));
+    // The host is loaded by its file, never by an import; they share what both need.
+    await viteBuild(
+      nodeBundle({ cli: 'src/cli/main.ts', serve: 'src/main/serve/main.ts' }, 'cli'),
+    );
   },
   desktop: async () => {
     // Read by electron.vite.config.ts.
@@ -269,7 +272,7 @@ const noticed: Readonly<Record<Part, Readonly<Record<string, readonly Tool[]>>>>
     agent: ['assemblyscript', 'rolldown', 'vite'],
     engine: ['assemblyscript', 'rolldown', 'vite'],
   },
-  cli: { cli: ['rolldown', 'vite'], serve: ['rolldown', 'vite'] },
+  cli: { cli: ['rolldown', 'vite'] },
   desktop: { desktop: ['rolldown', 'vite'] },
 };
 

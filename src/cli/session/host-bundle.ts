@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { failure } from '../../shared/errors/errors.ts';
 import { installationRoot } from '../../main/home/installation.ts';
 
-/** Exports of dist/serve/serve.js. */
+/** Exports of dist/cli/serve.js. */
 export interface HostBundle {
   serve(options: { readonly port?: number; readonly open: boolean }): Promise<void>;
   start(): Promise<void>;
@@ -16,7 +16,7 @@ export interface HostBundle {
 
 /** @throws GradwireError `HOST_MISSING` */
 export async function loadHosts(): Promise<HostBundle> {
-  const file = path.join(installationRoot(), 'dist', 'serve', 'serve.js');
+  const file = path.join(installationRoot(), 'dist', 'cli', 'serve.js');
   if (!existsSync(file)) {
     throw failure('HOST_MISSING', `the server is not built: no ${file}`, {
       next: 'Run npm run build.',

@@ -65,7 +65,11 @@ export async function fetchPackages(
 
 /** Reads the lock file's entries of these packages. @throws GradwireError `PACKAGES_NOT_FETCHED` */
 function lockedPackages(names: readonly string[], root: string): Locked {
-  const file = path.join(root, 'package-lock.json');
+  // npm leaves its lock out of packages.
+  const lock = path.join(root, 'package-lock.json');
+  const file = existsSync(lock)
+    ? lock
+    : path.join(root, 'resources/native-packages.json');
   let all: Locked = {};
   try {
     all = lockSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).packages;

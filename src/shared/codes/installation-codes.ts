@@ -34,6 +34,10 @@ export const installationCodes = codeGroup({
       means: 'The Node that runs this is older than Gradwire needs.',
       next: 'Install the version in the message, or newer.',
     },
+    NOT_BUILT: {
+      means: 'The package was packed without its build.',
+      next: 'Pack it in a checkout: npm run pack.',
+    },
     NOT_INSTALLED: {
       means: 'npm has not installed the packages that Gradwire needs.',
       next: 'Run npm ci in the directory in the message.',

@@ -70,6 +70,14 @@ describe('a checkout', () => {
   });
 });
 
+test('a package without its build says so', async () => {
+  install('24.0.0');
+  expect(await command()).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^gradwire: NOT_BUILT: .*npm run pack\n$/) as string,
+  });
+});
+
 test.each([['99.0.0'], [`${process.versions.node.split('.')[0]!}.999.0`]])(
   'a Node below %s is too old, also if only its minor version is',
   async (lowest) => {

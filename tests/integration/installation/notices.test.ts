@@ -34,7 +34,7 @@ function packagesIn(folder: string): readonly string[] {
   return [...new Set(files.map(packageOf).filter((name) => name !== undefined))];
 }
 
-describe.each(['agent', 'engine', 'cli', 'serve', 'desktop'])('dist/%s', (folder) => {
+describe.each(['agent', 'engine', 'cli', 'desktop'])('dist/%s', (folder) => {
   it('has the licence of every package in its bundles', () => {
     const packages = packagesIn(folder);
     expect(packages.length).toBeGreaterThan(1);
@@ -68,7 +68,7 @@ test('the page’s notices have what its sources import', () => {
 
 test('the package has the notices of all its parts together', () => {
   const whole = readFileSync(path.join(dist, 'THIRD-PARTY-NOTICES'), 'utf8');
-  for (const folder of ['agent', 'engine', 'kernels', 'cli', 'serve', 'desktop']) {
+  for (const folder of ['agent', 'engine', 'kernels', 'cli', 'desktop']) {
     for (const name of namesIn(folder)) expect(whole).toContain(`${RULE}\n\n${name} `);
   }
 });
