@@ -36,7 +36,8 @@ import {
   quantizingFor,
 } from '../collectives/registry.ts';
 import { smallAllreduce } from '../collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../memory/payload.ts';
+import { valueBytesIn, type Combined, type Payload } from '../memory/payload.ts';
+import { valueBytesOf, type HalfType } from '../memory/value-type.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 
@@ -59,6 +60,8 @@ const allreduceSchema = z.strictObject({
 const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
 /** Headers of f64 have their own numbers: f32 on the other side is a mismatch. */
 const F64_CODES = 16;
+/** Likewise those of dense payloads of 16 bits. */
+const HALF_CODES: Readonly<Record<HalfType, number>> = { bfloat16: 32, binary16: 48 };
 
 export class GroupStream {
   readonly #communicator: TransportCommunicator;
@@ -79,11 +82,13 @@ export class GroupStream {
     const { algorithm = 'auto', quantization, servers } = options;
     const named = algorithm === 'auto' ? undefined : findCollective(algorithm);
     if (named !== undefined) {
-      const { operation, valueBytes } = this.#communicator;
+      const { operation, values } = this.#communicator;
       assertFits(named, payload.kind, 'the stream');
-      assertReduces(named, operation, valueBytes === 4 ? 'f32' : 'f64');
+      assertReduces(named, operation, values);
     }
-    if (quantization !== undefined) this.#requireQuantizable(named);
+    if (quantization !== undefined) this.#requireQuantizable(named, payload);
+    const values = payload.kind === 'dense' ? payload.values : undefined;
+    if (values !== undefined) this.#requireSum(values);
     if (servers !== undefined)
       assertServes(algorithm, servers, this.#communicator.size);
     const collective = named ?? (await this.#cheapest(payload, quantization));
@@ -92,7 +97,7 @@ export class GroupStream {
       payload.kind,
       async (communicator) =>
         inOneStream(communicator, await collective.run(communicator, payload)),
-      { quantization, servers },
+      { quantization, servers, values },
     );
   }
 
@@ -176,7 +181,8 @@ export class GroupStream {
   ): Promise<CollectiveDefinition> {
     const { kind, length, data } = payload;
     if (quantization !== undefined) return quantizingFor(kind);
-    const { size: ranks, places, valueBytes } = this.#communicator;
+    const { size: ranks, places } = this.#communicator;
+    const valueBytes = valueBytesIn(payload) ?? valueBytesOf(this.#communicator.values);
     const shape = { ranks, places, length, valueBytes };
     if (kind !== 'sparse') {
       const payloadBytes = kind === 'dense' ? valueBytes * length : data.bytes;
@@ -189,8 +195,13 @@ export class GroupStream {
     return chooseCollective(kind, { ...shape, payloadBytes, nnz }, LOOPBACK);
   }
 
-  #requireQuantizable(collective: CollectiveDefinition | undefined): void {
-    const { operation, valueBytes } = this.#communicator;
+  #requireQuantizable(
+    collective: CollectiveDefinition | undefined,
+    payload?: Payload,
+  ): void {
+    const { operation } = this.#communicator;
+    const own = payload === undefined ? undefined : valueBytesIn(payload);
+    const valueBytes = own ?? valueBytesOf(this.#communicator.values);
     if (collective !== undefined) assertQuantizes(collective);
     if (operation === 'sum' && valueBytes === 4) return;
     throw inputError(
@@ -200,17 +211,28 @@ export class GroupStream {
     );
   }
 
+  #requireSum(values: HalfType): void {
+    const { operation, values: own } = this.#communicator;
+    if (operation === 'sum' && own === 'f32') return;
+    throw inputError(
+      'COLLECTIVE_MISFIT',
+      `a ${operation} of ${own} values does not take ${values} values`,
+      { next: 'Sum values of 16 bits on a stream of f32 sums.' },
+    );
+  }
+
   async #run<T>(
     operation: number,
     kind: Payload['kind'],
     work: (communicator: TransportCommunicator) => Promise<T>,
-    settings?: CollectiveSettings,
+    settings?: CollectiveSettings & { readonly values?: HalfType | undefined },
   ): Promise<T> {
     if (this.#running) throw new Error('internal: the stream is at work already');
     this.#running = true;
     try {
-      const { valueBytes } = this.#communicator;
-      const dtype = KIND_CODES[kind] + (valueBytes === 8 ? F64_CODES : 0);
+      const { values } = this.#communicator;
+      const half = settings?.values === undefined ? 0 : HALF_CODES[settings.values];
+      const dtype = KIND_CODES[kind] + (values === 'f64' ? F64_CODES : half);
       return await work(
         this.#communicator.begin({ epoch: 0, operation, dtype, ...settings }),
       );

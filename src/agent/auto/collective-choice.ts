@@ -39,7 +39,7 @@ export interface SavedCarrier {
 }
 
 /** The payload's kind and size. */
-export type Carried = Pick<ExpectedMessage, 'kind' | 'length' | 'bytes'>;
+export type Carried = Pick<ExpectedMessage, 'kind' | 'length' | 'bytes' | 'valueBytes'>;
 
 export class BucketCarrier {
   /** Whether `auto` chooses. */

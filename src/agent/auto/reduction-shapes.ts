@@ -13,7 +13,7 @@ import type { Sums } from './exchange-observation.ts';
  * @param places the node of each rank; default: all are on one
  */
 export function shapeOf(
-  { kind, length, bytes, entries }: Omit<ExpectedMessage, 'operation'>,
+  { kind, length, bytes, entries, valueBytes }: Omit<ExpectedMessage, 'operation'>,
   ranks: number,
   places?: readonly number[],
 ): ExchangeShape {
@@ -24,6 +24,7 @@ export function shapeOf(
     length: kind === 'scalars' ? bytes / 4 : length,
     payloadBytes: bytes,
     ...(kind === 'sparse' ? { nnz: entries } : {}),
+    ...(valueBytes === undefined ? {} : { valueBytes }),
   };
 }
 
@@ -46,8 +47,9 @@ export function asSeen(
   return shapes.map((shape) => {
     const share = before === 0 ? 1 / shapes.length : shape.payloadBytes / before;
     if (shape.nnz === undefined) {
-      const length = Math.round((share * bytes) / 4);
-      return { ...shape, length, payloadBytes: 4 * length };
+      const { valueBytes = 4 } = shape;
+      const length = Math.round((share * bytes) / valueBytes);
+      return { ...shape, length, payloadBytes: valueBytes * length };
     }
     const nnz = Math.round((share * bytes) / sparseBytes(1));
     return {

@@ -8,7 +8,12 @@ import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { RandomStream } from '../kernels/random.ts';
 import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
-import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-type.ts';
+import {
+  valueBytesOf,
+  type HalfType,
+  type ValueBytes,
+  type ValueType,
+} from '../memory/value-type.ts';
 import type { MessageHeader, Transport } from '../transport/transport.ts';
 import { CollectiveMemory } from './collective-memory.ts';
 import type { CollectiveSettings, Communicator, Quantization } from './collective.ts';
@@ -50,15 +55,18 @@ export interface CommunicatorOptions {
  * the header: the epoch's plan has them.
  */
 export interface CallHeader
-  extends Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>, CollectiveSettings {}
+  extends Pick<MessageHeader, 'epoch' | 'operation' | 'dtype'>, CollectiveSettings {
+  /** Type of the values in this exchange, if it is not the communicator's. */
+  readonly values?: HalfType | undefined;
+}
 
 export class TransportCommunicator implements Communicator, Disposable {
   readonly arena: Arena;
   readonly kernels: Kernels;
   readonly places: readonly number[];
   readonly operation: ReduceOperation;
-  readonly valueBytes: ValueBytes;
-  readonly reduction: ReductionKernels;
+  /** Type of the values of an exchange that does not name another. */
+  readonly values: ValueType;
   /** Numbers that collectives keep from exchange to exchange, until its owner clears them. */
   readonly kept = new CollectiveMemory();
   readonly #transport: Transport;
@@ -73,6 +81,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   #collective = 0;
   #quantization: Quantization | undefined;
   #servers = DEFAULT_SERVERS;
+  #own: HalfType | undefined;
   #sequence = 0;
   #header: MessageHeader | undefined;
   #sentBytes = 0;
@@ -85,9 +94,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     this.arena = options.arena;
     this.kernels = options.kernels;
     this.operation = options.operation ?? 'sum';
-    const { reduction, reduction64 } = options.kernels;
-    this.valueBytes = valueBytesOf(options.values ?? 'f32');
-    this.reduction = this.valueBytes === 4 ? reduction : reduction64;
+    this.values = options.values ?? 'f32';
     this.#transport = options.transport;
     this.#stream = options.stream;
     this.#seed = options.seed ?? 0;
@@ -95,6 +102,16 @@ export class TransportCommunicator implements Communicator, Disposable {
     this.#ledger = options.ledger;
     this.places = options.places ?? onOneNode(this.size);
     assertPlaces(this.places, this.size);
+  }
+
+  get valueBytes(): ValueBytes {
+    return valueBytesOf(this.#own ?? this.values);
+  }
+
+  get reduction(): ReductionKernels {
+    const { halfSums, reduction, reduction64 } = this.kernels;
+    if (this.#own !== undefined) return halfSums[this.#own];
+    return this.values === 'f64' ? reduction64 : reduction;
   }
 
   /** The number of the next exchange, which seeds random rounding. */
@@ -174,6 +191,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     };
     this.#quantization = exchange.quantization;
     this.#servers = exchange.servers ?? DEFAULT_SERVERS;
+    this.#own = exchange.values;
     // The frame has 32 bits for it, and a long run may exceed them.
     this.#sequence = (this.#sequence + 1) >>> 0;
     this.#sentBytes = 0;

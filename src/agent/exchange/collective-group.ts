@@ -16,6 +16,7 @@ import { rankPairs, type RankScores } from '../collectives/rank-pairs.ts';
 import { chooseCollective } from '../collectives/registry.ts';
 import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
+import type { HalfType } from '../memory/value-type.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ByteLedger } from '../profile/byte-ledger.ts';
@@ -48,6 +49,8 @@ export interface SavedStream {
 
 /** A payload's kind in the headers; never renumbered. */
 const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
+/** Codes of dense payloads of 16 bits. */
+const HALF_CODES: Readonly<Record<HalfType, number>> = { bfloat16: 5, binary16: 6 };
 
 export class CollectiveGroup {
   readonly #options: GroupOptions;
@@ -76,8 +79,12 @@ export class CollectiveGroup {
     payload: Payload,
     settings?: CollectiveSettings,
   ): Promise<Combined> {
-    const kind = KIND_CODES[payload.kind];
-    const communicator = this.#begin(stream, collective.code, kind, settings);
+    const values = payload.kind === 'dense' ? payload.values : undefined;
+    const kind = values === undefined ? KIND_CODES[payload.kind] : HALF_CODES[values];
+    const communicator = this.#begin(stream, collective.code, kind, {
+      ...settings,
+      values,
+    });
     return collective.run(communicator, payload);
   }
 
@@ -176,7 +183,7 @@ export class CollectiveGroup {
     stream: number,
     operation: number,
     dtype: number,
-    settings?: CollectiveSettings,
+    settings?: CollectiveSettings & { readonly values?: HalfType | undefined },
   ): TransportCommunicator {
     const epoch = this.#options.epoch();
     const communicator = this.#communicator(stream);

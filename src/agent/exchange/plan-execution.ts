@@ -8,7 +8,12 @@ import { bucketName } from '../../shared/records/bucket-name.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
-import { combinedAlone, type Combined, type Payload } from '../memory/payload.ts';
+import {
+  combinedAlone,
+  valueBytesIn,
+  type Combined,
+  type Payload,
+} from '../memory/payload.ts';
 import {
   carriageOf,
   type Carriage,
@@ -363,7 +368,12 @@ export class PlanExecution implements Disposable {
     const { kind, length, data } = payload;
     const collective =
       operation === 'reduce'
-        ? carrier.of({ kind, length, bytes: data.bytes })
+        ? carrier.of({
+            kind,
+            length,
+            bytes: data.bytes,
+            valueBytes: valueBytesIn(payload),
+          })
         : undefined;
     if (operation !== 'broadcast') {
       const by = collective?.id ?? 'allgather';

@@ -9,6 +9,8 @@
  */
 import type { Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
+import type { HalfType } from '../memory/value-type.ts';
+import type { HalfPrecisionKernels } from './half-precision.ts';
 import type { LowRankKernels, Matrix } from './low-rank.ts';
 import type { OptimizationKernels } from './optimization.ts';
 import type { QuantizationKernels } from './quantization.ts';
@@ -72,6 +74,7 @@ export interface Kernels {
   /** x ← x + plus where x ≥ 0, x − minus where x < 0, by the signs before the call. */
   shiftBySign(x: Vector, plus: number, minus: number): void;
 
+  readonly halfPrecision: HalfPrecisionKernels;
   readonly sparsification: SparsificationKernels;
   readonly lowRank: LowRankKernels;
   readonly optimization: OptimizationKernels;
@@ -79,4 +82,6 @@ export interface Kernels {
   readonly reduction: ReductionKernels;
   /** Reductions of f64 values. */
   readonly reduction64: ReductionKernels;
+  /** Sums of 16-bit values. */
+  readonly halfSums: Readonly<Record<HalfType, ReductionKernels>>;
 }

@@ -4,6 +4,7 @@
  */
 import type { Region } from './arena.ts';
 import type { SparseStream } from './entries.ts';
+import { valueBytesOf, type HalfType, type ValueBytes } from './value-type.ts';
 
 /** A payload: `data` is exactly the bytes to send, `length` is n. */
 export type Payload =
@@ -16,6 +17,8 @@ export type Payload =
        * each may divide that, instead of each rank all of it.
        */
       readonly averages?: true | undefined;
+      /** Type of the elements; default: f32. Of 16 bits, they can only be summed. */
+      readonly values?: HalfType | undefined;
     }
   | { readonly kind: 'scalars'; readonly length: number; readonly data: Region }
   | {
@@ -57,6 +60,12 @@ export type Combined =
       readonly streams: readonly SparseStream[];
     }
   | { readonly form: 'gathered'; readonly payloads: readonly Payload[] };
+
+/** Bytes of an element of a dense payload of other than f32; else undefined. */
+export const valueBytesIn = (payload: Payload): ValueBytes | undefined =>
+  payload.kind === 'dense' && payload.values !== undefined
+    ? valueBytesOf(payload.values)
+    : undefined;
 
 /** A sparse sum's streams, of one or several. */
 export const sparseStreams = (

@@ -17,6 +17,13 @@ export const denseSum = (length: number): ExpectedMessage => ({
   bytes: 4 * length,
 });
 
+/** A sum of `length` elements of 16 bits. */
+export const halfSum = (length: number): ExpectedMessage => ({
+  ...denseSum(length),
+  bytes: 2 * length,
+  valueBytes: 2,
+});
+
 /** A sum of streams of `entries` pairs, of vectors of `length` elements. */
 export const sparseSum = (length: number, entries: number): ExpectedMessage => ({
   operation: 'reduce',

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../shared/checks/json.ts';
 import type { Schedule } from './policy/schedule.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
+import type { HalfType, ValueBytes } from '../memory/value-type.ts';
 import type { Steps } from '../work/steps.ts';
 import type { Work } from '../work/work.ts';
 
@@ -154,6 +155,8 @@ export interface ExpectedMessage {
   readonly bytes: number;
   /** k of a sparse payload. */
   readonly entries?: number | undefined;
+  /** Bytes of an element of a dense payload; default: those of an f32. */
+  readonly valueBytes?: ValueBytes | undefined;
   /** Whether the size depends on the gradient; `expected-messages.ts` says what is assumed. */
   readonly estimated?: true | undefined;
 }
@@ -236,6 +239,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    */
   inOneBucket?(parameters: z.infer<Schema>): boolean;
   readonly payload: PayloadKind;
+  /** Type of the elements of dense payloads, where it is not f32. */
+  readonly values?: HalfType | undefined;
   /** Whether payloads can be summed by a collective; else they are gathered. */
   readonly reducible: boolean;
   /**

@@ -16,9 +16,11 @@ import {
   type RegistryKind,
 } from '../../shared/catalogue/registry.ts';
 import { a2sgd } from './a2sgd.ts';
+import { bf16 } from './bf16.ts';
 import { blockcd } from './blockcd.ts';
 import { dct } from './dct.ts';
 import { dgc } from './dgc.ts';
+import { fp16 } from './fp16.ts';
 import { gaussiank } from './gaussiank.ts';
 import type { MethodDefinition } from './method.ts';
 import { withChanges } from './nested-parameters.ts';
@@ -37,6 +39,8 @@ import { topk } from './topk.ts';
 
 const known = byId([
   none,
+  bf16,
+  fp16,
   topk,
   randomk,
   threshold,

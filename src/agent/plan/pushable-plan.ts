@@ -50,11 +50,21 @@ export function refuseCollective({
 /** @throws GradwireError `METHOD_NEEDS_PEERS`, `METHOD_OPTIMIZER_MISFIT` */
 export function requirePushable({ layers = [], method }: ExchangePlan): void {
   for (const id of [method, ...layers.map((layer) => layer.method)]) {
-    const { agreesOn, movesPart } = findMethod(id);
+    const { agreesOn, movesPart, values } = findMethod(id);
     if (movesPart === true) {
       throw inputError(
         'METHOD_OPTIMIZER_MISFIT',
         `${id} combines the ranks’ payloads without averaging, but servers divide each push by the number of ranks`,
+        {
+          place: 'exchange.method',
+          next: 'Use another method, or parallelism.kind: synchronous.',
+        },
+      );
+    }
+    if (values !== undefined) {
+      throw inputError(
+        'METHOD_NEEDS_PEERS',
+        `${id} sends values of 16 bits that ranks sum among themselves; servers of weights take f32`,
         {
           place: 'exchange.method',
           next: 'Use another method, or parallelism.kind: synchronous.',

@@ -244,9 +244,10 @@ function withQuantization(
     asked !== undefined && !isDeepStrictEqual(asked, base?.quantizeSums);
   const method = findMethod(plan.method);
   const { payload, reducible } = carriageOf(method, plan.parameters);
-  const able = reducible
-    ? collectivesFor(payload).filter(({ quantizes }) => quantizes === true)
-    : [];
+  const able =
+    reducible && method.values === undefined
+      ? collectivesFor(payload).filter(({ quantizes }) => quantizes === true)
+      : [];
   if (able.some(({ id }) => id === plan.collective)) return { ...plan, quantizeSums };
   if (isAutomatic(plan.collective) && able.length > 0) {
     return { ...plan, collective: quantizingFor(payload).id, quantizeSums };
@@ -257,7 +258,7 @@ function withQuantization(
     'QUANTIZE_MISFIT',
     `the collective cannot quantise what ${method.id} sends`,
     {
-      next: 'Remove quantizeSums, or use a method whose payload is dense or sparse.',
+      next: 'Remove quantizeSums, or use a method whose payload is dense or sparse, of f32.',
     },
   );
 }

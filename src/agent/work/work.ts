@@ -15,7 +15,9 @@ import type { Quantizer } from '../kernels/quantization.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
 import type { Combined } from '../memory/payload.ts';
+import type { HalfType } from '../memory/value-type.ts';
 import type { FactorRoom, Factors } from './factors.ts';
+import type { HalfCoder } from './halves.ts';
 import type { EntryCoder } from './quantized-entries.ts';
 import type { Section, SectionCoder, SectionCoding } from './sections.ts';
 import type { EntryRoom, Selector, Stretch, StretchSelector } from './selection.ts';
@@ -72,6 +74,12 @@ export interface Work<V> extends Disposable {
   write(x: V, values: Float32Array): void;
   /** Allocates a mirror for vectors of up to `length` elements whose values the host needs. */
   mirror(length: number): Mirror<V>;
+
+  /**
+   * Payloads of vectors of `length` elements in 16 bits.
+   * @throws BeyondDevice
+   */
+  halves(length: number, type: HalfType): HalfCoder<V>;
 
   /** Room for up to `capacity` entries whose indices the host makes. */
   entries(capacity: number): EntryRoom<V>;

@@ -167,6 +167,7 @@ async function sent(
       length: elements,
       bytes: data.bytes,
       ...(payload.kind === 'sparse' ? { entries: payload.count } : {}),
+      ...(payload.kind === 'dense' && payload.values ? { valueBytes: 2 } : {}),
     });
     if (operation !== 'reduce') return { form: 'gathered', payloads: [payload] };
     return payload.kind === 'sparse'

@@ -88,6 +88,39 @@ export const GOLDEN: readonly Golden[] = [
     oracle: (P) => (gradients) => everyRank(P, average(gradients)),
   },
   {
+    method: 'bf16',
+    parameters: {},
+    forms: ['dense'],
+    // The upper halves of the f32.
+    payload: '803f00c0003f804000c1004080be003f',
+    oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+    // What ranks send is exact, but sums need more than 8 bits.
+    tolerance: 2 ** -7,
+  },
+  {
+    method: 'bf16',
+    parameters: { rounding: 'stochastic' },
+    forms: ['dense'],
+    payload: '803f00c0003f804000c1004080be003f',
+    oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+    tolerance: 2 ** -7,
+  },
+  {
+    method: 'fp16',
+    parameters: {},
+    forms: ['dense'],
+    // 1 is 0x3c00.
+    payload: '003c00c00038004400c8004000b40038',
+    oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+  },
+  {
+    method: 'fp16',
+    parameters: { rounding: 'stochastic' },
+    forms: ['dense'],
+    payload: '003c00c00038004400c8004000b40038',
+    oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+  },
+  {
     method: 'topk',
     parameters: { ratio: 0.25 },
     forms: ['dense', 'sparse', 'gathered'],

@@ -20,7 +20,9 @@ describe('registry', () => {
       }),
     );
     expect(() => findMethod('xxxxxxxxxx')).toThrow(
-      expect.objectContaining({ next: expect.stringContaining('none, topk, ') }),
+      expect.objectContaining({
+        next: expect.stringContaining('none, bf16, fp16, topk, '),
+      }),
     );
   });
 

@@ -17,6 +17,7 @@ import {
 import { findMethod, validateParameters } from '../../../src/agent/methods/registry.ts';
 import { Arena, type Region, type Vector } from '../../../src/agent/memory/arena.ts';
 import type { SparseStream } from '../../../src/agent/memory/entries.ts';
+import type { HalfType } from '../../../src/agent/memory/value-type.ts';
 import type { Kernels } from '../../../src/agent/kernels/kernels.ts';
 import { openInArena, type Opening } from './open-in-arena.ts';
 
@@ -181,6 +182,10 @@ export class SimulatedWorld implements Disposable {
     const { offset } = this.#combined;
     const form = this.#options.form ?? 'dense';
     if (form === 'gathered') return { form, payloads };
+    const [one] = payloads;
+    if (one?.kind === 'dense' && one.values !== undefined) {
+      return { form: 'dense', data: this.#sumOfHalves(payloads, one.values) };
+    }
     const sums = this.#sum(payloads);
     if (form === 'sparse' || form === 'streams') {
       const { most } = this.#options;
@@ -227,6 +232,26 @@ export class SimulatedWorld implements Disposable {
     return { count: indices.length, streams };
   }
 
+  /** Values of 16 bits, each sum rounded by the platform or, for bfloat16, cut to nearest. */
+  #sumOfHalves(payloads: readonly Payload[], type: HalfType): Region {
+    const { bytes } = payloads[0]!.data;
+    const widths = payloads.map(({ data }) => {
+      const codes = new Uint16Array(this.arena.u8(data.offset, bytes).slice().buffer);
+      return type === 'binary16'
+        ? Float32Array.from(new Float16Array(codes.buffer))
+        : new Float32Array(Uint32Array.from(codes, (code) => code << 16).buffer);
+    });
+    const codes = Uint16Array.from(widths[0]!, (first, index) => {
+      const rest = widths.slice(1).map((values) => values[index]!);
+      return halfOf(
+        type,
+        rest.reduce((sum, value) => valueOf(type, halfOf(type, sum + value)), first),
+      );
+    });
+    this.arena.u8(this.#combined.offset, bytes).set(new Uint8Array(codes.buffer));
+    return { offset: this.#combined.offset, bytes };
+  }
+
   #sum(payloads: readonly Payload[]): Map<number, number> {
     const sums = new Map<number, number>();
     for (const payload of payloads) {
@@ -247,3 +272,20 @@ export class SimulatedWorld implements Disposable {
     return sums;
   }
 }
+
+/** The code of a value: of bfloat16 the upper half of the f32, the nearer of two. */
+function halfOf(type: HalfType, value: number): number {
+  if (type === 'binary16') return new Uint16Array(Float16Array.of(value).buffer)[0]!;
+  const [bits] = new Uint32Array(Float32Array.of(value).buffer);
+  const [low, high] = [bits! >>> 16, (bits! >>> 16) + 1];
+  const [below, above] = [low, high].map((code) =>
+    Math.abs(valueOf(type, code) - value),
+  );
+  if (below === above) return low % 2 === 0 ? low : high;
+  return below! < above! ? low : high;
+}
+
+const valueOf = (type: HalfType, code: number): number =>
+  type === 'binary16'
+    ? new Float16Array(Uint16Array.of(code).buffer)[0]!
+    : new Float32Array(Uint32Array.of(code << 16).buffer)[0]!;

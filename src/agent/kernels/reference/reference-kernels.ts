@@ -5,6 +5,7 @@
  */
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
+import { halfPrecisionSums } from '../half-precision.ts';
 import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
 import type { Matrix } from '../low-rank.ts';
 import {
@@ -13,6 +14,7 @@ import {
   requireTransposed,
   streamIndexError,
 } from '../preconditions.ts';
+import { ReferenceHalfPrecision } from './reference-half-precision.ts';
 import { ReferenceLowRank } from './reference-low-rank.ts';
 import { ReferenceOptimization } from './reference-optimization.ts';
 import { ReferenceQuantization } from './reference-quantization.ts';
@@ -25,15 +27,19 @@ export function referenceKernels(arena: Arena): Kernels {
 
 class ReferenceKernels implements Kernels {
   readonly #arena: Arena;
+  readonly halfPrecision: ReferenceHalfPrecision;
   readonly sparsification: ReferenceSparsification;
   readonly lowRank: ReferenceLowRank;
   readonly optimization: ReferenceOptimization;
   readonly quantization: ReferenceQuantization;
   readonly reduction: ReferenceReduction;
   readonly reduction64: ReferenceReduction;
+  readonly halfSums: Kernels['halfSums'];
 
   constructor(arena: Arena) {
     this.#arena = arena;
+    this.halfPrecision = new ReferenceHalfPrecision(arena);
+    this.halfSums = halfPrecisionSums(arena, this.halfPrecision);
     this.sparsification = new ReferenceSparsification(arena);
     this.lowRank = new ReferenceLowRank(arena);
     this.optimization = new ReferenceOptimization(arena);

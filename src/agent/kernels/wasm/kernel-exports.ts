@@ -29,6 +29,8 @@ type Address =
   | 'codes'
   | 'signs'
   | 'bytes'
+  /** Values of 16 bits, read or written. */
+  | 'halves'
   | 'matrix'
   /** A slice's result for the next step. */
   | 'tally'
@@ -153,6 +155,15 @@ export const EXPORTS = {
   dequantizeSigns: sliced('out n runLength means signs fixed', 'nothing', 'tiled runs'),
   eliasEncode: whole('codes n bits fixed bytes scratch', 'number'),
   eliasDecode: whole('bytes fixed n fixed bits codes scratch', 'number'),
+
+  // 16-bit values
+  narrow: sliced('x n fixed halves fixed'),
+  narrowRandomly: sliced(
+    'x n fixed halves fixed tiles first fixed fixed fixed fixed fixed',
+  ),
+  widen: sliced('halves n out fixed'),
+  addHalves: sliced('halves halves n fixed'),
+  firstSpecial: sliced('halves n fixed', 'first'),
 
   // selection
   selectAll: whole('x n entries'),

@@ -108,6 +108,7 @@ function wholeTiles(runLength: number, length: number): number {
 const PER_SLICE: Partial<Record<Kind, (slice: number, given: Given) => number>> = {
   x: (slice) => 4 * slice,
   out: (slice) => 4 * slice,
+  halves: (slice) => 2 * slice,
   strided: (slice, given) => 4 * slice * given('stride')!,
   first: (slice) => slice,
   scales: (slice, given) => 4 * bucketsOf(slice, given),

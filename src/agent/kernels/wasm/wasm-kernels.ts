@@ -11,6 +11,7 @@
  */
 import type { Arena, Region } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
+import { halfPrecisionSums } from '../half-precision.ts';
 import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
 import type { Matrix } from '../low-rank.ts';
 import {
@@ -29,6 +30,7 @@ import {
 } from './kernel-exports.ts';
 import { KernelPool } from './kernel-pool.ts';
 import { Scratch } from './scratch.ts';
+import { WasmHalfPrecision } from './wasm-half-precision.ts';
 import { WasmLowRank } from './wasm-low-rank.ts';
 import { WasmOptimization } from './wasm-optimization.ts';
 import { WasmQuantization } from './wasm-quantization.ts';
@@ -51,18 +53,22 @@ export class WasmKernels implements Kernels {
   readonly #pool: KernelPool;
   readonly #run: KernelExports;
   readonly #signSums: Scratch;
+  readonly halfPrecision: WasmHalfPrecision;
   readonly sparsification: WasmSparsification;
   readonly lowRank: WasmLowRank;
   readonly optimization: WasmOptimization;
   readonly quantization: WasmQuantization;
   readonly reduction: WasmReduction;
   readonly reduction64: WasmReduction;
+  readonly halfSums: Kernels['halfSums'];
 
   constructor(arena: Arena, pool: KernelPool) {
     this.#arena = arena;
     this.#pool = pool;
     this.#run = pool.exports;
     this.#signSums = new Scratch(arena);
+    this.halfPrecision = new WasmHalfPrecision(pool);
+    this.halfSums = halfPrecisionSums(arena, this.halfPrecision);
     this.sparsification = new WasmSparsification(arena, pool);
     this.lowRank = new WasmLowRank(pool.exports);
     this.optimization = new WasmOptimization(pool);

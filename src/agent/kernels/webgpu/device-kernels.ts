@@ -6,6 +6,7 @@
 import { DeviceElementwise } from './device-elementwise.ts';
 import { DeviceElias } from './device-elias.ts';
 import { DeviceFixedSums } from './device-fixed-sums.ts';
+import { DeviceHalfPrecision } from './device-half-precision.ts';
 import { DeviceQuantization } from './device-quantization.ts';
 import { DeviceSelection } from './device-selection.ts';
 import { DeviceSigns } from './device-signs.ts';
@@ -17,6 +18,7 @@ export class DeviceKernels implements Disposable {
   readonly elementwise: DeviceElementwise;
   readonly sums: DeviceSums;
   readonly fixedSums: DeviceFixedSums;
+  readonly halfPrecision: DeviceHalfPrecision;
   readonly quantization: DeviceQuantization;
   readonly elias: DeviceElias;
   readonly signs: DeviceSigns;
@@ -26,6 +28,7 @@ export class DeviceKernels implements Disposable {
     this.elementwise = new DeviceElementwise(gpu);
     this.sums = new DeviceSums(gpu);
     this.fixedSums = new DeviceFixedSums(gpu);
+    this.halfPrecision = new DeviceHalfPrecision(gpu);
     this.quantization = new DeviceQuantization(gpu, this.fixedSums);
     this.elias = new DeviceElias(gpu);
     this.signs = new DeviceSigns(gpu, this.fixedSums);

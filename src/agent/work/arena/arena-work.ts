@@ -9,6 +9,7 @@ import { roomBytes } from '../../kernels/sparsification.ts';
 import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../../memory/entries.ts';
 import { sparseStreams, type Combined, type Payload } from '../../memory/payload.ts';
+import type { HalfType } from '../../memory/value-type.ts';
 import { NotFiniteInput } from '../not-finite-input.ts';
 import type { FactorRoom } from '../factors.ts';
 import type { Section, SectionCoding } from '../sections.ts';
@@ -17,6 +18,7 @@ import type { Mirror, Work } from '../work.ts';
 import { ArenaEntryRoom } from './arena-entries.ts';
 import { ArenaEntryCoder } from './arena-entry-coder.ts';
 import { ArenaFactors } from './arena-factors.ts';
+import { ArenaHalves } from './arena-halves.ts';
 import { ArenaStretches, roomFor } from './arena-stretches.ts';
 import { ArenaSections } from './arena-sections.ts';
 import { ArenaSelector } from './arena-selector.ts';
@@ -117,6 +119,10 @@ export class ArenaWork implements Work<Vector> {
 
   mirror(): Mirror<Vector> {
     return { of: (x) => x };
+  }
+
+  halves(length: number, type: HalfType): ArenaHalves {
+    return new ArenaHalves(this.kernels.halfPrecision, type, this.region(2 * length));
   }
 
   entries(capacity: number): ArenaEntryRoom {

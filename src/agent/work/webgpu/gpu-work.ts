@@ -12,6 +12,7 @@ import { sliceOf, type GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
 import { vectorOf, type Arena, type Region } from '../../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../../memory/entries.ts';
 import { sparseStreams, type Combined } from '../../memory/payload.ts';
+import type { HalfType } from '../../memory/value-type.ts';
 import { BeyondDevice } from '../beyond-device.ts';
 import type { FactorRoom } from '../factors.ts';
 import type { Section, SectionCoder, SectionCoding } from '../sections.ts';
@@ -20,6 +21,7 @@ import type { Mirror, Work } from '../work.ts';
 import { GpuEntryRoom, type EntryPlace } from './gpu-entries.ts';
 import { GpuEntryCoder } from './gpu-entry-coder.ts';
 import { GpuFactors } from './gpu-factors.ts';
+import { GpuHalves } from './gpu-halves.ts';
 import { GpuStretches, mostOf } from './gpu-stretches.ts';
 import type { GpuTools } from './gpu-tools.ts';
 import { gpuSections } from './gpu-sections.ts';
@@ -170,6 +172,10 @@ export class GpuWork implements Work<GpuVector>, GpuTools {
         return copy;
       },
     };
+  }
+
+  halves(length: number, type: HalfType): GpuHalves {
+    return new GpuHalves(this, type, length);
   }
 
   entries(capacity: number): GpuEntryRoom {

@@ -8,6 +8,7 @@
 export { add, blend, copy, fill, scale, shiftBySign } from './elementwise';
 export { eliasDecode, eliasEncode } from './elias';
 export { storeFixedSums } from './fixed-point';
+export { addHalves, firstSpecial, narrow, narrowRandomly, widen } from './half-precision';
 export { zero } from './held';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
