@@ -41,6 +41,8 @@ const WAYS: readonly Way[] = [
   { name: 'DDP fp16', hook: 'fp16' },
   { name: 'DDP PowerSGD r=2', hook: 'powersgd' },
   { name: 'none', hook: 'gradwire', exchange: ['--method', 'none'] },
+  { name: 'bf16', hook: 'gradwire', exchange: ['--method', 'bf16'] },
+  { name: 'fp16', hook: 'gradwire', exchange: ['--method', 'fp16'] },
   {
     name: 'topk 1 %',
     hook: 'gradwire',

@@ -20,6 +20,9 @@ export interface PeerTimes {
   readonly qsgd: number;
   readonly tuned: number;
   readonly means: number;
+  /** The vector divided by the number of ranks in 16 bits, as PyTorch's hooks send it. */
+  readonly bf16: number;
+  readonly fp16: number;
 }
 
 export type PeerOperation = Exclude<keyof PeerTimes, 'torch'>;
@@ -30,6 +33,8 @@ export const COMPARISONS: readonly (readonly [string, PeerOperation, number?])[]
   ['topk', 'feedback', 10],
   ['qsgd 4 bit', 'qsgd', 8],
   ['qsgd 4 bit', 'tuned'],
+  ['bf16', 'bf16'],
+  ['fp16', 'fp16'],
   ['a2sgd', 'means', 6],
   ['gaussiank', 'topk', 10],
   ['gaussiank', 'feedback', 10],

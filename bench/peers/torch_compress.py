@@ -14,6 +14,7 @@ seven calls, after one to warm up, of
               packed in a byte
     tuned     the same with one rounding of level plus noise, in place where it can be
     means     the mean of the entries >= 0 and of |x| over the others, by masks
+    bf16      x in 16 bits, then divided by the number of ranks, as in PyTorch's hooks; fp16, too
 
 With --cuda the vectors are N sums of two uniform numbers, as in bench/gpu.ts, on the GPU
 with that bus id, else on the first; the times lie between two events of its stream, so work
@@ -91,6 +92,10 @@ def tuned(x):
 def means(x):
     positive = x >= 0
     return x[positive].mean(), -x[~positive].mean()
+
+
+def half(x, dtype):
+    return x.to(dtype).div_(4)
 
 
 def median_ms(work, prepare=lambda: None):
@@ -203,6 +208,8 @@ def on_cpu():
                 "qsgd": median_ms(lambda: qsgd(x)),
                 "tuned": median_ms(lambda: tuned(x)),
                 "means": median_ms(lambda: means(x)),
+                "bf16": median_ms(lambda: half(x, torch.bfloat16)),
+                "fp16": median_ms(lambda: half(x, torch.float16)),
             }
         )
     )
