@@ -99,12 +99,11 @@ function codeOf(type: HalfType, value: number, drawn?: number): number {
   return Math.min(code, EXPONENT_BITS[type] - 1) + (negative ? 0x8000 : 0);
 }
 
+/** ⌊log₂⌋ of an f32, from its exponent as an f64, where it is normal. */
 function exponentOf(magnitude: number): number {
   if (magnitude === 0) return -Infinity;
-  let exponent = Math.floor(Math.log2(magnitude));
-  while (2 ** exponent > magnitude) exponent--;
-  while (2 ** (exponent + 1) <= magnitude) exponent++;
-  return exponent;
+  const [, high] = new Uint32Array(Float64Array.of(magnitude).buffer);
+  return (high! >>> 20) - 1023;
 }
 
 function valueOf(type: HalfType, code: number): number {
