@@ -65,6 +65,18 @@ const steppedSchema = z.object({
 });
 export type Stepped = Readonly<z.infer<typeof steppedSchema>>;
 
+/** Methods' state as a rank has saved it, before the first gradient. */
+const restoreSchema = z.object({
+  type: z.literal('restore'),
+  method: name,
+  /** Iterations that it had made. */
+  iteration: count,
+  /** Whether this rank saved it, among as many. */
+  own: z.boolean(),
+  states: z.array(z.base64()).max(1_000_000).readonly(),
+});
+export type Restore = Readonly<z.infer<typeof restoreSchema>>;
+
 const fromProgramSchema = z.discriminatedUnion('type', [
   helloSchema,
   attachSchema,
@@ -75,6 +87,9 @@ const fromProgramSchema = z.discriminatedUnion('type', [
   /** `states`: vectors of the optimisers' state, each as long as the weights. */
   z.object({ type: z.literal('written'), states: count.max(MOST_STATES).default(0) }),
   z.object({ type: z.literal('loaded') }),
+  /** Asks for what the program is to keep in its own checkpoint. */
+  z.object({ type: z.literal('save') }),
+  restoreSchema,
   z.object({ type: z.literal('end') }),
 ]);
 export type FromProgram = Readonly<z.infer<typeof fromProgramSchema>>;
@@ -87,6 +102,14 @@ export type ToProgram =
   /** `vector`: 0 for the weights, then those of the optimisers' state. */
   | { readonly type: 'read' | 'write'; readonly vector: number }
   | { readonly type: 'go'; readonly stop: boolean }
+  /** `residual`: whether the vector is one; `states` in base64, empty if they are too long. */
+  | {
+      readonly type: 'saved';
+      readonly iteration: number;
+      readonly method: string;
+      readonly residual: boolean;
+      readonly states: readonly string[];
+    }
   | { readonly type: 'failed'; readonly error: ErrorData };
 
 export const encodeMessage = (message: ToProgram): Uint8Array =>

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
-import type { Attach, FromProgram, Stepped } from './messages.ts';
+import type { Attach, FromProgram, Restore, Stepped, ToProgram } from './messages.ts';
 import {
   endedEarly,
   lostLink,
@@ -23,6 +23,13 @@ export interface ProgramOptions extends Omit<ProgramCommand, 'bridge'> {
   readonly patienceMs: number;
   /** Takes the error when the program is lost; called at most once. */
   readonly failed: (error: unknown) => void;
+}
+
+/** Serves a program between two gradients. */
+export interface StateKeeper {
+  /** Puts the residual into `values`. */
+  save(): Promise<Extract<ToProgram, { type: 'saved' }>>;
+  restore(state: Restore): void;
 }
 
 /** Time for a program that has closed its socket to end, and so to say why. */
@@ -119,9 +126,10 @@ export class Program {
   /**
    * Waits for the next gradient.
    * @param ready called as it grows: all elements from this one on are in `values`
+   * @param keeper serves what the program asks before
    * @returns false if the program ends instead
    */
-  async gradient(ready: (from: number) => void): Promise<boolean> {
+  async gradient(ready: (from: number) => void, keeper: StateKeeper): Promise<boolean> {
     this.release();
     let isBefore = true;
     for (;;) {
@@ -130,6 +138,14 @@ export class Program {
         this.#ends = true;
         this.#held = true;
         return false;
+      }
+      if (message.type === 'save' && isBefore) {
+        this.#link?.send(await keeper.save());
+        continue;
+      }
+      if (message.type === 'restore' && isBefore) {
+        keeper.restore(message);
+        continue;
       }
       if (message.type !== 'ready') throw this.#unexpected(message);
       isBefore = false;

@@ -21,3 +21,12 @@ export interface EngineState {
   /** Velocities of the range that a server of asynchronous training has; default: none. */
   readonly velocities?: readonly Float32Array[] | undefined;
 }
+
+/** State that a program keeps in a checkpoint of its own, for runs with other plans as well. */
+export interface PortableState {
+  readonly method: string;
+  /** The methods' state besides the residual, by bucket. */
+  readonly states: readonly Uint8Array[];
+  /** All that is kept back, flat; undefined if nothing is. */
+  readonly residual: Float32Array | undefined;
+}

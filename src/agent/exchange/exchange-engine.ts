@@ -29,7 +29,7 @@ import { transportSubset } from '../transport/transport-subset.ts';
 import type { Transport } from '../transport/transport.ts';
 import { AsynchronousExchange } from './asynchronous-exchange.ts';
 import { CollectiveGroup } from './collective-group.ts';
-import type { EngineState } from './engine-state.ts';
+import type { EngineState, PortableState } from './engine-state.ts';
 import type {
   ExchangeRequest,
   ExchangeResult,
@@ -158,6 +158,20 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       keptAt: this.#keptAt,
       velocities: this.asynchronous.velocities,
     };
+  }
+
+  /** State for a program's own checkpoint, between two exchanges, also where a fence was passed. */
+  async portable(): Promise<PortableState> {
+    return {
+      method: this.#schedule.plan.method,
+      states: await this.#execution.save(),
+      residual: await this.#options.site.residual.total(),
+    };
+  }
+
+  /** Takes over methods' state of another engine; on all ranks alike. Returns whether it fits. */
+  adopt({ method, states }: Omit<PortableState, 'residual'>): boolean {
+    return method === this.#schedule.plan.method && this.#execution.adopt(states);
   }
 
   #restore({ buckets, keptAt, residual, streams, watch }: EngineState): void {

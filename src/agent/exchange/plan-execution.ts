@@ -5,6 +5,7 @@
  * the wire while bucket i + 1 is being compressed.
  */
 import { bucketName } from '../../shared/records/bucket-name.ts';
+import { toErrorData } from '../../shared/errors/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
@@ -187,6 +188,23 @@ export class PlanExecution implements Disposable {
       compressor.restore(buckets[index]!);
     }
     this.watch.restore(watch);
+  }
+
+  /**
+   * Restores states that an execution with the same tensors has saved, perhaps under other
+   * parameters. Returns whether all fit.
+   */
+  adopt(states: readonly Uint8Array[]): boolean {
+    if (states.length !== this.#exchanges.length) return false;
+    return this.#exchanges.every(({ compressor }, index) => {
+      try {
+        compressor.restore(states[index]!);
+        return true;
+      } catch (error) {
+        if (toErrorData(error).code !== 'METHOD_STATE_INVALID') throw error;
+        return false;
+      }
+    });
   }
 
   /** Keeps that state, and collectives', for the function that it returns, which restores it. */

@@ -34,7 +34,7 @@ export interface VectorMemory<V> {
 /** The engine's operations on a residual, at any site. */
 export type Residual = Pick<
   ResidualMemory<unknown>,
-  'retire' | 'scale' | 'drain' | 'flush' | 'squaredNorm' | 'save' | 'restore'
+  'retire' | 'scale' | 'drain' | 'flush' | 'squaredNorm' | 'save' | 'restore' | 'total'
 >;
 
 export class ResidualMemory<V> implements Disposable {
@@ -70,6 +70,18 @@ export class ResidualMemory<V> implements Disposable {
   save(): Float32Array | Promise<Float32Array> | undefined {
     if (this.#leftover !== undefined) throw new Error('internal: a residual to flush');
     return this.#vector === undefined ? undefined : this.#memory.values(this.#vector);
+  }
+
+  /** All that is kept back, what waits to be flushed as well; undefined if nothing is kept. */
+  async total(): Promise<Float32Array | undefined> {
+    const kept = [this.#vector, this.#leftover].filter((one) => one !== undefined);
+    const [first, ...others] = await Promise.all(
+      kept.map(async (one) => (await this.#memory.values(one)).slice()),
+    );
+    for (const other of others) {
+      for (const [i, value] of other.entries()) first![i]! += value;
+    }
+    return first;
   }
 
   restore(values: Float32Array): void {

@@ -61,6 +61,10 @@ export const noticesCodes = codeGroup({
       means: 'A measured value is NaN or infinite, and is left out of its record.',
       next: 'Nothing to do, if training goes on well.',
     },
+    METHOD_STATE_DROPPED: {
+      means: 'A method begins without the state that a program has loaded.',
+      next: 'Load on every rank what that rank has saved, or on all ranks the same, for the same method.',
+    },
     MEMORY_TIGHT: {
       means: 'The run may need more memory than the machine has free.',
       next: 'Use fewer ranks or a smaller batch if it fails.',

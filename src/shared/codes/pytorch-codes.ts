@@ -60,6 +60,22 @@ export const pytorchCodes = codeGroup({
       means: 'The attached scaler is not a GradScaler.',
       next: 'Call gw.attach(model, optimizer, scaler=scaler).',
     },
+    NOT_ATTACHED: {
+      means: 'There is no state before a model is attached.',
+      next: 'Call gw.attach(model, optimizer) first.',
+    },
+    STATE_LATE: {
+      means: 'A state is loaded after the first gradient was averaged.',
+      next: 'Call gw.load_state_dict(state) right after gw.attach(model, optimizer).',
+    },
+    STATE_MISFIT: {
+      means: 'What is loaded is no state, or that of another model.',
+      next: 'Load what gw.state_dict() of the same model has returned.',
+    },
+    STATE_UNSETTLED: {
+      means: 'The state is asked for within a backward pass.',
+      next: 'Call gw.state_dict() after the optimiser’s step.',
+    },
     TENSORS_CHANGED: {
       means: 'Other tensors are to be averaged than the first time.',
       next: 'Average all tensors of a step in one call, in the same order.',

@@ -50,8 +50,16 @@ class Exchange:
         self._arriving: list[list[int]] = []
         self._buckets: list[tuple[list[Any], list[Any]]] = []
         """Gradients that are being averaged, and their views of the vector."""
+        self._owed: list[Any] = []
+        """Parts of a loaded residual that are still to go with a gradient."""
         self._futures: list[tuple[Any, Any]] = []
         """Futures of DDP's buckets, and what they will give."""
+
+    def owe(self, residual: Any) -> None:
+        """A flat vector goes with the next gradient."""
+        sizes = [view.numel() for view in self._views]
+        parts = residual.split(sizes)
+        self._owed = [part.view_as(view) for part, view in zip(parts, self._views)]
 
     @property
     def is_open(self) -> bool:
@@ -98,12 +106,16 @@ class Exchange:
 
     def _tell(self, is_last: bool) -> None:
         """Says how much of the gradient is there."""
+        if self._owed and not is_last:
+            return
         arrived = self._transfer.arrived(wait=is_last)
         for indices in self._arriving[:arrived]:
             for index in indices:
                 self._end.mark(index)
         del self._arriving[:arrived]
         start = self._end.start
+        if is_last and self._owed:
+            torch._foreach_add_(self._views, self._owed)
         if is_last:
             self._timeline.program("gradient_complete")
         if start < self._said:
@@ -114,6 +126,9 @@ class Exchange:
         answer = self._link.receive()
         if not isinstance(answer, Averaged):
             raise invalid(f"{type(answer).__name__} where the average belongs")
+        # A step that is skipped loses nothing.
+        if self._owed and answer.finite and all(bool(v.isfinite().all()) for v in self._views):
+            self._owed.clear()
         for gradients, views in self._buckets:
             if answer.finite:
                 self._transfer.scatter(gradients, views, self._scale.factor)

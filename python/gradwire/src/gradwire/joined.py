@@ -10,13 +10,14 @@ from typing import Any, SupportsFloat
 
 import torch
 
+from .checkpoint import chosen, restored, state_of
 from .errors import GradwireError, Stopped
 from .exchange import Exchange
 from .framing import invalid
 from .hooks import hook_communication, hook_model, hook_optimizers
 from .layout import Layout
 from .link import Link
-from .messages import Attached, Averaged, Go, Memory, Read, Write
+from .messages import Attached, Averaged, Go, Memory, Read, Saved, Write
 from .model import (
     is_distributed,
     plain_model,
@@ -47,7 +48,8 @@ class JoinedProgram(Session):
         self._views: list[Any] = []
         self._transfer = Transfer()
         self._exchange: Exchange | None = None
-        self._shapes: list[tuple[int, ...]] = []
+        self._layout: Layout | None = None
+        self._has_averaged = False
         self._is_distributed = False
         """Whether DDP calls for averages; otherwise the program does."""
         self._optimizers: list[Any] = []
@@ -121,10 +123,52 @@ class JoinedProgram(Session):
             )
         self._average([one for _, one in named])
 
+    def state_dict(self) -> dict[str, Any]:
+        layout = self._attached_layout()
+        exchange = self._next()
+        if exchange.is_open:
+            raise GradwireError(
+                "STATE_UNSETTLED",
+                "the state is asked for within a backward pass",
+                "Call gw.state_dict() after the optimiser's step",
+            )
+        self._transfer.settle()
+        self._link.send({"type": "save"})
+        saved = self._link.receive()
+        if not isinstance(saved, Saved):
+            raise _unexpected(saved)
+        residual = None
+        if saved.residual:
+            residual = torch.cat([view.flatten() for view in self._views])
+        return state_of(saved, layout, residual, *_place())
+
+    def load_state_dict(self, state: Any) -> None:
+        layout = self._attached_layout()
+        if self._has_averaged or self._exchange is None:
+            raise GradwireError(
+                "STATE_LATE",
+                "a state is loaded after the first gradient was averaged",
+                "Call gw.load_state_dict(state) right after gw.attach(model, optimizer)",
+            )
+        residual, first = chosen(state, layout, *_place())
+        if residual is not None:
+            self._exchange.owe(residual)
+        if first is not None and first["states"]:
+            self._link.send(restored(first, *_place()))
+
+    def _attached_layout(self) -> Layout:
+        if self._layout is None:
+            raise GradwireError(
+                "NOT_ATTACHED",
+                "there is no state before a model is attached",
+                "Call gw.attach(model, optimizer) first",
+            )
+        return self._layout
+
     def _open(self, named: Sequence[tuple[str, Any]], scale: Scale) -> None:
         """Tells the agent what is averaged, and maps the memory for it."""
         layout = Layout((name, tensor.shape) for name, tensor in named)
-        self._shapes = [one.shape for one in layout.tensors]
+        self._layout = layout
         device = named[0][1].device
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
         tensors = [{"name": one.name, "shape": one.shape} for one in layout.tensors]
@@ -154,7 +198,7 @@ class JoinedProgram(Session):
 
     def _average(self, tensors: list[Any]) -> None:
         """Averages tensors that all are there."""
-        require_shapes(tensors, self._shapes)
+        require_shapes(tensors, [one.shape for one in self._attached_layout().tensors])
         exchange = self._next()
         self._take(exchange.average(averaged_parts(tensors)))
 
@@ -171,7 +215,7 @@ class JoinedProgram(Session):
         return self._exchange
 
     def _take(self, answer: Averaged) -> None:
-        self._is_averaged = True
+        self._is_averaged = self._has_averaged = True
         self._hold = answer.hold
         self._awaited = {id(optimizer) for optimizer in self._optimizers}
 
@@ -322,6 +366,11 @@ class JoinedProgram(Session):
         """Views of the vector, and the tensors that there are for them."""
         pairs = [pair for pair in zip(self._views, tensors) if pair[1] is not None]
         return [view for view, _ in pairs], [tensor for _, tensor in pairs]
+
+
+def _place() -> tuple[int, int]:
+    """Rank and number of ranks, as the launcher says."""
+    return int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def _chosen(vectors: Sequence[Sequence[Any]], index: int) -> Sequence[Any]:

@@ -56,13 +56,23 @@ class Go:
 
 
 @dataclass(frozen=True)
+class Saved:
+    """What the program is to keep: with `residual` the vector is that; `states` in base64."""
+
+    iteration: int
+    method: str
+    residual: bool
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Failed:
     """The run has failed."""
 
     error: GradwireError
 
 
-Message = Union[Memory, Attached, Averaged, Read, Write, Go, Failed]
+Message = Union[Memory, Attached, Averaged, Read, Write, Go, Saved, Failed]
 
 
 def parse(raw: Mapping[str, Any]) -> Message:
@@ -80,6 +90,13 @@ def parse(raw: Mapping[str, Any]) -> Message:
         return Write(_index(raw))
     if kind == "go":
         return Go(_value(raw, "stop", bool))
+    if kind == "saved":
+        states = _value(raw, "states", list)
+        if not all(isinstance(one, str) for one in states):
+            raise invalid("saved with states that are no texts")
+        iteration = _value(raw, "iteration", int)
+        residual = _value(raw, "residual", bool)
+        return Saved(iteration, _value(raw, "method", str), residual, tuple(states))
     if kind == "failed":
         return Failed(_error(_value(raw, "error", dict)))
     raise invalid(f"type {kind!r}"[:200])

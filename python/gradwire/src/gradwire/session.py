@@ -48,6 +48,19 @@ class Session:
         self.allreduce(tensor)
         return tensor
 
+    def state_dict(self) -> dict[str, Any]:
+        """What this rank has kept back, for the program's own checkpoint: its residual, and state
+        of the method. Between two steps; other ranks need not take part. Empty outside of a run.
+        """
+        return {}
+
+    def load_state_dict(self, state: Any) -> None:
+        """Goes on with what `state_dict` has returned; after `attach`, before the first gradient.
+
+        `state` is what this rank has saved, if there are as many ranks as then; otherwise give an
+        iterable of the states of all ranks, whose residuals' mean every rank then has.
+        """
+
     def log(
         self,
         values: Mapping[str, SupportsFloat] | None = None,

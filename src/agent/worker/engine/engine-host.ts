@@ -197,6 +197,8 @@ export class EngineHost {
       state: await this.#connected().save(),
       passages: (this.#stage?.kept ?? []).map((kept) => this.#arena.f32(kept).slice()),
     }),
+    portable: () => this.#connected().portable(),
+    adopt: (state) => Promise.resolve({ fits: this.#connected().adopt(state) }),
     allocate: ({ length }) => {
       const { offset } = this.#arena.allocateVector(length);
       return Promise.resolve({ vector: { offset, length } });

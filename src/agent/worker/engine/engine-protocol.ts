@@ -16,7 +16,7 @@ import type { PassedBytes, StageSetting } from '../../pipeline/stage-setting.ts'
 import type { PullRequest } from '../../asynchronous/server-client.ts';
 import type { RankScores } from '../../collectives/rank-pairs.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';
-import type { EngineState } from '../../exchange/engine-state.ts';
+import type { EngineState, PortableState } from '../../exchange/engine-state.ts';
 import type {
   Asked,
   ExchangeRequest,
@@ -135,6 +135,10 @@ export interface EngineCalls {
     request: Record<string, never>;
     reply: { state: EngineState; passages: readonly Float32Array[] };
   };
+  /** State for a program's own checkpoint. */
+  portable: { request: Record<string, never>; reply: PortableState };
+  /** Takes over such a state, except the residual, on all ranks alike. */
+  adopt: { request: Omit<PortableState, 'residual'>; reply: { fits: boolean } };
   allocate: { request: { length: number }; reply: { vector: Vector } };
   average: {
     /** Whether it only measures; default: it is part of training. */

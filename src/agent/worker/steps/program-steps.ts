@@ -11,6 +11,7 @@ import type { SkippedExchange } from '../../exchange/exchange-calls.ts';
 import type { PassTimes } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
 import { LoggedValues } from './logged-values.ts';
+import { ProgramState } from './program-state.ts';
 import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface ProgramStepsOptions extends StepsOptions {
@@ -28,12 +29,14 @@ const NO_RANK = 2 ** 31;
 export class ProgramSteps implements Steps {
   readonly #options: ProgramStepsOptions;
   readonly #logged: LoggedValues;
+  readonly #state: ProgramState;
   readonly state = [];
   /** Whether it was said that a gradient was not finite. */
   #isSkipTold = false;
 
   constructor(options: ProgramStepsOptions) {
     this.#options = options;
+    this.#state = new ProgramState(options);
     this.#logged = new LoggedValues(options.notice);
   }
 
@@ -52,11 +55,13 @@ export class ProgramSteps implements Steps {
   /** @throws GradwireError `PROGRAM_ENDED_EARLY`; the program's and the engine's errors */
   async take(iteration: number, compares: boolean): Promise<TakenStep | undefined> {
     const { program, programTrainer, wantsWeights } = this.#options;
-    const reply = await (compares
-      ? this.#exchangeCompared(iteration)
+    const isWhole = compares || this.#state.isOpen;
+    const reply = await (isWhole
+      ? this.#exchangeWhole(iteration, compares)
       : this.#exchangeReady(iteration));
     if (reply === undefined) return undefined;
     const { result, fences, notices } = reply;
+    this.#state.iteration = iteration + 1;
     const { skipped } = result;
     const ends = result.stop || result.pause || fences.length > 0;
     const stepped = await program.average({
@@ -86,19 +91,28 @@ export class ProgramSteps implements Steps {
       exchange ??= this.#exchange(iteration, true);
       engine.advance(iteration, from);
     };
-    const goesOn = await program.gradient(advance);
+    const goesOn = await program.gradient(advance, this.#state);
     if (!goesOn) return await this.#end(iteration);
     engine.exposed(iteration);
     return await this.#unlessEnded(await exchange!, true);
   }
 
-  /** Exchanges a whole gradient, a copy of which is kept. */
-  async #exchangeCompared(iteration: number): Promise<Exchanged | undefined> {
+  /**
+   * Exchanges a gradient when all of it is there.
+   * @param compares whether a copy is kept
+   */
+  async #exchangeWhole(
+    iteration: number,
+    compares: boolean,
+  ): Promise<Exchanged | undefined> {
     const { comparison, gradient, program } = this.#options;
-    const goesOn = await program.gradient(() => undefined);
+    const goesOn = await program.gradient(() => undefined, this.#state);
     if (!goesOn) return await this.#end(iteration);
-    await comparison.keep(gradient);
-    return await this.#unlessEnded(await this.#exchange(iteration, false), true);
+    if (compares) await comparison.keep(gradient);
+    const notices = await this.#state.agree();
+    const reply = await this.#exchange(iteration, false);
+    const all = [...notices, ...reply.notices];
+    return await this.#unlessEnded({ ...reply, notices: all }, true);
   }
 
   /** The others must not wait for a rank without gradients: it exchanges one of zeros. */
@@ -106,6 +120,7 @@ export class ProgramSteps implements Steps {
     const { engine, gradient } = this.#options;
     gradient.fill(0);
     engine.requestEnd();
+    await this.#state.agree();
     await this.#unlessEnded(await this.#exchange(iteration, false), false);
     return undefined;
   }
