@@ -506,6 +506,7 @@ export const rooms = {
     'renderer/state/page',
     SHARED,
   ],
+  'renderer/state/comparison': ['renderer/state/host', SHARED],
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
@@ -520,6 +521,12 @@ export const rooms = {
   ],
   'renderer/components/runs': [
     'renderer/components/experiment',
+    'renderer/components/parts',
+    'renderer/state/*',
+    SHARED,
+  ],
+  'renderer/components/comparison': [
+    'renderer/charts',
     'renderer/components/parts',
     'renderer/state/*',
     SHARED,

@@ -53,6 +53,7 @@ class LazyView<View> {
 export const lazyViews = {
   run: new LazyView(() => import('./views/LiveRunView.svelte')),
   new: new LazyView(() => import('./views/NewExperimentView.svelte')),
+  compare: new LazyView(() => import('./views/CompareView.svelte')),
   cluster: new LazyView(() => import('./views/ClusterView.svelte')),
 };
 

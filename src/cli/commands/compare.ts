@@ -7,6 +7,7 @@ import {
   comparisonCsv,
   type ComparisonTable,
 } from '../../shared/comparison/comparison-csv.ts';
+import { comparisonJson } from '../../shared/comparison/comparison-file.ts';
 import { compareRuns, type Comparison } from '../../shared/comparison/comparison.ts';
 import { QUANTITY_IDS, type QuantityId } from '../../shared/comparison/quantity.ts';
 import { readTarget } from '../../shared/comparison/read-target.ts';
@@ -82,7 +83,7 @@ export function addCompareCommand(program: Command): void {
 }
 
 function textOf(comparison: Comparison, { csv, json }: CompareOptions): string {
-  if (json) return `${JSON.stringify(comparison)}\n`;
+  if (json) return comparisonJson(comparison);
   if (csv !== undefined) return comparisonCsv(comparison, csv);
   return `${comparisonText(comparison)}\n`;
 }

@@ -2,7 +2,7 @@
 import type { Comparison, GroupResult } from '../../shared/comparison/comparison.ts';
 import { formatValue, headingOf } from '../../shared/comparison/quantity.ts';
 import { goalText } from '../../shared/comparison/verdict.ts';
-import { COST_TITLES, ratioText } from '../../shared/comparison/comparison-words.ts';
+import { RATIO_TITLES, ratioText } from '../../shared/comparison/comparison-words.ts';
 import { PHASES } from '../../shared/records/phases.ts';
 import {
   formatBytes,
@@ -43,10 +43,14 @@ const numbered = ({ label }: GroupResult, index: number): string =>
   `${index + 1}  ${label}`;
 
 function results({ baseline, by, groups, level, quantity }: Comparison): string {
-  const ratio = `× by ${COST_TITLES[by].toLowerCase()}`;
   const head = [
     ...['', 'runs', 'seeds', 'reached', 'iterations', 'passes', 'training time'],
-    ...['sent by a rank', ratio, `${shorten(formatPercent(level))} interval`, 'best'],
+    ...[
+      'sent by a rank',
+      RATIO_TITLES[by].toLowerCase(),
+      `${shorten(formatPercent(level))} interval`,
+      'best',
+    ],
   ];
   const rows = groups.map((group, index) => {
     const { best, costs, reached, runs, seeds } = group;

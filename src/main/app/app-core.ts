@@ -15,6 +15,7 @@ import { AppLock } from '../home/app-lock.ts';
 import { openHome, type Home } from '../home/home.ts';
 import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile, WatchedProfile } from '../home/network-profile-file.ts';
+import { readComparedRun } from '../compare/read-run.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
 import { loadPresets } from '../spec/presets.ts';
@@ -289,6 +290,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         outbox.historyPurged();
       }
     },
+    comparedRun: async (run) => readComparedRun(store, run),
     exportRun: async (run, format, place) => exportPiece(store, run, format, place),
     catchUps: async () => outbox.takeCatchUps(),
     notices: async () => outbox.takeNotices(),

@@ -10,6 +10,7 @@ const AXIS_WIDTH = 56;
 export function baseOptions(
   formatY: (value: number) => string,
   yType: 'linear' | 'logarithmic' = 'linear',
+  formatX?: (value: number) => string,
 ): ChartOptions<'bar'> & ChartOptions<'line'> {
   return {
     animation: false,
@@ -26,7 +27,14 @@ export function baseOptions(
         offset: false,
         grid: { display: false, offset: false },
         border: { display: true },
-        ticks: { maxRotation: 0, maxTicksLimit: 9, precision: 0, includeBounds: false },
+        ticks: {
+          maxRotation: 0,
+          maxTicksLimit: 9,
+          includeBounds: false,
+          ...(formatX === undefined
+            ? { precision: 0 }
+            : { callback: (value: number | string) => formatX(Number(value)) }),
+        },
       },
       y: {
         type: yType as 'linear',

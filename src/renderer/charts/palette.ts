@@ -53,6 +53,19 @@ export function readPalette(scheme: 'dark' | 'light', patterns: boolean): Palett
   return palette;
 }
 
+const colours = new Map<string, string>();
+
+/** A colour of the style sheet in a theme. */
+export function readColour(scheme: 'dark' | 'light', property: string): string {
+  const key = `${scheme} ${property}`;
+  const known = colours.get(key);
+  if (known !== undefined) return known;
+  const style = getComputedStyle(document.documentElement);
+  const colour = style.getPropertyValue(property).trim();
+  colours.set(key, colour);
+  return colour;
+}
+
 /** A `#rrggbb` colour with an opacity of 0…1. */
 export function translucent(colour: string, opacity: number): string {
   const value = Number.parseInt(colour.slice(1), 16);

@@ -18,6 +18,7 @@ import type { Connection, ConnectionStatus } from './host/connection.ts';
 import { DataSets } from './experiment/data-sets.svelte.ts';
 import { Preferences } from './page/preferences.svelte.ts';
 import { Router } from './page/router.svelte.ts';
+import { RunListChoices } from './runs/run-list.svelte.ts';
 import { isLive } from './runs/run-state.ts';
 import { readRunFile } from './runs/run-file.ts';
 import { saveFile } from './host/save-file.ts';
@@ -32,6 +33,7 @@ export class AppState {
   readonly api: AppApi;
   readonly router = new Router();
   readonly preferences = new Preferences();
+  readonly runList = new RunListChoices();
   readonly toasts = new Toasts();
   readonly commands: CommandRegistry;
   readonly cluster: ClusterState;

@@ -10,6 +10,14 @@ export const COST_TITLES: Readonly<Record<CostId, string>> = {
   bytes: 'Bytes sent by a rank',
 };
 
+/** Headings of ratios by a cost. */
+export const RATIO_TITLES: Readonly<Record<CostId, string>> = {
+  time: 'Times as fast',
+  iterations: 'Times fewer iterations',
+  passes: 'Times fewer passes',
+  bytes: 'Times fewer bytes',
+};
+
 /** A group's ratio to the baseline and its interval: `3.20×`, `2.9× to 3.5×`. */
 export function ratioText(
   { costs, speedup }: Pick<GroupResult, 'costs' | 'speedup'>,

@@ -192,7 +192,7 @@ export const goalText = (quantity: Quantity, target: number): string =>
   `${quantity.title} ${shorten(formatValue(quantity, target))}`;
 
 /** `95 % interval 2.9× to 3.5×` */
-const intervalText = (
+export const intervalText = (
   interval: Pick<Speedup, 'low' | 'high'> | undefined,
   level: number,
 ): string =>

@@ -24,6 +24,7 @@ import type { JournalEntry } from '../records/journal-entry.ts';
 import type { QueuedRecord } from '../records/queued.ts';
 import type { TraceRecord } from '../records/trace.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
+import type { ComparedRun } from '../comparison/compared-run.ts';
 import type { RunState } from '../records/run-state.ts';
 import { runIdSchema } from '../checks/run-id.ts';
 import type { OpenQuestion, QuestionAnswer } from '../machines/ssh-question.ts';
@@ -246,6 +247,8 @@ export interface CoreApi {
   history(): Promise<HistoryStatus>;
   /** Deletes all deleted runs for good. */
   purge(): Promise<PurgeResult>;
+  /** A run as comparisons need it, whatever its length. */
+  comparedRun(run: string): Promise<ComparedRun>;
   /** A piece of the run as a file; without a place: the first. */
   exportRun(
     run: string,
@@ -368,6 +371,7 @@ export const rpcArguments = {
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
   history: z.tuple([]),
   purge: z.tuple([]),
+  comparedRun: z.tuple([runIdSchema]),
   exportRun: z.tuple([
     runIdSchema,
     z.enum(EXPORT_FORMAT_IDS),

@@ -16,6 +16,14 @@ describe('routes', () => {
     { view: 'start' },
     { view: 'runs' },
     { view: 'run', run: 'a/b c' },
+    {
+      view: 'compare',
+      runs: ['a/b', 'c,d'],
+      of: 'training-loss',
+      target: '90 %',
+      by: 'bytes',
+      baseline: 'c,d',
+    },
     { view: 'new', preset: 'digits topk', run: undefined },
     { view: 'new', preset: undefined, run: 'r-1' },
     { view: 'new', preset: undefined, run: undefined },
@@ -29,8 +37,16 @@ describe('routes', () => {
     ['#/nowhere', 'start'],
     ['#/run/', 'runs'],
     ['#/run/%E0', 'run'],
+    ['#/compare', 'compare'],
   ])('lead somewhere from any address: "%s"', (hash, view) => {
     expect(parseRoute(hash).view).toBe(view);
+  });
+});
+
+it('an address of a comparison has each run once, and no choice that there is none of', () => {
+  expect(parseRoute('#/compare/a,b,a,?by=luck&of=beauty')).toEqual({
+    view: 'compare',
+    runs: ['a', 'b'],
   });
 });
 

@@ -43,6 +43,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   setDeleted: ['run-1', true],
   history: [],
   purge: [],
+  comparedRun: ['run-1'],
   exportRun: ['run-1', 'csv', { part: 'log', from: 3, isFirst: true }],
   catchUps: [],
   notices: [],

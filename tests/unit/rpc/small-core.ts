@@ -5,6 +5,7 @@
  */
 import type { ServedCore, SessionTerminals } from '../../../src/main/rpc/session.ts';
 import { inputError } from '../../../src/shared/errors/errors.ts';
+import { ACCURACY } from '../../../src/shared/records/metric.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type {
@@ -113,6 +114,24 @@ export class SmallCore implements ServedCore {
     history: () =>
       this.#answer('history', [], { bytes: 9, deleted: { runs: 1, bytes: 3 } }),
     purge: () => this.#answer('purge', [], { before: 9, after: 6, refused: [] }),
+    comparedRun: (run) =>
+      this.#answer('comparedRun', [run], {
+        id: run,
+        name: 'first',
+        state: 'running',
+        createdAt: 1,
+        nodes: ['this-computer'],
+        iterations: 3,
+        spec: SPEC,
+        plan: 'none',
+        switches: [],
+        metricKind: ACCURACY,
+        isDiverged: false,
+        interruptions: 0,
+        missing: [],
+        curve: { width: 1, ends: [], time: [], loss: [], metric: [] },
+        observations: [],
+      }),
     exportRun: (run, format, place) =>
       this.#answer(
         'exportRun',

@@ -3,6 +3,8 @@
  * storage is full or forbidden, a choice lasts until the page is left.
  */
 
+import { placesFrom, remembered, type RunPlaces } from './run-places.ts';
+
 export const THEMES = ['auto', 'dark', 'light'] as const;
 export type Theme = (typeof THEMES)[number];
 
@@ -12,12 +14,14 @@ interface Stored {
   readonly theme?: unknown;
   readonly patterns?: unknown;
   readonly smoothing?: unknown;
+  readonly runPlaces?: unknown;
 }
 
 export class Preferences {
   #theme = $state<Theme>('auto');
   #patterns = $state(false);
   #smoothing = $state(0.95);
+  #runPlaces = $state.raw<RunPlaces>({});
   #systemDark = $state(false);
   readonly #ended = new AbortController();
 
@@ -28,6 +32,7 @@ export class Preferences {
     if (typeof stored.smoothing === 'number' && stored.smoothing >= 0) {
       this.#smoothing = Math.min(0.999, stored.smoothing);
     }
+    this.#runPlaces = placesFrom(stored.runPlaces);
     const media = window.matchMedia('(prefers-color-scheme: dark)');
     this.#systemDark = media.matches;
     media.addEventListener(
@@ -77,6 +82,24 @@ export class Preferences {
     this.#save();
   }
 
+  /** Places of runs in the palette of comparisons. */
+  get runPlaces(): RunPlaces {
+    return this.#runPlaces;
+  }
+
+  /** Keeps the places that runs got for the first time. */
+  rememberPlaces(places: RunPlaces): void {
+    const all = remembered(this.#runPlaces, places);
+    if (all === this.#runPlaces) return;
+    this.#runPlaces = all;
+    this.#save();
+  }
+
+  setPlace(run: string, place: number): void {
+    this.#runPlaces = { ...this.#runPlaces, [run]: place };
+    this.#save();
+  }
+
   close(): void {
     this.#ended.abort();
   }
@@ -90,6 +113,7 @@ export class Preferences {
       theme: this.#theme,
       patterns: this.#patterns,
       smoothing: this.#smoothing,
+      runPlaces: this.#runPlaces,
     };
     try {
       window.localStorage.setItem(KEY, JSON.stringify(stored));

@@ -23,6 +23,12 @@ export class Router {
     window.location.hash = formatRoute(route);
   }
 
+  /** Goes to a place in place of the current one, so that Back does not lead through it. */
+  replace(route: Route): void {
+    window.history.replaceState(null, '', formatRoute(route));
+    this.#route = route;
+  }
+
   close(): void {
     this.#ended.abort();
   }

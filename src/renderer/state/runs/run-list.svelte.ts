@@ -1,0 +1,20 @@
+/** The choices of the list of runs, which stay while other places are shown. */
+export class RunListChoices {
+  search = $state('');
+  deleted = $state(false);
+  page = $state(0);
+  /** Ids of chosen runs, in the order in which they were chosen; also of other pages. */
+  #chosen = $state.raw<readonly string[]>([]);
+
+  get chosen(): readonly string[] {
+    return this.#chosen;
+  }
+
+  /** Chooses runs, or no longer. */
+  choose(runs: readonly string[], isChosen: boolean): void {
+    const others = this.#chosen.filter((run) => !runs.includes(run));
+    this.#chosen = isChosen
+      ? [...this.#chosen, ...runs.filter((run) => !this.#chosen.includes(run))]
+      : others;
+  }
+}
