@@ -19,11 +19,13 @@ export const rooms = {
   'shared/catalogue': ['shared/checks', 'shared/errors'],
   'shared/plan': ['shared/catalogue', 'shared/checks'],
   'shared/machines': ['shared/checks', 'shared/errors', 'shared/words'],
+  'shared/spec/parallelism': ['shared/checks'],
   'shared/spec': [
     'shared/checks',
     'shared/errors',
     'shared/machines',
     'shared/plan',
+    'shared/spec/parallelism',
     'shared/words',
   ],
   'shared/cost-model': [

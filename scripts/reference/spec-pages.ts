@@ -7,8 +7,8 @@ import {
 } from '../../src/agent/engine.ts';
 import {
   parallelismSchema,
-  type PARALLELISM_KINDS,
-} from '../../src/shared/spec/parallelism.ts';
+  type ParallelismId,
+} from '../../src/shared/spec/parallelism/parallelism.ts';
 import { cell, code, table } from './markdown.ts';
 import type { Page } from './page.ts';
 import {
@@ -75,7 +75,7 @@ const spec: Page = {
   ],
 };
 
-const KINDS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], readonly string[]>> = {
+const KINDS: Readonly<Record<ParallelismId, readonly string[]>> = {
   synchronous: [
     'All ranks exchange in every iteration and keep the same weights.',
     '[Architecture](../architecture.md#the-life-of-one-iteration)',

@@ -12,7 +12,7 @@ import {
   type ExperimentSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { assertForecastable } from '../../shared/spec/forecastable.ts';
-import { localStepsOf } from '../../shared/spec/parallelism.ts';
+import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { methods } from '../methods/registry.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';

@@ -5,7 +5,8 @@ import {
   parseExperimentSpec,
   type ExperimentSpec,
 } from '../../shared/spec/experiment-spec.ts';
-import { asynchronousOf, pipelineOf } from '../../shared/spec/parallelism.ts';
+import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
+import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { MemoryPart } from '../launch/memory-estimate.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';

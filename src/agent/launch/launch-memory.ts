@@ -1,11 +1,9 @@
 /** Memory that the ranks of a spec need: of a pipeline, by its stages. */
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
-import {
-  asynchronousOf,
-  localStepsOf,
-  pipelineOf,
-} from '../../shared/spec/parallelism.ts';
+import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
+import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
+import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
 import { factsOf, type MemoryFacts, type StepBytes } from '../training/memory-facts.ts';
 import type { LayerFacts } from '../training/workload.ts';

@@ -15,13 +15,13 @@ import {
 } from '../../shared/spec/experiment-spec.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import {
-  asynchronousOf,
   exchangeFrom,
   localStepsOf,
-  pipelineOf,
-  replicaCount,
-} from '../../shared/spec/parallelism.ts';
+} from '../../shared/spec/parallelism/local-steps.ts';
+import { pipelineOf, replicaCount } from '../../shared/spec/parallelism/pipeline.ts';
+import { parallelismKind } from '../../shared/spec/parallelism/parallelism.ts';
 import { checkOverlap } from './check-overlap.ts';
 import { checkParallelism } from './check-parallelism.ts';
 import { checkPipeline, checkSplit } from './check-pipeline.ts';
@@ -54,20 +54,8 @@ function noUpdates(
   spec: Pick<ExperimentSpec, 'optimizer' | 'parallelism'>,
   movesOtherwise: string | undefined,
 ): Refusal | undefined {
-  if (localStepsOf(spec) !== undefined) {
-    return {
-      message:
-        'local steps exchange how far the weights have moved: their residual keeps updates anyway',
-      next: 'Remove residualUnits.',
-    };
-  }
-  if (asynchronousOf(spec) !== undefined) {
-    return {
-      message:
-        'in asynchronous training, servers apply gradients of several ranks, each at its own rate',
-      next: 'Remove residualUnits, or set parallelism.kind: synchronous.',
-    };
-  }
+  const { withoutUpdates } = parallelismKind(spec);
+  if (withoutUpdates !== undefined) return withoutUpdates;
   if (movesOtherwise === undefined) return undefined;
   return {
     message: `${movesOtherwise} does not change weights by the learning rate times the gradient`,

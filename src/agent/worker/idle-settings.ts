@@ -1,7 +1,7 @@
 /** Settings of a spec that have no effect under a plan. */
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
-import { asynchronousOf } from '../../shared/spec/parallelism.ts';
+import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import { unknownLayer } from '../plan/layer-names.ts';
 import { planBuckets, type FlatTensor } from '../plan/buckets.ts';

@@ -7,7 +7,7 @@ import { inputError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { RankOrder } from '../../shared/orders/orders.ts';
 import { checkpointInterval } from '../../shared/spec/experiment-spec.ts';
 import { statedKind } from '../../shared/records/metric.ts';
-import { asynchronousOf } from '../../shared/spec/parallelism.ts';
+import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type {
   FromWorker,

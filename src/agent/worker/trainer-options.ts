@@ -1,9 +1,9 @@
 /** The trainer that a rank's configuration asks for. */
+import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import {
-  asynchronousOf,
   pipelinePosition,
   replicaCount,
-} from '../../shared/spec/parallelism.ts';
+} from '../../shared/spec/parallelism/pipeline.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import type { RankOnMachine } from '../gpus/machine-gpus.ts';
 import type { TrainerOptions } from '../training/trainer.ts';

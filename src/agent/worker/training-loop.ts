@@ -6,7 +6,7 @@
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { statedKind } from '../../shared/records/metric.ts';
-import { pipelinePosition } from '../../shared/spec/parallelism.ts';
+import { pipelinePosition } from '../../shared/spec/parallelism/pipeline.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';

@@ -35,7 +35,7 @@ import {
   type ExperimentSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
-import { localStepsOf } from '../../shared/spec/parallelism.ts';
+import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { formatBitRate, formatDuration } from '../../shared/words/units.ts';
 import { measureComputeTime } from '../session/compute-time.ts';
 import { withWorkspace } from '../session/workspace.ts';

@@ -6,7 +6,7 @@
  */
 import type { GradwireError } from '../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
-import { localStepsOf } from '../../shared/spec/parallelism.ts';
+import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { escapeControls } from '../../shared/words/printable.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';

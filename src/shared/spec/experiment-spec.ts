@@ -12,13 +12,13 @@ import { INTERPRETED } from '../checks/interpreted.ts';
 import { nearest } from '../words/nearest.ts';
 import { LOCAL_NODE } from '../machines/node-entry.ts';
 import { optimizerSchema } from './optimizer-spec.ts';
-import { parallelismSchema } from './parallelism.ts';
+import { parallelismSchema } from './parallelism/parallelism.ts';
 import { plainIssue } from '../checks/plain-issue.ts';
 import { requirePlainTree, type PlaceOfIssue } from '../checks/plain-tree.ts';
 import { portRangeSchema } from '../machines/port-range.ts';
 import { withProgramKnown } from './program-spec.ts';
 import { isPrintable, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
-import './spec-key.ts';
+import '../checks/spec-key.ts';
 import { workloadSchema } from './workload-spec.ts';
 
 const positive = z.number().positive();

@@ -1,6 +1,7 @@
 /** The specs that can be predicted: those whose ranks wait for each other and have whole models. */
 import { inputError } from '../errors/errors.ts';
-import { asynchronousOf, pipelineOf, type ParallelismSpec } from './parallelism.ts';
+import { parallelismKind, type ParallelismSpec } from './parallelism/parallelism.ts';
+import { pipelineOf } from './parallelism/pipeline.ts';
 
 /** @throws GradwireError `PLAN_PIPELINE`, `PARALLELISM_MISFIT` */
 export function assertForecastable(spec: {
@@ -17,15 +18,8 @@ export function assertForecastable(spec: {
       },
     );
   }
-  if (asynchronousOf(spec) !== undefined) {
-    throw inputError(
-      'PARALLELISM_MISFIT',
-      'plan cannot predict asynchronous training: its ranks do not wait for each other, and ' +
-        'the load of the servers depends on when each rank arrives',
-      {
-        place: 'parallelism.kind',
-        next: 'Set parallelism.kind: synchronous to predict that instead, or run the spec and measure.',
-      },
-    );
-  }
+  const { unpredictable } = parallelismKind(spec);
+  if (unpredictable === undefined) return;
+  const { message, next } = unpredictable;
+  throw inputError('PARALLELISM_MISFIT', message, { place: 'parallelism.kind', next });
 }

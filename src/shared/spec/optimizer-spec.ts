@@ -1,6 +1,6 @@
 /** `optimizer` in a spec: the optimiser and its learning rate. */
 import { z } from 'zod';
-import './spec-key.ts';
+import '../checks/spec-key.ts';
 
 const positive = z.number().positive();
 

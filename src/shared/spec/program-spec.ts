@@ -1,6 +1,6 @@
 /** `workload` of a program of one's own, which Gradwire starts on every rank. */
 import { z } from 'zod';
-import './spec-key.ts';
+import '../checks/spec-key.ts';
 import { NO_DATA } from './model-name.ts';
 
 /** `workload.model` of a program; a spec with a command need not say it. */

@@ -1,7 +1,7 @@
 /** `workload` in a spec: the model, its data and what a step takes of them. */
 import { z } from 'zod';
 import { programKeys } from './program-spec.ts';
-import './spec-key.ts';
+import '../checks/spec-key.ts';
 
 const columnName = z.string().min(1);
 

@@ -1,7 +1,7 @@
 /** The switches of a run: those requested at launch, and later ones. */
 import type { ExchangePlan, PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
-import { exchangeFrom } from '../../../shared/spec/parallelism.ts';
+import { exchangeFrom } from '../../../shared/spec/parallelism/local-steps.ts';
 import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
 import { assertReached } from '../../launch/validate-launch.ts';
 import { resolvePlan, type PlanSetting } from '../../plan/resolve-plan.ts';

@@ -1,4 +1,5 @@
 /** A spec's resolved synthetic gradient: its layers and their times. */
+import { SYNTHETIC } from '../../../shared/spec/parallelism/kind.ts';
 import type { DatasetEntry, ModelEntry } from '../../../shared/catalogue/catalogue.ts';
 import { inputError } from '../../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
@@ -8,7 +9,7 @@ import type { SyntheticSpec } from '../../../shared/spec/workload-spec.ts';
 import { plainLayers, profiles, type ProfileLayer } from './profiles.ts';
 
 export const syntheticEntry: ModelEntry = {
-  id: 'synthetic-gradient',
+  id: SYNTHETIC,
   title: 'Synthetic gradient',
   summary: 'Trains nothing: gradients of the size and at the pace of a large network',
 };
@@ -19,8 +20,6 @@ export const noDataEntry: DatasetEntry = {
   summary: 'For a synthetic gradient',
   needsData: false,
 };
-
-const SYNTHETIC = syntheticEntry.id;
 
 /** Operations per millisecond of the assumed GPU, if the spec gives no time. */
 const OPERATIONS = 10e12 / 1000;

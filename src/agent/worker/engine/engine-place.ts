@@ -6,7 +6,8 @@
  * which are on the host. If the backend is `auto` and there may be a GPU, only the trainer knows.
  */
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
-import { asynchronousOf, localStepsOf } from '../../../shared/spec/parallelism.ts';
+import { asynchronousOf } from '../../../shared/spec/parallelism/asynchronous.ts';
+import { localStepsOf } from '../../../shared/spec/parallelism/local-steps.ts';
 
 export type EnginePlace = 'thread' | 'inline';
 

@@ -13,7 +13,7 @@
  * Cost: 4·n bytes for the pulled weights, written to the trainer in each iteration. With several
  * threads, this per thread, plus 4·n for each thread's gradient, which is copied once.
  */
-import type { StalenessSettings } from '../../../shared/spec/parallelism.ts';
+import type { StalenessSettings } from '../../../shared/spec/parallelism/asynchronous.ts';
 import type { Arena } from '../../memory/arena.ts';
 import { computeFrom, type TrainerThread } from '../trainers/trainer-thread.ts';
 import {

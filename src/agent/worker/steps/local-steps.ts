@@ -12,7 +12,7 @@
  * Sources: "Local SGD Converges Fast and Communicates Little" (Stich, 2019); DiLoCo
  * (Douillard et al., 2023).
  */
-import type { LocalStepsSettings } from '../../../shared/spec/parallelism.ts';
+import type { LocalStepsSettings } from '../../../shared/spec/parallelism/local-steps.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import { OuterOptimizer } from './outer-optimizer.ts';
 import { computeGradient } from '../trainers/compute-gradient.ts';

@@ -1,6 +1,8 @@
 /** Creates the steps for a spec's form of parallelism. */
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
-import { asynchronousOf, localStepsOf } from '../../../shared/spec/parallelism.ts';
+import { asynchronousOf } from '../../../shared/spec/parallelism/asynchronous.ts';
+import { localStepsOf } from '../../../shared/spec/parallelism/local-steps.ts';
+import type { ParallelismId } from '../../../shared/spec/parallelism/parallelism.ts';
 import type { Arena } from '../../memory/arena.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
 import type { TrainerThread } from '../trainers/trainer-thread.ts';
@@ -27,29 +29,38 @@ export interface GradientPlaces {
 
 type Shared = Pick<ExperimentSpec, 'optimizer' | 'parallelism'>;
 
-export function stepsOf(
-  spec: Shared,
-  { arena, inArena, onDevice, program, threads }: GradientPlaces,
-): (options: StepsOptions) => Steps {
-  const gradient = onDevice ?? inArena!;
-  const settings = localStepsOf(spec);
-  const served = asynchronousOf(spec);
-  const { fullGradientEvery: every } = spec.optimizer;
-  return (options) => {
-    if (program !== undefined) {
-      return new ProgramSteps({ ...options, ...program, gradient: inArena! });
-    }
-    if (served !== undefined) {
-      const places = { arena, gradient: inArena!, threads };
-      return new AsynchronousSteps({ ...options, ...places, served });
-    }
-    if (settings !== undefined) {
-      return new LocalSteps({ ...options, settings, gradient, moved: inArena! });
-    }
-    return every === undefined
-      ? new SynchronousSteps({ ...options, gradient })
-      : new VarianceReducedSteps({ ...options, every, arena, gradient: inArena! });
-  };
+type Opened = (options: StepsOptions) => Steps;
+
+/** Opens the steps of each kind of parallelism. */
+const OPENED: {
+  readonly [K in ParallelismId]: (spec: Shared, places: GradientPlaces) => Opened;
+} = {
+  synchronous: ({ optimizer }, { arena, inArena, onDevice }) => {
+    const { fullGradientEvery: every } = optimizer;
+    return (options) =>
+      every === undefined
+        ? new SynchronousSteps({ ...options, gradient: onDevice ?? inArena! })
+        : new VarianceReducedSteps({ ...options, every, arena, gradient: inArena! });
+  },
+  'local-steps': (spec, { inArena, onDevice }) => {
+    const settings = localStepsOf(spec)!;
+    const vectors = { gradient: onDevice ?? inArena!, moved: inArena! };
+    return (options) => new LocalSteps({ ...options, ...vectors, settings });
+  },
+  asynchronous: (spec, { arena, inArena, threads }) => {
+    const served = asynchronousOf(spec)!;
+    const places = { arena, gradient: inArena!, threads };
+    return (options) => new AsynchronousSteps({ ...options, ...places, served });
+  },
+};
+
+export function stepsOf(spec: Shared, places: GradientPlaces): Opened {
+  const { inArena, program } = places;
+  if (program !== undefined) {
+    return (options) =>
+      new ProgramSteps({ ...options, ...program, gradient: inArena! });
+  }
+  return OPENED[spec.parallelism?.kind ?? 'synchronous'](spec, places);
 }
 
 /** Whether the exchanged vector is on the host, wherever gradients are computed. */

@@ -9,7 +9,7 @@
  *
  * Source: DiLoCo (Douillard et al., 2023), Algorithm 1.
  */
-import type { OuterSettings } from '../../../shared/spec/parallelism.ts';
+import type { OuterSettings } from '../../../shared/spec/parallelism/local-steps.ts';
 
 export class OuterOptimizer {
   readonly #settings: OuterSettings;

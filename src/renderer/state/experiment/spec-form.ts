@@ -20,7 +20,7 @@ import type { JsonValue } from '../../../shared/checks/json.ts';
 import { isModelFile, modelName } from '../../../shared/spec/model-name.ts';
 import { PROGRAM } from '../../../shared/spec/program-spec.ts';
 import { LOCAL_NODE } from '../../../shared/machines/node-entry.ts';
-import { PARALLELISM_KINDS } from '../../../shared/spec/parallelism.ts';
+import { PARALLELISM } from '../../../shared/spec/parallelism/parallelism.ts';
 import { asksForServers } from './server-choice.ts';
 import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 
@@ -381,34 +381,17 @@ export function activationFields(
 
 /** Fields of one kind are shown if it is chosen, or if they have values. */
 function parallelismSection(draft: Draft): FormSection {
-  const kinds = PARALLELISM_KINDS.map((kind) => ({
-    value: kind,
-    label: kind,
-    hint: KIND_HINTS[kind],
-  }));
+  const definitions = [...PARALLELISM.values()];
+  const kinds = definitions.map(({ hint, id }) => ({ value: id, label: id, hint }));
   const kind = valueAt(draft, 'parallelism.kind');
-  const ofLocalSteps = [
-    field('parallelism.every'),
-    field('parallelism.outer.lr'),
-    field('parallelism.outer.momentum'),
-  ];
-  const ofAsynchronous = [
-    field('parallelism.staleness'),
-    field('parallelism.servers'),
-    field('parallelism.trainerThreads'),
-    field('parallelism.drainEvery'),
-  ];
-  const seen =
-    (of: string) =>
-    ({ path }: FormField): boolean =>
-      kind === of || valueAt(draft, path) !== undefined;
+  const ofKinds = definitions.flatMap(({ id, keys }) =>
+    Object.keys(keys)
+      .flatMap((key) => titled(`parallelism.${key}`))
+      .filter(({ path }) => kind === id || valueAt(draft, path) !== undefined),
+  );
   return {
     title: 'Parallelism',
-    fields: [
-      field('parallelism.kind', kinds),
-      ...ofLocalSteps.filter(seen('local-steps')),
-      ...ofAsynchronous.filter(seen('asynchronous')),
-    ],
+    fields: [field('parallelism.kind', kinds), ...ofKinds],
     more: [
       field('parallelism.pipeline.splitAfter'),
       ...(valueAt(draft, 'parallelism.pipeline') === undefined
@@ -418,13 +401,12 @@ function parallelismSection(draft: Draft): FormSection {
   };
 }
 
-const KIND_HINTS: Readonly<Record<(typeof PARALLELISM_KINDS)[number], string>> = {
-  synchronous: 'Ranks exchange in every iteration',
-  'local-steps':
-    'Ranks take local steps and exchange how far their weights moved, as in DiLoCo',
-  asynchronous:
-    'Ranks push gradients to parameter servers and wait only for a rank that is far behind',
-};
+/** Fields of a key, or of the keys in it: those with a title. */
+function titled(path: string): readonly FormField[] {
+  const { properties, title } = schemaAt(path);
+  if (title !== undefined) return [field(path)];
+  return Object.keys(properties ?? {}).flatMap((key) => titled(`${path}.${key}`));
+}
 
 /** Whether a folded field needs attention: its value is not the usual one. */
 export function isUnusual(draft: Draft, { path }: FormField): boolean {

@@ -12,12 +12,12 @@ import {
 } from '../../../shared/errors/errors.ts';
 import type { ExchangePlan } from '../../../shared/plan/exchange-plan.ts';
 import { ACCURACY, type MetricKind } from '../../../shared/records/metric.ts';
+import { asynchronousOf } from '../../../shared/spec/parallelism/asynchronous.ts';
+import { localStepsOf } from '../../../shared/spec/parallelism/local-steps.ts';
 import {
-  asynchronousOf,
-  localStepsOf,
   pipelineOf,
   pipelinePosition,
-} from '../../../shared/spec/parallelism.ts';
+} from '../../../shared/spec/parallelism/pipeline.ts';
 import { phasesOf, type Phase } from '../../../shared/records/phases.ts';
 import { isProgram } from '../../../shared/spec/program-spec.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
