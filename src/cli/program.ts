@@ -13,6 +13,10 @@ import { reportError } from './text/report-error.ts';
 /** Arguments for which no command is needed. */
 const VERSION = ['-V', '--version'];
 
+/** `gradwire help runs list` is `gradwire runs list --help`. */
+const withHelp = (words: readonly string[]): readonly string[] =>
+  words[0] === 'help' ? [...words.slice(1), '--help'] : words;
+
 /**
  * The program with the command that the first argument names, or with all where it names none: for
  * help, and to suggest one. To load all takes longer than most of them run.
@@ -38,6 +42,19 @@ export async function makeProgram(name: string | undefined): Promise<Command> {
   return program;
 }
 
+/** The command that the words name, as far as they name one: `gradwire runs list`. */
+function commandOf(program: Command, words: readonly string[]): string {
+  let command = program;
+  const names = [program.name()];
+  for (const word of words) {
+    const inner = command.commands.find((each) => each.name() === word);
+    if (inner === undefined) break;
+    command = inner;
+    names.push(word);
+  }
+  return names.join(' ');
+}
+
 /** Runs the command line and sets the process's exit code. */
 export async function runCommandLine(): Promise<void> {
   // A reader that closes the pipe is not our error; following a run adds its own listener.
@@ -53,11 +70,14 @@ export async function runCommandLine(): Promise<void> {
   };
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
+  let help = (): string => 'gradwire --help';
   try {
-    const program = await makeProgram(process.argv[2]);
-    if (process.argv.length <= 2) process.stdout.write(program.helpInformation());
-    else await program.parseAsync();
+    const words = withHelp(process.argv.slice(2));
+    const program = await makeProgram(words[0]);
+    help = (): string => `${commandOf(program, words)} --help`;
+    if (words.length === 0) process.stdout.write(program.helpInformation());
+    else await program.parseAsync(words, { from: 'user' });
   } catch (error) {
-    process.exitCode = reportError(error);
+    process.exitCode = reportError(error, help());
   }
 }

@@ -15,6 +15,12 @@ import {
   type Fact,
 } from '../text/registry-facts.ts';
 import { textTable } from '../text/text-table.ts';
+import { tableWidth, WIDE } from '../text/terminal.ts';
+
+interface ListOptions {
+  readonly json: boolean;
+  readonly wide: boolean;
+}
 
 type Kind = 'methods' | 'collectives' | 'models';
 
@@ -65,7 +71,8 @@ function add<K extends Kind>(
     .description(description)
     .argument('[id]', `the one to describe`)
     .option('--json', 'one line of JSON each', false)
-    .action(async (id: string | undefined, { json }: { readonly json: boolean }) => {
+    .option(...WIDE, false)
+    .action(async (id: string | undefined, { json, wide }: ListOptions) => {
       // Loaded here: no other command needs the engine.
       const { makeCatalogue } = await import('../../agent/engine.ts');
       const all: Catalogue[K] = makeCatalogue()[kind];
@@ -75,7 +82,10 @@ function add<K extends Kind>(
         json
           ? chosen.map((entry) => `${JSON.stringify(entry)}\n`).join('')
           : id === undefined
-            ? table(chosen.map((entry) => [entry.id, entry.title, entry.summary]))
+            ? table(
+                chosen.map((entry) => [entry.id, entry.title, entry.summary]),
+                tableWidth(wide),
+              )
             : chosen.map((entry) => described(entry, texts)).join(''),
       );
     });
@@ -90,10 +100,11 @@ const described = <K extends Kind>(
 ): string =>
   `${entry.id}: ${entry.title}\n${entry.summary}\n\n${table(texts.facts(entry))}${texts.detail(entry)}`;
 
-const table = (rows: readonly (readonly string[])[]): string =>
+const table = (rows: readonly (readonly string[])[], width?: number): string =>
   `${textTable(
     rows,
     (rows[0] ?? []).map(() => 'left' as const),
+    width,
   )}\n`;
 
 function unknown(

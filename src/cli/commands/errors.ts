@@ -4,6 +4,12 @@ import { codeGroups } from '../../shared/codes/error-code.ts';
 import { inputError } from '../../shared/errors/errors.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import { textTable } from '../text/text-table.ts';
+import { tableWidth, WIDE } from '../text/terminal.ts';
+
+interface ListOptions {
+  readonly json: boolean;
+  readonly wide: boolean;
+}
 
 interface Listed {
   readonly code: string;
@@ -18,7 +24,8 @@ export function addErrorsCommand(program: Command): void {
     .description('list the codes of errors and notices, or explain one')
     .argument('[code]', 'the code to explain, such as HOST_KEY_CHANGED')
     .option('--json', 'one line of JSON per code', false)
-    .action((asked: string | undefined, { json }: { readonly json: boolean }) => {
+    .option(...WIDE, false)
+    .action((asked: string | undefined, { json, wide }: ListOptions) => {
       const all = codeGroups.flatMap(listed);
       const code = asked?.toUpperCase();
       const chosen = all.filter((entry) => code === undefined || entry.code === code);
@@ -28,7 +35,9 @@ export function addErrorsCommand(program: Command): void {
           all.map((entry) => entry.code),
         );
       }
-      process.stdout.write(json ? chosen.map(asLine).join('') : texts(chosen, code));
+      process.stdout.write(
+        json ? chosen.map(asLine).join('') : texts(chosen, code, tableWidth(wide)),
+      );
     });
 }
 
@@ -37,10 +46,14 @@ const listed = ({ codes, title }: (typeof codeGroups)[number]): readonly Listed[
 
 const asLine = (entry: Listed): string => `${JSON.stringify(entry)}\n`;
 
-function texts(chosen: readonly Listed[], code: string | undefined): string {
+function texts(
+  chosen: readonly Listed[],
+  code: string | undefined,
+  width: number | undefined,
+): string {
   if (code === undefined) {
     const rows = chosen.map((entry) => [entry.code, entry.means]);
-    return `${textTable(rows, ['left', 'left'])}\n`;
+    return `${textTable(rows, ['left', 'left'], width)}\n`;
   }
   return chosen
     .map((entry) => `${entry.code}: ${entry.means}\n${entry.next}\n`)

@@ -9,6 +9,7 @@ import {
   refuseStraySlurm,
   type NodeOptions,
 } from './node-options.ts';
+import { answer, JSON_ANSWER } from '../text/answer.ts';
 
 export function addNodesAddCommand(nodes: Command): void {
   const command = nodes
@@ -16,7 +17,8 @@ export function addNodesAddCommand(nodes: Command): void {
     .description('add a machine; ~/.ssh/config applies to its host')
     .argument('<name>', 'its name in world.nodes of specs')
     .requiredOption('--host <host>', 'name or address, or a Host from ~/.ssh/config')
-    .option('--slurm', 'the machine is the login node of a Slurm cluster', false);
+    .option('--slurm', 'the machine is the login node of a Slurm cluster', false)
+    .option(...JSON_ANSWER);
   const keys = NODE_FIELDS.map(({ key }) => key);
   addNodeOptions(
     command,
@@ -28,7 +30,9 @@ export function addNodesAddCommand(nodes: Command): void {
     const raw = entryFrom({ fields: { ...given, name }, slurm });
     await withWorkspace(async ({ store, inventory }) => {
       store.nodes.add(inventory.parse(raw, (path) => placeOf(path, given)));
-      process.stdout.write(
+      answer(
+        options['json'] === true,
+        { added: name },
         `added ${name}; check it with: gradwire nodes check ${name}\n`,
       );
     });

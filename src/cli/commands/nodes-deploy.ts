@@ -8,6 +8,7 @@ import {
 import { withWorkspace } from '../session/workspace.ts';
 import { deployPrinter } from '../text/deploy-progress.ts';
 import { reportError } from '../text/report-error.ts';
+import { answer, JSON_ANSWER } from '../text/answer.ts';
 
 const EXIT_INTERRUPTED = 130;
 
@@ -16,8 +17,9 @@ export function addNodesDeployCommand(nodes: Command): void {
     nodes
       .command('deploy')
       .description('deploy the agent to a machine; a run does this automatically')
-      .argument('<name>', 'its name'),
-  ).action(async (name: string, flags: ConnectFlags) => {
+      .argument('<name>', 'its name')
+      .option(...JSON_ANSWER),
+  ).action(async (name: string, flags: ConnectFlags & { readonly json: boolean }) => {
     await withWorkspace(
       async ({ store, inventory }) => {
         const began = performance.now();
@@ -42,7 +44,9 @@ export function addNodesDeployCommand(nodes: Command): void {
         const { uploaded, agent } = deployed;
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
         const mebibytes = (uploaded / 2 ** 20).toFixed(1);
-        process.stdout.write(
+        answer(
+          flags.json,
+          { deployed: name, agent, uploadedBytes: uploaded },
           uploaded === 0
             ? `${name}: agent ${agent} was already there (${seconds} s)\n`
             : `${name}: agent ${agent}, ${mebibytes} MiB uploaded in ${seconds} s\n`,

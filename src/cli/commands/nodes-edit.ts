@@ -22,6 +22,7 @@ import {
   refuseStraySlurm,
   type NodeOptions,
 } from './node-options.ts';
+import { answer, JSON_ANSWER } from '../text/answer.ts';
 
 type Fields = Readonly<Partial<Record<NodeKey, NodeValue>>>;
 
@@ -44,7 +45,8 @@ export function addNodesEditCommand(nodes: Command): void {
       '--same-machine',
       'confirm that the new address leads to the same machine and account; required while runs have ranks there',
     )
-    .option(SLURM, 'the machine is the login node of a Slurm cluster');
+    .option(SLURM, 'the machine is the login node of a Slurm cluster')
+    .option(...JSON_ANSWER);
   addNodeOptions(
     command,
     NODE_FIELDS.map(({ key }) => key),
@@ -62,7 +64,9 @@ export function addNodesEditCommand(nodes: Command): void {
         placeOf: (path) => placeOf(path, given),
       });
       const renamed = after.name === name ? '' : `, now ${after.name}`;
-      process.stdout.write(
+      answer(
+        options['json'] === true,
+        { changed: name, name: after.name },
         `changed ${name}${renamed}; check it with: gradwire nodes check ${after.name}\n`,
       );
     });

@@ -7,6 +7,7 @@ import { nearest } from '../../shared/words/nearest.ts';
 import { entryProblems } from '../../shared/machines/node-entry.ts';
 import { namedHosts } from '../../main/ssh/config/resolve-target.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { answer } from '../text/answer.ts';
 
 const HOW_ELSE = 'give it a Host of letters, digits and . _ - in that file, too';
 
@@ -17,10 +18,15 @@ export function addNodesImportCommand(nodes: Command): void {
     .argument('[names...]', 'hosts to add')
     .option('--config <file>', 'read this file instead of ~/.ssh/config')
     .option('--as <name>', 'its name in world.nodes of specs, for one host')
+    .option('--json', 'one line of JSON per host', false)
     .action(
       async (
         names: readonly string[],
-        { config, as }: { readonly config?: string; readonly as?: string },
+        {
+          config,
+          as,
+          json,
+        }: { readonly config?: string; readonly as?: string; readonly json: boolean },
       ) => {
         // Absolute: later commands read it too, from wherever they run.
         const configFile = config === undefined ? undefined : path.resolve(config);
@@ -37,7 +43,7 @@ export function addNodesImportCommand(nodes: Command): void {
           });
         }
         if (names.length === 0) {
-          for (const host of hosts) process.stdout.write(`${host}\n`);
+          for (const host of hosts) answer(json, { host }, `${host}\n`);
           for (const { reason } of skipped) {
             process.stderr.write(`skipped: ${reason}; ${HOW_ELSE}\n`);
           }
@@ -68,7 +74,7 @@ export function addNodesImportCommand(nodes: Command): void {
             const entry = { name, destination: host, configFile };
             const place = (path: string): string => (path === 'name' ? '--as' : path);
             store.nodes.add(inventory.parse(entry, place));
-            process.stdout.write(`added ${name}\n`);
+            answer(json, { added: name, host }, `added ${name}\n`);
           }
         });
       },

@@ -12,12 +12,14 @@ import { foundRuns } from '../../main/runs/found-runs.ts';
 import { foundLines } from '../text/found-lines.ts';
 import { textTable } from '../text/text-table.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
+import { tableWidth, WIDE } from '../text/terminal.ts';
 
 const HEADINGS = ['name', 'host', 'through', 'labels', 'cluster', 'running'];
 
 interface ListFlags {
   readonly json: boolean;
   readonly offline: boolean;
+  readonly wide: boolean;
 }
 
 export function addNodesListCommand(nodes: Command): void {
@@ -26,7 +28,8 @@ export function addNodesListCommand(nodes: Command): void {
     .description('list your machines and the runs in progress there')
     .option('--offline', 'connect to no machine: list only runs known here', false)
     .option('--json', 'one line of JSON per machine', false)
-    .action(async ({ json, offline }: ListFlags) => {
+    .option(...WIDE, false)
+    .action(async ({ json, offline, wide }: ListFlags) => {
       await withWorkspace(async (workspace) => {
         const entries = workspace.store.nodes.list();
         const seen = await Promise.all(
@@ -62,6 +65,7 @@ export function addNodesListCommand(nodes: Command): void {
         const table = textTable(
           [HEADINGS, ...rows],
           HEADINGS.map(() => 'left'),
+          tableWidth(wide),
         );
         process.stdout.write(`${table}\n`);
         for (const [index, { name }] of entries.entries()) {

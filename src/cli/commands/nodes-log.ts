@@ -7,8 +7,14 @@ import {
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { answer } from '../text/answer.ts';
 
 const MOST_LINES = 1000;
+
+interface LogFlags extends ConnectFlags {
+  readonly lines: string;
+  readonly json: boolean;
+}
 
 export function addNodesLogCommand(nodes: Command): void {
   addConnectOptions(
@@ -18,7 +24,8 @@ export function addNodesLogCommand(nodes: Command): void {
       .argument('<name>', 'its name, or this-computer'),
   )
     .option('--lines <n>', `how many, at most ${MOST_LINES}`, '100')
-    .action(async (name: string, flags: ConnectFlags & { readonly lines: string }) => {
+    .option('--json', 'one line of JSON per line', false)
+    .action(async (name: string, flags: LogFlags) => {
       const count = Number(flags.lines);
       if (!Number.isInteger(count) || count < 1 || count > MOST_LINES) {
         throw inputError('LINES_INVALID', `--lines is "${flags.lines}"`, {
@@ -35,6 +42,6 @@ export function addNodesLogCommand(nodes: Command): void {
           `the log of ${name} is empty: its supervisor has reported no trouble (${file})\n`,
         );
       }
-      for (const line of lines ?? []) process.stdout.write(`${line}\n`);
+      for (const line of lines ?? []) answer(flags.json, { line }, `${line}\n`);
     });
 }

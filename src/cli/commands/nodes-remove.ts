@@ -2,6 +2,12 @@
 import type { Command } from 'commander';
 import { failure, inputError } from '../../shared/errors/errors.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { answer } from '../text/answer.ts';
+
+interface RemoveOptions {
+  readonly force: boolean;
+  readonly json: boolean;
+}
 
 export function addNodesRemoveCommand(nodes: Command): void {
   nodes
@@ -15,7 +21,8 @@ export function addNodesRemoveCommand(nodes: Command): void {
       'remove it even if runs have ranks there; those runs fail',
       false,
     )
-    .action(async (name: string, { force }: { readonly force: boolean }) => {
+    .option('--json', 'one line of JSON per run that fails, and one at the end', false)
+    .action(async (name: string, { force, json }: RemoveOptions) => {
       await withWorkspace(async ({ store, coordinator }) => {
         store.nodes.named(name);
         for (const { id, nodes: of } of store.runs.unended()) {
@@ -36,10 +43,10 @@ export function addNodesRemoveCommand(nodes: Command): void {
               ? ''
               : `; its ranks on ${missed.join(' and ')} may still run: add the machine again ` +
                 'when it is back, and see: gradwire nodes list';
-          process.stdout.write(`run ${id}: failed${left}\n`);
+          answer(json, { failed: id, unreached: missed }, `run ${id}: failed${left}\n`);
         }
         store.nodes.remove(name);
-        process.stdout.write(`removed ${name}\n`);
+        answer(json, { removed: name }, `removed ${name}\n`);
       });
     });
 }

@@ -6,6 +6,12 @@ import {
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { answer, JSON_ANSWER } from '../text/answer.ts';
+
+interface UninstallFlags extends ConnectFlags {
+  readonly force: boolean;
+  readonly json: boolean;
+}
 
 export function addNodesUninstallCommand(nodes: Command): void {
   addConnectOptions(
@@ -15,13 +21,16 @@ export function addNodesUninstallCommand(nodes: Command): void {
       .argument('<name>', 'its name'),
   )
     .option('--force', 'also delete records of runs that no app has stored yet', false)
-    .action(async (name: string, flags: ConnectFlags & { readonly force: boolean }) => {
+    .option(...JSON_ANSWER)
+    .action(async (name: string, flags: UninstallFlags) => {
       await withWorkspace(async ({ store, inventory, coordinator }) => {
         const entry = store.nodes.named(name);
         if (!flags.force) await coordinator.following.collect(name);
         await coordinator.machines.release(name);
         const left = await inventory.remote(entry).uninstall(flags.force);
-        process.stdout.write(
+        answer(
+          flags.json,
+          { uninstalled: name, shared: left },
           left.length === 0
             ? `${name}: everything was removed\n`
             : `${name}: removed; other machines share its home directory, and theirs stays: ${left.join(', ')}\n`,

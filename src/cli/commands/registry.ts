@@ -23,6 +23,7 @@ export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map(
   ['bench', async () => (await import('./bench.ts')).addBenchCommand],
   ['reproduce', async () => (await import('./reproduce.ts')).addReproduceCommand],
   ['errors', async () => (await import('./errors.ts')).addErrorsCommand],
+  ['completion', async () => (await import('./completion.ts')).addCompletionCommand],
   ['serve', async () => (await import('./serve.ts')).addServeCommand],
   ['start', async () => (await import('./start.ts')).addStartCommand],
 ]);

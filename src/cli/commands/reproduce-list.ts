@@ -4,15 +4,20 @@ import type { Figure } from '../../reproduce/figure.ts';
 import { figures } from '../../reproduce/figures/registry.ts';
 import { plannedRuns } from '../../reproduce/planned-runs.ts';
 import { textTable } from '../text/text-table.ts';
+import { tableWidth, WIDE } from '../text/terminal.ts';
 
 export function addReproduceListCommand(reproduce: Command): void {
   reproduce
     .command('list')
     .description('list the figures that can be reproduced, and their claims')
     .option('--json', 'one line of JSON per figure', false)
+    .option(...WIDE, false)
     .action((_, command: Command) => {
       // `--json` is an option of the command above as well.
-      const { json } = command.optsWithGlobals<{ readonly json: boolean }>();
+      const { json, wide } = command.optsWithGlobals<{
+        readonly json: boolean;
+        readonly wide: boolean;
+      }>();
       if (json) {
         for (const figure of figures) {
           const { id, paper, number, title, claim, rule } = figure;
@@ -30,7 +35,7 @@ export function addReproduceListCommand(reproduce: Command): void {
         fullText(figure),
       ]);
       process.stdout.write(
-        `${textTable(rows, ['left', 'left', 'left', 'right', 'left'])}\n`,
+        `${textTable(rows, ['left', 'left', 'left', 'right', 'left'], tableWidth(wide))}\n`,
       );
     });
 }

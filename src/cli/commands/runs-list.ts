@@ -12,12 +12,14 @@ import { catchUp } from '../session/catch-up.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { date, loss } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
+import { tableWidth, WIDE } from '../text/terminal.ts';
 
 interface ListOptions {
   readonly search?: string;
   readonly limit: number;
   readonly deleted: boolean;
   readonly json: boolean;
+  readonly wide: boolean;
 }
 
 export function addRunsListCommand(runs: Command): void {
@@ -31,6 +33,7 @@ export function addRunsListCommand(runs: Command): void {
     .option('--limit <count>', 'most runs to list', parseLimit, 50)
     .option('--deleted', 'list deleted runs', false)
     .option('--json', 'one line of JSON per run', false)
+    .option(...WIDE, false)
     .action(list);
 }
 
@@ -62,7 +65,9 @@ async function list(options: ListOptions): Promise<void> {
     } else if (runs.length === 0) {
       process.stdout.write('no runs yet; start one with: gradwire run quickstart\n');
     } else {
-      process.stdout.write(`${textTable([HEADINGS, ...runs.map(row)], ALIGN)}\n`);
+      process.stdout.write(
+        `${textTable([HEADINGS, ...runs.map(row)], ALIGN, tableWidth(options.wide))}\n`,
+      );
       for (const { id, queue } of runs) {
         const advice = queue && queueAdvice(queue);
         if (advice !== undefined) process.stdout.write(`${id}: ${advice}\n`);

@@ -6,6 +6,7 @@ import type { RunStore } from '../../main/store/run-store.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { answer, JSON_ANSWER } from '../text/answer.ts';
 
 export function addRunsPurgeCommand(runs: Command): void {
   runs
@@ -13,8 +14,12 @@ export function addRunsPurgeCommand(runs: Command): void {
     .description('delete deleted runs for good, which frees the space of their records')
     .argument('[runs...]', 'their ids or the starts of them')
     .option('--deleted', 'all deleted runs', false)
+    .option(...JSON_ANSWER)
     .action(
-      async (names: readonly string[], options: { readonly deleted: boolean }) => {
+      async (
+        names: readonly string[],
+        options: { readonly deleted: boolean; readonly json: boolean },
+      ) => {
         if (names.length > 0 === options.deleted) {
           throw inputError('USAGE', 'say which runs are to be purged', {
             next: 'Give ids of deleted runs (gradwire runs list --deleted), or --deleted for all.',
@@ -25,14 +30,14 @@ export function addRunsPurgeCommand(runs: Command): void {
           const ids = options.deleted
             ? store.space.deletedRuns()
             : names.map((name) => resolveRun(store, name));
-          return purge(store, ids);
+          return purge(store, ids, options.json);
         });
       },
     );
 }
 
 /** @returns the exit code: 1 if one of them could not be purged */
-function purge(store: RunStore, ids: readonly string[]): number {
+function purge(store: RunStore, ids: readonly string[], json: boolean): number {
   const before = store.space.bytes;
   const refused: GradwireError[] = [];
   for (const id of new Set(ids)) {
@@ -50,7 +55,9 @@ function purge(store: RunStore, ids: readonly string[]): number {
   while (!step.done) step = steps.next();
   const after = store.space.bytes;
   const purged = new Set(ids).size - refused.length;
-  process.stdout.write(
+  answer(
+    json,
+    { purged, bytes: after, bytesBefore: before },
     `${purged} ${purged === 1 ? 'run' : 'runs'} purged; the history takes ` +
       `${formatBytes(after)}, ${formatBytes(before)} before\n`,
   );

@@ -9,8 +9,10 @@ import {
 } from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
+import { answer, JSON_ANSWER } from '../text/answer.ts';
 
 interface StopFlags extends ConnectFlags {
+  readonly json: boolean;
   readonly on?: string;
 }
 
@@ -23,18 +25,23 @@ export function addRunsStopCommand(runs: Command): void {
       '--on <machine>',
       'stop it on that machine, even if it was started elsewhere',
     )
+    .option(...JSON_ANSWER)
     .action(async (name: string, flags: StopFlags) => {
       await withWorkspace(async (workspace) => {
-        const { on } = flags;
+        const { json, on } = flags;
         const isForeign = on !== undefined && !(await isFollowed(workspace, name));
-        if (isForeign) await stopThere(workspace, name, on);
-        else await stopOwn(workspace, name);
+        if (isForeign) await stopThere(workspace, { name, node: on, json });
+        else await stopOwn(workspace, name, json);
       }, connectOptions(flags));
     });
   addConnectOptions(command);
 }
 
-async function stopOwn({ store, coordinator }: Workspace, name: string): Promise<void> {
+async function stopOwn(
+  { store, coordinator }: Workspace,
+  name: string,
+  json: boolean,
+): Promise<void> {
   const id = resolveRun(store, name);
   let isReceived = false;
   try {
@@ -48,7 +55,8 @@ async function stopOwn({ store, coordinator }: Workspace, name: string): Promise
   const { state, ...summary } = await coordinator.following.ended(id);
   const done = store.reads.detail(id).events.find((event) => event.type === 'done');
   const iterations = done?.iterations ?? summary.iterations;
-  process.stdout.write(`run ${id}: ${state} after ${iterations} iterations\n`);
+  const text = `run ${id}: ${state} after ${iterations} iterations\n`;
+  answer(json, { run: id, state, iterations }, text);
 }
 
 /** A machine that does not answer may never hear of the stop. */
@@ -66,11 +74,15 @@ function undelivered(error: unknown, id: string): unknown {
  */
 async function stopThere(
   { store, inventory }: Workspace,
-  name: string,
-  node: string,
+  {
+    json,
+    name,
+    node,
+  }: { readonly json: boolean; readonly name: string; readonly node: string },
 ): Promise<void> {
   const id = await inventory.remote(store.nodes.named(node)).stopRun(name);
-  process.stdout.write(`run ${id}: stopped on ${node}\n`);
+  const text = `run ${id}: stopped on ${node}\n`;
+  answer(json, { run: id, state: 'stopped', machine: node }, text);
 }
 
 /** Whether it is one of this computer's runs that has not ended, as far as is known here. */

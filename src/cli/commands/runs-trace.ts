@@ -15,8 +15,10 @@ import {
 } from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
+import { answer, JSON_ANSWER } from '../text/answer.ts';
 
 interface TraceFlags extends ConnectFlags {
+  readonly json: boolean;
   readonly iterations: number;
   readonly out: string;
 }
@@ -38,6 +40,7 @@ export function addRunsTraceCommand(runs: Command): void {
       DEFAULT_ITERATIONS,
     )
     .requiredOption('--out <file>', 'the file to write: JSON that Perfetto opens')
+    .option(...JSON_ANSWER)
     .action(async (name: string, flags: TraceFlags) => {
       await withWorkspace(async (workspace) => {
         const id = resolveRun(workspace.store, name);
@@ -45,7 +48,9 @@ export function addRunsTraceCommand(runs: Command): void {
         const records = recordsOf(workspace.store, id, stretch);
         await writeFile(flags.out, chromeTrace(records, id));
         const { from, to } = stretch;
-        process.stdout.write(
+        answer(
+          flags.json,
+          { run: id, from, to, out: flags.out },
           `run ${id}: iterations ${from} to ${to - 1} in ${flags.out}; ` +
             'open it at https://ui.perfetto.dev\n',
         );

@@ -21,6 +21,7 @@ import {
   type RunPrinter,
 } from '../text/run-printer.ts';
 import type { Workspace } from './workspace.ts';
+import { rewrites } from '../text/terminal.ts';
 
 const EXIT_INTERRUPTED = 130;
 const EXIT_TERMINATED = 143;
@@ -182,7 +183,7 @@ function makePrinter(
       if (!interruption.quiet) process.stdout.write(text);
     },
     get columns() {
-      return process.stdout.isTTY ? process.stdout.columns : undefined;
+      return rewrites(process.stdout) ? process.stdout.columns : undefined;
     },
   };
   if (printer !== undefined) return printer(output);

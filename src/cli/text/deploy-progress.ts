@@ -6,6 +6,7 @@ import {
   DEPLOY_STEP_NAMES,
   type DeployProgress,
 } from '../../shared/machines/node-status.ts';
+import { rewrites } from './terminal.ts';
 
 const CLEAR_LINE = '\r\u001B[K';
 
@@ -49,7 +50,7 @@ export function deployPrinter({ brief = false }: DeployPrinterOptions = {}): (
       (about === undefined ? '' : ` the ${about}`);
     const isNew = what !== steps.get(node);
     steps.set(node, what);
-    if (process.stderr.isTTY) {
+    if (rewrites(process.stderr)) {
       if (isNew) keep(node);
       const part =
         totalBytes === undefined

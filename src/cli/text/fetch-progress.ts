@@ -5,6 +5,7 @@ import {
   formatElapsed,
   formatWholePercent,
 } from '../../shared/words/units.ts';
+import { rewrites } from './terminal.ts';
 
 const CLEAR_LINE = '\r\u001B[K';
 const WIDTH = 24;
@@ -16,7 +17,7 @@ export interface FetchPrinter {
 }
 
 export function fetchPrinter(): FetchPrinter {
-  const isTerminal = process.stderr.isTTY;
+  const isTerminal = rewrites(process.stderr);
   let began: { readonly at: number; readonly done: number } | undefined;
   let drawn = -Infinity;
   let file = '';

@@ -18,10 +18,13 @@ const EXIT_INPUT = 2;
 const EXIT_FAILURE = 1;
 const EXIT_UNFOLLOWED = 3;
 
-/** Prints the error; answers with the exit code. */
-export function reportError(thrown: unknown): number {
+/**
+ * Prints the error; answers with the exit code.
+ * @param help the command that explains the one which was used wrongly
+ */
+export function reportError(thrown: unknown, help = 'gradwire --help'): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0; // help
-  const error = asErrorData(thrown);
+  const error = asErrorData(thrown, help);
   // An error of a bundle is no plain object: its message would not be copied.
   const { code, kind, message, place } = error;
   const next = error.next ?? codeEntry(code)?.next;
@@ -41,8 +44,8 @@ function exitCodeOf(error: ErrorData): number {
   return error.kind === 'input' ? EXIT_INPUT : EXIT_FAILURE;
 }
 
-function asErrorData(thrown: unknown): ErrorData {
-  if (thrown instanceof CommanderError) return usageError(thrown);
+function asErrorData(thrown: unknown, help: string): ErrorData {
+  if (thrown instanceof CommanderError) return usageError(thrown, help);
   // An error of a bundle that was loaded at run time is of that bundle's own class.
   if (
     thrown instanceof Error &&
@@ -54,8 +57,8 @@ function asErrorData(thrown: unknown): ErrorData {
   return toErrorData(thrown);
 }
 
-function usageError(error: CommanderError): ErrorData {
-  const next = 'See: gradwire --help.';
+function usageError(error: CommanderError, help: string): ErrorData {
+  const next = `See: ${help}.`;
   if (error.code === 'commander.help') {
     return { code: 'USAGE', kind: 'input', message: 'a command is missing', next };
   }

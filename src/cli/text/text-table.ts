@@ -1,26 +1,62 @@
 /** A table for a terminal: columns as wide as their cells, two spaces between. */
 import { escapeControls } from '../../shared/words/printable.ts';
 
-/** @param align per column, left or right; the last line has no trailing spaces */
+const GAP = 2;
+/** A column is not cut below this. */
+const LEAST = 8;
+const CUT = '…';
+
+/**
+ * @param align per column, left or right; the last line has no trailing spaces
+ * @param width the terminal's, if the table is to fit: its widest columns of text are cut, and
+ * numbers, which stand on the right, are not
+ */
 export function textTable(
   rows: readonly (readonly string[])[],
   align: readonly ('left' | 'right')[],
+  width?: number,
 ): string {
   const cells = rows.map((row) => row.map(escapeControls));
-  const widths = align.map((_, column) =>
+  const needed = align.map((_, column) =>
     Math.max(0, ...cells.map((row) => row[column]?.length ?? 0)),
   );
+  const widths = width === undefined ? needed : fitted(needed, align, width);
   return cells
     .map((row) =>
       align
         .map((side, column) => {
-          const cell = row[column] ?? '';
+          const cell = cutTo(row[column] ?? '', widths[column]!);
           return side === 'left'
             ? cell.padEnd(widths[column]!)
             : cell.padStart(widths[column]!);
         })
-        .join('  ')
+        .join(' '.repeat(GAP))
         .trimEnd(),
     )
     .join('\n');
 }
+
+/** The widths with the widest columns of text made narrower, one character after another. */
+function fitted(
+  needed: readonly number[],
+  align: readonly ('left' | 'right')[],
+  width: number,
+): readonly number[] {
+  const widths = [...needed];
+  const gaps = GAP * (widths.length - 1);
+  let over = widths.reduce((sum, each) => sum + each, gaps) - width;
+  while (over > 0) {
+    let widest = -1;
+    for (const [column, side] of align.entries()) {
+      const isText = side === 'left' && widths[column]! > LEAST;
+      if (isText && (widest < 0 || widths[column]! > widths[widest]!)) widest = column;
+    }
+    if (widest < 0) break; // it is as narrow as it can be
+    widths[widest]! -= 1;
+    over -= 1;
+  }
+  return widths;
+}
+
+const cutTo = (cell: string, width: number): string =>
+  cell.length <= width ? cell : `${cell.slice(0, width - 1)}${CUT}`;

@@ -165,6 +165,52 @@ test('methods, collectives and models are listed, described and written as JSON'
   expect(wrong.stderr).toMatch(/^gradwire: METHOD_UNKNOWN: .*Did you mean "topk"\?\n$/);
 });
 
+test('a wrong option points to the help of its command, and help leads there', async () => {
+  for (const [words, next] of [
+    [['runs', 'list', '--wrong'], 'See: gradwire runs list --help.'],
+    [['runs'], 'See: gradwire runs --help.'],
+    [['spec', 'shema'], 'Did you mean schema?'],
+    [['--wrong'], 'See: gradwire --help.'],
+  ] as const) {
+    const { code, stderr } = await home.run([...words]);
+    expect({ words, code }).toEqual({ words, code: 2 });
+    expect(stderr).toMatch(/^gradwire: USAGE: .*\n$/);
+    expect(stderr).toContain(next);
+  }
+  const direct = await home.run(['runs', 'list', '--help']);
+  expect(await home.run(['help', 'runs', 'list'])).toEqual(direct);
+  expect((await home.run(['help'])).stdout).toMatch(/^Usage: gradwire/);
+});
+
+test('commands that change something answer with JSON if asked', async () => {
+  await using other = new GradwireHome();
+  const answered = async (...args: string[]) =>
+    JSON.parse(succeeded(await other.run([...args, '--json'])).stdout) as unknown;
+  expect(await answered('nodes', 'add', 'box', '--host', 'box.lab')).toEqual({
+    added: 'box',
+  });
+  expect(await answered('nodes', 'edit', 'box', '--name', 'crate')).toEqual({
+    changed: 'box',
+    name: 'crate',
+  });
+  expect(await answered('nodes', 'remove', 'crate')).toEqual({ removed: 'crate' });
+  expect(await answered('runs', 'purge', '--deleted')).toMatchObject({ purged: 0 });
+});
+
+test('completion has every command', async () => {
+  const { stdout } = await home.run(['completion', 'bash']);
+  for (const words of [
+    '',
+    'runs list',
+    'nodes network',
+    'bench network',
+    'completion',
+  ]) {
+    expect(stdout).toContain(`'${words}') below=`);
+  }
+  expect(stdout).toContain('--accept-host-key');
+});
+
 test('a code is explained', async () => {
   const { stdout } = await home.run(['errors', 'host_key_changed']);
   expect(stdout).toMatch(/^HOST_KEY_CHANGED: .*intercepting.*\nDo not connect\..*\n$/);

@@ -10,3 +10,21 @@ test('columns are as wide as what they show, which is no command to a terminal',
     'name         labels\nbox   a\\x1b[2Jb\\x07',
   );
 });
+
+test('a table that is to fit cuts its widest columns of text, and no number', () => {
+  const rows = [
+    ['id', 'summary', 'bytes'],
+    ['a-long-identifier', 'many words that nobody needs to see at once', '123,456,789'],
+  ];
+  const align = ['left', 'left', 'right'] as const;
+  for (const width of [60, 45, 36]) {
+    const lines = textTable(rows, align, width).split('\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBe(width);
+    expect(lines[1]).toMatch(/… +123,456,789$/);
+  }
+  expect(textTable(rows, align, 200)).toBe(textTable(rows, align));
+  // There is no room for two columns of eight characters: it is as narrow as it can be.
+  expect(textTable(rows, align, 10).split('\n')[1]).toBe(
+    'a-long-…  many wo…  123,456,789',
+  );
+});
