@@ -149,8 +149,9 @@ function measure(test: Test, failing: number): Measured {
 function textOf(
   { falseAt, high, low, mean: center, trueAt, visible }: Omit<Measured, 'text'>,
   side: Test['side'],
-  format: Test['format'],
+  plain: Test['format'],
 ): string {
+  const format = (value: number): string => plain(value).replace(/^-/, '−');
   const [toward, away] = side === 'atLeast' ? ['from', 'up to'] : ['up to', 'from'];
   const bounds =
     falseAt === trueAt

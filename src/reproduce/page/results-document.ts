@@ -12,7 +12,8 @@ Figures and tables of the papers, repeated at laptop scale by real rank processe
 edit it. A verdict is about the direction of a claim at this scale, by a rule stated before the runs
 ([what it means](decisions/088-judging.md)); what holds by construction is checked, not confirmed. The page
 that the command writes has the rule, the settings and where they come from, the chart, every run, and the
-differences from the paper.
+differences from the paper. Figures that have not been repeated since these rules were written are listed
+as not measured: their earlier results are void.
 `;
 
 /**

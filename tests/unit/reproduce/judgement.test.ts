@@ -62,6 +62,10 @@ test('the values are said with their interval, bounds and power', () => {
     '2.000 (1.787 to 2.213), true from 1.000, false up to 0.000; visible here: 0.307',
   );
   expect(measured[0]).toMatchObject({ mean: 2, trueAt: 1, falseAt: 0 });
+  const below = outcomeOf(atMost(around(-2), { trueAt: -1 }));
+  expect(below.measured[0]!.text).toMatch(
+    /^−2\.0000 \(−2\.2132 to −1\.7868\), true up to −1/,
+  );
 });
 
 test('pairs have the same seed', () => {
