@@ -98,6 +98,19 @@ class Phases(unittest.TestCase):
         step = watch.close()
         self.assertEqual((step["apply"], step["forward"], step["backward"]), (2, 3, 5))
 
+    def test_data_for_passes_within_the_optimisers_step_come_before_it(self) -> None:
+        watch = Stopwatch()
+        watch.step(data=0)
+        watch.close()
+        watch.after(4, "apply_begins")
+        watch.after(1, "forward_begins")
+        watch.after(3, "forward_ends")
+        watch.after(5, "gradient_complete")
+        watch.after(7, "averaged")
+        watch.after(2, "apply_ends")
+        step = watch.close()
+        self.assertEqual((step["data"], step["apply"], step["forward"]), (4, 3, 3))
+
     def test_without_an_optimisers_step_it_ends_with_the_average(self) -> None:
         watch = Stopwatch()
         watch.after(0, "forward_begins")

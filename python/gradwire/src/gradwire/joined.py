@@ -274,22 +274,25 @@ class JoinedProgram(Session):
             self._timeline.computing("gradient_accumulated")
 
     def step_begins(self) -> None:
-        """An optimiser begins its step."""
+        """An optimiser begins its step, within which it may call for a gradient."""
         if self._is_over:
             return
-        if not self._is_distributed and not self._is_averaged:
-            raise GradwireError(
-                "GRADIENT_NOT_AVERAGED",
-                "an optimiser begins its step, but this rank's gradient was not averaged",
-                "Wrap the model in DistributedDataParallel before you attach it, or call "
-                "gw.allreduce() after loss.backward()",
-            )
+        if not self._awaited:
+            self._finish_step()
         self._timeline.program("apply_begins")
 
     def step_ends(self, optimizer: Any) -> None:
         """An optimiser has ended its step; after the last one the program may be held."""
         if self._is_over:
             return
+        # Not before: a closure of the optimiser may compute the gradient.
+        if not self._is_distributed and not self._is_averaged:
+            raise GradwireError(
+                "GRADIENT_NOT_AVERAGED",
+                "an optimiser has made a step with a gradient that was not averaged",
+                "Wrap the model in DistributedDataParallel before you attach it, or call "
+                "gw.allreduce() after loss.backward()",
+            )
         self._timeline.program("apply_ends")
         self._awaited.discard(id(optimizer))
         if self._hold and not self._awaited:

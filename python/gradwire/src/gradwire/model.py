@@ -11,6 +11,9 @@ from .errors import GradwireError
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
+_SHARDED = ("FullyShardedDataParallel", "DeepSpeedEngine")
+"""Wrappers under which a rank has a part of each parameter. FSDP2 has DTensors."""
+
 
 def plain_model(model: Any) -> Any:
     """The module that was given, or that torch.compile has wrapped."""
@@ -33,6 +36,13 @@ def require_averaged(module: Any) -> None:
     """Raises GradwireError `MODEL_UNSUPPORTED` for what DDP does beside averaging dense buckets."""
     if getattr(module, "skip_all_reduce_unused_params", False):
         raise _unsupported("DDP with skip_all_reduce_unused_params", "Leave that option out")
+    if type(module).__name__ in _SHARDED or any(
+        hasattr(one, "device_mesh") for one in module.parameters()
+    ):
+        raise _unsupported(
+            "a model whose parameters are divided among the ranks",
+            "Use DistributedDataParallel, or observe the program: gradwire exec --observe",
+        )
     for name, part in bare(module).named_modules():
         if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.sparse:
             raise _unsupported(

@@ -29,6 +29,8 @@ class StepClock:
         self._evaluation_since = 0
         self._apply_since: int | None = None
         self._named_before_apply = 0
+        self._idle_before_apply = 0
+        """How long the program had fetched data when the optimiser began its step."""
         self._complete_at: int | None = None
         """When the last gradient was there that is being averaged."""
         self._buckets: list[tuple[int, int | None]] = []
@@ -40,6 +42,12 @@ class StepClock:
     def forward_begins(self, now: int) -> None:
         """A forward pass that is to be followed by a backward one begins."""
         self._begin(now)
+        if self._idle_before_apply > 0:
+            # A closure of the optimiser: the data came before it.
+            self._data += self._idle_before_apply
+            self._named_before_apply += self._idle_before_apply
+            self._idle_before_apply = 0
+            self._idle_since = None
         if self._idle_since is not None:
             self._data += now - self._idle_since
             self._idle_since = None
@@ -104,11 +112,13 @@ class StepClock:
         self._begin(now)
         self._apply_since = now
         self._named_before_apply = self._named()
+        self._idle_before_apply = 0 if self._idle_since is None else now - self._idle_since
 
     def apply_ends(self, now: int) -> None:
         """The optimiser has ended its step; passes that it called for itself are not its time."""
         self._idle_since = self._end = now
         self._backward_since = None
+        self._idle_before_apply = 0
         if self._apply_since is not None:
             inside = self._named() - self._named_before_apply
             self._apply += now - self._apply_since - inside
