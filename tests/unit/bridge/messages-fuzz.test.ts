@@ -1,0 +1,108 @@
+/**
+ * The door for a program's messages takes only what a program may say: whatever else comes is
+ * one coded error, and what passes has the values that ranks rely on.
+ */
+import { expect, it } from 'vitest';
+import { programDecoder } from '../../../src/agent/bridge/messages.ts';
+import { GradwireError } from '../../../src/shared/errors/errors.ts';
+import { effort, seed } from '../../harness/effort.ts';
+import { below, mangled, mutant, oneOf, type Random } from '../../harness/mutations.ts';
+
+const step = { at: 1e12, wall: 8, data: 1, forward: 2, backward: 3, apply: 1, lr: 0.5 };
+const HONEST: readonly Readonly<Record<string, unknown>>[] = [
+  { type: 'hello', version: 1, mode: 'join', pid: 7, python: '3.11', torch: '2.13' },
+  {
+    type: 'attach',
+    tensors: [
+      { name: 'first', shape: [10, 3] },
+      { name: 'scalar', shape: [] },
+    ],
+    device: 'cpu',
+    scaler: true,
+  },
+  { type: 'mapped' },
+  { type: 'ready', from: 12 },
+  { type: 'stepped', step, values: { loss: 0.5, endless: 'Infinity' } },
+  { type: 'stepped', step: { ...step, wait: 1, overlapped: 2, bytes: 40 }, values: {} },
+  { type: 'written', states: 2 },
+  { type: 'loaded' },
+  { type: 'save' },
+  { type: 'restore', method: 'topk', iteration: 3, own: true, states: ['AAAA'] },
+  { type: 'end' },
+];
+const REFUSALS = ['BRIDGE_INVALID', 'FRAME_TOO_LARGE', 'FRAME_INVALID'];
+
+/** Park and Miller's generator. */
+function randomFrom(start: number): Random {
+  let state = (start % 2147483646) + 1;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+}
+
+const isCount = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** Facts by which ranks count on a message; written without the schemas. */
+function expectUsable(message: Readonly<Record<string, unknown>>): void {
+  const { type } = message;
+  expect(HONEST.map((one) => one['type'])).toContain(type);
+  if (type === 'ready') expect(isCount(message['from'])).toBe(true);
+  if (type === 'written') expect(isCount(message['states'])).toBe(true);
+  if (type === 'attach') {
+    const tensors = message['tensors'] as { name: unknown; shape: unknown[] }[];
+    expect(tensors.length).toBeGreaterThan(0);
+    for (const { name, shape } of tensors) {
+      expect(typeof name === 'string' && name !== '').toBe(true);
+      expect(shape.every(isCount)).toBe(true);
+    }
+  }
+  if (type === 'stepped') {
+    const { step: told, values } = message as { step: object; values: object };
+    for (const value of Object.values(told)) expect(Number.isFinite(value)).toBe(true);
+    for (const value of Object.values(values)) expect(typeof value).toBe('number');
+  }
+  if (type === 'restore') {
+    for (const one of message['states'] as unknown[]) expect(typeof one).toBe('string');
+  }
+}
+
+function frame(body: Uint8Array): Uint8Array {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(body.length);
+  return Buffer.concat([length, body]);
+}
+
+const asJson = (message: unknown): string =>
+  JSON.stringify(message, (_, value: unknown) =>
+    typeof value === 'bigint' ? Number(value) : value,
+  ) ?? 'null';
+
+it('refuses what is no message, whatever it is, with one code', () => {
+  const random = randomFrom(seed);
+  const seen = { passed: 0, refused: 0 };
+  for (let left = effort({ quick: 3000, soak: 100_000 }); left > 0; left--) {
+    const honest = oneOf(random, HONEST);
+    const text = asJson(random() < 0.7 ? mutant(random, honest) : honest);
+    const whole = frame(Buffer.from(text));
+    const bytes = random() < 0.3 ? mangled(random, whole) : whole;
+    const decoder = programDecoder(0);
+    const cut = below(random, bytes.length + 1);
+    try {
+      for (const piece of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
+        for (const message of decoder.push(piece)) {
+          expectUsable(message);
+          seen.passed++;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      expect(REFUSALS).toContain(error.code);
+      expect(error.message.length).toBeLessThan(2000);
+      seen.refused++;
+    }
+    expect(({} as Record<string, unknown>)['new0']).toBeUndefined();
+  }
+  expect(Math.min(seen.passed, seen.refused)).toBeGreaterThan(200);
+});
