@@ -3,6 +3,7 @@
  * to each other configuration that reached the target lies above 1, and says otherwise why it
  * does not, and what would help.
  */
+import { capitalized } from '../words/capitalized.ts';
 import { formatFactor, formatPercent, shorten } from '../words/units.ts';
 import { FEWEST_SEEDS, meanOf } from './bootstrap.ts';
 import type { ComparedRun } from './compared-run.ts';
@@ -76,21 +77,15 @@ export function verdictOf(facts: VerdictFacts): Verdict {
 /** Groups of which all, some or no runs reached the target; all runs have an outcome. */
 function amongReached(facts: VerdictFacts, quantity: Quantity, goal: string): Verdict {
   const { costs, groups } = facts;
-  const partial = groups.find(
-    ({ reached, runs }) => reached > 0 && reached < runs.length,
-  );
-  if (partial !== undefined) {
-    const { label, reached, runs } = partial;
-    return abstains(
-      `${label} reached ${goal} in ${reached} of ${runs.length} runs only. Choose an easier target, or train longer.`,
-    );
-  }
   const whole = groups.flatMap((_, group) =>
     costs[group] === undefined ? [] : [group],
   );
-  const never = groups.filter(({ reached }) => reached === 0);
-  if (whole.length + never.length < groups.length) {
+  const short = groups.filter(({ reached, runs }) => reached < runs.length);
+  if (whole.length + short.length < groups.length) {
     return abstains(`nobody counted the ${COST_NOUNS[facts.by]} of some runs.`);
+  }
+  if (whole.length === 0) {
+    return abstains(`${shortText(short)}. Choose an easier target, or train longer.`);
   }
   const [first, ...others] = whole.toSorted(
     (a, b) => meanCost(costs[a]) - meanCost(costs[b]),
@@ -100,29 +95,44 @@ function amongReached(facts: VerdictFacts, quantity: Quantity, goal: string): Ve
     group,
     speedup: speedupOf(costs[first!], costs[group], facts.level),
   }));
-  if (rivals.length === 0) return onlyOne(winner, first!, never, quantity, goal);
-  return against(facts, { winner, first: first!, others: rivals, never, goal });
+  if (rivals.length === 0) return onlyOne(winner, first!, short, quantity, goal);
+  return against(facts, { winner, first: first!, others: rivals, short, goal });
 }
 
 function onlyOne(
   winner: GroupResult,
   group: number,
-  never: readonly GroupResult[],
+  short: readonly GroupResult[],
   quantity: Quantity,
   goal: string,
 ): Verdict {
-  const few = [winner, ...never].filter(({ seeds }) => seeds.length < FEWEST_SEEDS);
-  const best = never
-    .map(({ best: value, label }) => `${label} came to ${formatValue(quantity, value)}`)
+  const claim = `only ${winner.label} reached ${goal} in every run`;
+  if (short.some(({ reached }) => reached > 0)) {
+    return abstains(
+      `${claim}; ${shortText(short)}. Choose an easier target, or train longer.`,
+    );
+  }
+  const few = [winner, ...short].filter(({ seeds }) => seeds.length < FEWEST_SEEDS);
+  const others = short
+    .map(({ best, label }) => `${label} came to ${formatValue(quantity, best)}`)
     .join(', ');
-  const text = `only ${winner.label} reached ${goal}; ${best}`;
-  if (few.length > 0) return abstains(`${text}. ${moreSeeds(few)}`);
+  if (few.length > 0) return abstains(`${claim}; ${others}. ${moreSeeds(few)}`);
   return {
     kind: 'only',
     group,
-    text: `Only ${winner.label} reached ${goal}, with each of ${winner.seeds.length} seeds; ${best}.`,
+    text: `${capitalized(claim)} (${seedsText([winner, ...short])}); ${others}.`,
   };
 }
+
+/** `qsgd reached it in 1 of 3 runs only, onebit never reached it` */
+const shortText = (short: readonly GroupResult[]): string =>
+  short
+    .map(({ label, reached, runs }) =>
+      reached === 0
+        ? `${label} never reached it`
+        : `${label} reached it in ${reached} of ${runs.length} runs only`,
+    )
+    .join(', ');
 
 interface Contest {
   readonly winner: GroupResult;
@@ -131,13 +141,14 @@ interface Contest {
     readonly group: number;
     readonly speedup: Speedup | undefined;
   }[];
-  readonly never: readonly GroupResult[];
+  /** Groups of which some runs did not reach the target. */
+  readonly short: readonly GroupResult[];
   readonly goal: string;
 }
 
 function against(
   { by, groups, level }: VerdictFacts,
-  { first, goal, never, others, winner }: Contest,
+  { first, goal, others, short, winner }: Contest,
 ): Verdict {
   const next = others[0]!;
   const rival = groups[next.group]!;
@@ -162,10 +173,7 @@ function against(
   }
   const rest = others.length > 1 ? `, the next of ${contestants.length}` : '';
   const seeds = seedsText(contestants);
-  const missed =
-    never.length === 0
-      ? ''
-      : ` ${never.map(({ label }) => label).join(', ')} never reached it.`;
+  const missed = short.length === 0 ? '' : ` Others fell short: ${shortText(short)}.`;
   return {
     kind: 'faster',
     group: first,

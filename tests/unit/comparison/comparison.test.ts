@@ -231,10 +231,25 @@ describe('a verdict', () => {
     expect(verdict([...never, ...runsOf('topk', [30, 31, 29])], options)).toEqual({
       kind: 'only',
       group: 1,
-      text: 'Only topk reached accuracy 90 %, with each of 3 seeds; qsgd came to 40.0 %.',
+      text: 'Only topk reached accuracy 90 % in every run (3 seeds each); qsgd came to 40.0 %.',
     });
     expect(verdict([short(1), ...runsOf('topk', [30])], options).text).toMatch(
       /^No verdict: only topk .* Run each with at least 3 seeds\.$/,
+    );
+  });
+
+  it('tells of those that fell short, and compares the others', () => {
+    const runs = [
+      ...dense(),
+      ...runsOf('topk', [30, 31, 29]),
+      ...runsOf('qsgd', [10]),
+      sampleRun({ method: 'qsgd', seed: 2, accuracy: { 10: 0.4 } }),
+      sampleRun({ method: 'onebit', accuracy: { 10: 0.4 } }),
+    ];
+    const { groups, verdict: found } = compareRuns(runs, options);
+    expect([found.kind, groups[2]!.costs]).toEqual(['faster', undefined]);
+    expect(found.text).toMatch(
+      /^topk reaches .* as fast as none \(.*\)\. Others fell short: qsgd reached it in 1 of 2 runs only, onebit never reached it\.$/,
     );
   });
 
