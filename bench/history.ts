@@ -1,5 +1,5 @@
 /**
- * `gradwire bench history`: what the page and the export of a large stored run cost. Makes the
+ * `gradwire bench history`: what the page, a comparison and the export of a large stored run cost. Makes the
  * run first, through the store, or uses the one that is there already:
  *
  *   node bench/history.ts --iterations 1000000 --ranks 8 --database /tmp/long.db
@@ -12,6 +12,7 @@ import { RunStore } from '../src/main/store/run-store.ts';
 import { launchChromium } from '../tests/harness/browser.ts';
 import { GradwireHome } from '../tests/harness/gradwire.ts';
 import { openServer } from '../tests/harness/server.ts';
+import { measureComparison } from './history/comparison.ts';
 import { measureExport } from './history/export.ts';
 import { generateRun } from './history/generated-run.ts';
 import { measurePage } from './history/run-page.ts';
@@ -59,6 +60,7 @@ if (file !== undefined) {
 }
 if (!values.generate) {
   if (kept !== undefined) cpSync(kept, database);
+  measured.push(...measureComparison(database, RUN, name));
   await using server = await openServer(home);
   const browser = await launchChromium();
   try {
