@@ -514,6 +514,8 @@ export const rooms = {
   'renderer/state/terminals': ['renderer/state/host', SHARED],
   'renderer/state': ['renderer/state/*', SHARED],
   'renderer/charts': ['renderer/state/*', SHARED],
+  // The timeline of traced iterations.
+  'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],
   'renderer/components/parts': [SHARED],
   'renderer/components/page': ['renderer/state/*', SHARED],
   'renderer/components/experiment': [
@@ -539,7 +541,7 @@ export const rooms = {
     SHARED,
   ],
   'renderer/views': [
-    'renderer/charts',
+    'renderer/charts/*',
     'renderer/components/*',
     'renderer/state/*',
     SHARED,

@@ -1,0 +1,86 @@
+/** Timelines in words and tables: a span, the whole, and sums of a stretch. */
+import { PHASES } from '../../../shared/records/phases.ts';
+import {
+  sumsIn,
+  type Lane,
+  type LaneSums,
+  type Timeline,
+} from '../../../shared/trace/timeline.ts';
+import { formatCount, formatDuration } from '../../../shared/words/units.ts';
+import type { TableTwin } from '../table-twin.ts';
+import type { TimeWindow } from './time-window.ts';
+
+const inMilliseconds = (nanoseconds: number): string =>
+  formatDuration(nanoseconds / 1e6);
+
+const laneName = ({ rank, thread }: Lane): string =>
+  thread === 'rank' ? `rank ${rank}` : `rank ${rank}, ${thread}`;
+
+/** A span in words. */
+export function describeSpan({ buckets }: Timeline, lane: Lane, span: number): string {
+  const phase = PHASES[lane.phases[span]!]!;
+  const bucket = lane.buckets[span]!;
+  const peer = lane.peers[span]!;
+  return [
+    `${laneName(lane)}, iteration ${lane.iterations[span]}: ${phase}`,
+    ...(bucket < 0 ? [] : [`bucket ${bucket} (${buckets[bucket] ?? ''})`]),
+    ...(peer < 0 ? [] : [`for rank ${peer}`]),
+    inMilliseconds(lane.ends[span]! - lane.starts[span]!),
+    ...(lane.hidden[span] === 1 ? ['hidden under compute'] : []),
+    `at ${inMilliseconds(lane.starts[span]!)}`,
+  ].join(', ');
+}
+
+/** The whole timeline in a sentence. */
+export function describeTimeline({
+  arrows,
+  clocks,
+  dropped,
+  iterations,
+  lanes,
+  length,
+}: Timeline): string {
+  const numbers = iterations.map(({ iteration }) => iteration);
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+  const spans = lanes.reduce((sum, { starts }) => sum + starts.length, 0);
+  const uncertain = Math.max(...[...clocks.values()].map((one) => one.uncertainty));
+  const what = first === last ? `Iteration ${first}` : `Iterations ${first} to ${last}`;
+  const clockText = Number.isFinite(uncertain)
+    ? `clocks are equal within ± ${inMilliseconds(uncertain)}`
+    : 'the clocks of some ranks cannot be compared';
+  const lost =
+    dropped === 0 ? '' : ` ${formatCount(dropped)} spans and messages were left out.`;
+  return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} messages; ${clockText}.${lost}`;
+}
+
+/** Sums of a stretch as a table, a row for each lane. */
+export function sumsTable(timeline: Timeline, stretch: TimeWindow): TableTwin {
+  const sums = sumsIn(timeline, stretch.from, stretch.to);
+  const phases = PHASES.filter((phase) => sums.some((lane) => lane.phases.has(phase)));
+  return {
+    columns: ['lane', ...phases.map((phase) => `${phase} ms`), 'sum ms'],
+    rows: sums.map((lane, key) => ({
+      key,
+      cells: [
+        laneName(lane.lane),
+        ...phases.map((phase) => milliseconds(lane.phases.get(phase))),
+        milliseconds(lane.total),
+      ],
+    })),
+  };
+}
+
+/** The stretch in words: its length, and the largest phases of each lane. */
+export function describeStretch(timeline: Timeline, stretch: TimeWindow): string {
+  const parts = sumsIn(timeline, stretch.from, stretch.to).map(largestOf);
+  return `Selected ${inMilliseconds(stretch.to - stretch.from)}: ${parts.join('; ')}.`;
+}
+
+function largestOf({ lane, phases }: LaneSums): string {
+  const largest = [...phases].toSorted((a, b) => b[1] - a[1]).slice(0, 2);
+  const text = largest.map(([phase, time]) => `${phase} ${inMilliseconds(time)}`);
+  return `${laneName(lane)} ${text.length === 0 ? 'nothing' : text.join(', ')}`;
+}
+
+const milliseconds = (time: number | undefined): string =>
+  time === undefined ? '' : (time / 1e6).toFixed(3);

@@ -1,0 +1,100 @@
+/** The timeline of two ranks, from the button to the file: what the page says is read from it. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AppPage } from '../harness/app-page.ts';
+import { crossings, readChromeTrace } from '../harness/chrome-trace-reader.ts';
+import { LASTING } from '../harness/lasting-runs.ts';
+
+let app: AppPage;
+beforeAll(async () => {
+  app = await AppPage.open();
+});
+afterAll(async () => {
+  await app?.[Symbol.asyncDispose]();
+});
+
+const words = async (part: string): Promise<string> =>
+  (await app.part(part).innerText()).trim();
+
+const shown = async (): Promise<readonly [number, number]> => {
+  const timeline = app.part('timeline');
+  const [from, to] = await Promise.all(
+    ['data-from', 'data-to'].map((name) => timeline.getAttribute(name)),
+  );
+  return [Number(from), Number(to)];
+};
+
+it('traces the next iterations, and shows, sums and saves what the threads did', async () => {
+  const { home, page } = app;
+  const settings = [
+    'world.ranks=2',
+    'exchange.method=topk',
+    'engine=thread',
+    ...LASTING,
+  ];
+  const { stdout } = await home.run([
+    ...['run', 'quickstart', '--detach'],
+    ...settings.flatMap((setting) => ['--set', setting]),
+  ]);
+  const run = stdout.trim();
+  await page.evaluate(`location.hash = '#/run/${run}'`);
+  await app.part('trace').click();
+  await app.part('timeline').waitFor();
+  const sentence = await words('trace-summary');
+  const [, first, last] = /^Iterations (\d+) to (\d+), /.exec(sentence)!;
+  expect(Number(last) - Number(first)).toBe(19);
+  expect(sentence).toMatch(/ spans, \d+ messages; clocks are equal within ± /);
+  expect(await app.obstacles()).toEqual([]);
+
+  const timeline = app.part('timeline');
+  const whole = await shown();
+  await timeline.focus();
+  for (const key of ['w', 'w', 'd']) await page.keyboard.press(key);
+  const closer = await shown();
+  expect(closer[1] - closer[0]).toBeCloseTo(0.75 ** 2 * (whole[1] - whole[0]), 0);
+  expect(closer[0]).toBeGreaterThan(whole[0]);
+  const box = (await timeline.boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + 60);
+  await page.mouse.wheel(0, -300);
+  await expect
+    .poll(async () => (await shown())[1] - (await shown())[0])
+    .toBeLessThan(closer[1] - closer[0]);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  expect(await shown()).toEqual(whole);
+  await page.keyboard.press('ArrowRight');
+  expect(await words('timeline-words')).toMatch(/^rank 0, trainer, iteration \d+: /);
+
+  await page.mouse.move(box.x + 0.3 * box.width, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 0.7 * box.width, box.y + 60, { steps: 3 });
+  await page.mouse.up();
+  const selected = await words('timeline-words');
+  expect(selected).toMatch(/^Selected .*rank 0, trainer .*rank 1, engine /s);
+  await app.part('trace-table-toggle').click();
+  const rows = await app.part('trace-table').locator('tbody tr').allInnerTexts();
+  expect(rows).toHaveLength(4);
+  for (const row of rows) {
+    const cells = row.split('\t').slice(1).map(Number);
+    const sum = cells.slice(0, -1).reduce((total, cell) => total + cell, 0);
+    expect(sum).toBeCloseTo(cells.at(-1)!, 1);
+  }
+  await app.part('trace-table-toggle').click();
+
+  const download = page.waitForEvent('download');
+  await app.part('trace-export').click();
+  const file = await (await download).path();
+  const { flows, processes, slices } = readChromeTrace(readFileSync(file, 'utf8'));
+  expect([...processes.values()]).toEqual(['rank 0', 'rank 1']);
+  expect(crossings(slices, 0.002)).toEqual([]);
+  expect(slices.filter(({ category }) => category === 'iteration')).toHaveLength(40);
+  expect(sentence).toContain(` ${flows.length} messages`);
+
+  // It is kept with the run, whoever opens it later.
+  await home.run(['runs', 'stop', run]);
+  await page.reload();
+  await app.part('timeline').waitFor();
+  expect(await words('trace-summary')).toBe(sentence);
+  expect(await app.part('trace').count()).toBe(0);
+  expect(app.errors).toEqual([]);
+});
