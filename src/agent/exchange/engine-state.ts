@@ -2,6 +2,7 @@
  * An engine's complete state between two exchanges: an engine of the same rank that is created
  * with it, perhaps in another process, continues with the same bits. Plain data and bytes;
  * there is no gradient between two exchanges.
+ * Upholds invariant I6 (docs/architecture.md).
  */
 import type { SavedSchedule } from '../plan/plan-schedule.ts';
 import type { WatchState } from '../auto/exchange-watch.ts';

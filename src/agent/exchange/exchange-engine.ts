@@ -6,6 +6,7 @@
  * The iteration's control message is exchanged along with the buckets. With it the
  * ranks agree on switches, on stopping, and on observations of the previous exchange,
  * by which `auto` may change its choice.
+ * Upholds invariant I2 (docs/architecture.md).
  */
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';

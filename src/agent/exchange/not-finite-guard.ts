@@ -1,6 +1,7 @@
 /**
  * Guards of buckets whose gradient is not finite: training of ours ends with an error; under
  * a program of one's own the step is skipped, and the other ranks, which wait, get zeros.
+ * Upholds invariant I5 (docs/architecture.md).
  */
 import { bucketStream } from './streams.ts';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';

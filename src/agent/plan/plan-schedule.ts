@@ -4,6 +4,7 @@
  * newest epoch that all of them know (the minimum). A switch takes effect at the first
  * iteration that it allows and at which it is agreed: a pure function of what all ranks
  * share, so no rank can pass a fence alone.
+ * Upholds invariant I1 (docs/architecture.md).
  */
 import type { ExchangePlan, PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import { settledPlan } from './settled-plan.ts';

@@ -9,6 +9,7 @@
  *
  * Leaving a method whose replicas drift averages weights and optimiser state over the
  * ranks at the fence, because the next method's replicas must start from equal bits.
+ * Upholds invariant I4 (docs/architecture.md).
  */
 import type { ExchangePlan, ResidualPolicy } from '../../shared/plan/exchange-plan.ts';
 import type { MethodDefinition } from '../methods/method.ts';

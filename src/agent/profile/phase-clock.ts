@@ -4,6 +4,7 @@
  * names its phase; between pieces of work the thread is idle, and idle time belongs to
  * whatever the transport is waiting for. While a GPU works for a phase, idle time belongs
  * to that phase. Two clock readings per change of phase, about 0.1 µs.
+ * Upholds invariant I7 (docs/architecture.md).
  */
 import { zeroPhases, type Phase } from '../../shared/records/phases.ts';
 import type { MessageHeader, TransportObserver } from '../transport/transport.ts';

@@ -2,6 +2,7 @@
  * The handshake of `handshake-proof.ts` on a socket. Anything but the expected message
  * ends the connection: an impostor costs the run one socket for at most a few seconds. No
  * byte beyond the handshake is read from the socket.
+ * Upholds invariant I15 (docs/architecture.md).
  */
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';

@@ -7,6 +7,7 @@
  * while something was expected from it, a deadline, an unexpected frame) fails everything
  * pending and everything later with one error, and is sent to every peer, so that all
  * ranks name the same cause.
+ * Upholds invariant I8 (docs/architecture.md).
  */
 import { GradwireError, failure, toErrorData } from '../../shared/errors/errors.ts';
 import type { ErrorData } from '../../shared/errors/errors.ts';

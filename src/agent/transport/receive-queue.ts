@@ -8,6 +8,7 @@
  *     stream 5   posted  [ ]            kept  [ m2 m3… ]   (m3 still arriving)
  *
  * Pure: no sockets.
+ * Upholds invariant I3 (docs/architecture.md).
  */
 import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { FrameSink } from './frame-reader.ts';

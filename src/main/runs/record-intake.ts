@@ -3,6 +3,7 @@
  * records), stores each in one transaction, then reports it stored. Delivery is
  * at-least-once: repeated records are skipped. A gap is an error, unless the journal
  * declares that it left these records out.
+ * Upholds invariant I9 (docs/architecture.md).
  */
 import {
   leftOutBefore,

@@ -4,6 +4,7 @@
  * may say more.
  *
  *     const order = checkedMessage(toWorkerSchema, raw, { code: 'ORDER_INVALID', what: 'order' });
+ * Upholds invariant I14 (docs/architecture.md).
  */
 import type { z } from 'zod';
 import { checkedValue } from '../checks/checked-value.ts';

@@ -5,6 +5,7 @@
  * removed, since another process may have replaced it in that moment: a successor is appended
  * to it, `supervisor.lock.after-TOKEN`, which only one process can create. Whoever is last in
  * that chain holds the lock, and puts itself at its beginning.
+ * Upholds invariant I12 (docs/architecture.md).
  */
 import { randomBytes } from 'node:crypto';
 import {

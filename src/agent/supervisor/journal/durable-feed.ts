@@ -3,6 +3,7 @@
  * a power cut, or a run that resumes would give the same numbers to other records, which the
  * app takes for known. One request to the disk covers all entries that wait, at most ten a
  * second, whatever a run records.
+ * Upholds invariant I10 (docs/architecture.md).
  */
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 

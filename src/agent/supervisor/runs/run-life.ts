@@ -1,6 +1,7 @@
 /**
  * The life of a run on this node, as one table: its states, and what may happen in each. What
  * the table does not have cannot happen, and says so as an error of ours.
+ * Upholds invariant I11 (docs/architecture.md).
  */
 import type { RunPhase } from '../../../shared/protocol/supervisor.ts';
 import type { RunOptions } from './run-options.ts';

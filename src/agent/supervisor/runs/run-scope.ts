@@ -1,6 +1,7 @@
 /**
  * The run that the current call is for, also in callbacks of its processes and timers. A fault that
  * nothing else caught then ends that run, and no other.
+ * Upholds invariant I13 (docs/architecture.md).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
