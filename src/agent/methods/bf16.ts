@@ -12,4 +12,6 @@ export const bf16 = halfPrecision('bfloat16', {
   title: 'bfloat16',
   summary: 'Every element in 16 bits, with the range of 32-bit floats.',
   source: 'Kalamkar et al. (2019), arXiv:1905.12322',
+  suits:
+    'Links on which half the bytes is enough: one pass over the vector, any gradient within the range of f32.',
 });

@@ -12,4 +12,6 @@ export const fp16 = halfPrecision('binary16', {
   title: 'Half precision',
   summary: 'Every element in 16 bits, as IEEE 754 half precision.',
   source: 'Mixed Precision Training (Micikevicius et al., ICLR 2018)',
+  suits:
+    'Links on which half the bytes is enough, and gradients of a moderate range: three more bits than bf16 keeps, fewer magnitudes.',
 });

@@ -34,7 +34,7 @@ const NOISE_PURPOSE = 1 << 16;
 /** A method that sends the gradient as values of this type. */
 export const halfPrecision = (
   values: HalfType,
-  names: Pick<MethodDefinition, 'id' | 'title' | 'summary' | 'source'>,
+  names: Pick<MethodDefinition, 'id' | 'title' | 'summary' | 'source' | 'suits'>,
 ): MethodDefinition<typeof parameters> => ({
   ...names,
   label: ({ rounding }) => (rounding === 'nearest' ? '' : rounding),

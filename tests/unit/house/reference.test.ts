@@ -10,6 +10,7 @@ import {
   referenceDirectory,
   referencePages,
 } from '../../../scripts/reference/pages.ts';
+import { makeCatalogue } from '../../../src/agent/engine.ts';
 import { codeGroups } from '../../../src/shared/codes/error-code.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -85,6 +86,15 @@ describe('codes', () => {
       .filter((code) => !codes.has(code) && !variables.includes(code));
     expect(unknown).toEqual([]);
   });
+});
+
+it('says of every method and collective where it pays', () => {
+  const { collectives, methods } = makeCatalogue();
+  const unsaid = [...methods, ...collectives].filter(
+    ({ suits }) => suits === undefined,
+  );
+  expect(unsaid.map(({ id }) => id)).toEqual([]);
+  expect(collectives.filter(({ formula }) => formula === undefined)).toEqual([]);
 });
 
 it('has every variable of our own that the sources name', () => {
