@@ -15,6 +15,7 @@ import type { Trainer, TrainerOptions } from './trainer.ts';
 import { findWorkload } from './workload.ts';
 
 export { thrownByModelFile } from './models/model-file.ts';
+export { tellReading } from './datasets/reading-progress.ts';
 export { mayHaveGpu } from './runtime/jax-runtime.ts';
 /**
  * The most parameters of a model that computes in the arena's memory, which has 4 GiB: what it saves

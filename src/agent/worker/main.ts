@@ -9,6 +9,7 @@ import {
   type ToWorker,
 } from '../../shared/protocol/worker.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
+import { tellReading } from '../training/create-trainer.ts';
 import { parseOrder } from '../world/line-message.ts';
 import { openRankLine } from '../world/rank-line.ts';
 import { WorkerSession } from './session.ts';
@@ -26,6 +27,9 @@ const reports = openRankLine<ToWorker, FromWorker>({
     session.fail(rankError(error));
   },
 });
+// What ranks print is in the run's log; all of them read the same files.
+if (rank === '0') tellReading((words) => process.stdout.write(`${words}\n`));
+
 const session = new WorkerSession({
   engineThread: bundledFile(
     { bundle: 'engine-thread.js', source: 'engine/engine-thread.ts' },

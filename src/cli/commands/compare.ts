@@ -12,6 +12,7 @@ import { compareRuns, type Comparison } from '../../shared/comparison/comparison
 import { QUANTITY_IDS, type QuantityId } from '../../shared/comparison/quantity.ts';
 import { readTarget } from '../../shared/comparison/read-target.ts';
 import { COST_IDS, type CostId } from '../../shared/comparison/target.ts';
+import { writeAdvice } from '../../shared/errors/write-advice.ts';
 import { failure, inputError } from '../../shared/errors/errors.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
@@ -118,7 +119,10 @@ function write(text: string, file: string | undefined): void {
   } catch (thrown) {
     const { message } = thrown as NodeJS.ErrnoException;
     throw failure('EXPORT_WRITE_FAILED', `cannot write the comparison: ${message}`, {
-      next: 'Give another file with --output.',
+      next: writeAdvice(
+        thrown,
+        'Free space on that disk, or give another file with --output.',
+      ),
     });
   }
 }

@@ -1,10 +1,11 @@
 /** `gradwire runs export`: everything stored about a run, as JSON or CSV. */
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { exportRun } from '../../main/store/run-export.ts';
 import { failure } from '../../shared/errors/errors.ts';
+import { writeAdvice } from '../../shared/errors/write-advice.ts';
 import {
   EXPORT_FORMAT_IDS,
   type ExportFormat,
@@ -35,16 +36,22 @@ export function addRunsExportCommand(runs: Command): void {
       await withWorkspace(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const pieces = exportRun(store, resolveRun(store, name), format);
+        const isNew = output !== undefined && !existsSync(output);
         try {
           if (output === undefined) {
             await pipeline(Readable.from(pieces), process.stdout, { end: false });
           } else await pipeline(Readable.from(pieces), createWriteStream(output));
         } catch (cause) {
+          // Half an export could be taken for a whole one.
+          if (isNew) rmSync(output, { force: true });
           const { code, message, syscall } = cause as NodeJS.ErrnoException;
           if (code === 'EPIPE') return; // the reader has had enough
           if (syscall === undefined) throw cause;
           throw failure('EXPORT_WRITE_FAILED', `cannot write the export: ${message}`, {
-            next: 'Give another file with --output.',
+            next: writeAdvice(
+              cause,
+              'Free space on that disk, or give another file with --output.',
+            ),
           });
         }
       });

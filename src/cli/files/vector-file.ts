@@ -2,6 +2,7 @@
  * Files that `compress` and `decompress` read and write. A vector is raw little-endian
  * float32, nothing else. A bad file is an input error: exit 2.
  */
+import { existsSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
@@ -97,11 +98,16 @@ async function identityOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
+/**
+ * Writes a file in its place, which may be a device. A new file that cannot be written whole goes.
+ * @throws GradwireError `OUTPUT_NOT_WRITABLE`
+ */
 export async function writeOutput(file: string, bytes: Uint8Array): Promise<void> {
+  const isNew = !existsSync(file);
   try {
     await writeFile(file, bytes);
   } catch (cause) {
+    if (isNew) await rm(file, { force: true });
     throw fileNotWritable(file, cause);
   }
 }

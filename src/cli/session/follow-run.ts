@@ -7,7 +7,6 @@
 import type { GradwireError } from '../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
-import { escapeControls } from '../../shared/words/printable.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
@@ -20,6 +19,7 @@ import {
   type Output,
   type RunPrinter,
 } from '../text/run-printer.ts';
+import { patiently } from './reading-notice.ts';
 import type { Workspace } from './workspace.ts';
 import { rewrites } from '../text/terminal.ts';
 
@@ -101,7 +101,7 @@ export async function followRun(
         if (options.mode === 'attach') {
           printStored();
           await begin();
-        } else await patiently(store.spec(id), begin);
+        } else await patiently(store.spec(id), 'the ranks read', begin);
       } catch (error) {
         // A launch that failed is a run that failed: its row says how.
         const now = store.summary(id);
@@ -188,27 +188,6 @@ function makePrinter(
   };
   if (printer !== undefined) return printer(output);
   return json ? new JsonPrinter(output) : new HumanPrinter(output);
-}
-
-const READING_MS = 5000;
-
-/** Says once what a run that does not begin for a while may be waiting for. */
-async function patiently(
-  { workload }: ExperimentSpec,
-  begin: () => Promise<void>,
-): Promise<void> {
-  const { data } = workload;
-  if (data === undefined) return begin();
-  const timer = setTimeout(() => {
-    process.stderr.write(
-      `gradwire: the run has not begun yet; before it does, ${escapeControls(data)} is read and checked\n`,
-    );
-  }, READING_MS);
-  try {
-    await begin();
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Says what a stop waits for, where that may take long. */

@@ -10,6 +10,7 @@ import {
   type ConnectFlags,
 } from './connect-options.ts';
 import { followRun } from './follow-run.ts';
+import { patiently } from './reading-notice.ts';
 import { withWorkspace, type Workspace } from './workspace.ts';
 
 export interface LaunchFlags extends ConnectFlags {
@@ -56,7 +57,9 @@ export async function launchRun(
 ): Promise<void> {
   const launch = async (workspace: Workspace): Promise<number> => {
     const { coordinator } = workspace;
-    const { id } = await coordinator.launches.create(spec, switches, place);
+    const { id } = await patiently(spec, 'the supervisor reads and checks', () =>
+      coordinator.launches.create(spec, switches, place),
+    );
     const { json, detach } = options;
     const printer = detach ? () => SILENT : undefined;
     return followRun(

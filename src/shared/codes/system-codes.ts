@@ -21,6 +21,18 @@ export const systemCodes = codeGroup({
       means: 'The directory in which this was started no longer exists.',
       next: 'Change to another directory and try again.',
     },
+    ACCESS_DENIED: {
+      means: 'The system does not let you read, write or change something.',
+      next: 'Check the owner and the permissions of that place and of the directories above it.',
+    },
+    FILE_SYSTEM_FAILED: {
+      means: 'A disk, or the server of a network file system, does not do its work.',
+      next: 'Look at the log of the system, and try again when it works.',
+    },
+    FILE_SYSTEM_READ_ONLY: {
+      means: 'Something has to be written to a file system that is mounted read-only.',
+      next: 'Have it mounted for writing, or use a directory on another one.',
+    },
     DISK_FULL: {
       means: 'A disk or quota is full.',
       next: 'Free space or inodes on that disk.',

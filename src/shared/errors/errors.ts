@@ -7,7 +7,7 @@
  */
 import type { ErrorCode } from '../codes/error-code.ts';
 import { BUG } from './report-advice.ts';
-import { systemLimit } from './system-limit.ts';
+import { systemLimit, systemRefusal } from './system-limit.ts';
 
 /** `input`: the user's input was wrong (exit code 2). `failure`: anything else (1). */
 export type ErrorKind = 'input' | 'failure';
@@ -72,8 +72,8 @@ export function failure(
 /** Any thrown value as ErrorData. A value without a code becomes an internal error. */
 export function toErrorData(thrown: unknown): ErrorData {
   if (thrown instanceof GradwireError) return thrown.toData();
-  const limit = systemLimit(thrown);
-  if (limit !== undefined) return limit;
+  const refused = systemLimit(thrown) ?? systemRefusal(thrown);
+  if (refused !== undefined) return refused;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return {
     code: 'INTERNAL',

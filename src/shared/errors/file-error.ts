@@ -1,5 +1,7 @@
 /** Errors about files that a user named. */
 import { inputError, type GradwireError } from './errors.ts';
+import { systemLimit } from './system-limit.ts';
+import { writeAdvice } from './write-advice.ts';
 
 /** `FILE_UNREADABLE`. */
 export function fileUnreadable(file: string, cause: unknown): GradwireError {
@@ -16,10 +18,17 @@ export function fileNotWritable(file: string, cause: unknown): GradwireError {
     `cannot write the file: ${reasonOf(cause)}`,
     {
       place: file,
-      next: 'Give a path in a directory that exists and that you may write to.',
+      next: isFull(cause)
+        ? 'Free space on that disk, or give a path on another one.'
+        : writeAdvice(
+            cause,
+            'Give a path in a directory that exists and that you may write to.',
+          ),
     },
   );
 }
+
+const isFull = (cause: unknown): boolean => systemLimit(cause)?.code === 'DISK_FULL';
 
 /** The system's message if it has one: `no such file or directory`. */
 function reasonOf(cause: unknown): string {

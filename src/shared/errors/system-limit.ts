@@ -52,6 +52,39 @@ const EXPLANATIONS = new Map<string, Explanation>([
   ['EDQUOT', SPACE],
 ]);
 
+/** Refusals of the system that are no limit, and no bug of ours. */
+const REFUSALS = new Map<string, Explanation>(
+  [
+    {
+      names: ['EROFS'],
+      code: 'FILE_SYSTEM_READ_ONLY' as const,
+      message: 'the file system is mounted read-only',
+      next: 'Have it mounted for writing, or use a directory on another one: GRADWIRE_HOME names the home.',
+    },
+    {
+      names: ['EACCES', 'EPERM'],
+      code: 'ACCESS_DENIED' as const,
+      message: 'the system does not permit it',
+      next: 'Check the owner and the permissions of that place and of the directories above it.',
+    },
+    {
+      names: ['EIO', 'ESTALE'],
+      code: 'FILE_SYSTEM_FAILED' as const,
+      message: 'a disk, or the server of a network file system, does not do its work',
+      next: 'Look at the log of the system, and try again when it works.',
+    },
+  ].flatMap(({ names, ...why }) => names.map((name) => [name, why] as const)),
+);
+
+/** Undefined if it is another error. */
+export function systemRefusal(thrown: unknown): ErrorData | undefined {
+  if (!(thrown instanceof Error) || !('syscall' in thrown)) return undefined;
+  const why = REFUSALS.get(String((thrown as NodeJS.ErrnoException).code));
+  if (why === undefined) return undefined;
+  const { code, message, next } = why;
+  return { code, kind: 'failure', message: `${message}: ${thrown.message}`, next };
+}
+
 /** Undefined if it is another error. */
 export function systemLimit(thrown: unknown): ErrorData | undefined {
   const explanation = explain(thrown);

@@ -129,6 +129,22 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     expect(await list()).toEqual(['three']);
   });
 
+  test('gets no half of a file, and the advice fits', async () => {
+    fill();
+    const vector = path.join(home.directory, 'filler');
+    const out = path.join(home.directory, 'out');
+    for (const words of [
+      ['compress', '--method', 'topk', '--in', vector, '--out', out],
+      ['runs', 'export', 'one', '--output', out],
+    ]) {
+      const { code, stderr } = await home.run(words);
+      expect(code, stderr).not.toBe(0);
+      expect(stderr).toContain('no space left');
+      expect(stderr).toContain('Free space on that disk');
+      expect(existsSync(out)).toBe(false);
+    }
+  });
+
   test('can be read with the log that a killed process left, and no reserve', async () => {
     const writer = path.join(import.meta.dirname, '../main/store-writer.ts');
     const child = spawn(process.execPath, [writer, file, '3000', '500']);
@@ -156,5 +172,9 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     const refused = await home.run(['runs', 'delete', 'one']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('DATABASE_READ_ONLY');
+    const launched = await home.run(['run', 'quickstart']);
+    expect(launched.code).toBe(1);
+    expect(launched.stderr).toContain('FILE_SYSTEM_READ_ONLY');
+    expect(launched.stderr).not.toContain('bug');
   });
 });

@@ -18,9 +18,14 @@ test.each([
     'PROCESS_LIMIT',
     'ulimit -u',
   ],
+  [systemError('EROFS', 'open'), 'FILE_SYSTEM_READ_ONLY', 'GRADWIRE_HOME'],
+  [systemError('EACCES', 'mkdir'), 'ACCESS_DENIED', 'permissions'],
+  [systemError('EPERM', 'chmod'), 'ACCESS_DENIED', 'permissions'],
+  [systemError('EIO', 'read'), 'FILE_SYSTEM_FAILED', 'try again'],
   // Of a socket it only means: later.
   [systemError('EAGAIN', 'read'), 'INTERNAL', 'bug'],
   [new Error('EMFILE'), 'INTERNAL', 'bug'],
+  [new Error('EROFS'), 'INTERNAL', 'bug'],
 ])('%s is %s', (thrown, code, next) => {
   const error = toErrorData(thrown);
   expect(error.code).toBe(code);

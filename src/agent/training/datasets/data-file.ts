@@ -5,6 +5,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
+import { ReadingProgress } from './reading-progress.ts';
 import { GZIPPED_PIECE_BYTES, GzipReader, isGzip } from './gzip-reader.ts';
 
 const PIECE_BYTES = 1 << 20;
@@ -72,7 +73,7 @@ function* contentsOf(file: string, handle: number): Generator<Buffer> {
   if (!isGzip(found)) {
     requireNoArchive(file, found);
     requireNoWideText(file, found);
-    yield* piecesFrom(handle, PIECE_BYTES);
+    yield* piecesFrom(file, handle, PIECE_BYTES);
     return;
   }
   let isFirst = true;
@@ -87,19 +88,22 @@ function* contentsOf(file: string, handle: number): Generator<Buffer> {
 
 function* unzipped(file: string, handle: number): Generator<Buffer> {
   const reader = new GzipReader(file);
-  for (const piece of piecesFrom(handle, GZIPPED_PIECE_BYTES))
+  for (const piece of piecesFrom(file, handle, GZIPPED_PIECE_BYTES))
     yield* reader.read(piece);
   yield* reader.end();
 }
 
-function* piecesFrom(handle: number, bytes: number): Generator<Buffer> {
+function* piecesFrom(file: string, handle: number, bytes: number): Generator<Buffer> {
+  const progress = new ReadingProgress(file, fstatSync(handle).size);
   for (let position = 0; ;) {
     const piece = Buffer.allocUnsafe(bytes);
     const count = readSync(handle, piece, 0, bytes, position);
-    if (count === 0) return;
+    if (count === 0) break;
     position += count;
     yield piece.subarray(0, count);
+    progress.at(position);
   }
+  progress.end();
 }
 
 const HEAD_BYTES = 16;
