@@ -78,8 +78,10 @@ const REFUSALS = new Map<string, Explanation>(
 
 /** Undefined if it is another error. */
 export function systemRefusal(thrown: unknown): ErrorData | undefined {
-  if (!(thrown instanceof Error) || !('syscall' in thrown)) return undefined;
-  const why = REFUSALS.get(String((thrown as NodeJS.ErrnoException).code));
+  if (!(thrown instanceof Error && 'syscall' in thrown && 'code' in thrown)) {
+    return undefined;
+  }
+  const why = REFUSALS.get(String(thrown.code));
   if (why === undefined) return undefined;
   const { code, message, next } = why;
   return { code, kind: 'failure', message: `${message}: ${thrown.message}`, next };
