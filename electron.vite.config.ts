@@ -70,8 +70,20 @@ export default defineConfig({
         // Compiling Svelte takes most of the build: known, and no cause for a warning.
         checks: { pluginTimings: false },
         output: {
-          // What views share is one file, not one for each icon.
-          codeSplitting: { groups: [{ name: 'common', minShareCount: 2 }] },
+          // What views share is one file, not one for each icon; charts are one of their own,
+          // since the first screen has none.
+          codeSplitting: {
+            includeDependenciesRecursively: false,
+            groups: [
+              {
+                name: 'charts',
+                minShareCount: 2,
+                test: /[\\/](chart\.js|@kurkle|renderer[\\/]charts)[\\/]/,
+                priority: 1,
+              },
+              { name: 'common', minShareCount: 2 },
+            ],
+          },
         },
       },
     },

@@ -250,7 +250,7 @@ const PLAIN = [
   ...['vectorOf', 'sparseBytes', 'closeStream', 'carriageOf', 'run', 'wait'],
   ...['formatError', 'GradwireError', 'Arena', 'ArenaWork', 'wasmKernels'],
   ...['referenceKernels', 'loadWasmKernels', 'unpackPayload', 'unpackRankState'],
-  ...['describeMethods', 'describeCollectives'],
+  ...['describeMethods', 'describeCollectives', 'makeCatalogue', 'syntheticProfiles'],
   // Checked by their own codes, below.
   ...['findMethod', 'validateParameters', 'refuseIdle', 'openBackend'],
   ...['openCpuBackend', 'registerMethod', 'registerCollective'],

@@ -8,6 +8,8 @@ export const METHOD_CASES: readonly {
 }[] = [
   { exchange: { method: 'none' }, collective: 'recursive-doubling' },
   { exchange: { method: 'none', quantizeSums: { bits: 4 } } },
+  { exchange: { method: 'bf16' }, collective: 'rabenseifner' },
+  { exchange: { method: 'fp16', rounding: 'stochastic' }, collective: 'ring' },
   {
     exchange: { method: 'topk', ratio: 0.05 },
     collective: 'ssar-recursive-doubling',

@@ -74,7 +74,7 @@ describe.skipIf(pytorch === undefined)('a program that averages by a call', () =
     await same('tensor', ELEMENTS);
   });
 
-  test('is told that it has forgotten the call', async () => {
+  test('is told that it has forgotten the call', { tags: 'soak' }, async () => {
     const command = exec('forgotten');
     await command.finished;
     expect((await command.record('failed')).error.message).toContain(

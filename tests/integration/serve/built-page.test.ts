@@ -103,7 +103,7 @@ describe.each([
     expect(bytes).toBeLessThan(MOST_BYTES / 2);
   });
 
-  it.each(['LiveRunView', 'NewExperimentView', 'ClusterView'])(
+  it.each(['LiveRunView', 'NewExperimentView', 'CompareView', 'ClusterView'])(
     '%s and what it needs',
     async (view) => {
       const files = filesOf('index.html', `views/${view}.svelte`);
@@ -114,7 +114,7 @@ describe.each([
 
   it('all pages together, as they are once the first is shown', async () => {
     const views = Object.keys(manifest).filter((name) => name.startsWith('views/'));
-    expect(views).toHaveLength(3);
+    expect(views).toHaveLength(4);
     expect(await served(filesOf('index.html', ...views))).toBeLessThan(MOST_BYTES);
   });
 });
