@@ -51,7 +51,7 @@ it('takes what all methods send that is dense or sparse', () => {
   const methods = new Set(summed.map(({ exchange }) => exchange['method']));
   expect(methods).toEqual(
     new Set([
-      ...['none', 'topk', 'nonzero', 'blockcd', 'randomk', 'threshold'],
+      ...['none', 'bf16', 'fp16', 'topk', 'nonzero', 'blockcd', 'randomk', 'threshold'],
       ...['gaussiank', 'dct', 'dgc', 'scalecom', 'powersgd'],
     ]),
   );

@@ -135,7 +135,10 @@ describe('a damaged home', () => {
     const damage = (id: string): void => {
       const database = new Database(path.join(home.directory, 'gradwire.db'));
       database
-        .prepare("UPDATE runs SET spec = '{', methods = 'x' WHERE id = ?")
+        // Stored long ago: a purge waits for a minute after the last record.
+        .prepare(
+          "UPDATE runs SET spec = '{', methods = 'x', stored_at = 1 WHERE id = ?",
+        )
         .run(id);
       database.close();
     };
