@@ -47,7 +47,9 @@ async function storeLongRun({ directory }: GradwireHome): Promise<void> {
   for (let line = 0; line < LINES; line++) {
     const iteration = Math.floor((10 * line) / LINES);
     records.push({
-      ...{ type: 'log', at: 1_700_000_000_001 + line / 200, rank: line % 2 },
+      type: 'log',
+      at: 1_700_000_000_001 + line / 200,
+      rank: line % 2,
       ...{ stream: 'stderr', iteration, text: `line ${line}` },
     });
   }

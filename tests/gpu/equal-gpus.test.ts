@@ -38,7 +38,9 @@ describe.skipIf(!canHaveEqualGpus)('a machine with two equal GPUs', () => {
   const taken = (command: RunningCommand): readonly object[] =>
     ofType(command.records, 'started').flatMap(({ processes }) =>
       processes.map(({ bus, device, pid, rank }) => ({
-        ...{ rank, bus, device },
+        rank,
+        bus,
+        device,
         opened: gpus.opened.filter((one) => one.pid === pid).map(({ bus }) => bus),
       })),
     );

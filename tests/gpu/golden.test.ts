@@ -39,8 +39,11 @@ describe.skipIf(!hasVulkan)('one rank of three on a device', () => {
 
   test.each(METHODS)('$method $parameters', async (of) => {
     const options = {
-      ...{ ...of, ranks: RANKS },
-      ...{ length: LENGTH, tensors: HALVES, makeKernels: loadWasmKernels },
+      ...of,
+      ranks: RANKS,
+      length: LENGTH,
+      tensors: HALVES,
+      makeKernels: loadWasmKernels,
     };
     using right = new SimulatedWorld(options);
     using made = new SimulatedWorld({

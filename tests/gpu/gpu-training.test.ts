@@ -111,7 +111,8 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
       engineIsInline: true,
       arena: new Arena(memory),
       openSteps: stepsOf(spec, {
-        ...{ arena: new Arena(memory), onDevice: gradient },
+        arena: new Arena(memory),
+        onDevice: gradient,
         inArena: undefined,
       }),
       fences: connected.fences,

@@ -51,8 +51,12 @@ export class EqualGpus implements Disposable {
     const name = 'VK_LAYER_GRADWIRE_equal_gpus';
     this.#manifest(path.join(layers, 'layer.json'), {
       layer: {
-        ...{ name, type: 'GLOBAL', library_path: layer, api_version: '1.1.0' },
-        ...{ implementation_version: '1', description: 'equal GPUs' },
+        name,
+        type: 'GLOBAL',
+        library_path: layer,
+        api_version: '1.1.0',
+        implementation_version: '1',
+        description: 'equal GPUs',
       },
     });
     this.environment = {

@@ -118,7 +118,8 @@ export class GradwireHome implements AsyncDisposable {
     const env = {
       ...process.env,
       ...options.environment,
-      ...{ GRADWIRE_HOME: this.directory, NO_COLOR: '1' },
+      GRADWIRE_HOME: this.directory,
+      NO_COLOR: '1',
     };
     const argv = [process.execPath, builtCommand, ...args];
     const child =

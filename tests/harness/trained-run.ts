@@ -58,7 +58,12 @@ export function recordTrainedRun(
       const metric = 0.4 + 0.1 * ((iteration + 1) / 10);
       const end = at + iteration;
       records.push({
-        ...{ type: 'evaluation', iteration, at: end, metric, samples: 9, wall: 1 },
+        type: 'evaluation',
+        iteration,
+        at: end,
+        metric,
+        samples: 9,
+        wall: 1,
       });
     }
   }

@@ -24,7 +24,9 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
   test('that fail are replaced: the run goes on from its checkpoint', async () => {
     await using node = await start();
     const spec = slurmSpec({
-      ...{ iterations: 600, onFailure: 'restart', checkpointEvery: 50 },
+      iterations: 600,
+      onFailure: 'restart',
+      checkpointEvery: 50,
     });
     const entries = await node.queue('lost', spec, slurmSettings());
     await firstRecord(entries, 'checkpoint');
@@ -32,7 +34,9 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await firstRecord(entries, 'interrupted');
     await slurm.resume('n1');
     expect(await endOf(entries)).toMatchObject({
-      ...{ type: 'done', iterations: 600, consistent: true },
+      type: 'done',
+      iterations: 600,
+      consistent: true,
     });
     expect(recordsOf(entries, 'interrupted')[0]!.error).toMatchObject({
       code: 'JOB_LOST',
@@ -47,7 +51,9 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
   test('are kept when a rank is lost, and give it another place', async () => {
     await using node = await start();
     const spec = slurmSpec({
-      ...{ iterations: 600, onFailure: 'restart', checkpointEvery: 50 },
+      iterations: 600,
+      onFailure: 'restart',
+      checkpointEvery: 50,
     });
     const entries = await node.queue('rank', spec, slurmSettings());
     await firstRecord(entries, 'checkpoint');
@@ -73,10 +79,14 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     const entries = await node.queue(
       'short',
       slurmSpec({
-        ...{ iterations: 1200, onFailure: 'restart', checkpointEvery: 100_000 },
+        iterations: 1200,
+        onFailure: 'restart',
+        checkpointEvery: 100_000,
         // However fast the machine is, they take longer than the ten seconds they get.
         workload: {
-          ...{ model: 'synthetic-gradient', dataset: 'none', batchPerRank: 1 },
+          model: 'synthetic-gradient',
+          dataset: 'none',
+          batchPerRank: 1,
           synthetic: { layers: [1000], computeMs: 15 },
         },
       }),

@@ -42,7 +42,7 @@ export interface ExchangeResult {
   readonly pause: boolean;
   /** The exchange was taken back; undefined if it was not. */
   readonly skipped?: SkippedExchange | undefined;
-  /** All ranks agreed to trace so many iterations from the next one on; 0: none. */
+  /** All ranks agreed to trace this number of iterations from the next one on; 0: none. */
   readonly trace: number;
   /** The exchange's spans and messages, while the run is traced. */
   readonly traced?: TracedExchange | undefined;

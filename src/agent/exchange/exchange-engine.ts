@@ -195,7 +195,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     this.#request = Math.max(this.#request, STOP);
   }
 
-  /** Traces so many iterations, from the one after all ranks have learnt that one rank wants it. */
+  /** Traces this number of iterations, from the one after all ranks have learnt that one rank wants it. */
   requestTrace(iterations: number): void {
     this.#traceWish = Math.max(this.#traceWish, iterations);
   }

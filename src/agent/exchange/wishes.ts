@@ -2,7 +2,7 @@
 import { MOST_TRACED } from '../../shared/orders/trace.ts';
 
 export const GO_ON = 0;
-// 1 to MOST_TRACED: trace so many iterations.
+// 1 to MOST_TRACED: trace this number of iterations.
 /** The rank has no more gradients: its program ends. */
 export const END = MOST_TRACED + 1;
 export const STOP = END + 1;

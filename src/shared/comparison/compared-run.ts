@@ -82,7 +82,7 @@ export interface ComparedRun {
   readonly step?: MeanStep | undefined;
 }
 
-/** Value of a cumulative column of a curve after so many iterations: 0 at the start, linear within a bin. */
+/** Value of a cumulative column of a curve after a number of iterations: 0 at the start, linear within a bin. */
 export function costAfter(
   { ends }: Pick<RunCurve, 'ends'>,
   column: readonly number[],

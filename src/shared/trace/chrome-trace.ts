@@ -36,7 +36,9 @@ export function* chromeTrace(
       const origin = originIn(base, record);
       yield {
         ...{ ph: 'X', name: `iteration ${iteration}`, cat: 'iteration', pid: rank },
-        ...{ tid: ITERATIONS, ts: timeOf(rank, origin), dur: wall / MICROSECOND },
+        tid: ITERATIONS,
+        ts: timeOf(rank, origin),
+        dur: wall / MICROSECOND,
         args: { iteration },
       };
       for (const span of record.spans) {
@@ -69,7 +71,11 @@ export function* chromeTrace(
         ts: timeOf(from, sent),
       };
       yield {
-        ...{ ...common, ph: 'f', bp: 'e', pid: to, tid: engineOf(records, to) },
+        ...common,
+        ph: 'f',
+        bp: 'e',
+        pid: to,
+        tid: engineOf(records, to),
         ts: timeOf(to, received),
       };
     }

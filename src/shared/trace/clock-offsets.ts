@@ -25,7 +25,7 @@ export interface TimedMessage {
 export interface ClockOffset {
   /** Nanoseconds by which the rank's clock is ahead of that of the first rank. */
   readonly offset: number;
-  /** The true offset is at most so many nanoseconds away; Infinity: no messages both ways. */
+  /** The true offset is at most this number of nanoseconds away; Infinity: no messages both ways. */
   readonly uncertainty: number;
 }
 

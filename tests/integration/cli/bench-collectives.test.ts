@@ -59,7 +59,9 @@ describe('all that is measured', () => {
     );
     for (const line of measured) {
       expect(line).toMatchObject({
-        ...{ ranks: 2, links: 'loopback', n: Number(line['bytes']) / 4 },
+        ranks: 2,
+        links: 'loopback',
+        n: Number(line['bytes']) / 4,
         transport: expect.stringMatching(/^(tcp|native)$/),
         wire: { payload: expect.any(Number), framing: expect.any(Number) },
         predicted: { ms: expect.any(Number), payload: expect.any(Number) },
@@ -126,7 +128,9 @@ describe('all that is measured', () => {
     const [ring, ...others] = of('exchange');
     // 199,210 gradients of two ranks: 2·1/2 of the vector leaves each rank.
     expect(ring).toMatchObject({
-      ...{ name: 'dense ring', collective: 'ring', payload: 796_840 },
+      name: 'dense ring',
+      collective: 'ring',
+      payload: 796_840,
       wireSent: expect.any(Number),
       phases: { compress: expect.any(Number), reduce: expect.any(Number) },
     });

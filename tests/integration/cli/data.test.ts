@@ -102,7 +102,9 @@ describe.skipIf(real === undefined)('a real text', () => {
     expect((await listed()).find(({ data }) => data === place)).toBeDefined();
     const again = succeeded(await home.run([...fetch, '--json']));
     expect(JSON.parse(again.stdout)).toEqual({
-      ...{ id: 'tiny-shakespeare', data: place, fetched: 0 },
+      id: 'tiny-shakespeare',
+      data: place,
+      fetched: 0,
     });
     expect(asked).toBe(1);
   });

@@ -43,9 +43,12 @@ test('a figure is repeated, judged and written down', { tags: 'soak' }, async ()
     rest.map((run) => [run['case'], (run['values'] as { bits: number }).bits]),
   );
   expect(bits).toMatchObject({
-    ...{ 'a2sgd-fnn3': 64, 'a2sgd-lstm-small': 64 },
-    ...{ 'none-fnn3': 32 * 199_210, 'none-lstm-small': 32 * 124_160 },
-    ...{ 'topk-fnn3': 64 * 199, 'topk-lstm-small': 64 * 124 },
+    'a2sgd-fnn3': 64,
+    'a2sgd-lstm-small': 64,
+    'none-fnn3': 32 * 199_210,
+    'none-lstm-small': 32 * 124_160,
+    'topk-fnn3': 64 * 199,
+    'topk-lstm-small': 64 * 124,
   });
   expect(result).toMatchObject({ type: 'result', verdict: 'checked' });
 

@@ -133,7 +133,9 @@ describe('in the app', () => {
       parseExperimentSpec({
         workload: { model: 'fnn3', dataset: 'digits' },
         world: { ranks: 2, nodes: ['this-computer', 'box'] },
-        ...{ iterations: 3, evaluateEvery: 0, backend: 'wasm' },
+        iterations: 3,
+        evaluateEvery: 0,
+        backend: 'wasm',
       }),
     );
 

@@ -86,7 +86,8 @@ esac
     });
     const { gpus, findings } = await machine.node.check();
     expect(findings).toContainEqual({
-      ...{ level: 'warning', code: 'TOOL_FAILED' },
+      level: 'warning',
+      code: 'TOOL_FAILED',
       message: expect.stringContaining(`nvidia-smi fails there`) as string,
       next: expect.stringContaining('Run nvidia-smi there') as string,
     });

@@ -70,7 +70,8 @@ test(`by ${clocks} a run takes the time of the link between its nodes, says so, 
   expect(records.at(-1)).toMatchObject({ type: 'done', consistent: true });
   for (const { emulated } of ofType(records, 'started')) {
     expect(emulated).toEqual({
-      ...{ bandwidth: 1e9, latency: 0 },
+      bandwidth: 1e9,
+      latency: 0,
       pairs: [{ between: ['box', 'this-computer'], ...SLOW }],
     });
   }

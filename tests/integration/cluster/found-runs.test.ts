@@ -53,7 +53,9 @@ test('a run of another app is listed while it runs there, without a check', asyn
     parseExperimentSpec({
       workload: { model: 'fnn3', dataset: 'digits' },
       world: { ranks: 1, nodes: ['box'] },
-      ...{ iterations: 3, evaluateEvery: 0, backend: 'wasm' },
+      iterations: 3,
+      evaluateEvery: 0,
+      backend: 'wasm',
     }),
   );
   const { stdout } = succeeded(

@@ -44,7 +44,9 @@ describe('login shells', () => {
   test('one that prints at every start, without SFTP', { tags: 'soak' }, async () => {
     const noise = 'echo "Welcome to box"; echo gradwire-; printf "no newline"';
     await using machine = await Machine.start(home(), {
-      ...{ shellStart: noise, banner: 'Authorised use only\n', sftp: false },
+      shellStart: noise,
+      banner: 'Authorised use only\n',
+      sftp: false,
     });
     await useAndLeave(machine);
   });
@@ -366,7 +368,8 @@ describe('deploying', () => {
     rmSync(machine.server.home, { recursive: true });
     const { findings } = await machine.node.check();
     expect(findings).toContainEqual({
-      ...{ level: 'error', code: 'HOME_MISSING' },
+      level: 'error',
+      code: 'HOME_MISSING',
       message: `the account’s home ${machine.server.home} does not exist there`,
       next: expect.stringContaining('Log in once with ssh') as string,
     });

@@ -39,7 +39,8 @@ describe('a machine reached by SSH', () => {
     expect(stderr).toContain(`--accept-host-key ${server.fingerprint()}`);
     // A password on stdin is no user who could be asked.
     expect(await nodes('check', 'box', '--password-stdin')).toMatchObject({
-      ...{ code: 1, stderr },
+      code: 1,
+      stderr,
     });
     expect(existsSync(base)).toBe(false);
   });
@@ -67,8 +68,12 @@ describe('a machine reached by SSH', () => {
     const { code, stdout } = await nodes('check', 'this-computer', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ hostname: os.hostname(), system: os.type(), home: home.directory },
-      ...{ cores: os.availableParallelism(), node: process.version, missing: [] },
+      hostname: os.hostname(),
+      system: os.type(),
+      home: home.directory,
+      cores: os.availableParallelism(),
+      node: process.version,
+      missing: [],
     });
   });
 
@@ -138,7 +143,8 @@ describe('a machine reached by SSH', () => {
     );
     cancelled.child.kill('SIGINT');
     expect(await cancelled.finished).toMatchObject({
-      ...{ code: 130, stderr: expect.stringContaining('ABORTED: ') as string },
+      code: 130,
+      stderr: expect.stringContaining('ABORTED: ') as string,
     });
     const first = await nodes('deploy', 'box');
     expect(first).toMatchObject({
@@ -207,7 +213,8 @@ describe('a machine reached by SSH', () => {
     expect(read).toMatchObject({ code: 0, stdout: 'second\nthird\n', stderr: '' });
     writeFileSync(log, '');
     expect(await nodes('log', 'box')).toMatchObject({
-      ...{ code: 0, stdout: '' },
+      code: 0,
+      stdout: '',
       stderr: expect.stringMatching(/^the log of box is empty: /) as string,
     });
     expect((await nodes('log', 'box', '--lines', 'all')).code).toBe(2);

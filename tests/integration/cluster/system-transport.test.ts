@@ -149,7 +149,8 @@ test('is taken by itself for a server that the built-in client does not understa
   const nodeBy = (transport: 'auto' | 'builtin'): RemoteNode => {
     const raw = {
       ...{ name: 'modern', destination: `127.0.0.1:${modern.port}`, transport },
-      ...{ identities: [modern.key], configFile: '/dev/null' },
+      identities: [modern.key],
+      configFile: '/dev/null',
     };
     return new RemoteNode(parseNodeEntry(raw), { home: own, pool });
   };

@@ -282,7 +282,9 @@ describe('a run that goes on from a checkpoint', () => {
     });
   const result = (records: readonly RunRecord[]) =>
     ofType(records, 'done').map(({ loss, weights, iterations }) => ({
-      ...{ loss, weights, iterations },
+      loss,
+      weights,
+      iterations,
     }));
   let whole: ReturnType<typeof result>;
   beforeAll(async () => {

@@ -40,7 +40,8 @@ test('what start files set for other programs does not reach our Node', async ()
   expect(node).toBe(process.version);
   expect(findings.filter(({ code }) => !code.startsWith('VULKAN'))).toEqual([
     {
-      ...{ level: 'warning', code: 'VARIABLES_LEFT_OUT' },
+      level: 'warning',
+      code: 'VARIABLES_LEFT_OUT',
       message: expect.stringMatching(
         /set LD_LIBRARY_PATH, NODE_OPTIONS, NODE_PATH, OPENSSL_CONF: /,
       ) as string,

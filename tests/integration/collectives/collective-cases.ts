@@ -168,7 +168,8 @@ export function collectiveOf(name: string): TriedCollective {
   const { collective: id = name, servers } = collectiveCases[name]!;
   const collective = findCollective(id);
   return {
-    ...{ ...collective, servers },
+    ...collective,
+    servers,
     wireBytes: (shape) =>
       collective.wireBytes({ ...shape, servers: servers?.(shape.ranks) }),
   };

@@ -155,7 +155,9 @@ test('a link that one side alone emulates is refused by both', async () => {
   const ranks = await Promise.all(
     listeners.map((listener, rank) =>
       connectMesh({
-        ...{ ...run, listener, rank },
+        ...run,
+        listener,
+        rank,
         network: rank === 0 ? network : undefined,
       }),
     ),

@@ -62,7 +62,11 @@ async function serve(): Promise<void> {
     const { rank, addresses, encrypt } = order;
     const { libc } = await chooseTransport(order.transport);
     const transport = await connectMesh({
-      ...{ rank, addresses, encrypt, libc, listener },
+      rank,
+      addresses,
+      encrypt,
+      libc,
+      listener,
       runId: 'killed',
       secret: SECRET,
       timeoutMs: 10_000,

@@ -30,7 +30,10 @@ async function summed(
   arena.u8(data.offset, data.bytes).set(new Uint8Array(codes.buffer));
   const payload: Payload = { kind: 'dense', length, data, values: type };
   communicator.begin({
-    ...{ epoch: 0, operation: collective.code, dtype: 5, values: type },
+    epoch: 0,
+    operation: collective.code,
+    dtype: 5,
+    values: type,
     servers: collective.servers?.(size),
   });
   const combined = await collective.run(communicator, payload);

@@ -293,7 +293,11 @@ test.skipIf(process.platform !== 'linux')(
     const { port } = listeners[0]!.address;
     const join = (rank: number): Promise<MeshTransport> =>
       connectMesh({
-        ...{ ...mesh, listener: listeners[rank]!, rank, runId: 'run', secret: SECRET },
+        ...mesh,
+        listener: listeners[rank]!,
+        rank,
+        runId: 'run',
+        secret: SECRET,
         ...{ addresses: listeners.map(({ address }) => address), timeoutMs: 60_000 },
       });
     const strangers: Socket[] = [];

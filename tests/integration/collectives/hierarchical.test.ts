@@ -188,7 +188,9 @@ async function crossing(
 ): Promise<readonly number[]> {
   const left = new Map(places.map((place) => [place, 0]));
   const watched = (transport: Transport): Transport => ({
-    ...{ rank: transport.rank, size: transport.size, counters: transport.counters },
+    rank: transport.rank,
+    size: transport.size,
+    counters: transport.counters,
     send: (to, header, data) => {
       const place = places[transport.rank]!;
       if (places[to] !== place) left.set(place, left.get(place)! + data.length);

@@ -33,7 +33,13 @@ async function meet(
   const [a, b] = (await Promise.all(
     seats.map(({ listener, pulse }, rank) =>
       connectMesh({
-        ...{ listener, pulse, rank, addresses, encrypt: true, ...run, ...mesh },
+        listener,
+        pulse,
+        rank,
+        addresses,
+        encrypt: true,
+        ...run,
+        ...mesh,
         routed: (_, host) => {
           at = host;
         },
@@ -94,8 +100,12 @@ describe.skipIf(missing !== undefined)(`at IPv6 addresses${because}`, () => {
     const caller = await MeshSeat.listen(LOOPBACK);
     await expect(
       connectMesh({
-        ...{ listener: caller.listener, pulse: caller.pulse, rank: 1, runId: 'run' },
-        ...{ secret: randomBytes(32), timeoutMs: 60_000 },
+        listener: caller.listener,
+        pulse: caller.pulse,
+        rank: 1,
+        runId: 'run',
+        secret: randomBytes(32),
+        timeoutMs: 60_000,
         addresses: [{ host: LOOPBACK, port, pulse }, caller.address],
       }),
     ).rejects.toMatchObject({

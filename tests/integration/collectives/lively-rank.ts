@@ -128,7 +128,13 @@ async function obey(order: ToLively): Promise<FromLively> {
       const { rank, addresses, encrypt, silenceMs, network, nodes } = order;
       const { libc } = await chooseTransport(order.transport);
       transport = await connectMesh({
-        ...{ libc, rank, addresses, encrypt, silenceMs, network, nodes },
+        libc,
+        rank,
+        addresses,
+        encrypt,
+        silenceMs,
+        network,
+        nodes,
         listener: seat.listener,
         pulse: seat.pulse,
         runId: 'lively',

@@ -88,7 +88,10 @@ export class LivelyWorld implements AsyncDisposable {
     });
     const joined = await this.all((rank) => ({
       do: 'join',
-      ...{ ...options, rank, addresses, encrypt },
+      ...options,
+      rank,
+      addresses,
+      encrypt,
     }));
     for (const report of joined) {
       if (report.did !== 'join') throw new Error(JSON.stringify(report));

@@ -36,8 +36,14 @@ const join = (
   options: Partial<MeshOptions> = {},
 ): Promise<MeshTransport> =>
   connectMesh({
-    ...{ listener: seat.listener, pulse: seat.pulse, rank, addresses },
-    ...{ runId: 'run', secret: SECRET, timeoutMs: 60_000, ...options },
+    listener: seat.listener,
+    pulse: seat.pulse,
+    rank,
+    addresses,
+    runId: 'run',
+    secret: SECRET,
+    timeoutMs: 60_000,
+    ...options,
   });
 
 async function expectWell(transports: readonly MeshTransport[]): Promise<void> {
@@ -66,7 +72,8 @@ async function stranger(
   }).listen(place);
   await once(server, 'listening');
   return {
-    ...{ server, heard },
+    server,
+    heard,
     close: () => {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -87,7 +94,8 @@ async function tunnelTo(
   }).listen({ host: own(6), port: 0 });
   await once(server, 'listening');
   return {
-    ...{ server, port: (server.address() as AddressInfo).port },
+    server,
+    port: (server.address() as AddressInfo).port,
     used: () => used,
   };
 }

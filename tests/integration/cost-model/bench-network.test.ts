@@ -36,7 +36,9 @@ afterEach(async () => {
 
 test('three ranks: every pair alone, loads, kernels; kept as it was measured', async () => {
   const profile = await measureNetwork({
-    ...{ ranks: 3, transport: 'tcp', effort: thoroughness },
+    ranks: 3,
+    transport: 'tcp',
+    effort: thoroughness,
   });
   expect(profile.transport).toBe('tcp');
   expect(profile.pairs.map(({ ranks }) => ranks)).toEqual([

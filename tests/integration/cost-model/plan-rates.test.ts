@@ -98,7 +98,9 @@ describe('gradwire plan --rates scalecom', () => {
       ),
     );
     expect(pasted(stdout)).toMatchObject({
-      ...{ method: 'scalecom', beta: 1, ratio: 0.01 },
+      method: 'scalecom',
+      beta: 1,
+      ratio: 0.01,
       layers: [{ match: '*.bias', method: 'none' }],
     });
   });
@@ -125,7 +127,8 @@ describe('gradwire plan --rates scalecom', () => {
     // 12 × 12 pixels.
     expect(stdout).toMatch(/^kernels +1\.00 kB +36,000 +144 +1 of 50 +0\.02$/m);
     expect(pasted(stdout)).toEqual({
-      ...{ method: 'scalecom', ratio: 0.02 },
+      method: 'scalecom',
+      ratio: 0.02,
       layers: [{ match: 'null', ratio: 0.0025 }],
     });
   });

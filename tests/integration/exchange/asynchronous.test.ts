@@ -133,7 +133,10 @@ describe('with staleness', () => {
       const staleness = seed % 4;
       const end = 24;
       const serving: Serving = {
-        ...{ world: 4, servers: 1 + (seed % 4), staleness, end },
+        world: 4,
+        servers: 1 + (seed % 4),
+        staleness,
+        end,
         // The last iterations send all that was kept back.
         switches: [
           planSwitch(1, 8, { method: 'randomk', ratio: 0.1 }),
@@ -181,7 +184,8 @@ describe('several trainer threads of a rank', () => {
       const { staleness, trainerThreads, world } = shape;
       const end = 30;
       const serving: Serving = {
-        ...{ ...shape, end },
+        ...shape,
+        end,
         ...(drainEvery === undefined ? {} : { drainEvery }),
         switches: [planSwitch(1, 17, { method: 'dct', ratio: 0.05, lifeSpan: 4 })],
       };
@@ -225,7 +229,11 @@ describe('several trainer threads of a rank', () => {
       const random = new CounterRandom({ seed });
       const [world, end, staleness] = [4, 40, 2 + (seed % 6)];
       const serving: Serving = {
-        ...{ world, end, staleness, servers: 1 + (seed % 3), trainerThreads: 3 },
+        world,
+        end,
+        staleness,
+        servers: 1 + (seed % 3),
+        trainerThreads: 3,
         // Weights say by themselves whose pushes they have.
         gradient: (rank, iteration, i) => Number(i === rank * end + iteration),
       };
@@ -275,8 +283,14 @@ describe('several trainer threads of a rank', () => {
 
   it('weights decay once in an iteration, in whatever order they are pushed', async () => {
     const serving: Serving = {
-      ...{ world: 2, staleness: 5, end: 12, trainerThreads: 3, servers: 2 },
-      ...{ weightDecay: 1 / 16, initial: 1, gradient: () => 0 },
+      world: 2,
+      staleness: 5,
+      end: 12,
+      trainerThreads: 3,
+      servers: 2,
+      weightDecay: 1 / 16,
+      initial: 1,
+      gradient: () => 0,
     };
     const ranks = await servingRanks({ method: 'none' }, serving);
     await Promise.all(
@@ -410,7 +424,9 @@ describe('a rank that is lost', () => {
       await rank.run(async (iteration) => {
         if (index !== lost || iteration < 4) return;
         rank.rank.engine.abort({
-          ...{ code: 'TEST_LOST', kind: 'failure', message: 'lost' },
+          code: 'TEST_LOST',
+          kind: 'failure',
+          message: 'lost',
           rank: lost,
         });
         await Promise.reject(new Error('gone'));
@@ -428,7 +444,8 @@ describe('a rank that is lost', () => {
     const serving = { world: 2, servers: 1, staleness: 1, end: 1000 };
     const ranks = await servingRanks({ method: 'none' }, serving);
     const fails = expect(ranks[1 - lost]!.run(atOnce)).rejects.toMatchObject({
-      ...{ code: 'PEER_LOST', rank: lost },
+      code: 'PEER_LOST',
+      rank: lost,
     });
     const ends = ranks[lost]!.run(async (iteration) => {
       if (iteration === 1) await ranks[lost]!.rank.transport.close();

@@ -257,8 +257,13 @@ async function throughFile(rank: number, engine: EngineState): Promise<EngineSta
   const owner = { run: 'run', rank, world: 2 };
   const none = new Float32Array(0);
   await saveRank(file, owner, {
-    ...{ iteration: 1, weights: none, state: none, metric: undefined },
-    ...{ steps: [], passages: [], engine },
+    iteration: 1,
+    weights: none,
+    state: none,
+    metric: undefined,
+    steps: [],
+    passages: [],
+    engine,
   });
   return (await loadRank(file, owner)).engine;
 }

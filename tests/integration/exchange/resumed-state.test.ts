@@ -67,7 +67,11 @@ async function steps(
         createHash('sha256').update(arena.f32(gradient)).digest('hex'),
       ),
       facts: results.map(({ bytes, statistics, epoch, method, collective }) => ({
-        ...{ bytes, statistics, epoch, method, collective },
+        bytes,
+        statistics,
+        epoch,
+        method,
+        collective,
       })),
       collective: results[0]!.collective,
     });

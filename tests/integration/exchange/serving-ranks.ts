@@ -92,7 +92,10 @@ export class ServingRank {
       const opened = { iteration, settings: served, weights };
       const until = engine.asynchronous.serve(opened);
       const round = new AsynchronousRound({
-        ...{ engine: this.#calls, threads, staleness, first: iteration },
+        engine: this.#calls,
+        threads,
+        staleness,
+        first: iteration,
         requireFinite: () => undefined,
         learningRate: () => LR,
         inspects: () => false,
@@ -104,8 +107,13 @@ export class ServingRank {
         stop = met?.result.stop === true;
         if (meets) this.begun.set(iteration + 1, arena.f32(weights).slice());
         this.#keep({
-          ...{ iteration, thread: pushed.thread, staleness: pushed.staleness },
-          ...{ result: pushed.push, met: meets, stop, fences: met?.fences ?? [] },
+          iteration,
+          thread: pushed.thread,
+          staleness: pushed.staleness,
+          result: pushed.push,
+          met: meets,
+          stop,
+          fences: met?.fences ?? [],
         });
       }
     }
@@ -120,7 +128,8 @@ export class ServingRank {
     const weights = vector();
     const own = this.#serving.trainerThreads === undefined ? undefined : vector();
     return {
-      ...{ weights, gradient: own },
+      weights,
+      gradient: own,
       compute: async (iteration) => {
         this.begun.set(iteration, arena.f32(weights).slice());
         await pause(iteration, thread);

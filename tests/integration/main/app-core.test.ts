@@ -79,7 +79,8 @@ test('launches, watches, switches, stops, and lets another in only when closed',
     ).toMatchObject({
       ok: false,
       error: {
-        ...{ code: 'PIPELINE_MISFIT', place: 'parallelism.pipeline.splitAfter' },
+        code: 'PIPELINE_MISFIT',
+        place: 'parallelism.pipeline.splitAfter',
         next: 'Split after one of: layer1, layer2.',
       },
     });

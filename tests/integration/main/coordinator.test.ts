@@ -553,7 +553,9 @@ describe('the connection', () => {
     const known = storedRun('r').map(({ record }) => record);
     expect(known).toHaveLength(run.length - 1);
     expect(known[2]).toMatchObject({
-      ...{ type: 'notice', at: 7, code: 'RECORD_UNKNOWN' },
+      type: 'notice',
+      at: 7,
+      code: 'RECORD_UNKNOWN',
       message: expect.stringContaining('"weather"') as string,
     });
     expect(store.summary('r').state).toBe('running');

@@ -151,7 +151,8 @@ function bytesOf(seed: string, length: number): Buffer {
 }
 
 const described = (name: string, content: Buffer): PublicFile => ({
-  ...{ name, bytes: content.length },
+  name,
+  bytes: content.length,
   sha256: createHash('sha256').update(content).digest('hex'),
 });
 
@@ -160,7 +161,9 @@ const contents = new Map([
   ['second.bin', bytesOf('second', 100_001)],
 ]);
 const setAt = (...mirrors: readonly string[]): PublicSet => ({
-  ...{ id: 'numbers', title: 'Numbers', source: 'made here' },
+  id: 'numbers',
+  title: 'Numbers',
+  source: 'made here',
   workload: { dataset: 'mnist', model: 'fnn3' },
   mirrors,
   files: [...contents].map(([name, content]) => described(name, content)),
@@ -185,7 +188,9 @@ async function fetchIt(
   const progress: FetchProgress[] = [];
   const { signal = new AbortController().signal, seen, ...rest } = more;
   const result = await fetchSet(set, {
-    ...{ directory, signal, ...rest },
+    directory,
+    signal,
+    ...rest,
     progress: (one) => {
       progress.push(one);
       seen?.(one);
@@ -217,7 +222,9 @@ describe('a public data set', () => {
     const done = progress.map((one) => one.done);
     expect(done).toEqual(done.toSorted((a, b) => a - b));
     expect(progress.at(-1)).toEqual({
-      ...{ file: 'second.bin', done: 400_001, total: 400_001 },
+      file: 'second.bin',
+      done: 400_001,
+      total: 400_001,
     });
     expect(await isComplete(set, directory)).toBe(true);
     expect((await fetchIt(set)).fetched).toBe(0);
@@ -255,7 +262,8 @@ describe('a public data set', () => {
     const set = setAt(server.url);
     const controller = new AbortController();
     const stopped = fetchSet(set, {
-      ...{ directory, signal: controller.signal },
+      directory,
+      signal: controller.signal,
       progress: ({ done }) => {
         if (done === 90_000) controller.abort(new Error('enough'));
       },
@@ -453,7 +461,8 @@ describe('a public data set', () => {
     const mine = path.join(directory, 'second.bin');
     writeFileSync(mine, 'mine');
     await expect(fetchIt(setAt(server.url))).rejects.toMatchObject({
-      ...{ code: 'DATA_FILE_DIFFERS', place: mine },
+      code: 'DATA_FILE_DIFFERS',
+      place: mine,
     });
     expect(readFileSync(mine, 'utf8')).toBe('mine');
     expect(server.asked).toEqual([]);
@@ -485,7 +494,8 @@ describe('a public data set', () => {
     const file = path.join(directory, 'file');
     writeFileSync(file, '');
     const fetching = fetchSet(setAt('http://127.0.0.1:9/'), {
-      ...{ directory: file, signal: new AbortController().signal },
+      directory: file,
+      signal: new AbortController().signal,
       progress: () => undefined,
     });
     await expect(fetching).rejects.toMatchObject({ code: 'OUTPUT_NOT_WRITABLE' });

@@ -75,8 +75,11 @@ beforeEach(async () => {
     NAMES.map((name) => [
       `node_modules/${name}`,
       {
-        ...{ version: '1.2.3', integrity: integrityOf(tarballs.get(name)!) },
-        ...{ os: ['aix'], cpu: ['ppc64'], optional: true },
+        version: '1.2.3',
+        integrity: integrityOf(tarballs.get(name)!),
+        os: ['aix'],
+        cpu: ['ppc64'],
+        optional: true,
       },
     ]),
   );

@@ -62,7 +62,8 @@ const SETTINGS = [
   { ranks: 2, servers: 1, settings: ['exchange.method=none'] },
   { ranks: 3, servers: 2, settings: TOP_K },
   {
-    ...{ ranks: 2, servers: 2 },
+    ranks: 2,
+    servers: 2,
     settings: [...TOP_K, 'optimizer.nesterov=true', 'optimizer.weightDecay=0.01'],
   },
 ];
@@ -79,7 +80,8 @@ test.each(effort({ quick: SETTINGS.slice(1, 2), soak: SETTINGS }))(
     expect(mostApart(served.iterations, together.iterations)).toBeLessThan(1e-6);
     for (const { collective, phases, staleness, wall } of served.iterations) {
       expect({ collective, staleness }).toEqual({
-        ...{ collective: 'parameter-server', staleness: undefined },
+        collective: 'parameter-server',
+        staleness: undefined,
       });
       expect(sumPhases(phases)).toBeCloseTo(wall, 6);
     }

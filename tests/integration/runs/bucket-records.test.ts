@@ -48,9 +48,12 @@ const sum = (values: readonly (number | undefined)[]): number =>
 describe('what each bucket sent and kept back', () => {
   it('adds up to what the iteration says of the whole gradient', async () => {
     const { inspected, iterations } = await train({
-      ...{ iterations: 11, inspectEvery: 1 },
+      iterations: 11,
+      inspectEvery: 1,
       exchange: {
-        ...{ method: 'topk', ratio: 0.01, collective: 'sparse-allgather' },
+        method: 'topk',
+        ratio: 0.01,
+        collective: 'sparse-allgather',
         bucketBytes: BUCKET_BYTES,
       },
     });
@@ -127,7 +130,8 @@ describe('what each bucket sent and kept back', () => {
 
   it('shows how far living thresholds have drifted', async () => {
     const { inspected, iterations } = await train({
-      ...{ iterations: 9, inspectEvery: 1 },
+      iterations: 9,
+      inspectEvery: 1,
       exchange: { method: 'dct', ratio: 0.02, lifeSpan: 4, band: 1000 },
     });
     const seen = inspected.map(({ buckets }) => buckets.flatMap(statesOf));

@@ -42,8 +42,11 @@ const train = (
   node.train(
     {
       workload: {
-        ...{ model: 'logistic-regression', dataset: 'svmlight', data: file },
-        ...{ features: FEATURES, batchPerRank: SAMPLES / ranks },
+        model: 'logistic-regression',
+        dataset: 'svmlight',
+        data: file,
+        features: FEATURES,
+        batchPerRank: SAMPLES / ranks,
       },
       optimizer: { lr: RATE, momentum: 0 },
       ...{ seed: SEED, world: { ranks }, evaluateEvery: 1, iterations: 40 },
@@ -150,7 +153,8 @@ describe.each(effort({ quick: [3], soak: [1, 2, 3] }))('%i ranks', (ranks) => {
     const sent = async (k: number): Promise<readonly number[]> => {
       const records = await train(ranks, {
         exchange: { method: 'blockcd', k, collective: 'sparse-allgather' },
-        ...{ evaluateEvery: 0, iterations: 10 },
+        evaluateEvery: 0,
+        iterations: 10,
       });
       const iterations = ofType(records, 'iteration').toSorted(
         (a, b) => a.iteration - b.iteration || a.rank - b.rank,
@@ -179,7 +183,8 @@ describe('the minimum of a strongly convex problem', () => {
   ): Promise<number> =>
     gap(
       await train(ranks, {
-        ...{ iterations, evaluateEvery: iterations },
+        iterations,
+        evaluateEvery: iterations,
         exchange: { method: 'blockcd', k },
         optimizer: { momentum: 0, ...optimizer },
       }),
@@ -227,7 +232,8 @@ it('is refused beside weight decay, at launch and by a switch', async () => {
   const decays = { optimizer: { lr: RATE, momentum: 0, weightDecay: 0.01 } };
   const blockcd = { method: 'blockcd' };
   await expect(train(2, { ...decays, exchange: blockcd })).rejects.toMatchObject({
-    ...{ code: 'METHOD_OPTIMIZER_MISFIT', place: 'exchange.method' },
+    code: 'METHOD_OPTIMIZER_MISFIT',
+    place: 'exchange.method',
     message: expect.stringContaining('a weight decay of 0.01') as string,
   });
   await expect(train(2, decays, [{ at: 3, change: blockcd }])).rejects.toMatchObject({

@@ -113,7 +113,8 @@ describe('a damaged home', () => {
     expect(runs).toHaveLength(Object.keys(damages).length);
     for (const run of runs) {
       expect(run).toMatchObject({
-        ...{ state: 'failed', iterations: 20 },
+        state: 'failed',
+        iterations: 20,
         error: {
           code: expect.stringMatching(
             /^(JOURNAL_DAMAGED|SUPERVISOR_LOST|RUN_LOST)$/,

@@ -50,7 +50,9 @@ describe.each(backends)('on %s', (backend) => {
         {
           workload: { model, ...workload },
           optimizer: { lr: 0.01 },
-          ...{ iterations, backend, timeoutSeconds: 240 },
+          iterations,
+          backend,
+          timeoutSeconds: 240,
           world: { ranks, ...(backend === 'webgpu' ? { shareGpu: true } : {}) },
         },
         // The last promises equal replicas.

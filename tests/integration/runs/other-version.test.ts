@@ -55,7 +55,9 @@ class OtherApp {
   static async start(home: GradwireHome): Promise<OtherApp> {
     const args = ['--home', home.directory, '--socket', home.socket];
     spawn(process.execPath, ['--import', HOOK, SOURCE, ...args], {
-      ...{ argv0: 'gradwire supervisor', stdio: 'ignore', detached: true },
+      argv0: 'gradwire supervisor',
+      stdio: 'ignore',
+      detached: true,
       env: { ...process.env, GRADWIRE_HOME: home.directory },
     }).unref();
     const socket = await until(

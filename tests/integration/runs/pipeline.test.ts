@@ -311,7 +311,8 @@ test(
     );
     expect(new Set(last.values()).size).toBe(1);
     expect(ofType(command.records, 'done')[0]).toMatchObject({
-      ...{ reason: 'stopped', consistent: true },
+      reason: 'stopped',
+      consistent: true,
     });
   },
 );

@@ -15,7 +15,9 @@ afterAll(() => node[Symbol.asyncDispose]());
 const specOf = (data: string) =>
   parseExperimentSpec({
     workload: {
-      ...{ model: 'logistic-regression', dataset: 'svmlight', data },
+      model: 'logistic-regression',
+      dataset: 'svmlight',
+      data,
       batchPerRank: 2,
     },
     ...{ iterations: 2, evaluateEvery: 0, world: { ranks: 1 } },
@@ -50,11 +52,16 @@ it('may be stopped: the run never begins', async () => {
   const spec = specOf(samples(some));
   const secret = new Uint8Array(32);
   const prepared = connection.request('prepare', {
-    ...{ run: 'hasty', spec, switches: [], ranks: [0], secret },
+    run: 'hasty',
+    spec,
+    switches: [],
+    ranks: [0],
+    secret,
   });
   await connection.request('stop', { run: 'hasty' });
   await expect(prepared).rejects.toMatchObject({
-    ...{ code: 'RUN_STOPPED', message: 'the run was stopped before it started' },
+    code: 'RUN_STOPPED',
+    message: 'the run was stopped before it started',
   });
   const { runs } = await connection.request('runs', {});
   expect(runs.map(({ run }) => run)).not.toContain('hasty');

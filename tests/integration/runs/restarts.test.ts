@@ -95,7 +95,9 @@ function trajectory(records: readonly RunRecord[]) {
       value,
     })),
     switches: ofType(records, 'switch').map(({ fence, epoch, to }) => ({
-      ...{ fence, epoch, to },
+      fence,
+      epoch,
+      to,
     })),
     done: ofType(records, 'done').map(({ at: _, ...done }) => done),
   };

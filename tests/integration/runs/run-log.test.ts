@@ -59,7 +59,8 @@ test('warnings, cut characters, a line without end and a flood are in the log', 
     expect.arrayContaining([
       expect.objectContaining({ stream: 'stdout', text: 'hello from stdout' }),
       expect.objectContaining({
-        ...{ stream: 'stderr', level: 'warning' },
+        stream: 'stderr',
+        level: 'warning',
         text: expect.stringMatching(
           /^\(node:\d+\) \[DEP9\] DeprecationWarning: the driver is old$/,
         ) as string,

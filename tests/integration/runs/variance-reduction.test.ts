@@ -29,8 +29,11 @@ async function gaps(
 ): Promise<readonly number[]> {
   const records = await node.train({
     workload: {
-      ...{ model: 'logistic-regression', dataset: 'svmlight', data: file },
-      ...{ features: FEATURES, batchPerRank },
+      model: 'logistic-regression',
+      dataset: 'svmlight',
+      data: file,
+      features: FEATURES,
+      batchPerRank,
     },
     optimizer: { lr: 0.5, momentum: 0, ...optimizer },
     ...{ iterations: ITERATIONS, world: { ranks }, exchange, evaluateEvery: 100 },

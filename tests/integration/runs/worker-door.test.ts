@@ -98,7 +98,10 @@ async function lastReportOf(orders: readonly unknown[]): Promise<unknown> {
 const configure = {
   ...{ type: 'configure', run: 'r', rank: 0, spec: sampleSpec({}), switches: [] },
   plan: { method: 'none', parameters: {}, collective: 'auto', bucketBytes: 4096 },
-  ...{ secret: new Uint8Array(32), listen: '127.0.0.1', threads: 1, engine: 'inline' },
+  secret: new Uint8Array(32),
+  listen: '127.0.0.1',
+  threads: 1,
+  engine: 'inline',
 };
 
 test.each<[string, readonly unknown[], RegExp]>([

@@ -81,7 +81,9 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
       [3, 'n1'],
     ]);
     expect(records.at(-1) as DoneRecord).toMatchObject({
-      ...{ type: 'done', consistent: true, iterations: 40 },
+      type: 'done',
+      consistent: true,
+      iterations: 40,
     });
     await until(
       () => [...slurm.jobs()],

@@ -18,7 +18,10 @@ export const slurmSpec = (more: Record<string, unknown> = {}): ExperimentSpec =>
   parseExperimentSpec({
     workload: { model: 'fnn3', dataset: 'digits' },
     world: { ranks: 2 },
-    ...{ iterations: 30, evaluateEvery: 0, backend: 'wasm', ...more },
+    iterations: 30,
+    evaluateEvery: 0,
+    backend: 'wasm',
+    ...more,
   });
 
 /** Two nodes, and what is given. */

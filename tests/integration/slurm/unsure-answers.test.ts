@@ -50,7 +50,8 @@ class Fate implements AsyncDisposable {
     this.allocation = new SlurmAllocation(
       {
         ...{ run: 'r1', ranks: 2, settings: slurmSettings({ nodes: 1 }), folder },
-        ...{ node: 'hpc', ...more },
+        node: 'hpc',
+        ...more,
       },
       {
         queued: (record) => this.queued.push(record),
@@ -118,7 +119,11 @@ describe('a job whose sbatch does not say its number', () => {
   const mark = { name: 'gradwire r1 0a1b', token: '0a1b' };
   const listed = 'echo "JOBID|NAME|COMMENT"; echo "4711|gradwire r1 0a1b|(null)"';
   const submission = {
-    ...{ script: '#!/bin/sh\n', options: [], node: 'hpc', mark, submitMs: 300 },
+    script: '#!/bin/sh\n',
+    options: [],
+    node: 'hpc',
+    mark,
+    submitMs: 300,
   };
 
   test.each([
@@ -159,7 +164,8 @@ describe('a job whose sbatch does not say its number', () => {
       (reason: unknown) => reason,
     );
     expect(error).toMatchObject({
-      ...{ code: 'SLURM_SILENT', place: 'hpc' },
+      code: 'SLURM_SILENT',
+      place: 'hpc',
       next: expect.stringContaining('scancel --name="gradwire r1 0a1b"') as string,
     });
     // Killed, with what it had started.
@@ -285,7 +291,8 @@ test.each(['PATIENCE', 'LEAD'])('a %s that is no number is refused', async (name
   try {
     await using fate = new Fate();
     await expect(fate.allocation.asked).rejects.toMatchObject({
-      ...{ code: 'ENVIRONMENT_INVALID', place: variable },
+      code: 'ENVIRONMENT_INVALID',
+      place: variable,
     });
   } finally {
     Reflect.deleteProperty(process.env, variable);

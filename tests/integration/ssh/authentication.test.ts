@@ -146,7 +146,8 @@ describe.each(['RFC4716', 'PEM'] as const)(
       const questions = answering(['wrong'], [''], [passphrase]);
       expect(await whoIs(open(questions))).toBe(testUser);
       expect(questions.asked[0]).toEqual({
-        ...{ host: '127.0.0.1', port: server.port },
+        host: '127.0.0.1',
+        port: server.port,
         user: testUser,
         kind: 'passphrase',
         prompts: [{ text: `Passphrase for key ${key}:`, echo: false }],
@@ -324,7 +325,8 @@ describe.skipIf(passwordsMissing() !== undefined)('a password', () => {
     const questions = answering(['wrong'], [password]);
     expect(await whoIs(open(questions))).toBe(testUser);
     expect(questions.asked[0]).toEqual({
-      ...{ host: '127.0.0.1', port: asking.port },
+      host: '127.0.0.1',
+      port: asking.port,
       user: testUser,
       kind: 'password',
       prompts: [
@@ -449,7 +451,8 @@ it('a server that asks in several rounds is answered in each, one question at a 
   expect(connection.isOpen).toBe(true);
   expect(questions.asked).toHaveLength(3);
   expect(questions.asked[0]).toEqual({
-    ...{ host: '127.0.0.1', port: target.port },
+    host: '127.0.0.1',
+    port: target.port,
     user: 'ada',
     kind: 'keyboard-interactive',
     // What could drive a terminal is gone.

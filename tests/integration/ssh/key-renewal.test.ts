@@ -185,8 +185,13 @@ test('a server that shows another key of its own at a renewal is refused', async
   const { port } = server.address() as net.AddressInfo;
   await using connection = await SshConnection.open(
     sshTarget({
-      ...{ host: '127.0.0.1', port, identities: [], agent: undefined },
-      ...{ strictHostKeyChecking: 'no', userKnownHosts: [], globalKnownHosts: [] },
+      host: '127.0.0.1',
+      port,
+      identities: [],
+      agent: undefined,
+      strictHostKeyChecking: 'no',
+      userKnownHosts: [],
+      globalKnownHosts: [],
     }),
   );
   const client = await serving.promise;

@@ -69,8 +69,13 @@ export class ScriptedSshServer implements AsyncDisposable {
     ).split(' ');
     writeFileSync(known, `[127.0.0.1]:${port} ${type} ${key}\n`);
     return sshTarget({
-      ...{ host: '127.0.0.1', port, user: 'ada', identities: [], agent: undefined },
-      ...{ userKnownHosts: [known], globalKnownHosts: [] },
+      host: '127.0.0.1',
+      port,
+      user: 'ada',
+      identities: [],
+      agent: undefined,
+      userKnownHosts: [known],
+      globalKnownHosts: [],
     });
   }
 

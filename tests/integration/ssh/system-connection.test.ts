@@ -61,7 +61,10 @@ describe('channels', () => {
   it('gives output, exit code and stderr apart', async () => {
     const result = await connection.run('echo out; echo err >&2; exit 255');
     expect(result).toEqual({
-      ...{ code: 255, signal: null, stdout: 'out\n', stderr: 'err\n' },
+      code: 255,
+      signal: null,
+      stdout: 'out\n',
+      stderr: 'err\n',
     });
   });
 

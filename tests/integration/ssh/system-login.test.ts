@@ -261,7 +261,8 @@ describe('questions', () => {
     const config = configOf(server, hostBlock('box', server)).trim();
     writeFileSync(config, readFileSync(config, 'utf8').replace(server.key, key));
     const { target } = await resolveTarget('box', {
-      ...{ configFile: config, transport: 'system' as const },
+      configFile: config,
+      transport: 'system' as const,
     });
     const secrets = new RememberedSecrets();
     const questions = asks([['wrong'], ['open sesame']]);
@@ -290,7 +291,8 @@ describe('questions', () => {
     const fingerprint = server.fingerprint();
     const flag = `--accept-host-key ${fingerprint}`;
     await expect(open(lines, undefined, options)).rejects.toMatchObject({
-      ...{ code: 'HOST_KEY_UNKNOWN', next: expect.stringContaining(flag) },
+      code: 'HOST_KEY_UNKNOWN',
+      next: expect.stringContaining(flag),
     });
     await expect(open(lines, asks([]), options)).rejects.toMatchObject({
       code: 'HOST_KEY_REFUSED',
@@ -301,8 +303,12 @@ describe('questions', () => {
     const { host, port } = server;
     expect(accepts.keys).toEqual([
       {
-        ...{ host, port, title: expect.stringContaining(host) as string },
-        ...{ keyType: 'ssh-ed25519', fingerprint, reason: 'unknown' },
+        host,
+        port,
+        title: expect.stringContaining(host) as string,
+        keyType: 'ssh-ed25519',
+        fingerprint,
+        reason: 'unknown',
       },
     ]);
     expect(readFileSync(ours, 'utf8')).toContain(server.hostKey());
@@ -381,7 +387,8 @@ describe('questions', () => {
     const key = makeKey(path.join(directory, 'stranger'));
     const config = configOf(server, hostBlock('box', server).replace(server.key, key));
     const { target } = await resolveTarget('box', {
-      ...{ configFile: config, transport: 'system' as const },
+      configFile: config,
+      transport: 'system' as const,
     });
     await expect(
       SystemSshConnection.open(target, asks([]), { directory }),
@@ -445,7 +452,9 @@ it('names a key file that does not exist', async () => {
   );
   const absent = path.join(directory, 'absent');
   const { target } = await resolveTarget('box', {
-    ...{ configFile, transport: 'system', identities: [absent] },
+    configFile,
+    transport: 'system',
+    identities: [absent],
   });
   await expect(
     SystemSshConnection.open(target, undefined, { directory }),
@@ -455,7 +464,9 @@ it('names a key file that does not exist', async () => {
     next: expect.stringContaining(`${absent} does not exist`) as string,
   });
   const another = await resolveTarget('box', {
-    ...{ configFile, transport: 'system', identities: [absent, server.key] },
+    configFile,
+    transport: 'system',
+    identities: [absent, server.key],
   });
   await using lucky = await SystemSshConnection.open(another.target, undefined, {
     directory,

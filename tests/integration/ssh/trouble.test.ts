@@ -61,7 +61,9 @@ describe('a machine that cannot be reached', () => {
   it('because it takes connections and never speaks', async () => {
     await using silent = await listener(() => undefined);
     const target = sshTarget({
-      ...{ ...isolated, host: '127.0.0.1', port: silent.port },
+      ...isolated,
+      host: '127.0.0.1',
+      port: silent.port,
       connectTimeoutMs: 200,
     });
     await expect(SshConnection.open(target)).rejects.toMatchObject({

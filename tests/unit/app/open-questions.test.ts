@@ -7,12 +7,18 @@ import type {
 } from '../../../src/shared/machines/ssh-question.ts';
 
 const hostKey: HostKeyQuestion = {
-  ...{ host: 'box', title: 'box', port: 22 },
-  ...{ keyType: 'ssh-ed25519', fingerprint: 'SHA256:x' },
+  host: 'box',
+  title: 'box',
+  port: 22,
+  keyType: 'ssh-ed25519',
+  fingerprint: 'SHA256:x',
   reason: 'unknown',
 };
 const secrets: SecretsQuestion = {
-  ...{ host: 'box', port: 22, user: 'ada', kind: 'keyboard-interactive' },
+  host: 'box',
+  port: 22,
+  user: 'ada',
+  kind: 'keyboard-interactive',
   prompts: [
     { text: 'Password:', echo: false },
     { text: 'Code:', echo: true },

@@ -12,8 +12,12 @@ import {
 
 const orders: readonly Order[] = [
   ...FORMS.map((form) => ({
-    ...{ kind: 'share' as const, iteration: 2 ** 40, bucket: 3, form },
-    ...{ bytes: 2 ** 33, lr: 0.1 },
+    kind: 'share' as const,
+    iteration: 2 ** 40,
+    bucket: 3,
+    form,
+    bytes: 2 ** 33,
+    lr: 0.1,
   })),
   { kind: 'leftover', lr: 1e-9 },
   { kind: 'pushed', iteration: 7, wantsMeeting: true, asks: 2 ** 40 },

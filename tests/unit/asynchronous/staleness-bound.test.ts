@@ -49,7 +49,9 @@ function follow(
   const bound = new StalenessBound(workers, staleness);
   bound.meet(0);
   const seats: Seat[] = Array.from({ length: workers }, () => ({
-    ...{ iteration: 0, waits: false, meets: false },
+    iteration: 0,
+    waits: false,
+    meets: false,
   }));
   const taken: { choice: number; of: number }[] = [];
   let pushes = 0;

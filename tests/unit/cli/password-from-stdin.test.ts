@@ -8,7 +8,10 @@ const asks = (
   given: Partial<SecretsQuestion> = {},
   echo = false,
 ): SecretsQuestion => ({
-  ...{ host: 'box', port: 22, user: 'ada', kind: 'keyboard-interactive' },
+  host: 'box',
+  port: 22,
+  user: 'ada',
+  kind: 'keyboard-interactive',
   prompts: [{ text, echo }],
   ...given,
 });

@@ -8,9 +8,18 @@ import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
 import { entries, iterationRecord, started } from '../main/sample-records.ts';
 
 const summary = (...nodes: string[]): RunSummary => ({
-  ...{ id: 'r', name: 'sample', state: 'running', createdAt: 1 },
-  ...{ iterations: 0, iterationsPlanned: 10, ranks: 4, nodes, deleted: false },
-  ...{ model: 'fnn3', dataset: 'digits', methods: ['none'] },
+  id: 'r',
+  name: 'sample',
+  state: 'running',
+  createdAt: 1,
+  iterations: 0,
+  iterationsPlanned: 10,
+  ranks: 4,
+  nodes,
+  deleted: false,
+  model: 'fnn3',
+  dataset: 'digits',
+  methods: ['none'],
 });
 
 const on = (node: string, ...ranks: number[]): StartedRecord => ({

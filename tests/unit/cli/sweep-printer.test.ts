@@ -12,7 +12,12 @@ test('a line for each run, then the verdict, its parts and the page', () => {
   const figure = findFigure('a2sgd-table-2');
   printer.begin(figure, 10);
   printer.run(figure, {
-    ...{ run: 'x', case: 'a', label: 'top-k, fnn3', seed: 3, index: 2, of: 10 },
+    run: 'x',
+    case: 'a',
+    label: 'top-k, fnn3',
+    seed: 3,
+    index: 2,
+    of: 10,
     ...{ values: { density: 0.123456, bits: 64 }, milliseconds: 2345 },
   });
   const result: Partial<Result> = {
@@ -25,8 +30,15 @@ test('a line for each run, then the verdict, its parts and the page', () => {
         outcome: 'unclear',
         measured: [
           {
-            ...{ mean: 1, low: 0, high: 2, trueAt: 1, falseAt: 1, visible: 3 },
-            ...{ name: '4 ranks', outcome: 'unclear', text: '1 (0 to 2)' },
+            mean: 1,
+            low: 0,
+            high: 2,
+            trueAt: 1,
+            falseAt: 1,
+            visible: 3,
+            name: '4 ranks',
+            outcome: 'unclear',
+            text: '1 (0 to 2)',
           },
         ],
       },

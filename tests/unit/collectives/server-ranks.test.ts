@@ -23,7 +23,9 @@ describe('servers', () => {
   ])('places %j, servers %d: refused', (places, servers, message, next) => {
     expect(() => serverRanks(places, servers)).toThrow(
       expect.objectContaining({
-        ...{ code: 'SERVERS_INVALID', kind: 'input', message },
+        code: 'SERVERS_INVALID',
+        kind: 'input',
+        message,
         next: expect.stringContaining(next) as string,
       }),
     );

@@ -249,7 +249,10 @@ describe('E[K]', () => {
 describe('predictions', () => {
   test('whose terms add up to the collective’s own cost', () => {
     const measured = {
-      ...{ ...LOOPBACK, merge: 9e-9, scatter: 2e-9, overhead: 1e-6 },
+      ...LOOPBACK,
+      merge: 9e-9,
+      scatter: 2e-9,
+      overhead: 1e-6,
       rates: [
         { bytes: 4096, beta: 1e-9 },
         { bytes: 65_536, beta: 3e-9 },

@@ -96,7 +96,11 @@ describe('a network profile', () => {
 
   test('gives the collectives that were timed in such a world', () => {
     const timed = (ranks: number) => ({
-      ...{ collective: 'ring', ranks, length: 100, seconds: 2, predicted: 1 },
+      collective: 'ring',
+      ranks,
+      length: 100,
+      seconds: 2,
+      predicted: 1,
     });
     const collectives = [timed(2), timed(4)];
     expect(networkCostOf({ ...profile, collectives }, 4).timed?.collectives).toEqual([

@@ -23,15 +23,24 @@ const TWO_BY_FOUR = [0, 0, 0, 0, 1, 1, 1, 1];
 const N = 8 * 5040;
 
 const dense = (places: readonly number[], length = N): ExchangeShape => ({
-  ...{ ranks: places.length, places, length, payloadBytes: 4 * length },
+  ranks: places.length,
+  places,
+  length,
+  payloadBytes: 4 * length,
 });
 const sparse = (places: readonly number[], nnz: number): ExchangeShape => ({
-  ...{ ranks: places.length, places, length: 100 * N, payloadBytes: 8 * nnz, nnz },
+  ranks: places.length,
+  places,
+  length: 100 * N,
+  payloadBytes: 8 * nnz,
+  nnz,
 });
 
 /** Only the bytes between nodes cost anything. */
 const onlyLinks: NetworkCost = {
-  ...{ alpha: 0, beta: 0, gamma: 0 },
+  alpha: 0,
+  beta: 0,
+  gamma: 0,
   between: { alpha: 0, beta: 1 },
 };
 

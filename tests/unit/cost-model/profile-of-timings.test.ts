@@ -9,8 +9,12 @@ const messages = [8, 2 ** 16, 2 ** 20].map((bytes) => ({
   seconds: [1e-6 + 1e-9 * bytes],
 }));
 const kernels = {
-  ...{ add: 1e-9, merge: 3e-9, scatter: 2e-9, select: 1e-9 },
-  ...{ quantize: 1e-9, dequantize: 1e-9 },
+  add: 1e-9,
+  merge: 3e-9,
+  scatter: 2e-9,
+  select: 1e-9,
+  quantize: 1e-9,
+  dequantize: 1e-9,
 };
 const timed = (seconds: readonly number[]): RankTimings => ({
   pairs: [{ ranks: [0, 1], messages }],
@@ -21,7 +25,10 @@ const timed = (seconds: readonly number[]): RankTimings => ({
 
 test('of a collective: the lower quartile, by repetition of the rank that took longest', () => {
   const profile = profileOf([timed([1, 9, 3, 40, 5]), timed([8, 2, 7, 4, 6])], {
-    ...{ transport: 'tcp', nodes: ['a', 'a'], measuredAt: 0, cores: 2 },
+    transport: 'tcp',
+    nodes: ['a', 'a'],
+    measuredAt: 0,
+    cores: 2,
   });
   // The slowest by repetition: 8, 9, 7, 40, 6.
   expect(profile.collectives).toMatchObject([

@@ -9,7 +9,9 @@ function linksOf(
   return Object.entries(pairs).flatMap(([pair, [rate, latency]]) => {
     const [a, b] = pair.split(' ') as [string, string];
     const measure = {
-      ...{ alpha: latency / 1e6, beta: 8 / (rate * 1e6), measuredAt: 0 },
+      alpha: latency / 1e6,
+      beta: 8 / (rate * 1e6),
+      measuredAt: 0,
       ...{ addresses: { from: 'x', to: 'y' }, transport: 'tcp', encrypted: true },
     };
     return [
@@ -37,8 +39,12 @@ describe('links that stand out', () => {
 
   test('a link, where both machines do better elsewhere; latency by itself', () => {
     const links = linksOf({
-      ...{ 'a b': [1000, 50], 'a c': [1000, 50], 'a d': [1000, 50] },
-      ...{ 'b c': [100, 50], 'b d': [1000, 50], 'c d': [1000, 4000] },
+      'a b': [1000, 50],
+      'a c': [1000, 50],
+      'a d': [1000, 50],
+      'b c': [100, 50],
+      'b d': [1000, 50],
+      'c d': [1000, 4000],
     });
     expect(slowLinks(links)).toEqual([
       'b → c has 10.0× less bandwidth than either has elsewhere: 100 Mbit/s',

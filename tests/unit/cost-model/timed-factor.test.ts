@@ -17,10 +17,15 @@ import {
 import type { TimedCollective } from '../../../src/shared/cost-model/timed-collective.ts';
 
 const dense = (length: number, ranks = 4): ExchangeShape => ({
-  ...{ ranks, length, payloadBytes: 4 * length },
+  ranks,
+  length,
+  payloadBytes: 4 * length,
 });
 const sparse = (length: number, nnz: number): ExchangeShape => ({
-  ...{ ranks: 4, length, nnz, payloadBytes: 8 * nnz },
+  ranks: 4,
+  length,
+  nnz,
+  payloadBytes: 8 * nnz,
 });
 /** What it costs is in proportion to N, or to k: a line in logarithms. */
 const BYTES_ALONE: NetworkCost = { alpha: 0, beta: 1e-9, gamma: 0 };

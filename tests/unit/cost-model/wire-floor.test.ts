@@ -19,7 +19,9 @@ const WIRE = 8 / 941e6;
 const MB = 2 ** 20;
 
 const dense = (bytes: number, ranks: number) => ({
-  ...{ ranks, length: bytes / 4, payloadBytes: bytes },
+  ranks,
+  length: bytes / 4,
+  payloadBytes: bytes,
 });
 
 /** Least bytes that every rank must send to have all sums: 2(P−1)/P of the vector. */
@@ -45,8 +47,11 @@ function timed(network: NetworkCost, ranks: number, largest: number): NetworkCos
       const predicted = collective.cost(shape, network);
       const seconds = 0.3 * predicted + bytes * WIRE;
       collectives.push({
-        ...{ collective: collective.id, ranks, length: shape.length },
-        ...{ seconds, predicted },
+        collective: collective.id,
+        ranks,
+        length: shape.length,
+        seconds,
+        predicted,
       });
     }
   }
@@ -93,8 +98,11 @@ describe.each(RANKS)('P = %d on a shaped link', (ranks) => {
 test('times that fall as vectors grow are pooled', () => {
   const seconds = [4e-3, 1e-3, 3e-3, 2e-3, 9e-3];
   const collectives = seconds.map((time, step) => ({
-    ...{ collective: 'ring', ranks: 4, length: 4 ** (4 + step) },
-    ...{ seconds: time, predicted: 1 },
+    collective: 'ring',
+    ranks: 4,
+    length: 4 ** (4 + step),
+    seconds: time,
+    predicted: 1,
   }));
   const network = { ...LOOPBACK, timed: { network: LOOPBACK, collectives } };
   const ring = candidatesFor('dense', undefined).find(({ id }) => id === 'ring')!;

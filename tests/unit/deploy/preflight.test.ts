@@ -140,7 +140,9 @@ describe('findings', () => {
     const vulkan = { vulkan: '1', icd: 'libvulkan_radeon.so' };
     const card = '0000:c3:00.0 0x1002 0x744c';
     const amd = {
-      ...{ bus: '00000000:C3:00.0', name: 'PCI 0x1002:0x744c', vendor: 'amd' },
+      bus: '00000000:C3:00.0',
+      name: 'PCI 0x1002:0x744c',
+      vendor: 'amd',
     };
     expect(seen({ ...vulkan, card }).gpus).toEqual([amd]);
     const processes = 'amd';

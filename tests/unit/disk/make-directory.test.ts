@@ -30,7 +30,8 @@ test.skipIf(process.platform !== 'linux')(
   'a system that has no such place is asked once',
   async () => {
     await expect(makeDirectory('/proc/gradwire/a/b')).rejects.toMatchObject({
-      ...{ code: 'ENOENT', path: '/proc/gradwire' },
+      code: 'ENOENT',
+      path: '/proc/gradwire',
     });
     expect(existsSync('/proc/gradwire')).toBe(false);
   },

@@ -53,7 +53,10 @@ class NotingGroup extends CollectiveGroup {
     const { kind, length } = payload;
     const entries = payload.kind === 'sparse' ? payload.count : undefined;
     this.messages.push({
-      ...{ operation, kind, length, bytes: payloadRegion(payload).bytes },
+      operation,
+      kind,
+      length,
+      bytes: payloadRegion(payload).bytes,
       ...(entries === undefined ? {} : { entries }),
     });
   }
@@ -71,10 +74,16 @@ export async function messagesOf(
   const clock = new PhaseClock();
   const transport = await connectMesh({
     ...{ rank: 0, addresses: [{ host: '127.0.0.1', port: 1 }], runId: 'alone' },
-    ...{ secret: new Uint8Array(32), timeoutMs: 1000 },
+    secret: new Uint8Array(32),
+    timeoutMs: 1000,
   });
   const options: GroupOptions = {
-    ...{ arena, kernels, transport, clock, seed: 1, epoch: () => 0 },
+    arena,
+    kernels,
+    transport,
+    clock,
+    seed: 1,
+    epoch: () => 0,
     ledger: new ByteLedger(transport.counters),
   };
   const group = new NotingGroup(options);
@@ -82,7 +91,14 @@ export async function messagesOf(
   const gradient = arena.allocateVector(length);
   using site = new ArenaSite({ arena, kernels, clock, gradient });
   using execution = new PlanExecution({
-    ...{ plan, tensors, site, group, arena, clock, transport, seed: 1 },
+    plan,
+    tensors,
+    site,
+    group,
+    arena,
+    clock,
+    transport,
+    seed: 1,
     knowledge: new NetworkKnowledge(),
   });
   const draw = congruential(5);

@@ -89,7 +89,11 @@ describe('multiply-adds of one sample’s forward pass', () => {
 
   it('of the library’s own convolutions, with stride and groups', async () => {
     const model = classifier({
-      ...{ id: 'own', title: 'Own', summary: '', inputLength: 4 * 9 * 9, classes: 8 },
+      id: 'own',
+      title: 'Own',
+      summary: '',
+      inputLength: 4 * 9 * 9,
+      classes: 8,
       tensors: [
         { name: 'kernels', shape: [8, 2, 3, 3], initialize: 'ones' },
         { name: 'unused', shape: [5], initialize: 'ones' },

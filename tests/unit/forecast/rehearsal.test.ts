@@ -174,7 +174,8 @@ describe('the forecast of a step', () => {
     const collective = 'parameter-server';
     const of = (servers: number, ranks: number): StepForecast =>
       forecastPlan(rehearsed({ method: 'none', collective, servers }, 1200), {
-        ...{ ...setting, ranks },
+        ...setting,
+        ranks,
       })[0]!;
     expect(of(1, 4)).toMatchObject({ collective, servers: 1, wireBytes: 3 * 4800 });
     expect(of(3, 4)).toMatchObject({ servers: 3, wireBytes: 3200 + 3 * 1600 });

@@ -11,7 +11,9 @@ import {
 
 let handles = 0;
 const device = (kind: DeviceKind, bus?: string): VulkanDevice => ({
-  ...{ handle: ++handles, name: kind, kind },
+  handle: ++handles,
+  name: kind,
+  kind,
   bus: bus === undefined ? undefined : `00000000:${bus}:00.0`,
 });
 const idsOf = (devices: readonly VulkanDevice[], ranks = 2): readonly string[] =>

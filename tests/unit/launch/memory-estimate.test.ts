@@ -250,7 +250,8 @@ async function compare([model, dataset, kind, momentum]: Case): Promise<void> {
   const run = { dataset, world: 1, batchPerRank: 4, lr: 0.1, iterations: 1 };
   const options = trainerOptions(run, 0);
   const trainer = await createTrainer({
-    ...{ ...options, model },
+    ...options,
+    model,
     optimizer: { ...options.optimizer, kind, momentum },
   });
   open.push(trainer);
@@ -262,7 +263,9 @@ async function compare([model, dataset, kind, momentum]: Case): Promise<void> {
   };
   const gradient = allocate(trainer.length);
   await trainer.joinArena?.({
-    ...{ arena, gradient, kernels: loadWasmKernels(arena) },
+    arena,
+    gradient,
+    kernels: loadWasmKernels(arena),
     allocate: (length) => Promise.resolve(allocate(length)),
   });
   const certain = memory.ofRank(0).filter(({ isInArena }) => isInArena);

@@ -39,7 +39,8 @@ describe('residualUnits: update', () => {
     ],
   ])('is refused with %j', (rest, message) => {
     const refused = expect.objectContaining({
-      ...{ code: 'RESIDUAL_UNITS_MISFIT', place: 'exchange.residualUnits' },
+      code: 'RESIDUAL_UNITS_MISFIT',
+      place: 'exchange.residualUnits',
       message: expect.stringContaining(message),
     });
     expect(() => validateLaunch(spec(rest))).toThrow(refused);

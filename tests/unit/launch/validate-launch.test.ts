@@ -9,7 +9,8 @@ const spec = (optimizer: Record<string, unknown>, method: string) => ({
 test('a method with momentum within it needs an optimiser that leaves it its own', () => {
   expect(validateLaunch(spec({ kind: 'lars' }, 'dgc')).plan.method).toBe('dgc');
   const misfit = expect.objectContaining({
-    ...{ code: 'METHOD_OPTIMIZER_MISFIT', place: 'exchange.method' },
+    code: 'METHOD_OPTIMIZER_MISFIT',
+    place: 'exchange.method',
     message: 'dgc already contains momentum, and adam keeps its own',
   });
   const adam = spec({ kind: 'adam' }, 'topk');
@@ -31,7 +32,9 @@ test('servers are some of the ranks, at launch and in a switch', () => {
   expect(written.exchange).toMatchObject(served);
   const refused = (place: string): unknown =>
     expect.objectContaining({
-      ...{ code: 'SERVERS_INVALID', kind: 'input', place },
+      code: 'SERVERS_INVALID',
+      kind: 'input',
+      place,
       message: 'servers is 3, but only 2 ranks exchange',
     });
   expect(() => validateLaunch(world(2))).toThrow(refused('exchange.servers') as Error);

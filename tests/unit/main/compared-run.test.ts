@@ -43,7 +43,7 @@ function noisy(iteration: number, rank: number): IterationRecord {
   };
 }
 
-/** Accuracy after so many iterations; none of every third evaluation. */
+/** Accuracy after a number of iterations; none of every third evaluation. */
 const accuracy = (iterations: number): number | undefined =>
   iterations % 30 === 0 ? undefined : iterations / LONG;
 
@@ -58,7 +58,11 @@ function record(id: string, iterations: number, more: readonly RunRecord[] = [])
     if (iteration % 10 !== 9) continue;
     const metric = accuracy(iteration + 1);
     records.push({
-      ...{ type: 'evaluation', iteration, at: 1, samples: 1, wall: 500 },
+      type: 'evaluation',
+      iteration,
+      at: 1,
+      samples: 1,
+      wall: 500,
       ...(metric === undefined ? {} : { metric }),
     });
   }

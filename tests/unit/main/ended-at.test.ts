@@ -3,7 +3,9 @@ import { endedAt, type RunTimes } from '../../../src/main/store/ended-at.ts';
 
 const HOUR = 3_600_000;
 const times: RunTimes = {
-  ...{ createdAt: 10 * HOUR, now: 12 * HOUR, isHere: false },
+  createdAt: 10 * HOUR,
+  now: 12 * HOUR,
+  isHere: false,
   firstAt: 10 * HOUR,
   lastAt: 11 * HOUR,
 };

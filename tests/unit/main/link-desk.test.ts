@@ -36,7 +36,10 @@ test('a Slurm cluster, which shares no run with other machines, has none', async
     store.links.put({ from: 'a', to, failure }, identity('a'), identity(to));
   }
   const desk = new LinkDesk({
-    ...{ store, inventory, own: () => undefined, changed: () => undefined },
+    store,
+    inventory,
+    own: () => undefined,
+    changed: () => undefined,
     node: () => {
       throw new Error('nothing is measured here');
     },

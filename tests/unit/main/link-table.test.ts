@@ -24,10 +24,12 @@ afterEach(() => {
 });
 
 const link = (from: string, to: string, alpha: number, beta: number): LinkStatus => ({
-  ...{ from, to },
+  from,
+  to,
   measure: {
     ...{ alpha, beta, measuredAt: 1, addresses: { from: '10.0.0.1', to: '10.0.0.2' } },
-    ...{ transport: 'native', encrypted: true },
+    transport: 'native',
+    encrypted: true,
   },
 });
 const node = (name: string, identity = name) => ({ name, identity });
@@ -75,7 +77,10 @@ describe('a run over several machines', () => {
   const spec = { world: { ranks: 4, nodes: ['a', 'b', 'c'] } };
   const nodes = spec.world.nodes.map((name) => node(name));
   const profile: NetworkProfile = {
-    ...{ version: 1, measuredAt: 1, transport: 'tcp', nodes: ['a', 'a'] },
+    version: 1,
+    measuredAt: 1,
+    transport: 'tcp',
+    nodes: ['a', 'a'],
     pairs: [{ ranks: [0, 1], alpha: 7e-6, beta: 1e-10 }],
     loaded: [],
     kernels: { add: 1e-9, merge: 0, scatter: 0, select: 0, quantize: 0, dequantize: 0 },
@@ -104,16 +109,20 @@ describe('a run over several machines', () => {
       between: links,
     });
     expect(networkOf(spec, 4, { profiles: first, links })).toMatchObject({
-      ...{ alpha: 7e-6, beta: 1e-10, between: links, timed: undefined },
+      alpha: 7e-6,
+      beta: 1e-10,
+      between: links,
+      timed: undefined,
     });
     expect(networkOf(spec, 4, { profiles: both, links })).toMatchObject({
-      ...{ alpha: 2e-5, between: links },
+      alpha: 2e-5,
+      between: links,
     });
     // Assumed as a whole, as long as links were not measured.
     expect(networkOf(spec, 4, { profiles: both, links: undefined })).toBeUndefined();
     // One rank, or one machine: no links, and its own profile.
     expect(networkOf(spec, 1, { profiles: both, links })).toMatchObject({
-      ...{ alpha: 7e-6 },
+      alpha: 7e-6,
     });
     expect(networkOf(spec, 1, { profiles: both, links })?.between).toBeUndefined();
     const onB = { world: { ranks: 4, nodes: ['b'] } };

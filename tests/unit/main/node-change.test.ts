@@ -114,9 +114,13 @@ test('settings of Slurm may be changed at any time', () => {
 test('a new name keeps its place and its measurements, and must be unused', () => {
   const [first, box] = store.nodes.list();
   const link = {
-    ...{ from: 'first', to: 'box' },
+    from: 'first',
+    to: 'box',
     measure: {
-      ...{ alpha: 1e-5, beta: 1e-9, measuredAt: 1, transport: 'native' as const },
+      alpha: 1e-5,
+      beta: 1e-9,
+      measuredAt: 1,
+      transport: 'native' as const,
       ...{ addresses: { from: '10.0.0.1', to: '10.0.0.2' }, encrypted: true },
     },
   };
@@ -187,7 +191,8 @@ describe('a machine that was renamed', () => {
     });
     const { spec } = store.reads.detail('run1');
     const failed = {
-      ...{ type: 'failed' as const, at: 1 },
+      type: 'failed' as const,
+      at: 1,
       error: { code: 'X', kind: 'failure' as const, message: 'it failed' },
     };
     for (const node of spec.world.nodes) {

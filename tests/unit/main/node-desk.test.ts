@@ -19,9 +19,14 @@ test('a card says that its machine gives no sign of life, as long as it does not
   let box: NodeConnection = { connection: 'connected', silence: { since: 1, error } };
   const done = (): Promise<undefined> => Promise.resolve(undefined);
   const desk = new NodeDesk({
-    ...{ store, inventory, changed: () => undefined },
+    store,
+    inventory,
+    changed: () => undefined,
     connection: (name) => (name === 'box' ? box : { connection: 'idle' }),
-    ...{ collect: done, reached: done, runsOn: done, release: done },
+    collect: done,
+    reached: done,
+    runsOn: done,
+    release: done,
   });
   const errors = (): readonly unknown[] => desk.list().map((node) => node.error);
   expect(errors()).toEqual([undefined, error]);

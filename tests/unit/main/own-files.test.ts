@@ -25,7 +25,8 @@ const read = async (workload: Record<string, unknown>) => {
 describe('a model’s file', () => {
   test('becomes part of the spec, from where the command is given', async () => {
     expect(await read({ model: './mine.ts' })).toMatchObject({
-      ...{ model: './mine.ts', modelSource: CODE },
+      model: './mine.ts',
+      modelSource: CODE,
     });
     expect(await read({ model: 'mine.ts' })).toMatchObject({ modelSource: CODE });
     const absolute = path.join(folder, 'mine.ts');
@@ -50,7 +51,9 @@ describe('a model’s file', () => {
     ['./long.js', /has 256001 characters; a model may have at most 256000/],
   ])('%s cannot be read', async (model, message) => {
     await expect(read({ model })).rejects.toMatchObject({
-      ...{ code: 'MODEL_FILE_UNREADABLE', kind: 'input', place: 'workload.model' },
+      code: 'MODEL_FILE_UNREADABLE',
+      kind: 'input',
+      place: 'workload.model',
       message: expect.stringMatching(message) as string,
     });
   });

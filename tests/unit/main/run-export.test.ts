@@ -28,8 +28,15 @@ const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-export-'));
 const store = RunStore.open(path.join(directory, 'gradwire.db'));
 
 const printed: LogRecord = {
-  ...{ type: 'log', at: 5, rank: 1, stream: 'stderr', iteration: 3 },
-  ...{ level: 'warning', text: 'Warning: é', cut: 7, dropped: 2 },
+  type: 'log',
+  at: 5,
+  rank: 1,
+  stream: 'stderr',
+  iteration: 3,
+  level: 'warning',
+  text: 'Warning: é',
+  cut: 7,
+  dropped: 2,
 };
 
 beforeAll(() => {
@@ -149,7 +156,8 @@ const leaves = (data: unknown): unknown[] =>
 test('CSV has every field that the schemas of iterations and evaluations have', () => {
   const record = {
     ...(filled(iterationRecordSchema) as unknown as IterationRecord),
-    ...{ rank: 0, iteration: 7 },
+    rank: 0,
+    iteration: 7,
   };
   const evaluation = {
     ...(filled(evaluationRecordSchema) as unknown as EvaluationRecord),

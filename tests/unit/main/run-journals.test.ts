@@ -73,7 +73,9 @@ describe('the journals of several nodes', () => {
     store.append('run1', of(0, 3, done), { node: 'here' });
     expect(store.summary('run1').state).toBe('running');
     expect(store.openJournals('run1')).toEqual({
-      ...{ someEnded: true, open: ['box'], failure: undefined },
+      someEnded: true,
+      open: ['box'],
+      failure: undefined,
     });
     const { summary } = store.append('run1', of(1, 3, finished), { node: 'box' });
     expect(summary.state).toBe('completed');

@@ -54,10 +54,18 @@ test('a run is queued as long as its newest records say so, and again when it is
     return store.summary('run1').queue?.job;
   };
   const queued = (job: string): RunRecord => ({
-    ...{ type: 'queued', at: sequence, node: 'hpc', job, reason: 'Priority' },
+    type: 'queued',
+    at: sequence,
+    node: 'hpc',
+    job,
+    reason: 'Priority',
   });
   const allocated: RunRecord = {
-    ...{ type: 'allocated', at: 0, node: 'hpc', job: '1', computeNodes: ['n0'] },
+    type: 'allocated',
+    at: 0,
+    node: 'hpc',
+    job: '1',
+    computeNodes: ['n0'],
   };
   const error = { code: 'JOB_LOST', kind: 'failure', message: 'gone' } as const;
   expect(append(queued('1'))).toBe('1');
@@ -300,7 +308,10 @@ describe('reading', () => {
   test('a run with very many events is shown with the newest ones and those that shape it', () => {
     create();
     const measured = Array.from({ length: 5000 }, (_, iteration): RunRecord => ({
-      ...{ type: 'comparison', at: iteration, iteration, error: 0.5 },
+      type: 'comparison',
+      at: iteration,
+      iteration,
+      error: 0.5,
     }));
     const all = [started, switchRecord(3, 'none', 'topk'), ...measured];
     store.append('run1', entries(all));

@@ -52,7 +52,9 @@ describe('reading', () => {
     const text = 'name: a\nexchange: &e\n  layers: [{ match: x, b: *e }]\n';
     expect(() => parseSpecText(text, 'own.yaml')).toThrow(
       expect.objectContaining({
-        ...{ code: 'SPEC_UNREADABLE', kind: 'input', place: 'own.yaml:3:27' },
+        code: 'SPEC_UNREADABLE',
+        kind: 'input',
+        place: 'own.yaml:3:27',
         message: '"*e" is part of the value that it names',
       }),
     );

@@ -88,12 +88,17 @@ describe('what a journal left out', () => {
     for (const entry of left) store.append('r', [entry]);
     expect(thinned()).toEqual([
       {
-        ...{ type: 'thinned', at: AT, node: 'this-computer', records: missing },
+        type: 'thinned',
+        at: AT,
+        node: 'this-computer',
+        records: missing,
         ...{ iterations: { from: 1, to: 30, every: 4 }, limitBytes: 1_000_000 },
       },
     ]);
     expect(store.summary('r')).toMatchObject({
-      ...{ state: 'completed', iterations: 40, loss: 390.5 },
+      state: 'completed',
+      iterations: 40,
+      loss: 390.5,
     });
     // The run's own sequence has no gap.
     const stored = store.reads.entriesAfter('r', 0);
@@ -177,14 +182,21 @@ describe('what a journal left out', () => {
   test('may be lines alone', () => {
     create();
     const line = (text: string): RunRecord => ({
-      ...{ type: 'log', at: 1, rank: 0, stream: 'stdout', text },
+      type: 'log',
+      at: 1,
+      rank: 0,
+      stream: 'stdout',
+      text,
     });
     const printed = entries([started, line('a'), line('b'), iterationRecord(0, 0)]);
     const without = ({ type }: RunRecord): boolean => type !== 'log';
     store.append('r', thin(printed, without, thinning(0, 1)));
     expect(thinned()).toEqual([
       {
-        ...{ type: 'thinned', at: AT, node: 'this-computer', records: 2 },
+        type: 'thinned',
+        at: AT,
+        node: 'this-computer',
+        records: 2,
         limitBytes: 1_000_000,
       },
     ]);
@@ -227,7 +239,9 @@ test('nodes that thin by themselves agree on multiples, and hold up no progress'
   store.append('r', box, { node: 'box' });
   store.append('r', here, { node: 'here' });
   expect(store.summary('r')).toMatchObject({
-    ...{ state: 'completed', iterations: 64, loss: 630.5 },
+    state: 'completed',
+    iterations: 64,
+    loss: 630.5,
   });
   expect(thinned()).toMatchObject([
     { node: 'here', records: 16, iterations: { from: 1, to: 33, every: 2 } },

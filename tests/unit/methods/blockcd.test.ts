@@ -104,7 +104,8 @@ describe('what it is refused with', () => {
     ...{ exchange: { method }, ...more },
   });
   const misfit = expect.objectContaining({
-    ...{ code: 'METHOD_OPTIMIZER_MISFIT', place: 'exchange.method' },
+    code: 'METHOD_OPTIMIZER_MISFIT',
+    place: 'exchange.method',
   }) as Error;
 
   it.each([

@@ -13,7 +13,9 @@ describe.each(Object.keys(INPUTS))('of %s', (name) => {
     const gradient = INPUTS[name]!(length);
     if (!gradient.every(Number.isFinite)) return;
     const alone = new LoneCompressor({
-      ...{ method: 'nonzero', parameters, tensors: [length] },
+      method: 'nonzero',
+      parameters,
+      tensors: [length],
     });
     const back = await alone.roundTrip(gradient.slice(), 0);
     // −0 is 0: it is not sent.
@@ -31,7 +33,10 @@ it('sends the smallest f32 there is, and no zero', async () => {
     return gradient;
   });
   const world = new SimulatedWorld({
-    ...{ method: 'nonzero', parameters, ranks: 2, length },
+    method: 'nonzero',
+    parameters,
+    ranks: 2,
+    length,
     makeKernels: (arena) => backends.wasm(arena).kernels,
   });
   const expected = new Float32Array(length);

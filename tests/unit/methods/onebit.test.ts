@@ -89,7 +89,11 @@ it('loses nothing over matrices, vectors and what travels dense, at P = 3', asyn
     { name: 'vector', start: 750, length: 250, shape: [250] },
   ];
   using world = new SimulatedWorld({
-    ...{ method: 'onebit', parameters: byColumn, ranks: 3, length, tensors },
+    method: 'onebit',
+    parameters: byColumn,
+    ranks: 3,
+    length,
+    tensors,
     makeKernels: (arena) => backends.wasm(arena).kernels,
   });
   const given = new Float64Array(length);

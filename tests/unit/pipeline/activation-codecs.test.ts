@@ -16,7 +16,11 @@ class Side {
   constructor(plan: ActivationPlan | undefined, shape: MatrixShape) {
     const kernels = loadWasmKernels(this.#arena);
     this.codec = openCodec(plan, {
-      ...{ arena: this.#arena, kernels, shape, microBatches: 2, seed: 7 },
+      arena: this.#arena,
+      kernels,
+      shape,
+      microBatches: 2,
+      seed: 7,
     });
     this.#values = this.#arena.allocateVector(shape.rows * shape.width);
   }

@@ -15,7 +15,11 @@ const row = Array.from({ length: 100 }, (_, i) => (((i * 37) % 100) + 1) * (-1) 
 
 test('a threshold is the k-th largest magnitude of a row', () => {
   expect(meansOf(row, 100)).toEqual({
-    ...{ 0.5: 51, 0.75: 76, 0.9: 91, 0.95: 96, 0.98: 99 },
+    0.5: 51,
+    0.75: 76,
+    0.9: 91,
+    0.95: 96,
+    0.98: 99,
   });
 });
 

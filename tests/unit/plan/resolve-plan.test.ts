@@ -252,8 +252,10 @@ describe('resolving an exchange plan', () => {
       ['dgc', 'dgc keeps sums of velocities'],
     ])('are refused with %s', (method, message) => {
       const refused = expect.objectContaining({
-        ...{ code: 'RESIDUAL_UNITS_MISFIT', place: 'exchange.residualUnits' },
-        ...{ message: expect.stringContaining(message), next: expect.any(String) },
+        code: 'RESIDUAL_UNITS_MISFIT',
+        place: 'exchange.residualUnits',
+        message: expect.stringContaining(message),
+        next: expect.any(String),
       });
       expect(() => resolvePlan({ method, residualUnits: 'update' })).toThrow(refused);
       expect(() => resolvePlan({ method, residualUnits: 'update' }, plain)).toThrow(
@@ -274,7 +276,9 @@ describe('resolving an exchange plan', () => {
     const two = resolvePlan({ servers: 2 }, served);
     expect(two).toEqual({ ...served, servers: 2 });
     expect(resolvePlan({ method: 'topk', ratio: 0.1 }, two)).toMatchObject({
-      ...{ method: 'topk', collective: 'parameter-server', servers: 2 },
+      method: 'topk',
+      collective: 'parameter-server',
+      servers: 2,
     });
     expect(resolvePlan({ servers: null }, two)).toEqual(served);
     // The app's panel repeats what holds.
@@ -293,7 +297,9 @@ describe('resolving an exchange plan', () => {
     const exchange = { collective: 'parameter-server', servers: 4 };
     expect(resolvePlan(exchange, undefined, { ranks: 4 }).servers).toBe(4);
     const refused = expect.objectContaining({
-      ...{ code: 'SERVERS_INVALID', kind: 'input', place: 'exchange.servers' },
+      code: 'SERVERS_INVALID',
+      kind: 'input',
+      place: 'exchange.servers',
       message: 'servers is 4, but only 3 ranks exchange',
       next: 'Servers are ranks. Give a number from 1 to 3.',
     }) as Error;

@@ -27,7 +27,11 @@ describe('the phase clock', () => {
     expect(clock.end()).toEqual({
       phases: {
         ...zeroPhases(),
-        ...{ compress: 3, wait: 5, receive: 7, send: 11, other: 13 },
+        compress: 3,
+        wait: 5,
+        receive: 7,
+        send: 11,
+        other: 13,
       },
       waitedFor: { 2: 5 },
       overlapped: 0,

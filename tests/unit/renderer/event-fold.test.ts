@@ -47,7 +47,10 @@ describe('folding events', () => {
 
   it('folds measurements of several types that take turns', () => {
     const divergence = (iteration: number): RunEvent => ({
-      ...{ type: 'divergence', at: iteration, iteration, value: 0.1 },
+      type: 'divergence',
+      at: iteration,
+      iteration,
+      value: 0.1,
     });
     const events = [1, 2, 3].flatMap((t) => [evaluation(t), divergence(t)]);
     expect(

@@ -104,7 +104,8 @@ describe('a run at a cluster', () => {
   it('has nodes until their time is up', () => {
     const record = { type: 'allocated', at: 0, node: 'hpc', job: '17' } as const;
     expect(eventText({ ...record, computeNodes: ['n0', 'n1'], until: at })).toEqual({
-      ...{ tone: 'good', title: 'Nodes allocated' },
+      tone: 'good',
+      title: 'Nodes allocated',
       text: 'job 17 has n0, n1 until 2026-03-01 12:05',
     });
   });

@@ -12,9 +12,13 @@ import type {
 } from '../../../src/shared/machines/link-status.ts';
 
 const link = (from: string, to: string, rate: number, measuredAt = 1): LinkStatus => ({
-  ...{ from, to },
+  from,
+  to,
   measure: {
-    ...{ alpha: 52e-6, beta: 8 / rate, measuredAt, transport: 'native' },
+    alpha: 52e-6,
+    beta: 8 / rate,
+    measuredAt,
+    transport: 'native',
     ...{ addresses: { from: '10.0.0.1', to: '10.0.0.2' }, encrypted: true },
   },
 });
@@ -36,7 +40,9 @@ test('every pair has a cell; the tint follows the logarithm of the bandwidth', (
     ['unknown', 'unknown', 'self'],
   ]);
   expect(rows[0]!.cells[1]).toMatchObject({
-    ...{ bandwidth: '1.00 Gbit/s', latency: '52.0 µs', strength: 1 },
+    bandwidth: '1.00 Gbit/s',
+    latency: '52.0 µs',
+    strength: 1,
     title: '10.0.0.1 → 10.0.0.2, encrypted, over native',
   });
   expect(rows[1]!.cells[0]).toMatchObject({ strength: 0 });
@@ -52,14 +58,18 @@ test('the diagonal has what was measured within a machine, or how to measure it'
     ({ cells }, row) => cells[row],
   );
   expect(b).toMatchObject({
-    ...{ kind: 'within', bandwidth: '54.0 Gbit/s', latency: '8.00 µs' },
+    kind: 'within',
+    bandwidth: '54.0 Gbit/s',
+    latency: '8.00 µs',
     title: 'Within b: 4 ranks at once, over native',
   });
   expect(here).toMatchObject({
-    ...{ kind: 'self', title: expect.stringContaining('(gradwire bench network)') },
+    kind: 'self',
+    title: expect.stringContaining('(gradwire bench network)'),
   });
   expect(c).toMatchObject({
-    ...{ kind: 'self', title: expect.stringContaining('bench network --node c)') },
+    kind: 'self',
+    title: expect.stringContaining('bench network --node c)'),
   });
 });
 
@@ -75,7 +85,8 @@ test('a machine out of reach is reported once, with its pairs', () => {
 test('when, how far, and why not', () => {
   expect(measuredSpan([])).toBeUndefined();
   expect(measuredSpan([link('a', 'b', 1, 5), link('b', 'a', 1, 3)])).toEqual({
-    ...{ first: 3, last: 5 },
+    first: 3,
+    last: 5,
   });
   expect(progressText({ done: 0, pairs: 3 })).toBe('Connecting to the machines…');
   expect(progressText({ done: 1, pairs: 3, nodes: ['a', 'b'] })).toBe(

@@ -27,25 +27,48 @@ const problemsOf = (given: Partial<NodeForm>) =>
 describe('the entry', () => {
   test('of a host alone has its name', () => {
     expect(entryOf(filled({}))).toEqual({
-      ...{ name: 'box', destination: 'box.example', identities: [], labels: [] },
+      name: 'box',
+      destination: 'box.example',
+      identities: [],
+      labels: [],
     });
   });
 
   test('has everything that was typed, as the entry has it', () => {
     const form = filled({
-      ...{ host: ' fd00::2 ', name: 'hpc', user: 'me', port: '2222', identity: '~/k' },
-      ...{ jump: 'a,b', labels: ' lab , spare,', address: '10.0.0.2' },
-      ...{ ports: '20000-20100', isSlurm: true, partition: 'gpu', nodes: '2' },
-      ...{ gpusPerNode: '4', time: '2:00:00', setup: 'a\n\n b ', options: '--qos=x' },
+      host: ' fd00::2 ',
+      name: 'hpc',
+      user: 'me',
+      port: '2222',
+      identity: '~/k',
+      jump: 'a,b',
+      labels: ' lab , spare,',
+      address: '10.0.0.2',
+      ports: '20000-20100',
+      isSlurm: true,
+      partition: 'gpu',
+      nodes: '2',
+      gpusPerNode: '4',
+      time: '2:00:00',
+      setup: 'a\n\n b ',
+      options: '--qos=x',
     });
     expect(formProblems(form).size).toBe(0);
     expect(parseNodeEntry(entryOf(form))).toEqual({
-      ...{ name: 'hpc', destination: 'me@[fd00::2]:2222', identities: ['~/k'] },
-      ...{ jump: 'a,b', labels: ['lab', 'spare'], address: '10.0.0.2' },
+      name: 'hpc',
+      destination: 'me@[fd00::2]:2222',
+      identities: ['~/k'],
+      jump: 'a,b',
+      labels: ['lab', 'spare'],
+      address: '10.0.0.2',
       ports: '20000-20100',
       slurm: {
-        ...{ partition: 'gpu', nodes: 2, gpusPerNode: 4, time: '2:00:00' },
-        ...{ setup: ['a', 'b'], options: ['--qos=x'] },
+        partition: 'gpu',
+        nodes: 2,
+        gpusPerNode: 4,
+        time: '2:00:00',
+        setup: ['a', 'b'],
+        options: ['--qos=x'],
       },
     });
   });
@@ -69,15 +92,24 @@ describe('the form of a machine that is there', () => {
       labels: ['one, two', 'b'],
       transport: 'system',
     },
-    ...{ configFile: '/etc/other', ports: '2000-2010', identitiesOnly: 'yes' },
+    configFile: '/etc/other',
+    ports: '2000-2010',
+    identitiesOnly: 'yes',
     slurm: { nodes: 2, setup: ['  indented', 'b'], options: ['--qos=x'] },
   });
 
   test('shows all of it', () => {
     const form = formOf(hpc);
     expect(form).toMatchObject({
-      ...{ host: 'fd00::2', user: 'me', port: '2222', name: 'hpc', jump: 'a, b' },
-      ...{ identity: '/k/1\n/k, 2', nodes: '2', isSlurm: true, transport: 'system' },
+      host: 'fd00::2',
+      user: 'me',
+      port: '2222',
+      name: 'hpc',
+      jump: 'a, b',
+      identity: '/k/1\n/k, 2',
+      nodes: '2',
+      isSlurm: true,
+      transport: 'system',
     });
     const shown = NODE_FIELDS.filter(({ key }) => form[key] === '').map(
       ({ key }) => key,
@@ -93,7 +125,8 @@ describe('the form of a machine that is there', () => {
     expect(formProblems(form, hpc).size).toBe(0);
     expect(parseNodeEntry(entryOf(form, hpc))).toEqual({
       ...hpc,
-      ...{ destination: 'me@new.lab:2222', jump: undefined },
+      destination: 'me@new.lab:2222',
+      jump: undefined,
       slurm: { ...hpc.slurm, setup: ['a'] },
     });
   });

@@ -27,7 +27,10 @@ import { slurmSettingsSchema } from '../../../src/shared/machines/slurm-settings
 
 const entry = parseNodeEntry({ name: 'box', destination: 'box.lab' });
 const status = (more: Partial<NodeStatus> = {}): NodeStatus => ({
-  ...{ name: 'box', entry, connection: 'idle', runs: [] },
+  name: 'box',
+  entry,
+  connection: 'idle',
+  runs: [],
   ...more,
 });
 
@@ -107,7 +110,8 @@ describe('a machine in words', () => {
       'does not answer',
     );
     expect(connectionText(status({ connection: 'unreachable' }))).toEqual({
-      ...{ word: 'unreachable', tone: 'bad' },
+      word: 'unreachable',
+      tone: 'bad',
     });
   });
 
@@ -158,7 +162,11 @@ describe('a machine in words', () => {
 
 describe('ranks on machines', () => {
   const started = (node: string, ...ranks: number[]): StartedRecord => ({
-    ...{ type: 'started', at: 0, ranks: 4, backend: 'wasm', parameters: 1 },
+    type: 'started',
+    at: 0,
+    ranks: 4,
+    backend: 'wasm',
+    parameters: 1,
     plan: { method: 'none', parameters: {}, collective: 'ring', bucketBytes: 4 },
     processes: ranks.map((rank) => ({ rank, node, pid: 1 })),
   });
@@ -181,17 +189,27 @@ describe('ranks on machines', () => {
     expect(shortBus(bus)).toBe('3B:00.0');
     expect(shortBus('00010000:3B:00.0')).toBe('00010000:3B:00.0');
     const restarted: RunEvent = {
-      ...{ type: 'restarted', at: 1, node: 'box', iteration: 20 },
+      type: 'restarted',
+      at: 1,
+      node: 'box',
+      iteration: 20,
       processes: [{ ...zero!, device, bus: '00000000:5E:00.0' }],
     };
     expect(rankGpus([{ ...before, processes }, restarted]).get(0)?.bus).toMatch(/5E/);
   });
 
   const allocated: RunEvent = {
-    ...{ type: 'allocated', at: 0, node: 'hpc', job: '7', computeNodes: ['n0'] },
+    type: 'allocated',
+    at: 0,
+    node: 'hpc',
+    job: '7',
+    computeNodes: ['n0'],
   };
   const restarted = (node: string, ...ranks: number[]): RunEvent => ({
-    ...{ type: 'restarted', at: 1, node: 'hpc', iteration: 5 },
+    type: 'restarted',
+    at: 1,
+    node: 'hpc',
+    iteration: 5,
     processes: ranks.map((rank) => ({ rank, node, pid: 2 })),
   });
 
@@ -271,8 +289,11 @@ test.each([
 test('shows the Slurm settings that were given', () => {
   expect(slurmFacts(slurmSettingsSchema.parse({}))).toEqual([]);
   const given = slurmSettingsSchema.parse({
-    ...{ partition: 'gpu', ranksPerNode: 4, gpusPerNode: 4 },
-    ...{ setup: ['module load cuda', 'ulimit -l unlimited'], options: ['--qos=high'] },
+    partition: 'gpu',
+    ranksPerNode: 4,
+    gpusPerNode: 4,
+    setup: ['module load cuda', 'ulimit -l unlimited'],
+    options: ['--qos=high'],
   });
   expect(slurmFacts(given).map(({ name, value }) => `${name}: ${value}`)).toEqual([
     'partition: gpu',

@@ -63,7 +63,11 @@ const catalogue: Catalogue = {
     { id: 'ring', title: '', summary: 'r', source: '', takes: ['dense'] },
     { id: 'sparse-allgather', title: '', summary: 's', source: '', takes: ['sparse'] },
     {
-      ...{ id: 'served', title: '', summary: '', source: '', hasServers: true },
+      id: 'served',
+      title: '',
+      summary: '',
+      source: '',
+      hasServers: true,
       takes: ['dense'],
     },
   ],
@@ -99,7 +103,9 @@ describe('the model', () => {
     const ours = choices('fnn3').map(({ value }) => value);
     expect(ours).not.toContain('./mine.ts');
     expect(choices('./mine.ts').at(-1)).toEqual({
-      ...{ value: './mine.ts', label: 'mine.ts', hint: 'Your file ./mine.ts' },
+      value: './mine.ts',
+      label: 'mine.ts',
+      hint: 'Your file ./mine.ts',
     });
     // A slip of the pen is no file.
     expect(choices('fnn33').map(({ value }) => value)).toEqual(ours);

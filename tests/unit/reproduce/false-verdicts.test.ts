@@ -190,8 +190,10 @@ describe('SparCML’s training', () => {
       const loss = 0.45 * (1 + 0.05 * luck[seed]!);
       const accuracy = 0.95 + 0.01 * luck[seed]!;
       return {
-        ...{ metric: accuracy - lost(), 'test-metric': accuracy - 0.02 - lost() },
-        ...{ loss: loss * (1 + lost()), 'test-loss': 1.05 * loss * (1 + lost()) },
+        metric: accuracy - lost(),
+        'test-metric': accuracy - 0.02 - lost(),
+        loss: loss * (1 + lost()),
+        'test-loss': 1.05 * loss * (1 + lost()),
       };
     };
   };

@@ -9,7 +9,9 @@ import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
 import { broughtData } from './brought-data.ts';
 
 const given = (more: Partial<Machines> = {}): Machines => ({
-  ...{ nodes: ['a', 'b'], processors: 64, data: '/data' },
+  nodes: ['a', 'b'],
+  processors: 64,
+  data: '/data',
   ...more,
 });
 const full = (figure: Figure, more: Partial<Machines> = {}): Figure =>
@@ -109,8 +111,11 @@ test.each<readonly [figure: string, id: string, sizes: object]>([
     'slow-webspam-lr-dense',
     {
       workload: {
-        ...{ model: 'logistic-regression', dataset: 'svmlight', batchPerRank: 1000 },
-        ...{ features: 16_609_144, data: '/data/webspam_wc_normalized_trigram.svm' },
+        model: 'logistic-regression',
+        dataset: 'svmlight',
+        batchPerRank: 1000,
+        features: 16_609_144,
+        data: '/data/webspam_wc_normalized_trigram.svm',
       },
       network: { bandwidth: '1 Gbit/s' },
       backend: 'wasm',
@@ -122,7 +127,9 @@ test.each<readonly [figure: string, id: string, sizes: object]>([
     'slow-url-svm-sparse',
     {
       workload: {
-        ...{ model: 'linear-svm', features: 3_231_962, data: '/data/url_combined' },
+        model: 'linear-svm',
+        features: 3_231_962,
+        data: '/data/url_combined',
       },
       iterations: 273,
     },
@@ -215,7 +222,10 @@ test('each figure with a full scale has its sizes and ranks looked at here', () 
 test('what is measured in epoch 5 at full scale is measured early on a laptop', () => {
   const figure = findFigure('sparcml-figure-1');
   const at = (iteration: number, nnzReduced: number) => ({
-    ...{ type: 'iteration', rank: 0, iteration, nnzReduced },
+    type: 'iteration',
+    rank: 0,
+    iteration,
+    nnzReduced,
     bytes: { dense: 4000 },
   });
   const records = [at(6, 100), at(979, 300)] as never[];

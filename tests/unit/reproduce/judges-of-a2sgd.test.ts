@@ -156,7 +156,10 @@ describe('accuracy of A2SGD', () => {
 describe('traffic', () => {
   const N: Readonly<Record<string, number>> = { 'lstm-small': 124_160, fnn3: 199_210 };
   const FACTORS: Readonly<Record<string, number>> = {
-    ...{ none: 32, qsgd: 2.5, topk: 0.064, gaussiank: 0.06 },
+    none: 32,
+    qsgd: 2.5,
+    topk: 0.064,
+    gaussiank: 0.06,
   };
   const sending =
     (changed: (method: string, n: number) => object | undefined = () => undefined) =>

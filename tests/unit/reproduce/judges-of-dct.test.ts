@@ -86,8 +86,12 @@ describe('thresholds of activations', () => {
     (id, seed) => {
       const end = (id === 'whole' ? whole : sparse(id, seed)) - 0.01 * seed;
       return {
-        ...{ 'start-75': 2, 'start-90': 2, 'start-95': 2 },
-        ...{ 'end-75': end, 'end-90': end, 'end-95': end },
+        'start-75': 2,
+        'start-90': 2,
+        'start-95': 2,
+        'end-75': end,
+        'end-90': end,
+        'end-95': end,
       };
     };
 
@@ -200,7 +204,10 @@ describe('loss of a sparse DLRM', () => {
       auc: 0.8,
     });
   const FREE = {
-    ...{ baseline: 0.48, 'eta-75': 0.48, 'eta-90': 0.479, 'eta-98': 0.48 },
+    baseline: 0.48,
+    'eta-75': 0.48,
+    'eta-90': 0.479,
+    'eta-98': 0.48,
     'eta-99.5': 0.5,
   };
 
@@ -284,8 +291,11 @@ describe('loss under hybrid parallelism', () => {
 
 describe('times of living thresholds', () => {
   const PAPER: Readonly<Record<string, number>> = {
-    ...{ baseline: 60, 'eta95-life1': 70, 'eta95-life1000': 45 },
-    ...{ 'eta75-life1000': 50, 'eta99-life1000': 44 },
+    baseline: 60,
+    'eta95-life1': 70,
+    'eta95-life1000': 45,
+    'eta75-life1000': 50,
+    'eta99-life1000': 44,
   };
   const taking =
     (changes: Readonly<Record<string, number>> = {}, noise = 1): Values =>

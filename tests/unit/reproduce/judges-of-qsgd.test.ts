@@ -16,7 +16,8 @@ describe('shares of communication', () => {
       const communication = (alexnet ? 60 : 25) * (id.endsWith('bits-4') ? 0.5 : 1);
       const iteration = compute + communication;
       return {
-        ...{ communication, iteration: iteration * (1 + seed) },
+        communication,
+        iteration: iteration * (1 + seed),
         share: communication / iteration + 0.001 * seed,
         ...changed(id, seed),
       };

@@ -67,7 +67,11 @@ describe('gradients that build up', () => {
 
 describe('the likeness of memories', () => {
   const LATE: Readonly<Record<string, number>> = {
-    ...{ 'low-p4': 0.4, 'low-p8': 0.41, 'low-p16': 0.42, high: 0.8, filtered: 0.6 },
+    'low-p4': 0.4,
+    'low-p8': 0.41,
+    'low-p16': 0.42,
+    high: 0.8,
+    filtered: 0.6,
   };
   const having =
     (

@@ -141,8 +141,10 @@ describe('training beside dense SGD', () => {
       const accuracy = 0.95 + 0.01 * seed + (id.startsWith('classifier') ? change : 0);
       const loss = (1 + 0.05 * seed) * (1 + (id.startsWith('lstm') ? change : 0));
       return {
-        ...{ metric: accuracy, 'test-metric': accuracy - 0.02 },
-        ...{ loss, 'test-loss': 1.1 * loss },
+        metric: accuracy,
+        'test-metric': accuracy - 0.02,
+        loss,
+        'test-loss': 1.1 * loss,
       };
     };
   const LOST = { 'classifier-control': -0.3, 'lstm-control': 0.5 };
@@ -265,8 +267,10 @@ describe('entries of a sum', () => {
 
 describe('passes over sparse samples', () => {
   const TIMES: Readonly<Record<string, number>> = {
-    ...{ 'slow-dense': 4000, 'slow-sparse': 400 },
-    ...{ 'fast-dense': 600, 'fast-sparse': 300 },
+    'slow-dense': 4000,
+    'slow-sparse': 400,
+    'fast-dense': 600,
+    'fast-sparse': 300,
   };
   const taking =
     (

@@ -13,7 +13,10 @@ const records = [
   ...Array.from({ length: 20 }, (_, iteration) => [
     { type: 'iteration', rank: 0, iteration, loss: 1 },
     {
-      ...{ type: 'iteration', rank: 1, iteration, loss: 1 },
+      type: 'iteration',
+      rank: 1,
+      iteration,
+      loss: 1,
       ...(iteration % 10 === 9 ? { activations: { thresholds } } : {}),
     },
   ]).flat(),

@@ -18,13 +18,25 @@ const iteration = (
   phases: Partial<IterationRecord['phases']>,
   wall = 0,
 ): IterationRecord => ({
-  ...{ type: 'iteration', rank, iteration: number, at: 0, wall, overlapped: 0 },
+  type: 'iteration',
+  rank,
+  iteration: number,
+  at: 0,
+  wall,
+  overlapped: 0,
   phases: { ...zeroPhases(), ...phases },
   bytes: {
-    ...{ dense: 0, payload: 0, wireSent: 0, wireReceived: 0 },
-    ...{ framingSent: 0, framingReceived: 0 },
+    dense: 0,
+    payload: 0,
+    wireSent: 0,
+    wireReceived: 0,
+    framingSent: 0,
+    framingReceived: 0,
   },
-  ...{ lr: 0, epoch: 0, method: 'none', collective: 'ring' },
+  lr: 0,
+  epoch: 0,
+  method: 'none',
+  collective: 'ring',
 });
 
 test('the least time is of the phases together, not of each', () => {
@@ -66,7 +78,9 @@ test('an iteration takes as long as on rank 0, in the median', () => {
 
 test('a curve has the iterations in which its measure was observed', () => {
   const similarity = (number: number, residualDistance?: number): RunRecord => ({
-    ...{ type: 'similarity', at: 0, iteration: number },
+    type: 'similarity',
+    at: 0,
+    iteration: number,
     buckets: [
       {
         tensors: ['w'],
@@ -91,13 +105,21 @@ test('a curve has the iterations in which its measure was observed', () => {
 
 test('thresholds are those of one tensor, whatever the bucket', () => {
   const state = (tensor: string, threshold: number) => ({
-    ...{ tensor, threshold, selected: 1, wanted: 1 },
+    tensor,
+    threshold,
+    selected: 1,
+    wanted: 1,
   });
   const bucket = {
-    ...{ tensors: [], method: 'dct', length: 1, payload: 1 },
+    tensors: [],
+    method: 'dct',
+    length: 1,
+    payload: 1,
   };
   const records: RunRecord[] = [3, 4].map((number) => ({
-    ...{ type: 'buckets', at: 0, iteration: number },
+    type: 'buckets',
+    at: 0,
+    iteration: number,
     buckets: [
       { ...bucket, thresholds: [state('a', 0.1)] },
       bucket,

@@ -201,7 +201,9 @@ describe('a network in a spec', () => {
       'emulated 2.5 Gbit/s',
     );
     const pair = (a: string, b: string, latency = 0) => ({
-      ...{ between: [a, b] as const, bandwidth: 1e8, latency },
+      between: [a, b] as const,
+      bandwidth: 1e8,
+      latency,
     });
     const link = { bandwidth: 1e9, latency: 0 };
     const pairs = [pair('lab-1', 'lab-2', 1), pair('lab-1', 'lab-1')];

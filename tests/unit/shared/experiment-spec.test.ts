@@ -18,7 +18,8 @@ describe('the experiment spec', () => {
   it('has no key __proto__ at any depth, and no part that contains itself', () => {
     const spec = (exchange: unknown) => ({
       workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
-      ...{ iterations: 1, exchange },
+      iterations: 1,
+      exchange,
     });
     const hidden = JSON.parse(
       '{ "method": "topk", "layers": [{ "match": "*", "__proto__": { "ratio": 0.5 } }] }',

@@ -9,11 +9,17 @@ import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { done } from '../main/sample-records.ts';
 
 const interrupted = (node: string, message = 'gone'): RunRecord => ({
-  ...{ type: 'interrupted', at: 1, node },
+  type: 'interrupted',
+  at: 1,
+  node,
   error: { code: 'WORKER_DIED', kind: 'failure', message },
 });
 const restarted = (node: string): RunRecord => ({
-  ...{ type: 'restarted', at: 2, node, iteration: 20, processes: [] },
+  type: 'restarted',
+  at: 2,
+  node,
+  iteration: 20,
+  processes: [],
 });
 const nodes = (events: readonly RunRecord[]): readonly string[] =>
   openInterruptions(events).map(({ node }) => node);
@@ -35,11 +41,17 @@ it('is nothing of a run that has ended', () => {
 
 it('past restarts are reported once each with their cause, for any nodes', () => {
   const lost = (node: string, at: number, code: string): RunRecord => ({
-    ...{ type: 'interrupted', at, node },
+    type: 'interrupted',
+    at,
+    node,
     error: { code, kind: 'failure', message: `${code} of ${node}` },
   });
   const again = (node: string, at: number, iteration: number): RunRecord => ({
-    ...{ type: 'restarted', at, node, iteration, processes: [] },
+    type: 'restarted',
+    at,
+    node,
+    iteration,
+    processes: [],
   });
   const events = [
     ...[lost('a', 1000, 'PEER_LOST'), lost('b', 2000, 'WORKER_DIED')],

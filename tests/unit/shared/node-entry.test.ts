@@ -15,7 +15,9 @@ test('nothing, where it is right', () => {
 
 test('every problem is reported, with the path and the value as written', () => {
   const raw = {
-    ...{ name: 'not a name', destination: '', ports: '80-90' },
+    name: 'not a name',
+    destination: '',
+    ports: '80-90',
     slurm: { partition: '-x', nodes: 'two', setup: ['echo', 'a\nb'] },
   };
   const problems = entryProblems(raw);

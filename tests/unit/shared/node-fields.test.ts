@@ -60,9 +60,14 @@ describe('the entry of fields', () => {
         ports: fc.constant('2000-2010'),
         slurm: fc.record(
           {
-            ...{ partition: word, account: word, time: fc.constant('1:00') },
-            ...{ nodes: count, ranksPerNode: count, cpusPerNode: count },
-            ...{ gpusPerNode: count, setup: list(word) },
+            partition: word,
+            account: word,
+            time: fc.constant('1:00'),
+            nodes: count,
+            ranksPerNode: count,
+            cpusPerNode: count,
+            gpusPerNode: count,
+            setup: list(word),
             // None is the beginning of a name that is refused, such as --wait.
             options: list(word.map((name) => `--qos=${name}`)),
           },

@@ -43,7 +43,9 @@ const address = {
 };
 const plan = { method: 'topk', parameters: { ratio: 0.1 }, collective: 'ring' };
 const planned = {
-  ...{ epoch: 1, notBefore: 3, residual: 'flush' },
+  epoch: 1,
+  notBefore: 3,
+  residual: 'flush',
   plan: { ...plan, bucketBytes: 4096, layers: [{ ...plan, match: '*' }] },
 };
 const network = {
@@ -146,7 +148,11 @@ const DOORS: Readonly<
           plan: planned.plan,
           network,
         },
-        ...{ switches: [planned], secret, listen: '::', threads: 1, engine: 'thread' },
+        switches: [planned],
+        secret,
+        listen: '::',
+        threads: 1,
+        engine: 'thread',
         ...{
           ports: { first: 5, last: 9 },
           places: [0, 1],

@@ -25,7 +25,10 @@ test.each([
 
 test('what was given of the job reaches sbatch', () => {
   const given = settings({
-    ...{ partition: 'gpu', account: 'lab', time: '2:00:00', gpusPerNode: 4 },
+    partition: 'gpu',
+    account: 'lab',
+    time: '2:00:00',
+    gpusPerNode: 4,
     options: ['--qos=high'],
   });
   const mark = makeMark('r1', given.options, {});

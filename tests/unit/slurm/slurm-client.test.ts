@@ -10,7 +10,9 @@ import {
 import { strayVariables } from '../../../src/agent/slurm/slurm-command.ts';
 
 const submission = {
-  ...{ script: '#!/bin/sh\n', options: [], node: 'hpc' },
+  script: '#!/bin/sh\n',
+  options: [],
+  node: 'hpc',
   mark: { name: 'gradwire r1 0a', token: '0a' },
 };
 

@@ -231,7 +231,9 @@ it('leaves Match out and says so', async () => {
 describe('revoked keys', () => {
   const at = async (text: string) =>
     await resolveTarget('a', {
-      ...{ configFile: write('config', text), home, parser: 'own' },
+      configFile: write('config', text),
+      home,
+      parser: 'own',
     });
 
   it('are those of the configured file, and the command for known ones is not run', async () => {
@@ -248,7 +250,8 @@ describe('revoked keys', () => {
     const list = write('list.krl', 'SSHKRL\n\0 and more');
     const text = `RevokedHostKeys ${list}\n`;
     await expect(at(text)).rejects.toMatchObject({
-      ...{ code: 'SSH_REVOCATION_LIST', place: 'a' },
+      code: 'SSH_REVOCATION_LIST',
+      place: 'a',
       next: expect.stringContaining('Install OpenSSH’s client') as string,
     });
   });

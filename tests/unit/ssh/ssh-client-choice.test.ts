@@ -41,10 +41,13 @@ describe('auto', () => {
   it('takes the whole way by the system where one hop needs it, and names it', () => {
     const gate = { ...PLAIN, name: 'gate', proxyCommand: 'tunnel' };
     const { kind, reason } = chooseSshClient({
-      ...{ asked: 'auto', hops: [gate, PLAIN], client: true },
+      asked: 'auto',
+      hops: [gate, PLAIN],
+      client: true,
     });
     expect({ kind, reason }).toEqual({
-      ...{ kind: 'system', reason: 'gate: ProxyCommand tunnel' },
+      kind: 'system',
+      reason: 'gate: ProxyCommand tunnel',
     });
   });
 
@@ -59,11 +62,13 @@ describe('auto', () => {
 it('follows an explicit choice', () => {
   const given = { hops: [PLAIN], client: true };
   expect(chooseSshClient({ asked: 'system', ...given })).toEqual({
-    ...{ kind: 'system', reason: 'as you chose' },
+    kind: 'system',
+    reason: 'as you chose',
   });
   const certified = [{ ...PLAIN, certificates: ['x-cert.pub'] }];
   expect(chooseSshClient({ asked: 'builtin', hops: certified, client: true })).toEqual({
-    ...{ kind: 'builtin', reason: 'as you chose' },
+    kind: 'builtin',
+    reason: 'as you chose',
   });
 });
 

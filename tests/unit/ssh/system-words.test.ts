@@ -17,7 +17,12 @@ const explain = (
   to = target,
 ): ErrorData =>
   explainFailure(to, {
-    ...{ log, stderr: '', interactive: true, locked: [], missing: [], ...given },
+    log,
+    stderr: '',
+    interactive: true,
+    locked: [],
+    missing: [],
+    ...given,
   }).toData();
 
 describe('a failure', () => {
@@ -75,7 +80,9 @@ describe('a failure', () => {
     ['', 'SSH_UNREACHABLE', /without a message/],
   ])('%s', (log, code, message) => {
     expect(explain(log)).toMatchObject({
-      ...{ code, message: expect.stringMatching(message), place: expect.any(String) },
+      code,
+      message: expect.stringMatching(message),
+      place: expect.any(String),
     });
   });
 
@@ -170,7 +177,9 @@ describe('a question', () => {
         'Are you sure you want to continue connecting (yes/no)? ',
     );
     expect(parsePrompt(prompt)).toMatchObject({
-      ...{ keyType: 'ssh-rsa', otherTypes: true, accept: 'yes' },
+      keyType: 'ssh-rsa',
+      otherTypes: true,
+      accept: 'yes',
     });
   });
 

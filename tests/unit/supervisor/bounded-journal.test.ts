@@ -108,7 +108,8 @@ class Recorder {
 
   #bind(): void {
     this.journal.bound({
-      ...{ bytes: this.#bytes, ranks: RANKS },
+      bytes: this.#bytes,
+      ranks: RANKS,
       warn: (message) => {
         this.#warnings.push(message);
       },
@@ -179,15 +180,28 @@ function expectThinnedFairly(
 }
 
 const log = (rank: number, text: string): RunRecord => ({
-  ...{ type: 'log', at: 1, rank, stream: 'stdout', text },
+  type: 'log',
+  at: 1,
+  rank,
+  stream: 'stdout',
+  text,
 });
 
 const notice = (code: string): RunRecord => ({
-  ...{ type: 'notice', at: 1, level: 'info', code, message: code },
+  type: 'notice',
+  at: 1,
+  level: 'info',
+  code,
+  message: code,
 });
 
 const evaluation = (iteration: number): RunRecord => ({
-  ...{ type: 'evaluation', iteration, at: 1, loss: 1, samples: 100, wall: 1 },
+  type: 'evaluation',
+  iteration,
+  at: 1,
+  loss: 1,
+  samples: 100,
+  wall: 1,
 });
 
 /** Appends iterations of both ranks, one rank some ahead of the other. */

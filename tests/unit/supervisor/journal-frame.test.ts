@@ -20,7 +20,11 @@ test('sees in an entry what decoding it shows', () => {
       .map(([iteration, rank]) => iterationRecord(iteration, rank)),
     fc.constantFrom(started, done),
     number.map((rank) => ({
-      ...{ type: 'log' as const, at: 1, rank, stream: 'stdout' as const, text: 'a' },
+      type: 'log' as const,
+      at: 1,
+      rank,
+      stream: 'stdout' as const,
+      text: 'a',
     })),
   );
   const thinned = { at: 1, limitBytes: 2, iterations: { to: 3, every: 4 } };

@@ -189,7 +189,8 @@ describe('the journal', () => {
     const file = path.join(folder, 'missing', 'j');
     expect(() => Journal.create(file, 'box')).toThrowError(
       expect.objectContaining({
-        ...{ code: 'JOURNAL_WRITE_FAILED', place: 'box' },
+        code: 'JOURNAL_WRITE_FAILED',
+        place: 'box',
         message: expect.stringContaining(`cannot write ${file} on box`) as string,
         next: expect.not.stringContaining('GRADWIRE_HOME') as string,
       }) as Error,

@@ -43,8 +43,11 @@ test('a line has its rank, time, stream, level and iteration, as a valid record'
   expect(records).toEqual([
     { ...common, stream: 'stdout', text: 'before' },
     {
-      ...{ ...common, stream: 'stderr', iteration: 7 },
-      ...{ level: 'warning', text: '(node:12) Warning: slow' },
+      ...common,
+      stream: 'stderr',
+      iteration: 7,
+      level: 'warning',
+      text: '(node:12) Warning: slow',
     },
     { ...common, stream: 'stderr', iteration: 7, text: 'plain' },
   ]);

@@ -80,7 +80,11 @@ describe('the records of a rank', () => {
 
 describe('a run that goes on from a checkpoint', () => {
   const evaluation = (iteration: number) => ({
-    ...{ type: 'evaluation', at: 1, iteration, samples: 10, wall: 1 },
+    type: 'evaluation',
+    at: 1,
+    iteration,
+    samples: 10,
+    wall: 1,
   });
   const admitted = (admission: RecordAdmission, raws: readonly unknown[]): unknown[] =>
     raws.map((raw) => admission.admit(0, raw));

@@ -57,7 +57,9 @@ async function inArena(
   const arena = shared ?? new Arena();
   const gradient = arena.allocateVector(trainer.length);
   await trainer.joinArena!({
-    ...{ arena, gradient, kernels: loadWasmKernels(arena) },
+    arena,
+    gradient,
+    kernels: loadWasmKernels(arena),
     allocate: (length) => Promise.resolve(arena.allocateVector(length)),
   });
   return { trainer, gradient: arena.f32(gradient) };
@@ -134,7 +136,9 @@ describe.each([
 
   test('of tables the rows in use move, as before', async () => {
     const changes = {
-      ...{ model: 'dlrm-small', dataset: 'clicks', batchPerRank: 16 },
+      model: 'dlrm-small',
+      dataset: 'clicks',
+      batchPerRank: 16,
       optimizer: { ...base, kind: 'adagrad' },
     };
     const [device, arena] = [await onDevice(changes), await inArena(changes)];

@@ -105,7 +105,8 @@ describe("Criteo's click logs", () => {
   it('are read with what is empty, negative or blank', async () => {
     const directory = fileOf(`${content.join('\r\n')}\r\n`);
     expect(criteo.inspect({ directory, inputs: {} })).toMatchObject({
-      ...{ train: 2, test: 0 },
+      train: 2,
+      test: 0,
     });
     const { train, test: part } = await partsOf(criteo, { directory });
     expect(part).toEqual([]);
@@ -143,7 +144,8 @@ describe("Criteo's click logs", () => {
     const file = fileOf(zipped.subarray(0, -12), 'day_1.gz');
     expect(() => criteo.inspect({ directory: file, inputs: {} })).toThrow(
       expect.objectContaining({
-        ...{ code: 'DATA_FILE_UNREADABLE', place: file },
+        code: 'DATA_FILE_UNREADABLE',
+        place: file,
         message: expect.stringContaining('unexpected end of file') as string,
       }),
     );
@@ -180,7 +182,8 @@ describe("Criteo's click logs", () => {
     const directory = fileOf(text);
     expect(() => criteo.inspect({ directory, inputs: {} })).toThrow(
       expect.objectContaining({
-        ...{ code: 'DATA_MISMATCH', place: directory },
+        code: 'DATA_MISMATCH',
+        place: directory,
         message: expect.stringContaining(message) as string,
       }),
     );
@@ -208,7 +211,8 @@ describe('a CSV file', () => {
   it('is read with quotes, blanks, line ends in values and what is empty', async () => {
     const directory = fileOf(content);
     expect(csv.inspect({ directory, inputs: {} })).toEqual({
-      ...{ train: 3, test: 0 },
+      train: 3,
+      test: 0,
       notice:
         'class 0 is "no", class 1 is "yes"; numbers: age; categories: city, ' +
         'note, "quoted"; every tenth sample is used for testing.',
@@ -325,7 +329,9 @@ describe('a CSV file', () => {
     const directory = fileOf(text);
     expect(() => csv.inspect({ directory, inputs: {} })).toThrow(
       expect.objectContaining({
-        ...{ code: 'DATA_MISMATCH', kind: 'input', place: directory + where },
+        code: 'DATA_MISMATCH',
+        kind: 'input',
+        place: directory + where,
         message: expect.stringContaining(message) as string,
       }),
     );

@@ -80,16 +80,21 @@ export async function outcomeOf({
     const features = asked.features ?? dataset.features?.(place);
     const size = dataset.inspect({ ...asked, features });
     const shard = await dataset.open({
-      ...{ rank: 0, world: 1, ...asked, features },
+      rank: 0,
+      world: 1,
+      ...asked,
+      features,
     });
     return {
-      ...{ code: 'read', text: size.notice ?? '' },
+      code: 'read',
+      text: size.notice ?? '',
       parts: [shard.train.count, shard.test.count],
     };
   } catch (error) {
     const data = toErrorData(error);
     return {
-      ...{ code: data.code, kind: data.kind },
+      code: data.code,
+      kind: data.kind,
       text: formatError(data).replaceAll(`${root}${path.sep}`, ''),
     };
   }

@@ -18,7 +18,10 @@ import { trainerOptions } from './train-together.ts';
 /** So few that columns share rows, and a batch leaves some unused. */
 const ROWS = 250;
 const SIZES: DlrmSizes = {
-  ...{ rows: ROWS, width: 16, below: [13, 64, 16], above: [16 + 351, 64, 1] },
+  rows: ROWS,
+  width: 16,
+  below: [13, 64, 16],
+  above: [16 + 351, 64, 1],
 };
 const BATCH = 5;
 const run = {
@@ -38,7 +41,8 @@ afterEach(() => {
 async function trainer(): Promise<Trainer> {
   const created = await createTrainer({
     ...trainerOptions(run, 0),
-    ...{ model: 'dlrm-small', features: ROWS },
+    model: 'dlrm-small',
+    features: ROWS,
     optimizer: { kind: 'adagrad', lr: run.lr, momentum: 0, schedule: 'constant' },
   });
   open.push(created);
@@ -62,7 +66,10 @@ const shardOf = (): Promise<RankShard> =>
 async function batchAt(iteration: number): Promise<ClickRow[]> {
   const { train } = await shardOf();
   const sampler = new BatchSampler({
-    ...{ count: train.count, batch: BATCH, seed: 1, rank: 0 },
+    count: train.count,
+    batch: BATCH,
+    seed: 1,
+    rank: 0,
   });
   const rows = new Uint32Array(BATCH);
   sampler.fill(iteration, rows);

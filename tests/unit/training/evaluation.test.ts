@@ -69,7 +69,8 @@ function trainer(evaluationBlock?: number): Trainer {
   const created = new JaxTrainer({
     // Released once, at the end.
     runtime: { ...runtime, release: () => undefined },
-    ...{ model, optimizer: sgd },
+    model,
+    optimizer: sgd,
     shard: { train: train.samples, test: tests.samples },
     options: trainerOptions(run, 0),
     evaluationBlock,
@@ -105,7 +106,8 @@ const expectedLoss = (weights: Float32Array): number => {
   const given = preciseMoments(weights);
   const images = tests.imagesOf(Array.from({ length: 13 }, (_, i) => i));
   return resnetLosses(weights, images, tests.labels, shape, {
-    ...{ given, noted: [] },
+    given,
+    noted: [],
   }).reduce((a, b) => a + b);
 };
 

@@ -22,7 +22,9 @@ afterEach(() => {
 async function trainer(changes: Partial<TrainerOptions> = {}): Promise<Trainer> {
   const created = await createTrainer({
     ...trainerOptions(run, 0),
-    ...{ model: 'logistic-regression', features: FEATURES, optimizer: plain },
+    model: 'logistic-regression',
+    features: FEATURES,
+    optimizer: plain,
     ...changes,
   });
   open.push(created);
@@ -35,7 +37,10 @@ async function batches(): Promise<(iteration: number) => readonly PlainSample[]>
     ...{ inputs: {}, features: FEATURES, rank: 0, world: run.world },
   });
   const sampler = new BatchSampler({
-    ...{ count: shard.train.count, batch: run.batchPerRank, seed: 1, rank: 0 },
+    count: shard.train.count,
+    batch: run.batchPerRank,
+    seed: 1,
+    rank: 0,
   });
   return (iteration) => {
     const rows = new Uint32Array(run.batchPerRank);

@@ -14,7 +14,11 @@ import {
 import { lstmLosses, type LstmSizes } from './lstm-reference.ts';
 
 const sizes: LstmSizes = {
-  ...{ vocabulary: 7, embedding: 3, hidden: 4, layers: 2, steps: 5 },
+  vocabulary: 7,
+  embedding: 3,
+  hidden: 4,
+  layers: 2,
+  steps: 5,
 };
 const names = { id: 'tiny', title: 'Tiny', summary: '' };
 const model = lstmLanguageModel({ ...names, ...sizes });
@@ -55,7 +59,11 @@ const batch = (): { tokens: JaxArray } => ({
 test('the small one has 124,160 parameters, and the shape of LSTM-PTB 66,034,000', () => {
   expect(parameterCount(lstmSmall)).toBe(124_160);
   const ptb = {
-    ...{ vocabulary: 10_000, embedding: 1500, hidden: 1500, layers: 2, steps: 35 },
+    vocabulary: 10_000,
+    embedding: 1500,
+    hidden: 1500,
+    layers: 2,
+    steps: 35,
   };
   expect(parameterCount(lstmLanguageModel({ ...names, ...ptb }))).toBe(66_034_000);
 });

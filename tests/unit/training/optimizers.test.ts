@@ -51,7 +51,8 @@ async function train(
   );
   for (let step = 1; step <= STEPS; step++) {
     ({ weight, state } = optimizer.update(runtime.jax, settings, {
-      ...{ weight, state },
+      weight,
+      state,
       gradient: array(gradientAt(shape, step), SHAPES[shape]),
       learningRate: scalar(rateAt(step)),
       factors: (optimizer.factors?.(settings, step) ?? []).map(scalar),
@@ -166,8 +167,12 @@ test('adagrad leaves what has never had a gradient', async () => {
     runtime.jax,
     { momentum: 0 },
     {
-      ...{ weight, gradient: zeros.ref, state: [zeros] },
-      ...{ learningRate: scalar(0.5), factors: [], isVector: true },
+      weight,
+      gradient: zeros.ref,
+      state: [zeros],
+      learningRate: scalar(0.5),
+      factors: [],
+      isVector: true,
     },
   );
   expect([...(await moved.weight.data())]).toEqual([3, -4]);
@@ -186,7 +191,8 @@ test('lars moves weights of norm 0, and stays where the gradient is 0', async ()
           gradient: array(gradient, [1, 2]),
           state: [],
           learningRate: scalar(0.5),
-          ...{ factors: [], isVector: false },
+          factors: [],
+          isVector: false,
         },
       )
       .weight.data() as Promise<Float32Array>;
@@ -280,7 +286,8 @@ describe('options that would do nothing are refused', () => {
       checkOptimizer(optimizers.get(kind)!, given);
     }).toThrow(
       expect.objectContaining({
-        ...{ code: 'OPTIMIZER_OPTION_IDLE', kind: 'input' },
+        code: 'OPTIMIZER_OPTION_IDLE',
+        kind: 'input',
         message: expect.stringContaining(message) as string,
       }),
     );

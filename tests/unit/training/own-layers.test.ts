@@ -37,16 +37,23 @@ const CLICKS = {
 
 describe.each<Case>([
   {
-    ...{ name: 'a classifier', dataset: 'digits' },
-    ...{ layers: threeLayer, whole: threeLayerWhole },
+    name: 'a classifier',
+    dataset: 'digits',
+    layers: threeLayer,
+    whole: threeLayerWhole,
   },
   {
-    ...{ name: 'tied embeddings and matrices', dataset: 'sentences' },
-    ...{ layers: nextToken, whole: nextTokenWhole },
+    name: 'tied embeddings and matrices',
+    dataset: 'sentences',
+    layers: nextToken,
+    whole: nextTokenWhole,
   },
   {
-    ...{ name: 'a table behind another layer', dataset: 'clicks' },
-    ...{ layers: clickLayers, whole: clicksWhole, more: CLICKS },
+    name: 'a table behind another layer',
+    dataset: 'clicks',
+    layers: clickLayers,
+    whole: clicksWhole,
+    more: CLICKS,
   },
 ])('$name', ({ dataset, layers, more, whole }) => {
   test('has the same bits as one function', async () => {
@@ -54,8 +61,10 @@ describe.each<Case>([
     const trainers = await Promise.all(
       [layers, whole].map((modelSource) =>
         createTrainer({
-          ...{ ...trainerOptions(run, 1), ...more },
-          ...{ model: './own.ts', modelSource },
+          ...trainerOptions(run, 1),
+          ...more,
+          model: './own.ts',
+          modelSource,
         }),
       ),
     );

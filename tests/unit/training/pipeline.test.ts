@@ -28,7 +28,9 @@ interface Case {
 }
 
 const CLICKS = {
-  ...{ model: 'dlrm-small', dataset: 'clicks', features: 250 },
+  model: 'dlrm-small',
+  dataset: 'clicks',
+  features: 250,
   optimizer: { ...SGD, kind: 'adagrad', momentum: 0 },
 };
 const BYTES = { model: 'transformer-small', dataset: 'sentences' };
@@ -61,13 +63,17 @@ const cases: readonly Case[] = [
   { ...CLICKS, splitAfter: ['bottom1'], microBatches: 4 },
   { ...CLICKS, splitAfter: ['bottom1', 'embedding'], microBatches: 2 },
   {
-    ...{ ...THREE_LAYERS, dataset: 'digits' },
-    ...{ splitAfter: ['layer1', 'layer2'], microBatches: 4 },
+    ...THREE_LAYERS,
+    dataset: 'digits',
+    splitAfter: ['layer1', 'layer2'],
+    microBatches: 4,
   },
   // The embeddings of the first stage are the output weights of the last.
   {
-    ...{ ...NEXT_TOKEN, dataset: 'sentences' },
-    ...{ splitAfter: ['embedding', 'mixed'], microBatches: 2 },
+    ...NEXT_TOKEN,
+    dataset: 'sentences',
+    splitAfter: ['embedding', 'mixed'],
+    microBatches: 2,
   },
   // The stage in the middle has a table, and nothing but its rows is taken of a batch.
   { ...OWN_CLICKS, splitAfter: ['bottom', 'table'], microBatches: 4 },
@@ -87,7 +93,10 @@ describe.each(tried)('$model split after $splitAfter', (given) => {
       { dataset, world: 3, batchPerRank: BATCH, lr: 0.1, iterations: 9 },
       1,
     ),
-    ...{ model, modelSource, optimizer, features },
+    model,
+    modelSource,
+    optimizer,
+    features,
   };
 
   test(`has the whole model's gradients, losses and weights`, async () => {

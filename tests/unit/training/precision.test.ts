@@ -162,7 +162,8 @@ test('the loss of a large batch is the mean of its samples’ losses', async () 
   const features = 500;
   const trainer = await createTrainer({
     ...trainerOptions(run, 0),
-    ...{ model: 'logistic-regression', features },
+    model: 'logistic-regression',
+    features,
   });
   const weights = f32(trainer.length, (i) => 3 * Math.sin(i));
   await trainer.writeWeights(weights);
@@ -193,7 +194,8 @@ describe('norms around a mean far from 0', () => {
     const width = 64;
     const values = f32(width, (i) => mean + Math.sin(3 * i));
     const pass = new TransformerPass({
-      ...{ jax: runtime.jax, rows: 1 },
+      jax: runtime.jax,
+      rows: 1,
       shape: { width, heads: 1, inner: 1, norm: 'before' },
       parameters: [array(f32(width, () => 1)), array(f32(width, () => 0))],
     });

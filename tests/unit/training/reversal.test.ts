@@ -15,7 +15,9 @@ test('a target is its source from the end, between two marks, filled up with 0',
     test: rest,
     lengths,
   } = await reversal.open({
-    ...{ inputs, rank: 0, world: 1 },
+    inputs,
+    rank: 0,
+    world: 1,
   });
   expect(reversal.inspect({ inputs })).toEqual({ train: 9000, test: 1000 });
   expect([train.count, rest.count, lengths]).toEqual([

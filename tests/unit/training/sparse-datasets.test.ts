@@ -144,7 +144,8 @@ describe('a file in the format of SVMlight', () => {
     for (const place of [undefined, directory, path.join(directory, 'none')]) {
       expect(() => svmlight.features!(place)).toThrow(
         expect.objectContaining({
-          ...{ code: 'DATA_DIRECTORY_MISSING', place: 'workload.data' },
+          code: 'DATA_DIRECTORY_MISSING',
+          place: 'workload.data',
         }),
       );
     }

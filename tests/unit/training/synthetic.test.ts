@@ -87,7 +87,11 @@ describe('what is made up', () => {
     iteration = 0,
   ): Float32Array => {
     const source = new GradientSource({
-      ...{ seed: 1, rank: 0, distribution: 'normal', overlap: 0.5, ...options },
+      seed: 1,
+      rank: 0,
+      distribution: 'normal',
+      overlap: 0.5,
+      ...options,
     });
     const gradient = new Float32Array(length);
     // In parts, as layers are.

@@ -240,7 +240,8 @@ export const tables: Attempts = {
     'a first line with the label `label` or `class`': [
       ...['label', 'Label', 'CLASS', `${MARK}class`].map((name) =>
         file('trigrams', `${name}\ttext\n${TSV}`, {
-          ...{ parts: HALVES, says: 'the first line names the columns' },
+          parts: HALVES,
+          says: 'the first line names the columns',
         }),
       ),
     ],

@@ -63,7 +63,9 @@ describe('characters', () => {
     const directory = directoryOf({ 'a.txt': 'ccc🙂ﬁbbaa'.repeat(3) });
     expect(() => textCharacters.inspect({ directory, inputs: inputsOf(2, 5) })).toThrow(
       expect.objectContaining({
-        ...{ code: 'VOCABULARY_OVERFLOW', kind: 'input', place: directory },
+        code: 'VOCABULARY_OVERFLOW',
+        kind: 'input',
+        place: directory,
         message:
           'the training text has 5 different characters, 6 with the unknown ' +
           'one, but the model knows 5',
@@ -105,7 +107,8 @@ describe('words', () => {
       test: [0, 4, 1, 0, 0, 1],
     });
     expect(textWords.inspect({ directory, inputs: inputsOf(2, 5) })).toMatchObject({
-      ...{ train: 8, test: 5 },
+      train: 8,
+      test: 5,
       notice:
         'ptb.train.txt to train, ptb.test.txt to test, ptb.valid.txt left out. ' +
         '4 of 4 different words are known; 22.2 % of the training words and ' +
@@ -141,7 +144,8 @@ describe('words', () => {
 test('the bytes of a directory with parts are split by the names as well', () => {
   const directory = directoryOf({ 'train.txt': 'abcdef', 'test.txt': 'abc' });
   expect(text.inspect({ directory, inputs: inputsOf(2, 256) })).toMatchObject({
-    ...{ train: 5, test: 2 },
+    train: 5,
+    test: 2,
     notice: 'train.txt to train, test.txt to test.',
   });
 });
@@ -149,7 +153,8 @@ test('the bytes of a directory with parts are split by the names as well', () =>
 test('without a file to test, the one to validate is', () => {
   const directory = directoryOf({ 'a.train.txt': 'abcdef', 'a.valid.txt': 'abc' });
   expect(text.inspect({ directory, inputs: inputsOf(2, 256) })).toMatchObject({
-    ...{ train: 5, test: 2 },
+    train: 5,
+    test: 2,
   });
 });
 
@@ -169,7 +174,8 @@ describe.skipIf(real === undefined)('Tiny Shakespeare', () => {
     expect(
       check({ model: 'transformer-small', dataset: 'text-characters' }),
     ).toMatchObject({
-      ...{ train: 15_685, test: 1742 },
+      train: 15_685,
+      test: 1742,
       notice:
         '15,685 samples to train, 1,742 to test. 65 of 65 different characters are known; 0 % of the training characters and ' +
         '0 % of the test characters are unknown.',

@@ -74,7 +74,9 @@ describe('a text file', () => {
     const directory = place();
     expect(() => text.inspect({ directory, inputs: inputsOf(17) })).toThrow(
       expect.objectContaining({
-        ...{ code, kind: 'input', message: expect.stringMatching(message) as string },
+        code,
+        kind: 'input',
+        message: expect.stringMatching(message) as string,
       }),
     );
   });

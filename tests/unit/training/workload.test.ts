@@ -138,7 +138,9 @@ test.each([
 
 test('a text is cut into the windows that the model takes', () => {
   expect(check({ model: 'lstm-small', dataset: 'sentences' })).toMatchObject({
-    ...{ train: 11_249, test: 1249, iterationsPerPass: 2812 / 32 },
+    train: 11_249,
+    test: 1249,
+    iterationsPerPass: 2812 / 32,
   });
 });
 
@@ -202,7 +204,8 @@ test('gradients are not clipped by a norm that leaves tables out', () => {
   });
   expect(() => checkWorkload(spec.workload, spec.optimizer, 2)).toThrow(
     expect.objectContaining({
-      ...{ code: 'OPTIMIZER_TABLE_MISFIT', place: 'optimizer.clipNorm' },
+      code: 'OPTIMIZER_TABLE_MISFIT',
+      place: 'optimizer.clipNorm',
     }),
   );
 });

@@ -26,7 +26,8 @@ describe('where the test of libc throws', () => {
     const fresh = await import('../../../src/agent/transport/transport-choice.ts');
     const reason = /koffi does not work with Node .*SharedArrayBuffer/;
     expect(await fresh.chooseTransport('auto')).toEqual({
-      ...{ kind: 'tcp', libc: undefined },
+      kind: 'tcp',
+      libc: undefined,
       fallback: expect.stringMatching(reason) as string,
     });
     await expect(fresh.chooseTransport('native')).rejects.toMatchObject({

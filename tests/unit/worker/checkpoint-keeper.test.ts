@@ -5,7 +5,9 @@ const keeper = (from = 0): CheckpointKeeper =>
   new CheckpointKeeper(
     {
       owner: {} as never,
-      ...{ directory: '/nowhere', every: 10, written: () => undefined },
+      directory: '/nowhere',
+      every: 10,
+      written: () => undefined,
     },
     from,
   );

@@ -16,7 +16,8 @@ interface Walk {
 function follow(walk: Walk, choices: readonly number[]): number[] {
   const { end, fence = end, first, staleness, threads } = walk;
   const order = new IterationOrder({
-    ...{ first, staleness },
+    first,
+    staleness,
     meetsBefore: (iteration) => iteration === end,
   });
   /** What each thread computes. */

@@ -16,7 +16,11 @@ const profile = (wait: number, reduce: number): ExchangeProfile => ({
 
 function recordOf(wall: number, averages: readonly ExchangeProfile[]) {
   const facts: IterationFacts = {
-    ...{ rank: 0, iteration: 3, length: 10, lr: 0.1, staleness: 0 },
+    rank: 0,
+    iteration: 3,
+    length: 10,
+    lr: 0.1,
+    staleness: 0,
     marks: { at: 1, wall, data: 0.1 + 0.2, compute: 2 / 3, apply: 1 / 7 },
     step: { loss: 2 / 3, metric: 1 },
     exchange: undefined,
