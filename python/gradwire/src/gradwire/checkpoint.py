@@ -1,4 +1,4 @@
-"""What a program keeps of Gradwire in its own checkpoint, and how it is loaded again.
+"""State of Gradwire in a program's own checkpoint, and its loading.
 
 A rank has kept back a part of its gradients, its residual. All ranks' residuals matter by their
 mean, which is what the model has not got yet. So each rank saves its own; as many ranks get their

@@ -25,7 +25,7 @@ class Scale:
             )
         self._scaler = scaler
         self.factor: Any = None
-        """What the loss of this pass was multiplied by, on the gradients' device."""
+        """The factor of the loss of this pass, on the gradients' device."""
         self.inverse: Any = None
         """One over it."""
 

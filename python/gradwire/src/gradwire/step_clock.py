@@ -30,7 +30,7 @@ class StepClock:
         self._apply_since: int | None = None
         self._named_before_apply = 0
         self._idle_before_apply = 0
-        """How long the program had fetched data when the optimiser began its step."""
+        """Nanoseconds of fetching data, as they were when the optimiser began its step."""
         self._complete_at: int | None = None
         """When the last gradient was there that is being averaged."""
         self._buckets: list[tuple[int, int | None]] = []
