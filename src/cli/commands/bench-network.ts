@@ -79,42 +79,45 @@ async function benchNetwork(options: BenchNetworkOptions): Promise<void> {
   const announce = (): void => {
     process.stderr.write(`measuring ${ranks} ranks: some ${seconds} seconds\n`);
   };
-  const { profile, stored } =
+  // Minutes of measuring are shown before they are stored: a full disk does not lose them.
+  const show = (profile: NetworkProfile): void => {
+    process.stdout.write(`${json ? JSON.stringify(profile) : describe(profile)}\n`);
+  };
+  const stored =
     node === undefined || node === LOCAL_NODE
-      ? await measureHere(request, options, announce)
-      : await measureThere(node, request, options, announce);
-  process.stdout.write(
-    json ? `${JSON.stringify(profile)}\n` : `${describe(profile)}\n${stored}\n`,
-  );
+      ? await measureHere(request, options, announce, show)
+      : await measureThere(node, request, options, announce, show);
+  if (!json) process.stdout.write(`${stored}\n`);
 }
 
-interface Measured {
-  readonly profile: NetworkProfile;
-  /** The profile's present place, in words. */
-  readonly stored: string;
-}
-
+/** @returns the profile's present place, in words */
 async function measureHere(
   request: Measurement,
   { out }: BenchNetworkOptions,
   announce: () => void,
-): Promise<Measured> {
+  show: (profile: NetworkProfile) => void,
+): Promise<string> {
   const file = out ?? (await openHome()).networkProfile;
   // Loaded here: no other command needs the engine.
   const { measureNetwork } = await import('../../agent/engine.ts');
   announce();
   const profile = await measureNetwork(request);
+  show(profile);
   await saveNetworkProfile(file, profile);
-  return { profile, stored: `written to ${file}` };
+  return `written to ${file}`;
 }
 
-/** @throws GradwireError `NODE_UNKNOWN`, as `checkNetwork` */
+/**
+ * @returns the profile's present place, in words
+ * @throws GradwireError `NODE_UNKNOWN`, as `checkNetwork`
+ */
 async function measureThere(
   name: string,
   request: Measurement,
   { out, whileRunning, ...flags }: BenchNetworkOptions,
   announce: () => void,
-): Promise<Measured> {
+  show: (profile: NetworkProfile) => void,
+): Promise<string> {
   return await withWorkspace(
     async ({ store, coordinator }) => {
       const node = coordinator.machines.node(name);
@@ -122,16 +125,16 @@ async function measureThere(
       announce();
       const check = await checkNetwork(node, { request, whileRunning });
       const { profile, runs } = check;
+      show(profile);
       if (out !== undefined) {
         await saveNetworkProfile(out, profile);
-        return { profile, stored: `written to ${out}` };
+        return `written to ${out}`;
       }
       if (runs.length > 0) {
-        const stored = `not stored, because run ${runs[0]!.run} was in progress on ${name}`;
-        return { profile, stored };
+        return `not stored, because run ${runs[0]!.run} was in progress on ${name}`;
       }
       store.facts.noteNetwork(node, profile);
-      return { profile, stored: `stored for ${name}` };
+      return `stored for ${name}`;
     },
     { ...connectOptions(flags), progress: deployPrinter() },
   );

@@ -59,11 +59,16 @@ async function list(options: ListOptions): Promise<void> {
       );
     }
     const runs = store.runs.list(options);
-    for (const error of store.runs.takeDamage()) reportError(error);
+    const damage = store.runs.takeDamage();
+    for (const error of damage) reportError(error);
     if (options.json) {
       for (const run of runs) process.stdout.write(`${JSON.stringify(run)}\n`);
     } else if (runs.length === 0) {
-      process.stdout.write('no runs yet; start one with: gradwire run quickstart\n');
+      process.stdout.write(
+        damage.length === 0
+          ? 'no runs yet; start one with: gradwire run quickstart\n'
+          : 'no run here can be read\n',
+      );
     } else {
       process.stdout.write(
         `${textTable([HEADINGS, ...runs.map(row)], ALIGN, tableWidth(options.wide))}\n`,

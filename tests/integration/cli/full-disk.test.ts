@@ -17,6 +17,7 @@ import {
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
+import { parseNetworkProfile } from '../../../src/shared/cost-model/network-profile.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
@@ -144,6 +145,19 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
       expect(existsSync(out)).toBe(false);
     }
   });
+
+  test(
+    'shows what it measured for minutes and cannot store',
+    { tags: 'soak' },
+    async () => {
+      fill();
+      const words = ['bench', 'network', '--quick', '--ranks', '2', '--json'];
+      const { code, stdout, stderr } = await home.run(words);
+      expect(code).toBe(2);
+      expect(stderr).toContain('OUTPUT_NOT_WRITABLE');
+      expect(parseNetworkProfile(JSON.parse(stdout), 'stdout').nodes).toHaveLength(2);
+    },
+  );
 
   test('can be read with the log that a killed process left, and no reserve', async () => {
     const writer = path.join(import.meta.dirname, '../main/store-writer.ts');

@@ -44,6 +44,21 @@ describe('a damaged home', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
+  it('whose only run cannot be read is not said to have no runs yet', async () => {
+    await using home = new GradwireHome();
+    const file = path.join(home.directory, 'gradwire.db');
+    const store = RunStore.open(file);
+    store.create({ id: 'only', spec: sampleSpec(), switches: [], createdAt: 1 });
+    store.append('only', wholeRun(3));
+    store.close();
+    const database = new Database(file);
+    database.exec("UPDATE runs SET spec = 'x'");
+    database.close();
+    const { stdout, stderr } = await home.run(['runs', 'list']);
+    expect(stderr).toContain('HISTORY_ROW_INVALID');
+    expect(stdout).toBe('no run here can be read\n');
+  });
+
   it('stores a run up to the damage in its journal, and keeps the file', async () => {
     await using home = new GradwireHome();
     const folder = path.join(home.directory, 'runs', 'damaged');

@@ -346,6 +346,37 @@ describe('a CSV file', () => {
     });
   });
 
+  it.each([
+    ['label,x\n0,1\n1,?\n', 'label,x\n0,1\n', '', 'column "x": "?", expected a number'],
+    [
+      'label,x\n0,1\n1,2\n',
+      'label,x\n0,?\n',
+      '.t',
+      'column "x": "?", expected a number',
+    ],
+    [
+      'label,x\n0,1\n1,2\n',
+      'label,x\n0,1\n2,1\n',
+      '.t',
+      'column "label": "2", expected "0" or "1"',
+    ],
+    ['label,x\n0,1\n1,2\n', 'label,z\n0,1\n', '.t', 'has no column "x"'],
+  ])('finds before the start what ranks would find: %j, tested on %j', (...given) => {
+    const [train, test, suffix, message] = given;
+    const directory = fileOf(train);
+    writeFileSync(`${directory}.t`, test);
+    const columns = { numeric: ['x'] };
+    expect(() => csv.inspect({ directory, columns, inputs: {} })).toThrow(
+      expect.objectContaining({
+        kind: 'input',
+        message: expect.stringContaining(message) as string,
+      }),
+    );
+    expect(() => csv.inspect({ directory, columns, inputs: {} })).toThrow(
+      `${directory}${suffix}`,
+    );
+  });
+
   const many = (length: number): string[] => Array.from({ length }, (_, i) => `c${i}`);
   it.each([
     [{ label: 'lable' }, 'COLUMN_UNKNOWN', 'Did you mean "label"?'],
