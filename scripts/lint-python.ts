@@ -10,6 +10,7 @@ const cache = path.join(root, '.venv/cache');
 const checked = [
   packageFolder,
   path.join(root, 'examples/pytorch'),
+  path.join(root, 'tests/integration/payloads'),
   path.join(root, 'tests/integration/pytorch'),
 ];
 const settings = ['--config', path.join(packageFolder, 'pyproject.toml')];
