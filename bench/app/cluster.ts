@@ -20,6 +20,7 @@ import { SshServer } from '../../tests/harness/sshd.ts';
 import { median, quantile } from '../quantiles.ts';
 import type { Measurement } from '../report.ts';
 import { measureLostMachines } from './lost-machines.ts';
+import { parseExperimentSpec } from '../../src/shared/spec/experiment-spec.ts';
 
 const REPETITIONS = 5;
 const LOSSES = 3;
@@ -205,7 +206,9 @@ async function measureAttaching(
   let run = '';
   {
     await using app = await App.open(home, server);
-    ({ id: run } = await app.coordinator.launches.launch(spec(4, [NODE])));
+    ({ id: run } = await app.coordinator.launches.launch(
+      parseExperimentSpec(spec(4, [NODE])),
+    ));
   }
   const attached = await repeat(REPETITIONS, async () => {
     await using app = await App.open(home, server);
@@ -269,7 +272,9 @@ async function measureLosses(
   /** From what is done to the run's end, as the app hears of it. */
   const endedAfter = async (name: NodeJS.Signals): Promise<number> => {
     await using app = await App.open(home, server);
-    const { id } = await app.coordinator.launches.launch(spec(2, both));
+    const { id } = await app.coordinator.launches.launch(
+      parseExperimentSpec(spec(2, both)),
+    );
     const workers = await app.workers(id);
     return await secondsOf(async () => {
       signal(workers, name);
@@ -302,7 +307,9 @@ async function measureLosses(
 /** From the moment that an SSH session is silent until the app says so. */
 async function measureLink(home: GradwireHome, server: SshServer): Promise<number> {
   await using app = await App.open(home, server);
-  const { id } = await app.coordinator.launches.launch(spec(2, [LOCAL_NODE, NODE]));
+  const { id } = await app.coordinator.launches.launch(
+    parseExperimentSpec(spec(2, [LOCAL_NODE, NODE])),
+  );
   const sessions = server.sessions();
   const seconds = await secondsOf(async () => {
     signal(sessions, 'SIGSTOP');

@@ -12,6 +12,7 @@ import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { namespacesMissing, RankNamespaces } from '../../tests/harness/namespaces.ts';
 import { untilAsync } from '../../tests/harness/processes.ts';
 import { SshServer } from '../../tests/harness/sshd.ts';
+import { parseExperimentSpec } from '../../src/shared/spec/experiment-spec.ts';
 
 const NODES = ['one', 'two'] as const;
 
@@ -104,13 +105,15 @@ class TwoMachines implements AsyncDisposable {
       events: { changed: ignore, records: ignore, notice: ignore, outOfReach: ignore },
     });
     try {
-      const { id } = await coordinator.launches.launch({
-        name: 'loss',
-        workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 1 },
-        world: { ranks: 2, nodes: NODES },
-        iterations: 1_000_000,
-        evaluateEvery: 0,
-      });
+      const { id } = await coordinator.launches.launch(
+        parseExperimentSpec({
+          name: 'loss',
+          workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 1 },
+          world: { ranks: 2, nodes: NODES },
+          iterations: 1_000_000,
+          evaluateEvery: 0,
+        }),
+      );
       await untilAsync(
         () => Promise.resolve(store.summary(id).iterations),
         (iterations) => iterations > 10,

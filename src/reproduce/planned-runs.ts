@@ -1,14 +1,14 @@
 /** The runs of a figure, as specs that the public parser has accepted. */
 import {
   parseExperimentSpec,
-  type ExperimentSpec,
+  type ParsedSpec,
 } from '../shared/spec/experiment-spec.ts';
 import type { Case, Figure } from './figure.ts';
 
 export interface PlannedRun {
   readonly case: Case;
   readonly seed: number;
-  readonly spec: ExperimentSpec;
+  readonly spec: ParsedSpec;
 }
 
 /**

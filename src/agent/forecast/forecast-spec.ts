@@ -98,10 +98,10 @@ export async function forecastSpec(
 ): Promise<readonly Candidate[]> {
   const checked = checkedOptions(optionsSchema, options, 'forecastSpec');
   const { ranks, compute } = checked;
-  const raw = parseExperimentSpec(checked.spec);
+  const parsed = parseExperimentSpec(checked.spec);
   const settings = ranks.map((count) => settingFor(count, checked));
-  const known = checked.known ?? (await inspectSpec(raw));
-  const { plan, spec } = validateLaunch(raw, [], known);
+  const known = checked.known ?? (await inspectSpec(parsed));
+  const { plan, spec } = validateLaunch(parsed, [], known);
   assertForecastable(spec);
   const tensors = tensorsOf(spec, known.model);
   const rehearsed: RehearsedPlan[] = [];

@@ -61,10 +61,10 @@ const idSchema = z.object({ id: z.string() });
 export async function layerRates(raw: ExperimentSpec, id: string): Promise<LayerRates> {
   checkedOptions(idSchema, { id }, 'layerRates');
   const guided = findGuided(id);
-  parseExperimentSpec(raw);
+  const parsed = parseExperimentSpec(raw);
   const { guidance } = guided;
-  const known = await inspectSpec(raw);
-  const { spec } = validateLaunch(raw, [], known);
+  const known = await inspectSpec(parsed);
+  const { spec } = validateLaunch(parsed, [], known);
   const { workload, optimizer } = spec;
   if (isSynthetic(workload)) throw uncounted(`${workload.model} has no layers`);
   const names = { ...workload, optimizer: optimizer.kind };
@@ -95,7 +95,7 @@ export async function layerRates(raw: ExperimentSpec, id: string): Promise<Layer
     );
   const exchange = exchangeOf(raw, layers, guided);
   // Reports now what such a run would be refused for.
-  validateLaunch({ ...raw, exchange }, [], known);
+  validateLaunch(parseExperimentSpec({ ...raw, exchange }), [], known);
   const count = layers.reduce((sum, { elements }) => sum + elements, 0);
   const sent = layers.reduce((sum, { elements, rate = 1 }) => sum + elements / rate, 0);
   return {

@@ -84,6 +84,6 @@ export function specMemory(
   step?: StepBytes,
 ): readonly RankMemory[] {
   checkedOptions(optionsSchema, { ranks, known, step }, 'specMemory');
-  const { memory } = validateLaunch(raw, [], known);
+  const { memory } = validateLaunch(parseExperimentSpec(raw), [], known);
   return ranks.map((count) => ({ ranks: count, parts: memory.ofRank(0, count, step) }));
 }

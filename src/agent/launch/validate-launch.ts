@@ -1,6 +1,6 @@
 /**
- * Checks a spec and its switch schedule against everything this agent knows, before a
- * process is started: structure, names, parameters, the data directory.
+ * Checks a parsed spec and its switch schedule against everything this agent knows, before a
+ * process is started: settings that do not fit each other, names, parameters, the data directory.
  */
 import { checkLinks, checkPairs } from '../../shared/spec/emulated-links.ts';
 import { inputError } from '../../shared/errors/errors.ts';
@@ -9,10 +9,7 @@ import {
   type ExchangePlan,
   type PlanSwitch,
 } from '../../shared/plan/exchange-plan.ts';
-import {
-  parseExperimentSpec,
-  type ExperimentSpec,
-} from '../../shared/spec/experiment-spec.ts';
+import type { ExperimentSpec, ParsedSpec } from '../../shared/spec/experiment-spec.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
@@ -63,7 +60,7 @@ function noUpdates(
   };
 }
 
-export interface Launch {
+interface LaunchParts {
   readonly spec: ExperimentSpec;
   readonly plan: ExchangePlan;
   /** Switches in the order in which they take effect; epochs 1, 2, … */
@@ -78,16 +75,23 @@ export interface Launch {
   readonly notice?: string | undefined;
 }
 
+/** Marks what `validateLaunch` has returned: a private member, which a literal cannot have. */
+declare class Checked {
+  private readonly checked: true;
+}
+
+/** A launch that has been checked: `validateLaunch` returns it, and nothing else makes one. */
+export type Launch = LaunchParts & Checked;
+
 /**
  * @param known facts already read (`inspectSpec`)
  * @throws GradwireError the first problem
  */
 export function validateLaunch(
-  raw: unknown,
+  parsed: ParsedSpec,
   requests: readonly SwitchRequest[] = [],
   known?: SpecFacts,
 ): Launch {
-  const parsed = parseExperimentSpec(raw);
   checkPairs(parsed);
   checkLinks(parsed);
   checkOverlap(parsed);
@@ -133,7 +137,16 @@ export function validateLaunch(
   });
   memory.requireArenas();
   const iterationsPerPass = hasSamples(parsed) ? checked.iterationsPerPass : undefined;
-  return { spec, plan, switches, setting, memory, iterationsPerPass, notice };
+  const parts: LaunchParts = {
+    spec,
+    plan,
+    switches,
+    setting,
+    memory,
+    iterationsPerPass,
+    notice,
+  };
+  return parts as Launch;
 }
 
 const hasSamples = ({ workload }: ExperimentSpec): boolean =>

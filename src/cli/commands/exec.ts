@@ -67,7 +67,7 @@ async function exec(command: readonly string[], options: ExecOptions): Promise<v
   };
   const parsed = parseExperimentSpec(applySettings(raw, options.set), COMMAND_LINE);
   const spec = await withOwnFiles(parsed, process.cwd());
-  await launchRun(spec, switches, COMMAND_LINE, options);
+  await launchRun(spec, switches, options);
 }
 
 /** Whether all ranks are on this computer. */

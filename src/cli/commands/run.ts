@@ -28,5 +28,5 @@ async function run(name: string, options: LaunchFlags): Promise<void> {
   const { raw, place } = await loadSpecSource(name);
   const parsed = parseExperimentSpec(applySettings(raw, options.set), place);
   const spec = await withOwnFiles(parsed, process.cwd());
-  await launchRun(spec, switches, place, options);
+  await launchRun(spec, switches, options);
 }

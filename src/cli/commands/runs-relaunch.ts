@@ -1,6 +1,7 @@
 /** `gradwire runs relaunch`: the same spec and the same switches, once more. */
 import type { Command } from 'commander';
 import { relaunched } from '../../main/runs/relaunched.ts';
+import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import {
   addConnectOptions,
   connectOptions,
@@ -26,9 +27,8 @@ export function addRunsRelaunchCommand(runs: Command): void {
           await coordinator.machines.catalogue(),
         );
         const { id } = await coordinator.launches.create(
-          spec,
+          parseExperimentSpec(spec, `run ${model}`),
           switches,
-          `run ${model}`,
         );
         return followRun(workspace, id, { json: flags.json, mode: 'run' }, async () => {
           await coordinator.launches.begin(id);

@@ -4,7 +4,10 @@
  */
 import { failure } from '../../shared/errors/errors.ts';
 import { DEFAULT_METHOD } from '../../shared/plan/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+} from '../../shared/spec/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { median } from '../../shared/numbers/quantile.ts';
 import { withWorkspace } from './workspace.ts';
@@ -15,14 +18,14 @@ const SETTLING = 8;
 
 /** @returns seconds of data, gradient and update of one iteration: the median */
 export async function measureComputeTime(spec: ExperimentSpec): Promise<number> {
-  const short = {
+  const short = parseExperimentSpec({
     ...spec,
     name: `computation of ${spec.name}`.slice(0, 120),
     world: { ranks: 1, nodes: [LOCAL_NODE] },
     exchange: { method: DEFAULT_METHOD },
     iterations: ITERATIONS,
     evaluateEvery: 0,
-  };
+  });
   return await withWorkspace(async ({ store, coordinator, trouble }) => {
     const { id } = await coordinator.launches.create(short);
     await coordinator.launches.begin(id);

@@ -1,6 +1,6 @@
 /** Launches a run and follows it to its end, as a command. */
 import type { Command } from 'commander';
-import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import type { ParsedSpec } from '../../shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { SILENT } from '../text/run-printer.ts';
@@ -46,19 +46,17 @@ export function addLaunchOptions(command: Command, setting: string): void {
 
 /**
  * Sets the process's exit code.
- * @param place of the spec, for errors about it
  * @throws GradwireError why it cannot be launched
  */
 export async function launchRun(
-  spec: ExperimentSpec,
+  spec: ParsedSpec,
   switches: readonly SwitchRequest[],
-  place: string,
   options: LaunchFlags,
 ): Promise<void> {
   const launch = async (workspace: Workspace): Promise<number> => {
     const { coordinator } = workspace;
     const { id } = await patiently(spec, 'the supervisor reads and checks', () =>
-      coordinator.launches.create(spec, switches, place),
+      coordinator.launches.create(spec, switches),
     );
     const { json, detach } = options;
     const printer = detach ? () => SILENT : undefined;

@@ -46,7 +46,7 @@ export async function runSweep(
     const place = one.spec.name;
     const otherWork = await watchOtherWork(() => coordinator.machines.supervisor());
     const began = performance.now();
-    const { id } = await coordinator.launches.create(one.spec, [], place);
+    const { id } = await coordinator.launches.create(one.spec);
     if (interruption.exitCode !== undefined) {
       // It has a row, so record that it must not be started.
       const unstarted = failure('ABORTED', 'the sweep was interrupted', { place });

@@ -5,6 +5,7 @@ import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
+  type ParsedSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { checkSlurmRun } from '../../shared/spec/slurm-share.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
@@ -22,15 +23,13 @@ export class RunLaunches {
   }
 
   /**
-   * The spec as it would run: structure, nodes, and every name and parameter checked by
-   * the agent. @throws GradwireError of kind input
+   * The spec as it would run: its machines checked here, every name and parameter by the agent.
+   * @throws GradwireError of kind input
    */
   async validate(
-    raw: unknown,
+    spec: ParsedSpec,
     switches: readonly SwitchRequest[] = [],
-    place?: string,
   ): Promise<ExperimentSpec> {
-    const spec = parseExperimentSpec(raw, place);
     for (const name of spec.world.nodes) this.#parts.nodes.named(name, 'world.nodes');
     const { nodes, ranks } = spec.world;
     if (nodes.length > ranks) {
@@ -48,20 +47,19 @@ export class RunLaunches {
 
   /** Validates and starts a run. Resolves when its first iteration begins. */
   async launch(
-    raw: unknown,
+    given: ParsedSpec,
     switches: readonly SwitchRequest[] = [],
   ): Promise<RunSummary> {
-    const { id } = await this.create(raw, switches);
+    const { id } = await this.create(given, switches);
     return this.begin(id);
   }
 
   /** Validates a run and stores its row; `begin` starts it. */
   async create(
-    raw: unknown,
+    given: ParsedSpec,
     switches: readonly SwitchRequest[] = [],
-    place?: string,
   ): Promise<RunSummary> {
-    const spec = await this.validate(raw, switches, place);
+    const spec = await this.validate(given, switches);
     const summary = this.#parts.store.create({
       id: newRunId(),
       spec,
@@ -119,7 +117,7 @@ export class RunLaunches {
       id,
       await this.#parts.machines.catalogue(),
     );
-    return this.launch(spec, switches);
+    return this.launch(parseExperimentSpec(spec), switches);
   }
 
   /**

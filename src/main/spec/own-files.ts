@@ -1,5 +1,9 @@
 /** Makes a spec that names the user's own files usable by an agent on any machine. */
-import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import {
+  parseExperimentSpec,
+  type ParsedSpec,
+} from '../../shared/spec/experiment-spec.ts';
+import { isModelFile } from '../../shared/spec/model-name.ts';
 import { resolveDataDirectory } from './data-directory.ts';
 import { embedModelFile } from './model-file.ts';
 
@@ -8,8 +12,17 @@ import { embedModelFile } from './model-file.ts';
  * @throws GradwireError `MODEL_FILE_UNREADABLE`
  */
 export async function withOwnFiles(
-  spec: ExperimentSpec,
+  spec: ParsedSpec,
   base: string,
-): Promise<ExperimentSpec> {
-  return await embedModelFile(resolveDataDirectory(spec, base), base);
+): Promise<ParsedSpec> {
+  if (!namesFiles(spec)) return spec;
+  return parseExperimentSpec(
+    await embedModelFile(resolveDataDirectory(spec, base), base),
+  );
 }
+
+const namesFiles = ({ workload }: ParsedSpec): boolean => {
+  const { command, data, model, modelSource, workdir } = workload;
+  const given = [command, data, modelSource, workdir];
+  return isModelFile(model) || given.some((value) => value !== undefined);
+};

@@ -181,6 +181,17 @@ export const experimentSpecSchema = z.strictObject({
 
 export type ExperimentSpec = z.infer<typeof experimentSpecSchema>;
 
+/** Marks what `parseExperimentSpec` has returned: a private member, which a literal cannot have. */
+declare class Parsed {
+  private readonly parsed: true;
+}
+
+/**
+ * A spec as `parseExperimentSpec` has returned it; nothing else makes one. A changed copy is an
+ * `ExperimentSpec` again, since a spread leaves the mark behind.
+ */
+export type ParsedSpec = ExperimentSpec & Parsed;
+
 const CHECKPOINT_EVERY = 100;
 
 /** Iterations between checkpoints; 0 for none. */
@@ -210,11 +221,11 @@ export const isEncrypted = (spec: Pick<ExperimentSpec, 'encrypt' | 'world'>): bo
  * @throws GradwireError `SPEC_UNKNOWN_KEY`, `SPEC_INVALID`: the first problem found,
  * with its path, the value given and the nearest valid key.
  */
-export function parseExperimentSpec(raw: unknown, place = 'spec'): ExperimentSpec {
+export function parseExperimentSpec(raw: unknown, place = 'spec'): ParsedSpec {
   const where: PlaceOfIssue = { code: 'SPEC', place };
   requirePlainTree(raw, where);
   const parsed = experimentSpecSchema.safeParse(withImplied(raw), INTERPRETED);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return parsed.data as ParsedSpec;
   throw explainIssue(experimentSpecSchema, raw, parsed.error, where);
 }
 

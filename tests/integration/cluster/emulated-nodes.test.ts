@@ -14,6 +14,7 @@ import { until } from '../../harness/processes.ts';
 import { isListening } from '../../harness/sockets.ts';
 import { ofType } from '../../harness/records.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 const LINK = { bandwidth: '1 Gbit/s', latency: '0 µs' };
 const SLOW = { bandwidth: 50e6, latency: 5 };
@@ -61,7 +62,9 @@ test(`by ${clocks} a run takes the time of the link between its nodes, says so, 
   await using world = await TwoHomes.open();
   if (clocksMissing() === undefined) await superviseLater(world.homes.box);
   const { coordinator } = world;
-  const { id } = await coordinator.launches.launch(spec(['box', 'this-computer']));
+  const { id } = await coordinator.launches.launch(
+    parseExperimentSpec(spec(['box', 'this-computer'])),
+  );
   expect(await coordinator.following.ended(id)).toMatchObject({ state: 'completed' });
   if (clocksMissing() === undefined) {
     expect(clockOf(world.supervisors.box.at(-1)!)).not.toBe(clockOf(process.pid));
@@ -97,7 +100,7 @@ test(`by ${clocks} a run takes the time of the link between its nodes, says so, 
 test('a pair of nodes of which one has no part in the run is refused by its name', async () => {
   await using world = await TwoHomes.open();
   const error = await world.coordinator.launches
-    .launch(spec(['this-computer', 'bax']))
+    .launch(parseExperimentSpec(spec(['this-computer', 'bax'])))
     .catch((thrown: unknown) => thrown as ErrorData);
   expect(error).toMatchObject({
     code: 'NETWORK_NODE_UNKNOWN',

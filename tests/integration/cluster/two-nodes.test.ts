@@ -10,6 +10,7 @@ import { until } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
 import { NODES, TwoHomes } from './two-homes.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 /** On links slow enough that a run is still under way when a busy machine gets to change it. */
 const ITERATIONS = 30;
@@ -26,7 +27,7 @@ const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
 test('train together, are switched in the middle, and every record comes once', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
-  const { id } = await coordinator.launches.launch(spec());
+  const { id } = await coordinator.launches.launch(parseExperimentSpec(spec()));
   const answer = await coordinator.order(id, {
     type: 'switch',
     change: { method: 'topk', ratio: 0.05 },
@@ -77,7 +78,7 @@ test(
     await using world = await TwoHomes.open();
     const { coordinator } = world;
     const other = world.another();
-    const { id } = await other.launches.launch(spec(LASTING_SPEC));
+    const { id } = await other.launches.launch(parseExperimentSpec(spec(LASTING_SPEC)));
     await other.close();
     // Not connected to yet, box is passed over.
     await coordinator.discover(true);
@@ -97,7 +98,9 @@ test(
 test('a rank that dies on one node ends the run on both, by the name of its node', async () => {
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
-  const { id } = await coordinator.launches.launch(spec(LASTING_SPEC));
+  const { id } = await coordinator.launches.launch(
+    parseExperimentSpec(spec(LASTING_SPEC)),
+  );
   const [worker] = world.workers(id, 'box');
   process.kill(worker!.pid, 'SIGKILL');
   const { state, error } = await coordinator.following.ended(id);
@@ -123,7 +126,7 @@ test('a rank that dies on one node ends the run on both, by the name of its node
 
 test('a run goes on without the app, which finds all it missed', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launches.launch(spec());
+  const { id } = await world.coordinator.launches.launch(parseExperimentSpec(spec()));
   await world.leave();
   await world.coordinator.following.follow(id);
   const summary = await world.coordinator.following.ended(id);
@@ -137,7 +140,7 @@ test(
   { tags: 'soak' },
   async () => {
     await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launches.launch(spec());
+    const { id } = await world.coordinator.launches.launch(parseExperimentSpec(spec()));
     await world.leave();
     world.outOfReach.add('box');
     await world.coordinator.following.follow(id);
@@ -168,7 +171,9 @@ test(
 test('a supervisor that dies takes its ranks along, and the run ends', async () => {
   await using world = await TwoHomes.open();
   const { coordinator } = world;
-  const { id } = await coordinator.launches.launch(spec(LASTING_SPEC));
+  const { id } = await coordinator.launches.launch(
+    parseExperimentSpec(spec(LASTING_SPEC)),
+  );
   process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
   const { state, error } = await coordinator.following.ended(id);
   expect(state).toBe('failed');
@@ -183,7 +188,9 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   await using world = await TwoHomes.open();
   const { coordinator } = world;
-  const { id } = await coordinator.launches.launch(spec(LASTING_SPEC));
+  const { id } = await coordinator.launches.launch(
+    parseExperimentSpec(spec(LASTING_SPEC)),
+  );
   const box = world.supervisors.box.at(-1)!;
   const silences = (): readonly (string | undefined)[] =>
     world.silences.filter(([node]) => node === 'box').map(([, code]) => code);
@@ -220,7 +227,9 @@ test('a supervisor that hangs is reported until it answers again; the run goes o
 
 test('a machine that is out of reach when its run is to be followed is followed once it is back', async () => {
   await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launches.launch(spec(LASTING_SPEC));
+  const { id } = await world.coordinator.launches.launch(
+    parseExperimentSpec(spec(LASTING_SPEC)),
+  );
   await world.leave();
   world.outOfReach.add('box');
   await world.coordinator.following.follow(id);
@@ -250,7 +259,9 @@ test.skipIf(own.length === 0)(
     // Of documentation (RFC 5737): nobody's.
     const addresses = { there: '203.0.113.7', here: '203.0.113.8' };
     await using world = await TwoHomes.open(addresses);
-    const { id } = await world.coordinator.launches.launch(spec({ iterations: 5 }));
+    const { id } = await world.coordinator.launches.launch(
+      parseExperimentSpec(spec({ iterations: 5 })),
+    );
     expect(await world.coordinator.following.ended(id)).toMatchObject({
       state: 'completed',
     });
@@ -290,7 +301,7 @@ describe('a run that goes on from a checkpoint', () => {
   beforeAll(async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launches.launch(
-      restarting({ iterations: LENGTH }),
+      parseExperimentSpec(restarting({ iterations: LENGTH })),
     );
     await world.coordinator.following.ended(id);
     whole = result(world.records);
@@ -336,7 +347,7 @@ describe('a run that goes on from a checkpoint', () => {
   test.each(killed.slice(0, effort({ quick: 0, soak: 1 })))('%s', async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launches.launch(
-      restarting({ iterations: LENGTH }),
+      parseExperimentSpec(restarting({ iterations: LENGTH })),
     );
     await reach(world, 15);
     process.kill(world.workers(id, 'box')[0]!.pid, 'SIGKILL');
@@ -355,7 +366,7 @@ describe('a run that goes on from a checkpoint', () => {
   test('a node is lost and comes back: the run waits for it', async () => {
     await using world = await TwoHomes.open();
     const { id } = await world.coordinator.launches.launch(
-      restarting({ iterations: LENGTH }),
+      parseExperimentSpec(restarting({ iterations: LENGTH })),
     );
     await reach(world, 15);
     world.outOfReach.add('box');
@@ -385,7 +396,9 @@ describe('a run that goes on from a checkpoint', () => {
     { tags: 'soak' },
     async () => {
       await using world = await TwoHomes.open();
-      const { id } = await world.coordinator.launches.launch(restarting(LASTING_SPEC));
+      const { id } = await world.coordinator.launches.launch(
+        parseExperimentSpec(restarting(LASTING_SPEC)),
+      );
       await reach(world, 5);
       world.outOfReach.add('box');
       process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');

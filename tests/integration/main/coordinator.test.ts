@@ -22,6 +22,7 @@ import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts'
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 let home: Home;
 let store: RunStore;
@@ -446,10 +447,12 @@ describe('launching', () => {
   test('a node that does not exist is refused before any supervisor is asked', async () => {
     await play({});
     await expect(
-      coordinator.launches.launch({
-        ...spec,
-        world: { ranks: 2, nodes: ['this-computr'] },
-      }),
+      coordinator.launches.launch(
+        parseExperimentSpec({
+          ...spec,
+          world: { ranks: 2, nodes: ['this-computr'] },
+        }),
+      ),
     ).rejects.toMatchObject({
       code: 'NODE_UNKNOWN',
       kind: 'input',

@@ -3,17 +3,20 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { ofType } from '../../harness/records.ts';
 import { NODES, TwoHomes } from '../cluster/two-homes.ts';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 const script = path.join(import.meta.dirname, 'scripted-program.ts');
 
 test('each finds its place among the ranks of its machine, and all average', async () => {
   await using world = await TwoHomes.open();
   const { coordinator } = world;
-  const { id } = await coordinator.launches.launch({
-    name: 'a program on two machines',
-    workload: { command: [process.execPath, script, '20', 'places'], workdir: '/' },
-    world: { ranks: 3, nodes: NODES },
-  });
+  const { id } = await coordinator.launches.launch(
+    parseExperimentSpec({
+      name: 'a program on two machines',
+      workload: { command: [process.execPath, script, '20', 'places'], workdir: '/' },
+      world: { ranks: 3, nodes: NODES },
+    }),
+  );
   const summary = await coordinator.following.ended(id);
   expect(summary).toMatchObject({ state: 'completed', iterations: 20 });
   const { records } = world;

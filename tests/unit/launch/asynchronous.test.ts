@@ -1,6 +1,6 @@
 /** Which specs and switches asynchronous training takes. */
 import { describe, expect, it } from 'vitest';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 
 type Section = Record<string, unknown>;
 
@@ -28,7 +28,7 @@ describe('a spec of asynchronous training', () => {
       { ...ASYNCHRONOUS, staleness: 0, servers: 2 },
       { exchange: { method } },
     );
-    expect(validateLaunch(given).plan).toMatchObject({ method, collective: 'auto' });
+    expect(checkedLaunch(given).plan).toMatchObject({ method, collective: 'auto' });
   });
 
   it.each<[Section, Section, string, string]>([
@@ -97,7 +97,7 @@ describe('a spec of asynchronous training', () => {
       ...([ASYNCHRONOUS, { exchange }, code, place] as const),
     ]),
   ])('%j with %j is refused: %s', (parallelism, rest, code, place) => {
-    expect(() => validateLaunch(spec(parallelism, rest))).toThrow(
+    expect(() => checkedLaunch(spec(parallelism, rest))).toThrow(
       expect.objectContaining({ code, place, next: expect.any(String) as string }),
     );
   });
@@ -109,7 +109,7 @@ describe('a spec of asynchronous training', () => {
       staleness: 4,
       drainEvery: 1000,
     };
-    expect(validateLaunch(spec(given)).spec.parallelism).toEqual(given);
+    expect(checkedLaunch(spec(given)).spec.parallelism).toEqual(given);
   });
 
   it.each([
@@ -119,7 +119,7 @@ describe('a spec of asynchronous training', () => {
     [{ method: 'topk', collective: 'ring' }, 'COLLECTIVE_MISFIT'],
     [{ servers: 2 }, 'COLLECTIVE_MISFIT'],
   ])('a switch to %j is refused: %s', (change, code) => {
-    expect(() => validateLaunch(spec(ASYNCHRONOUS), [{ change, at: 5 }])).toThrow(
+    expect(() => checkedLaunch(spec(ASYNCHRONOUS), [{ change, at: 5 }])).toThrow(
       expect.objectContaining({
         code,
         next: expect.not.stringContaining('ring') as string,

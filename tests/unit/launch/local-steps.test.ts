@@ -1,6 +1,6 @@
 /** Which specs local steps take. */
 import { describe, expect, it } from 'vitest';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 import { refusalOf } from '../../harness/refusal.ts';
 
 const LOCAL = { kind: 'local-steps' };
@@ -8,7 +8,7 @@ const LOCAL = { kind: 'local-steps' };
 describe('a spec of local steps', () => {
   it('is taken with an optimiser of what all moved', () => {
     const parallelism = { ...LOCAL, every: 4, outer: { lr: 0.7, momentum: 0.9 } };
-    expect(validateLaunch(specOf({ parallelism })).spec).toMatchObject({ parallelism });
+    expect(checkedLaunch(specOf({ parallelism })).spec).toMatchObject({ parallelism });
   });
 
   it.each<[Record<string, unknown>, string, string]>([
@@ -35,7 +35,7 @@ describe('a spec of local steps', () => {
     [{ parallelism: { kind: 'lokal-steps' } }, 'SPEC_INVALID', 'parallelism.kind'],
     [{ parallelism: { evry: 3 } }, 'SPEC_UNKNOWN_KEY', 'parallelism.every'],
   ])('%j is refused: %s', (given, code, place) => {
-    const { text, input } = refusalOf(() => validateLaunch(specOf(given)));
+    const { text, input } = refusalOf(() => checkedLaunch(specOf(given)));
     expect(input).toBe(true);
     expect(text).toContain(`${code}: `);
     expect(text).toContain(place);

@@ -14,7 +14,7 @@ import type { MemoryFacts } from '../../../src/agent/training/memory-facts.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { models } from '../../../src/agent/training/models/registry.ts';
 import type { ExchangePlan } from '../../../src/shared/plan/exchange-plan.ts';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
@@ -159,7 +159,7 @@ describe('parts of a rank’s memory', () => {
 
 describe('what a launch says', () => {
   const launch = (changes: object) =>
-    validateLaunch({
+    checkedLaunch({
       workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 },
       iterations: 1,
       backend: 'wasm',
@@ -238,7 +238,7 @@ afterEach(() => {
 type Case = readonly [model: string, dataset: string, kind: string, momentum: number];
 
 async function compare([model, dataset, kind, momentum]: Case): Promise<void> {
-  const { memory } = validateLaunch({
+  const { memory } = checkedLaunch({
     workload: { model, dataset, batchPerRank: 4 },
     ...{ iterations: 1, backend: 'wasm', world: { ranks: 1 } },
     optimizer: {
@@ -317,7 +317,7 @@ it('a feature number that is far too high is refused with its line', () => {
     },
     ...{ iterations: 1, backend: 'wasm', world: { ranks: 1 } },
   };
-  expect(() => validateLaunch(spec)).toThrow(
+  expect(() => checkedLaunch(spec)).toThrow(
     expect.objectContaining({
       ...{ code: 'MEMORY_TOO_SMALL', kind: 'input', place: `${file}:31` },
       message:

@@ -1,6 +1,6 @@
 /** Which splits of models a launch takes. */
 import { describe, expect, test } from 'vitest';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 import type { ModelFacts } from '../../../src/agent/training/workload.ts';
 import { applySettings } from '../../../src/main/spec/settings.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
@@ -21,7 +21,7 @@ function refusalOf(
 ): string {
   try {
     const requests = changes.map((change) => ({ at: 3, change: { ...change } }));
-    validateLaunch(applySettings(SPEC, settings), requests, { model: own });
+    checkedLaunch(applySettings(SPEC, settings), requests, { model: own });
     return 'taken';
   } catch (error) {
     if (!(error instanceof GradwireError)) throw error;

@@ -1,6 +1,6 @@
 /** Which specs can keep a residual in units of updates. */
 import { describe, expect, it } from 'vitest';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 
 type Section = Record<string, unknown>;
 
@@ -18,7 +18,7 @@ describe('residualUnits: update', () => {
     ['gradients that are late', { doubleBuffer: true }],
     ['SVRG', { optimizer: { fullGradientEvery: 10 } }],
   ])('goes with %s', (_, rest) => {
-    const { plan, spec: written } = validateLaunch(spec(rest));
+    const { plan, spec: written } = checkedLaunch(spec(rest));
     expect(plan.residualUnits).toBe('update');
     expect(written.exchange).toMatchObject({ residualUnits: 'update' });
   });
@@ -43,10 +43,10 @@ describe('residualUnits: update', () => {
       place: 'exchange.residualUnits',
       message: expect.stringContaining(message),
     });
-    expect(() => validateLaunch(spec(rest))).toThrow(refused);
+    expect(() => checkedLaunch(spec(rest))).toThrow(refused);
     const usual = spec({ ...rest, exchange: { method: 'topk' } });
     const change = { residualUnits: 'update' };
-    expect(() => validateLaunch(usual, [{ change, at: 5 }])).toThrow(
+    expect(() => checkedLaunch(usual, [{ change, at: 5 }])).toThrow(
       expect.objectContaining({ code: 'RESIDUAL_UNITS_MISFIT', place: 'switch' }),
     );
   });

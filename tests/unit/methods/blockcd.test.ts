@@ -1,6 +1,6 @@
 /** Which coordinates `blockcd` contributes: blocks of slices that are disjoint and move on. */
 import { describe, expect, it } from 'vitest';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { backends } from '../kernels/backends.ts';
 import { SimulatedWorld } from './simulated-world.ts';
@@ -113,22 +113,22 @@ describe('what it is refused with', () => {
     [{ kind: 'adamw' }],
     [{ kind: 'lars', weightDecay: 1 }],
   ])('an optimizer %j that moves all weights', (optimizer) => {
-    expect(() => validateLaunch(spec({ optimizer }))).toThrow(misfit);
+    expect(() => checkedLaunch(spec({ optimizer }))).toThrow(misfit);
     const change = { method: 'blockcd' };
     expect(() =>
-      validateLaunch(spec({ optimizer }, 'topk'), [{ at: 3, change }]),
+      checkedLaunch(spec({ optimizer }, 'topk'), [{ at: 3, change }]),
     ).toThrow(misfit);
     const layers = [{ match: '*', method: 'blockcd' }];
     expect(() =>
-      validateLaunch({ ...spec({ optimizer }), exchange: { method: 'none', layers } }),
+      checkedLaunch({ ...spec({ optimizer }), exchange: { method: 'none', layers } }),
     ).toThrow(expect.objectContaining({ code: 'METHOD_OPTIMIZER_MISFIT' }));
   });
 
   it('but not where the decay is a part of what was moved, or is 0', () => {
     const parallelism = { kind: 'local-steps' };
     const decays = { kind: 'sgd', weightDecay: 0.001 };
-    validateLaunch(spec({ optimizer: decays, parallelism }));
-    validateLaunch(spec({ optimizer: { kind: 'adamw', weightDecay: 0 } }));
-    validateLaunch(spec({ optimizer: decays }, 'topk'));
+    checkedLaunch(spec({ optimizer: decays, parallelism }));
+    checkedLaunch(spec({ optimizer: { kind: 'adamw', weightDecay: 0 } }));
+    checkedLaunch(spec({ optimizer: decays }, 'topk'));
   });
 });

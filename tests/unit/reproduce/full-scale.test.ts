@@ -1,7 +1,7 @@
 /** Figures with the papers' own sizes: what is run where, and what is refused. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 import type { Figure } from '../../../src/reproduce/figure.ts';
 import { figures, findFigure } from '../../../src/reproduce/figures/registry.ts';
 import { atFullScale, type Machines } from '../../../src/reproduce/full-scale.ts';
@@ -55,7 +55,7 @@ describe.each(withFull.map((figure) => [figure.id, figure] as const))(
         // A claim about two networks: that of the machines cannot be both.
         if (!one.id.startsWith('slow-')) expect(spec.network).toBeUndefined();
         expect(spec.name).toMatch(`reproduce ${id}-full: `);
-        expect(validateLaunch(spec).spec.iterations).toBe(spec.iterations);
+        expect(checkedLaunch(spec).spec.iterations).toBe(spec.iterations);
       }
       expect(planned).toHaveLength(plannedRuns(figure).length);
     });

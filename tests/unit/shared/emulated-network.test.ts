@@ -17,7 +17,7 @@ import {
 import type { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { NetworkKnowledge } from '../../../src/agent/auto/network-knowledge.ts';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 
 const parse = (network: unknown): NetworkSpec =>
   parseExperimentSpec({ workload: { model: 'fnn3', dataset: 'digits' }, network })
@@ -108,7 +108,7 @@ describe('a network in a spec', () => {
     const nodes = ['lab-1', 'lab-2', 'lab-3'];
     const pair = (...between: string[]) => ({ between, bandwidth: '100 Mbit/s' });
     const launch = (...pairs: object[]): unknown =>
-      validateLaunch({
+      checkedLaunch({
         workload: { model: 'fnn3', dataset: 'digits' },
         world: { ranks: 6, nodes },
         network: { bandwidth: '1 Gbit/s', pairs },
@@ -184,7 +184,7 @@ describe('a network in a spec', () => {
 
   it('is taken on one node and on several', () => {
     for (const nodes of [['this-computer'], ['a', 'b']]) {
-      const launched = validateLaunch({
+      const launched = checkedLaunch({
         workload: { model: 'fnn3', dataset: 'digits' },
         world: { ranks: 2, nodes },
         network: { bandwidth: 1e9 },

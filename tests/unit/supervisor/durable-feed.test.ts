@@ -7,7 +7,7 @@ import { DurableFeed } from '../../../src/agent/supervisor/journal/durable-feed.
 import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
 import { RecordAdmission } from '../../../src/agent/supervisor/journal/record-admission.ts';
 import { SupervisedRun } from '../../../src/agent/supervisor/runs/supervised-run.ts';
-import { validateLaunch } from '../../../src/agent/launch/validate-launch.ts';
+import { checkedLaunch } from '../../harness/checked-launch.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { sampleSpec } from '../main/sample-records.ts';
@@ -101,7 +101,7 @@ test('a run tells its followers what the disk has, and then what has changed', a
     world: { ranks: 2, nodes: ['here', 'box'] },
     onFailure: 'restart',
   };
-  const { spec, plan, setting } = validateLaunch(sampleSpec(overrides));
+  const { spec, plan, setting } = checkedLaunch(sampleSpec(overrides));
   // Interrupted, and without the other machine's ranks it starts none.
   const run = new SupervisedRun({
     run: 'r',

@@ -151,8 +151,9 @@ export class ClientSession {
     const runs = this.#runs;
     return {
       validate: async ({ spec, switches }) => {
-        const known = await inspectSpec(parseExperimentSpec(spec));
-        const launch = validateLaunch(spec, switches, known);
+        const parsed = parseExperimentSpec(spec);
+        const known = await inspectSpec(parsed);
+        const launch = validateLaunch(parsed, switches, known);
         return { spec: launch.spec, switches: launch.switches };
       },
       prepare: async (request) => {
@@ -229,7 +230,7 @@ export class ClientSession {
     if (this.#socket.destroyed) {
       throw inputError('RUN_ABANDONED', 'the app ended before the run started');
     }
-    return this.#runs.create(request, known);
+    return this.#runs.create({ ...request, spec }, known);
   }
 
   #subscribe(id: string, run: SupervisedRun | RestoredRun, after: number): void {

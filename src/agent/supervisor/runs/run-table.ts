@@ -18,6 +18,7 @@ import {
 import {
   journalBytes,
   parseExperimentSpec,
+  type ParsedSpec,
 } from '../../../shared/spec/experiment-spec.ts';
 import type {
   RunStatus as SupervisedRunState,
@@ -26,7 +27,7 @@ import type {
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import { checkSlurmRun } from '../../../shared/spec/slurm-share.ts';
 import { memoryWarning } from '../../launch/memory-estimate.ts';
-import { validateLaunch } from '../../launch/validate-launch.ts';
+import { validateLaunch, type Launch } from '../../launch/validate-launch.ts';
 import { cancelLeftJobs } from '../../slurm/allocation.ts';
 import type { SpecFacts } from '../../training/workload.ts';
 import { journalWriteFailed } from '../journal/journal-write-error.ts';
@@ -113,8 +114,11 @@ export class RunTable {
       return new RestoredRun(id, spec, createdAt, journal, launch);
     }
     const secret = randomBytes(SECRET_BYTES);
+    const { switches } = launch;
+    const known = { model: meta.model, data: meta.data };
+    const checked = validateLaunch(spec, switches, known);
     const request = { run: id, spec, secret, ...launch };
-    return this.#make(request, meta, journal, {
+    return this.#make(request, checked, meta, journal, {
       createdAt,
       later: meta.later ?? [],
       error: lossOf(journal, launch).toData(),
@@ -177,17 +181,21 @@ export class RunTable {
   }
 
   /** @param known facts already read */
-  create(request: PrepareRequest, known: SpecFacts = {}): SupervisedRun {
+  create(
+    request: PrepareRequest & { readonly spec: ParsedSpec },
+    known: SpecFacts = {},
+  ): SupervisedRun {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" already exists`);
     }
-    const { spec } = validateLaunch(request.spec, request.switches, known);
+    const checked = validateLaunch(request.spec, request.switches, known);
+    const { spec } = checked;
     const { switches, ranks, network, places, node, listen, ports, slurm } = request;
     if (slurm !== undefined) checkSlurmRun(spec, slurm);
     const launch = { switches, ranks, network, places, node, listen, ports, slurm };
     const meta = { spec, createdAt: Date.now(), launch, ...known };
     const journal = this.#makeJournal(request.run, meta);
-    const run = this.#make(request, meta, journal);
+    const run = this.#make(request, checked, meta, journal);
     this.#runs.set(request.run, run);
     return run;
   }
@@ -208,15 +216,12 @@ export class RunTable {
 
   #make(
     request: PrepareRequest,
+    checked: Launch,
     meta: RunMeta,
     journal: Journal,
     restored?: RestoredProgress,
   ): SupervisedRun {
-    const { spec, plan, switches, setting, memory, ...facts } = validateLaunch(
-      request.spec,
-      request.switches,
-      { model: meta.model, data: meta.data },
-    );
+    const { spec, plan, switches, setting, memory, ...facts } = checked;
     const folder = this.#folder(request.run);
     journal.bound({
       bytes: journalBytes(spec),
