@@ -96,13 +96,13 @@ async function visit(browser: Browser, url: string, run: string): Promise<Visit>
     const openMs = await timed(page, `location.hash = '#/run/${run}'`);
     const zoomMs: number[] = [];
     const click = (step: string): string =>
-      `document.querySelector('#chart-phase [data-testid=span-${step}]').click()`;
+      `document.querySelector('[data-testid=span-${step}]').click()`;
     await timed(
       page,
       `document.querySelector('#chart-phase .segments button:nth-child(3)').click()`,
     );
     for (const step of ['in', 'out'] as const) {
-      const button = page.locator(`#chart-phase [data-testid=span-${step}]`);
+      const button = page.locator(`[data-testid=span-${step}]`);
       for (let count = 0; count < STEPS && (await button.isEnabled()); count++) {
         zoomMs.push(await timed(page, click(step)));
       }

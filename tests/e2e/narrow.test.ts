@@ -233,8 +233,7 @@ test('a run is drawn closer and moved, and saved as a file', async () => {
   await go('run/run', drawn);
   await drawn.focus();
   await page.keyboard.press('-');
-  const chart = page.locator('#chart-phase');
-  await expect.poll(() => chart.getByTestId('span-out').isDisabled()).toBe(true);
+  await expect.poll(() => part('span-out').isDisabled()).toBe(true);
   await part('export').click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),

@@ -8,14 +8,23 @@ import type { Attachment } from 'svelte/attachments';
 import { Chart } from './chart-registry.ts';
 import { drawLater, forgetDrawing } from './draw-queue.ts';
 
-/**
- * @param configure read once
- * @param draw puts the current data into the chart, which is updated afterwards
- */
-export function chart(
-  configure: () => ChartConfiguration,
-  draw: (chart: ChartType) => void,
-): Attachment<HTMLCanvasElement> {
+interface ChartParts {
+  /** Called once. */
+  readonly configure: () => ChartConfiguration;
+  /** Puts the current data into the chart, which is updated afterwards. */
+  readonly draw: (chart: ChartType) => void;
+  /** Puts what moves over the data into the chart, which is then painted as it is. */
+  readonly mark: () => void;
+  /** Follows the pointer. @returns a function that ends it */
+  readonly follow: (canvas: HTMLCanvasElement, chart: ChartType) => () => void;
+}
+
+export function chart({
+  configure,
+  draw,
+  mark,
+  follow,
+}: ChartParts): Attachment<HTMLCanvasElement> {
   return (canvas) => {
     let visible = $state(true);
     const observer = new IntersectionObserver((entries) => {
@@ -23,19 +32,29 @@ export function chart(
     });
     observer.observe(canvas);
     const made = new Chart(canvas, untrack(configure));
+    const unfollow = untrack(() => follow(canvas, made));
     // Not update('none'): Chart.js 4.6 then keeps the colours of bars and points that
     // they had at the first update. Without animation the default mode is as direct.
     const update = (): void => {
+      forgetDrawing(paint);
       made.update();
     };
+    const paint = (): void => made.draw();
     $effect(() => {
       if (!visible) return;
       draw(made);
       drawLater(update);
     });
+    $effect(() => {
+      if (!visible) return;
+      mark();
+      drawLater(paint);
+    });
     return () => {
       observer.disconnect();
+      unfollow();
       forgetDrawing(update);
+      forgetDrawing(paint);
       made.destroy();
       // A delayed resize would still draw.
       made.update = () => undefined;

@@ -19,7 +19,8 @@ export function baseOptions(
     responsive: true,
     maintainAspectRatio: false,
     resizeDelay: 50,
-    events: ['mousemove', 'mouseout', 'click'],
+    // The pointer is followed without Chart.js, which would look for elements under it.
+    events: [],
     scales: {
       x: {
         type: 'linear',

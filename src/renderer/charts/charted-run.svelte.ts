@@ -1,40 +1,68 @@
 /**
- * The data of every chart over iterations: a run's history within the chosen span, in
- * bins, updated with the feed's slow tick, and the current colours.
+ * A run as its charts share it: the view, the history within its span in bins, the axis, the
+ * markers and the current colours. Made once for a page, so that it is computed once.
  */
 import { useApp } from '../state/app.svelte.ts';
-import type { RunFeed } from '../state/runs/run-feed.svelte.ts';
 import type { Bin } from '../state/history/bin.ts';
+import type { RunFeed } from '../state/runs/run-feed.svelte.ts';
+import { AxisMap, axisMapOf } from './axis-map.ts';
+import type { AxisRange } from './axis-range.ts';
+import type { ChartView } from './chart-view.svelte.ts';
 import { CURVE_POINTS } from './curves.ts';
+import { markersOf, type Marker } from './markers.ts';
 import { readPalette, type Palette } from './palette.ts';
-import { spanAxis, spanRange, type Span } from './span.ts';
+import { spanAxis, spanRange } from './span.ts';
 
 export interface ChartedRun {
+  readonly feed: RunFeed;
+  readonly view: ChartView;
+  /** Points of curves. */
   readonly bins: readonly Bin[];
-  readonly axis: ReturnType<typeof spanAxis>;
+  /** The range that is shown, in iterations. */
+  readonly axis: AxisRange;
+  readonly map: AxisMap;
+  readonly markers: readonly Marker[];
   readonly palette: Palette;
 }
 
-/** Follows a run for a chart, and changes of the arguments. Called during a component's set-up. */
-export function useChartedRun(feed: () => RunFeed, span: () => Span): ChartedRun {
+/** Follows a run for its charts. Called during a component's set-up. */
+export function useChartedRun(feed: RunFeed, view: ChartView): ChartedRun {
   const { preferences } = useApp();
   const palette = $derived(readPalette(preferences.scheme, preferences.patterns));
   const length = $derived.by(() => {
-    void feed().slow.tick;
-    return feed().history?.length ?? 0;
+    void feed.slow.tick;
+    return feed.history?.length ?? 0;
   });
   const bins = $derived.by(() => {
-    void feed().slow.tick;
-    const range = spanRange(span(), length);
-    return feed().history?.bins({ ...range, limit: CURVE_POINTS }) ?? [];
+    void feed.slow.tick;
+    const range = spanRange(view.span, length);
+    return feed.history?.bins({ ...range, limit: CURVE_POINTS }) ?? [];
   });
-  const axis = $derived(spanAxis(span(), length));
+  const axis = $derived(spanAxis(view.span, length));
+  const map = new AxisMap('iteration');
+  const clock = $derived.by(() => {
+    void feed.slow.tick;
+    const whole =
+      feed.history?.bins({ from: 0, to: length, limit: CURVE_POINTS }) ?? [];
+    return axisMapOf('clock', { whole, part: [], length });
+  });
+  const markers = $derived(
+    markersOf(feed.events, (at) =>
+      clock.kind === 'clock' ? Math.round(clock.toIteration(at)) : undefined,
+    ),
+  );
   return {
+    feed,
+    view,
+    map,
     get bins() {
       return bins;
     },
     get axis() {
       return axis;
+    },
+    get markers() {
+      return markers;
     },
     get palette() {
       return palette;

@@ -1,15 +1,12 @@
 /**
- * The overlay of a chart: a vertical line with a label at each fence, and the cursor
- * shared by all charts. One Chart.js plugin per chart, configured before each update.
+ * The overlay of a chart: a line with a label at each fence, signs of other markers at the
+ * axis, and what moves over the data: the cursor and the part that is being selected. One
+ * Chart.js plugin per chart, configured before each update. Places are those of the axis.
  */
 import type { Chart, Plugin } from 'chart.js';
+import type { PlacedMarker } from './draw-markers.ts';
+import { drawMarkers } from './draw-markers.ts';
 import type { Palette } from './palette.ts';
-
-export interface Marker {
-  /** The fence: the first iteration under the new plan. */
-  readonly iteration: number;
-  readonly label: string;
-}
 
 /** The spread of a bar's iterations. */
 interface Spread {
@@ -21,24 +18,30 @@ interface Spread {
   readonly bar: number;
 }
 
-/** A bar, or its spread, that reaches beyond the axis. */
+/** A bar or a band that reaches beyond the axis. */
 interface CutBar {
   /** The bar's position. */
   readonly x: number;
   readonly label: string;
 }
 
-export interface OverlayContent {
+interface OverlayContent {
   readonly cut?: readonly CutBar[];
   readonly spreads?: readonly Spread[];
-  readonly markers: readonly Marker[];
-  readonly cursor: number | undefined;
+  readonly markers: readonly PlacedMarker[];
   readonly palette: Palette;
   readonly labels: boolean;
 }
 
+/** The part of an overlay that moves over the data. */
+export interface Moving {
+  readonly cursor?: number | undefined;
+  readonly selection?: { readonly from: number; readonly to: number } | undefined;
+}
+
 export class Overlay {
   content: OverlayContent | undefined;
+  moving: Moving = {};
 
   readonly plugin: Plugin = {
     id: 'overlay',
@@ -48,49 +51,39 @@ export class Overlay {
   #draw(chart: Chart): void {
     const scale = chart.scales['x'];
     if (this.content === undefined || scale === undefined) return;
-    const { markers, cursor, palette, labels } = this.content;
+    const { markers, palette, labels } = this.content;
     const { ctx, chartArea } = chart;
     ctx.save();
-    ctx.font = `600 11px ${palette.font}`;
-    ctx.textBaseline = 'middle';
-    let free = -Infinity;
-    for (const marker of markers) {
-      // A fence is before its iteration's bar.
-      const x = Math.round(scale.getPixelForValue(marker.iteration - 0.5)) + 0.5;
-      if (x < chartArea.left - 0.5 || x > chartArea.right) continue;
-      ctx.strokeStyle = palette.ink;
-      ctx.lineWidth = 1.5;
-      ctx.setLineDash([4, 3]);
-      ctx.beginPath();
-      ctx.moveTo(x, labels ? chartArea.top - 12 : chartArea.top);
-      ctx.lineTo(x, chartArea.bottom);
-      ctx.stroke();
-      if (!labels) continue;
-      const width = ctx.measureText(marker.label).width + 10;
-      const left = Math.min(x, chartArea.right - width);
-      if (left < free) continue;
-      free = left + width + 2;
-      ctx.setLineDash([]);
-      ctx.fillStyle = palette.ink;
-      ctx.fillRect(left, chartArea.top - 26, width, 16);
-      ctx.fillStyle = palette.surface;
-      ctx.fillText(marker.label, left + 5, chartArea.top - 17.5);
-    }
+    const pixel = (x: number): number => scale.getPixelForValue(x);
+    drawMarkers(ctx, chartArea, pixel, { markers, palette, labels });
     this.#drawSpreads(chart);
     this.#drawCuts(chart);
-    if (cursor !== undefined) {
-      const x = Math.round(scale.getPixelForValue(cursor)) + 0.5;
-      if (x >= chartArea.left && x <= chartArea.right) {
-        ctx.setLineDash([]);
-        ctx.strokeStyle = palette.accent;
-        ctx.lineWidth = 1;
-        ctx.beginPath();
-        ctx.moveTo(x, chartArea.top);
-        ctx.lineTo(x, chartArea.bottom);
-        ctx.stroke();
-      }
-    }
+    this.#drawMoving(chart, palette);
     ctx.restore();
+  }
+
+  #drawMoving({ chartArea, ctx, scales }: Chart, palette: Palette): void {
+    const scale = scales['x']!;
+    const { cursor, selection } = this.moving;
+    const { bottom, left, right, top } = chartArea;
+    ctx.setLineDash([]);
+    if (selection !== undefined) {
+      const from = Math.max(left, scale.getPixelForValue(selection.from));
+      const to = Math.min(right, scale.getPixelForValue(selection.to));
+      ctx.fillStyle = palette.accent;
+      ctx.globalAlpha = 0.18;
+      ctx.fillRect(from, top, to - from, bottom - top);
+      ctx.globalAlpha = 1;
+    }
+    if (cursor === undefined) return;
+    const x = Math.round(scale.getPixelForValue(cursor)) + 0.5;
+    if (x < left || x > right) return;
+    ctx.strokeStyle = palette.accent;
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, bottom);
+    ctx.stroke();
   }
 
   /** A thin line in each bar from its shortest to its longest iteration. */
@@ -107,6 +100,7 @@ export class Overlay {
       ctx.beginPath();
       for (const spread of this.content?.spreads ?? []) {
         const middle = Math.round(x.getPixelForValue(spread.x)) + 0.5;
+        if (middle < chartArea.left || middle > chartArea.right) continue;
         const [low, high] = ends(spread);
         ctx.moveTo(middle, y.getPixelForValue(low));
         ctx.lineTo(middle, Math.max(chartArea.top, y.getPixelForValue(high)));
@@ -132,6 +126,7 @@ export class Overlay {
     const { cut } = this.content;
     for (const [index, { x, label }] of cut.entries()) {
       const middle = scale.getPixelForValue(x);
+      if (middle < chartArea.left || middle > chartArea.right) continue;
       const { top } = chartArea;
       ctx.beginPath();
       ctx.moveTo(middle - 4, top + 1);

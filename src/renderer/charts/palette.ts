@@ -3,6 +3,7 @@
  * read custom properties.
  */
 import { PHASES, type Phase } from '../../shared/records/phases.ts';
+import { MARKER_STYLES, type MarkerKind } from './markers.ts';
 import { hatchFill, patternFill } from './pattern-fill.ts';
 import { PHASE_STYLES } from './phase-style.ts';
 
@@ -16,6 +17,7 @@ export interface Palette {
   readonly accent: string;
   readonly phases: Readonly<Record<Phase, string>>;
   readonly fills: Readonly<Record<Phase, Fill>>;
+  readonly markers: Readonly<Record<MarkerKind, string>>;
   readonly hatch: Fill;
   readonly font: string;
 }
@@ -46,6 +48,12 @@ export function readPalette(scheme: 'dark' | 'light', patterns: boolean): Palett
           : phases[phase],
       ]),
     ) as Record<Phase, Fill>,
+    markers: Object.fromEntries(
+      Object.entries(MARKER_STYLES).map(([kind, { property }]) => [
+        kind,
+        read(property),
+      ]),
+    ) as Record<MarkerKind, string>,
     hatch: hatchFill(ink),
     font: read('--font'),
   };

@@ -1,11 +1,15 @@
-/** The span of a run that a chart shows: its last iterations, all of it, or a part. */
+/** The span of a run that its charts show: its last iterations, all of it, or a part. */
 export const SPANS = [
-  { value: 80, title: 'last 80' },
-  { value: 480, title: '480' },
+  { value: 50, title: 'last 50' },
+  { value: 160, title: '160' },
+  { value: 1000, title: '1000' },
   { value: 'all', title: 'all' },
 ] as const;
 
-/** A part of a run: from ≤ iteration < to. */
+/** The span of a run in progress until the user chooses one. */
+export const TAIL = 160;
+
+/** A part of a run: from ≤ iteration < to. Its ends may be fractions while it is zoomed. */
 export interface Part {
   readonly from: number;
   readonly to: number;
@@ -14,22 +18,35 @@ export interface Part {
 export type Span = (typeof SPANS)[number]['value'] | Part;
 
 /** The least part that zooming leads to. */
-const LEAST = 40;
-/** The factor by which zooming in or out changes the part. */
-const ZOOM = 4;
+const LEAST = 10;
+/** Iterations that the axis of a whole run has at least: bars keep their width at first. */
+const LEAST_WHOLE = 40;
+/** The factor by which a step closer or wider changes the part. */
+const STEP = 4;
 
-/** The iterations that a span covers in a run of this length. */
+/** Whether the span moves on with the run. */
+export const follows = (span: Span): boolean => typeof span !== 'object';
+
+/** The iterations that a span covers in a run of this length, whole ones. */
 export function spanRange(span: Span, length: number): Part {
-  if (typeof span === 'object') return span;
-  return { from: span === 'all' ? 0 : Math.max(0, length - span), to: length };
+  if (typeof span !== 'object')
+    return { from: span === 'all' ? 0 : Math.max(0, length - span), to: length };
+  const from = Math.max(0, Math.min(Math.floor(span.from), length - 1));
+  return { from, to: Math.max(from, Math.min(length, Math.ceil(span.to))) };
 }
 
 /** The axis for it: bars of a short run have the width that they will keep. */
 export function spanAxis(span: Span, length: number): { min: number; max: number } {
-  if (span === 'all') return { min: -0.5, max: Math.max(length, 40) - 0.5 };
-  if (typeof span === 'object') return { min: span.from - 0.5, max: span.to - 0.5 };
+  const { from, to } = extent(span, length);
+  return { min: from - 0.5, max: to - 0.5 };
+}
+
+/** The part that the axis has room for; it may be longer than the run. */
+function extent(span: Span, length: number): Part {
+  if (typeof span === 'object') return span;
+  if (span === 'all') return { from: 0, to: Math.max(length, LEAST_WHOLE) };
   const from = Math.max(0, length - span);
-  return { min: from - 0.5, max: from + span - 0.5 };
+  return { from, to: from + span };
 }
 
 /** A step from a span to another. */
@@ -45,45 +62,66 @@ export function stepped(
   step: SpanStep,
   around?: number,
 ): Span | undefined {
-  if (step === 'earlier' || step === 'later') return moved(span, length, step);
-  return zoomed(span, length, step, step === 'in' ? around : undefined);
+  const { from, to } = spanRange(span, length);
+  const size = to - from;
+  switch (step) {
+    case 'earlier':
+      return from === 0 ? undefined : moved(span, length, -0.5);
+    case 'later':
+      return to >= length ? undefined : moved(span, length, 0.5);
+    case 'in':
+      if (size <= LEAST) return undefined;
+      return partAt(around ?? (from + to) / 2, Math.round(size / STEP), length);
+    case 'out':
+      if (size * STEP >= length) return span === 'all' ? undefined : 'all';
+      return partAt((from + to) / 2, size * STEP, length);
+    default:
+      return step satisfies never;
+  }
 }
 
 /**
- * The span after a step in or out, around an iteration or the middle; undefined if there is no
- * further one.
+ * The span after zooming by a factor, below 1: closer.
+ * @param around the place that stays where it is, in iterations
  */
-function zoomed(
+export function zoomed(
   span: Span,
   length: number,
-  direction: 'in' | 'out',
-  around?: number,
-): Span | undefined {
-  const { from, to } = spanRange(span, length);
-  const size = to - from;
-  if (direction === 'out' && size * ZOOM >= length)
-    return span === 'all' ? undefined : 'all';
-  const next = Math.round(direction === 'in' ? size / ZOOM : size * ZOOM);
-  if (direction === 'in' && size <= LEAST) return undefined;
-  const middle = around === undefined ? (from + to) / 2 : around;
-  return partAt(middle, Math.max(LEAST, next), length);
+  factor: number,
+  around: number,
+): Span {
+  const { from, to } = extent(span, length);
+  const shown = Math.min(to - from, Math.max(length, LEAST));
+  const size = Math.max(LEAST, shown * factor);
+  if (size >= length) return 'all';
+  const share = Math.max(0, Math.min(1, (around - from) / (to - from)));
+  return within(around - share * size, size, length);
 }
 
-/** The span half of it earlier or later; undefined at the end of the run. */
-function moved(
-  span: Span,
-  length: number,
-  direction: 'earlier' | 'later',
-): Span | undefined {
+/** The span moved by a share of its width; positive: later. A whole run has nowhere to go. */
+export function moved(span: Span, length: number, share: number): Span {
   const { from, to } = spanRange(span, length);
-  const size = to - from;
-  if (direction === 'earlier' ? from === 0 : to >= length) return undefined;
-  const step = Math.ceil(size / 2) * (direction === 'earlier' ? -1 : 1);
-  return partAt((from + to) / 2 + step, size, length);
+  // It moves on by itself.
+  if (follows(span) && share > 0) return span;
+  const { from: start, to: end } = typeof span === 'object' ? span : { from, to };
+  if (end - start >= length) return span;
+  return within(start + share * (end - start), end - start, length);
+}
+
+/** A part as it was chosen by its ends, in any order, widened to the least. */
+export function partBetween(one: number, other: number, length: number): Span {
+  const size = Math.abs(one - other);
+  if (length <= LEAST || size >= length) return 'all';
+  return partAt((one + other) / 2, size, length);
+}
+
+function partAt(middle: number, size: number, length: number): Part {
+  const least = Math.max(LEAST, size);
+  return within(middle - least / 2, least, length);
 }
 
 /** A part of a size that lies within the run. */
-function partAt(middle: number, size: number, length: number): Part {
-  const from = Math.max(0, Math.min(length - size, Math.round(middle - size / 2)));
-  return { from, to: Math.min(length, from + size) };
+function within(from: number, size: number, length: number): Part {
+  const start = Math.max(0, Math.min(length - size, from));
+  return { from: start, to: Math.min(length, start + size) };
 }

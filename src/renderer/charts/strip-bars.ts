@@ -1,20 +1,24 @@
-/**
- * Stacked bars without axes, for small multiples: drawn straight onto a canvas, because
- * a chart object per rank would cost more than all other charts together.
- */
+/** Stacked bars without axes, for small multiples. */
 import { PHASES } from '../../shared/records/phases.ts';
 import { meanOf, type Bin } from '../state/history/bin.ts';
+import type { AxisMap } from './axis-map.ts';
+import type { AxisRange } from './axis-range.ts';
 import { fitted } from './bar-heights.ts';
 import type { Palette } from './palette.ts';
+import { drawStackedBars } from './stacked-bars.ts';
 
-/** @param top the wall time in milliseconds that fills the height, the same for all ranks */
-export function drawStrip(
-  canvas: HTMLCanvasElement,
-  bins: readonly Bin[],
-  axis: { readonly min: number; readonly max: number },
-  top: number,
-  palette: Palette,
-): void {
+export interface Strip {
+  readonly bins: readonly Bin[];
+  /** The range that is shown, on the axis. */
+  readonly range: AxisRange;
+  readonly map: AxisMap;
+  /** The wall time in milliseconds that fills the height, the same for all ranks. */
+  readonly top: number;
+  readonly palette: Palette;
+}
+
+export function drawStrip(canvas: HTMLCanvasElement, strip: Strip): void {
+  const { bins, map, palette, range, top } = strip;
   const scale = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
   if (width === 0 || height === 0) return;
@@ -27,30 +31,20 @@ export function drawStrip(
   if (context === null) throw new Error('internal: no 2D canvas');
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
-  const perIteration = width / (axis.max - axis.min);
-  const scales = bins.map((bin) => {
-    const time = PHASES.reduce((sum, phase) => sum + (meanOf(bin, phase) ?? 0), 0);
-    return (height / top) * fitted(time, top);
+  const pixel = (iteration: number): number =>
+    ((map.toX(iteration) - range.min) / (range.max - range.min)) * width;
+  drawStackedBars(context, {
+    bins,
+    places: bins.map((bin) => {
+      const time = PHASES.reduce((sum, phase) => sum + (meanOf(bin, phase) ?? 0), 0);
+      return {
+        left: pixel(bin.from - 0.5),
+        right: pixel(bin.to - 0.5),
+        perMillisecond: (height / top) * fitted(time, top),
+      };
+    }),
+    bottom: height,
+    isShown: (field) => field !== 'overlapped',
+    palette,
   });
-  for (const phase of PHASES) {
-    context.fillStyle = palette.fills[phase];
-    for (const [index, bin] of bins.entries()) {
-      const perMillisecond = scales[index]!;
-      let below = 0;
-      for (const lower of PHASES) {
-        if (lower === phase) break;
-        below += meanOf(bin, lower) ?? 0;
-      }
-      const time = meanOf(bin, phase) ?? 0;
-      if (time <= 0) continue;
-      const left = (bin.from - 0.5 - axis.min) * perIteration;
-      const room = (bin.to - bin.from) * perIteration;
-      context.fillRect(
-        left,
-        height - (below + time) * perMillisecond,
-        room >= 4 ? room - 1 : room,
-        time * perMillisecond,
-      );
-    }
-  }
 }

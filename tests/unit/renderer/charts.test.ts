@@ -103,10 +103,10 @@ describe('axis ranges', () => {
 
 describe('spans', () => {
   it('cover the last iterations, and keep their width while the run is short', () => {
-    expect(spanRange(80, 500)).toEqual({ from: 420, to: 500 });
+    expect(spanRange(50, 500)).toEqual({ from: 450, to: 500 });
     expect(spanRange('all', 500)).toEqual({ from: 0, to: 500 });
-    expect(spanAxis(80, 10)).toEqual({ min: -0.5, max: 79.5 });
-    expect(spanAxis(80, 500)).toEqual({ min: 419.5, max: 499.5 });
+    expect(spanAxis(50, 10)).toEqual({ min: -0.5, max: 49.5 });
+    expect(spanAxis(50, 500)).toEqual({ min: 449.5, max: 499.5 });
     expect(spanAxis('all', 500)).toEqual({ min: -0.5, max: 499.5 });
   });
 });

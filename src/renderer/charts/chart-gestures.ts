@@ -1,0 +1,93 @@
+/**
+ * The gestures of a run's charts on a canvas: moving the pointer sets the cursor, dragging
+ * selects what is shown next, dragging with Shift moves it, and the wheel zooms. The wheel is
+ * the page's own unless the chart has the focus or Ctrl is held, so that nobody is caught by a
+ * chart while scrolling.
+ */
+import type { ChartView } from './chart-view.svelte.ts';
+
+/** Pixels that a pointer may move in a click. */
+const SLACK = 4;
+/** The factor by which one unit of a wheel zooms. */
+const WHEEL = 1.0015;
+
+/** The places of a chart's iterations on its canvas. */
+export interface Geometry {
+  /** The iteration at a pixel, a fraction; undefined while nothing is drawn. */
+  readonly iterationAt: (x: number) => number | undefined;
+  /** Pixels of the plot. */
+  readonly width: () => number;
+}
+
+interface Drag {
+  readonly x: number;
+  readonly from: number;
+  readonly moves: boolean;
+}
+
+/** Follows the pointer on a canvas. @returns a function that ends it */
+export function gesturesOn(
+  canvas: HTMLCanvasElement,
+  view: ChartView,
+  { iterationAt, width }: Geometry,
+): () => void {
+  const ended = new AbortController();
+  const { signal } = ended;
+  let drag: Drag | undefined;
+
+  const wheel = (event: WheelEvent): void => {
+    const hasFocus = canvas.closest('[tabindex]') === document.activeElement;
+    const at = iterationAt(event.offsetX);
+    if (at === undefined || !(hasFocus || event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    // Lines or pages, in browsers that count so.
+    const unit = event.deltaMode === 0 ? 1 : event.deltaMode === 1 ? 16 : 400;
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      const by = event.deltaX === 0 ? event.deltaY : event.deltaX;
+      view.move((by * unit) / width());
+    } else view.zoom(WHEEL ** (event.deltaY * unit), at);
+  };
+
+  const down = (event: PointerEvent): void => {
+    const from = iterationAt(event.offsetX);
+    if (event.button !== 0 || from === undefined) return;
+    canvas.setPointerCapture(event.pointerId);
+    drag = { x: event.offsetX, from, moves: event.shiftKey };
+  };
+
+  const move = (event: PointerEvent): void => {
+    const at = iterationAt(event.offsetX);
+    if (at === undefined) return;
+    view.cursor.iteration = at;
+    if (drag === undefined) return;
+    if (drag.moves) {
+      view.move((drag.x - event.offsetX) / width());
+      drag = { ...drag, x: event.offsetX };
+    } else {
+      const isFar = Math.abs(event.offsetX - drag.x) > SLACK;
+      view.selection = isFar
+        ? { from: Math.min(drag.from, at), to: Math.max(drag.from, at) }
+        : undefined;
+    }
+  };
+
+  const up = (): void => {
+    const { selection } = view;
+    if (drag !== undefined && selection !== undefined)
+      view.showBetween(selection.from, selection.to);
+    end();
+  };
+
+  const end = (): void => {
+    drag = undefined;
+    view.selection = undefined;
+  };
+
+  // Svelte's own wheel listeners are passive, and the page would scroll as well.
+  canvas.addEventListener('wheel', wheel, { passive: false, signal });
+  canvas.addEventListener('pointerdown', down, { signal });
+  canvas.addEventListener('pointermove', move, { signal });
+  canvas.addEventListener('pointerup', up, { signal });
+  canvas.addEventListener('pointercancel', end, { signal });
+  return () => ended.abort();
+}

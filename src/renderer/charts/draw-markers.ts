@@ -1,0 +1,104 @@
+/** Draws markers into a chart: fences as lines with labels, others as signs at the axis. */
+import type { ChartArea } from 'chart.js';
+import { MARKER_STYLES, type MarkerKind } from './markers.ts';
+import type { Palette } from './palette.ts';
+
+export interface PlacedMarker {
+  readonly kind: MarkerKind;
+  /** The place on the axis; a fence is before its iteration's bar. */
+  readonly x: number;
+  readonly label: string;
+}
+
+interface Markers {
+  readonly markers: readonly PlacedMarker[];
+  readonly palette: Palette;
+  /** Whether fences have labels, above the plot. */
+  readonly labels: boolean;
+}
+
+/** Half the size of a sign, in pixels. */
+const SIGN = 3;
+
+/** @param pixel the pixel of a place on the axis */
+export function drawMarkers(
+  context: CanvasRenderingContext2D,
+  area: ChartArea,
+  pixel: (x: number) => number,
+  { markers, palette, labels }: Markers,
+): void {
+  context.font = `600 11px ${palette.font}`;
+  context.textBaseline = 'middle';
+  let free = -Infinity;
+  /** The last pixel at which each kind has a sign: closer ones would be a smear. */
+  const last: Partial<Record<MarkerKind, number>> = {};
+  for (const { kind, label, x: place } of markers) {
+    const x = Math.round(pixel(place)) + 0.5;
+    if (x < area.left - 0.5 || x > area.right + 0.5) continue;
+    if (MARKER_STYLES[kind].sign !== 'fence') {
+      if (x - (last[kind] ?? -Infinity) < 2 * SIGN) continue;
+      last[kind] = x;
+      drawSign(context, kind, x, area, palette);
+      continue;
+    }
+    context.strokeStyle = palette.ink;
+    context.lineWidth = 1.5;
+    context.setLineDash([4, 3]);
+    context.beginPath();
+    context.moveTo(x, labels ? area.top - 12 : area.top);
+    context.lineTo(x, area.bottom);
+    context.stroke();
+    if (!labels) continue;
+    const width = context.measureText(label).width + 10;
+    const left = Math.min(x, area.right - width);
+    if (left < free) continue;
+    free = left + width + 2;
+    context.setLineDash([]);
+    context.fillStyle = palette.ink;
+    context.fillRect(left, area.top - 26, width, 16);
+    context.fillStyle = palette.surface;
+    context.fillText(label, left + 5, area.top - 17.5);
+  }
+  context.setLineDash([]);
+}
+
+/** A sign at the bottom of the plot, with a rim that sets it off from bars and curves. */
+function drawSign(
+  context: CanvasRenderingContext2D,
+  kind: MarkerKind,
+  x: number,
+  { bottom, top }: ChartArea,
+  palette: Palette,
+): void {
+  const y = bottom - SIGN - 2;
+  const colour = palette.markers[kind];
+  context.setLineDash([]);
+  context.fillStyle = colour;
+  context.strokeStyle = palette.surface;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  switch (MARKER_STYLES[kind].sign) {
+    case 'disc':
+      context.arc(x, y, SIGN, 0, 2 * Math.PI);
+      break;
+    case 'square':
+      context.rect(x - SIGN, y - SIGN, 2 * SIGN, 2 * SIGN);
+      break;
+    case 'fence':
+      break;
+    case 'cross': {
+      // A fault is worth a line: it explains what the curves do there.
+      context.strokeStyle = colour;
+      context.moveTo(x, top);
+      context.lineTo(x, bottom);
+      context.moveTo(x - SIGN, y - SIGN);
+      context.lineTo(x + SIGN, y + SIGN);
+      context.moveTo(x + SIGN, y - SIGN);
+      context.lineTo(x - SIGN, y + SIGN);
+      context.stroke();
+      return;
+    }
+  }
+  context.stroke();
+  context.fill();
+}

@@ -1,0 +1,71 @@
+/**
+ * Markers in all charts of a run. A kind is an entry here, and says how it looks and which
+ * events it marks.
+ */
+import { eventText, type RunEvent } from '../../shared/records/record-kinds.ts';
+import { planLabel } from '../../shared/plan/exchange-plan.ts';
+
+/** `fence`: a line before its iteration, with a label. The others have a sign at the axis. */
+type Sign = 'fence' | 'cross' | 'disc' | 'square';
+
+interface MarkerStyle {
+  readonly title: string;
+  readonly sign: Sign;
+  /** A custom property of the style sheet. */
+  readonly property: string;
+}
+
+export const MARKER_STYLES = {
+  switch: { title: 'switch', sign: 'fence', property: '--ink' },
+  fault: { title: 'fault', sign: 'cross', property: '--bad' },
+  checkpoint: { title: 'checkpoint', sign: 'square', property: '--good' },
+  evaluation: { title: 'evaluation', sign: 'disc', property: '--phase-wait' },
+} as const satisfies Readonly<Record<string, MarkerStyle>>;
+
+export type MarkerKind = keyof typeof MARKER_STYLES;
+
+export interface Marker {
+  readonly kind: MarkerKind;
+  /** The iteration that is marked; for a fence the first one under the new plan. */
+  readonly iteration: number;
+  readonly label: string;
+}
+
+/** An event's marker; most kinds of events have none. */
+function kindOf(event: RunEvent): MarkerKind | undefined {
+  switch (event.type) {
+    case 'switch':
+    case 'checkpoint':
+    case 'evaluation':
+      return event.type;
+    case 'interrupted':
+    case 'restarted':
+    case 'failed':
+      return 'fault';
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The markers of a run's events, ascending. All nodes write a checkpoint of the same iteration:
+ * that is one marker.
+ * @param iterationAt the iteration at a moment, for events that name none
+ */
+export function markersOf(
+  events: readonly RunEvent[],
+  iterationAt: (at: number) => number | undefined,
+): readonly Marker[] {
+  const markers = new Map<string, Marker>();
+  for (const event of events) {
+    const kind = kindOf(event);
+    if (kind === undefined) continue;
+    const text = eventText(event);
+    const iteration =
+      event.type === 'switch' ? event.fence : (text.iteration ?? iterationAt(event.at));
+    if (iteration === undefined) continue;
+    const label = event.type === 'switch' ? planLabel(event.to) : text.title;
+    markers.set(`${kind} ${iteration} ${label}`, { kind, iteration, label });
+  }
+  return [...markers.values()].toSorted((a, b) => a.iteration - b.iteration);
+}
