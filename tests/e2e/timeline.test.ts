@@ -30,7 +30,7 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
     'world.ranks=2',
     'exchange.method=topk',
     'engine=thread',
-    ...LASTING,
+    ...['onFailure=restart', 'checkpointEvery=0', ...LASTING],
   ];
   const { stdout } = await home.run([
     ...['run', 'quickstart', '--detach'],
@@ -90,10 +90,16 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   expect(slices.filter(({ category }) => category === 'iteration')).toHaveLength(40);
   expect(sentence).toContain(` ${flows.length} messages`);
 
+  // A checkpoint of the live run, which otherwise writes none.
+  await app.part('checkpoint').click();
+  await expect.poll(() => words('events')).toMatch(/^Checkpoint$/m);
+  await expect.poll(() => app.part('checkpoint').isEnabled()).toBe(true);
+
   // It is kept with the run, whoever opens it later.
   await home.run(['runs', 'stop', run]);
   await page.reload();
   await app.part('timeline').waitFor();
+  expect(await app.part('checkpoint').count()).toBe(0);
   expect(await words('trace-summary')).toBe(sentence);
   expect(await app.part('trace').count()).toBe(0);
   expect(app.errors).toEqual([]);

@@ -32,7 +32,7 @@ import type {
 import type { PlanExecution } from './plan-execution.ts';
 import { CONTROL_STREAM } from './streams.ts';
 import { Turns } from './turns.ts';
-import { GO_ON, wishes } from './wishes.ts';
+import { GO_ON, wishes, type OwnWishes } from './wishes.ts';
 
 export interface AsynchronousExchangeOptions extends Omit<
   ServedWeightsOptions,
@@ -49,8 +49,8 @@ export interface AsynchronousExchangeOptions extends Omit<
     iteration: number,
     inspects: boolean,
   ) => Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>>;
-  /** Returns the wish of this rank (`wishes.ts`). */
-  readonly wish: () => number;
+  /** The wishes of this rank. */
+  readonly wishes: OwnWishes;
 }
 
 /** A push whose request is still unanswered. */
@@ -133,17 +133,22 @@ export class AsynchronousExchange implements Disposable {
    */
   meet(): Promise<MeetResult> {
     return this.#turns.take(async () => {
-      const { clock, group, ledger, schedule, transport, wish } = this.#options;
+      const { clock, group, ledger, schedule, transport } = this.#options;
+      const own = this.#options.wishes;
       clock.begin();
       const [epoch, agreed] = await group.summarize(
         CONTROL_STREAM,
-        [schedule.knownEpoch, wish()],
+        [schedule.knownEpoch, own.highest],
         ['min', 'max'],
       );
       schedule.agree(epoch!);
       await this.#open.meet();
       const profile = clock.end();
-      return { profile, bytes: ledger.close(transport.counters), ...wishes(agreed!) };
+      return {
+        profile,
+        bytes: ledger.close(transport.counters),
+        ...own.agreed(agreed!),
+      };
     });
   }
 
@@ -165,7 +170,7 @@ export class AsynchronousExchange implements Disposable {
     iteration: number,
     { asks, gradient, inspects = false, lr }: PushRequest,
   ): Promise<Pushing> {
-    const { clock, execution, ledger, observe, schedule, site, transport, wish } =
+    const { clock, execution, ledger, observe, schedule, site, transport } =
       this.#options;
     const served = this.#open;
     clock.begin();
@@ -176,7 +181,7 @@ export class AsynchronousExchange implements Disposable {
     const drained = this.#drains(iteration) ? site.residual.drain() : 0;
     await site.residual.flush((leftover) => served.pushLeftover(leftover, lr));
     const observed = await observe(iteration, inspects);
-    const wantsMeeting = wish() !== GO_ON || schedule.hasNews;
+    const wantsMeeting = this.#options.wishes.highest !== GO_ON || schedule.hasNews;
     const end = { iteration, wantsMeeting };
     const answer =
       asks && served.pushedAndAsk(end, asks).then((reply) => askedFor(asks, reply));

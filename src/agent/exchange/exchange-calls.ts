@@ -11,6 +11,7 @@ import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StateTransition } from './carried-state.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { BucketObservation } from './plan-execution.ts';
+import type { Wishes } from './wishes.ts';
 
 /** A gradient that was not finite on some rank, as all ranks have agreed. */
 export interface SkippedExchange {
@@ -25,7 +26,7 @@ export interface SkippedExchange {
   readonly isAveraged: boolean;
 }
 
-export interface ExchangeResult {
+export interface ExchangeResult extends Wishes {
   readonly profile: ExchangeProfile;
   readonly bytes: LedgerLine & { readonly payload: number };
   readonly statistics: ExchangeSummary;
@@ -34,16 +35,8 @@ export interface ExchangeResult {
   readonly method: string;
   /** The collective that carried the largest bucket. */
   readonly collective: string;
-  /** A rank has no more gradients, and no rank wants to stop or pause. */
-  readonly end: boolean;
-  /** All ranks agreed to stop after this iteration. */
-  readonly stop: boolean;
-  /** All ranks agreed to stop after this iteration; the run will resume later from a checkpoint. */
-  readonly pause: boolean;
   /** The exchange was taken back; undefined if it was not. */
   readonly skipped?: SkippedExchange | undefined;
-  /** All ranks agreed to trace this number of iterations from the next one on; 0: none. */
-  readonly trace: number;
   /** The exchange's spans and messages, while the run is traced. */
   readonly traced?: TracedExchange | undefined;
   /** Notices of `auto`, the same on all ranks. */
@@ -107,7 +100,10 @@ export interface PushResult extends ExchangeResult {
   readonly asked: Asked | undefined;
 }
 
-export interface MeetResult extends Pick<ExchangeResult, 'profile' | 'stop' | 'pause'> {
+export interface MeetResult extends Pick<
+  ExchangeResult,
+  'checkpoint' | 'profile' | 'stop' | 'pause'
+> {
   /** Bytes sent and received since the last push. */
   readonly bytes: LedgerLine;
 }

@@ -51,7 +51,7 @@ import {
   SUMMARY_STREAM,
   WEIGHTS_STREAM,
 } from './streams.ts';
-import { END, GO_ON, PAUSE, STOP, wishes } from './wishes.ts';
+import { OwnWishes, type Wishes } from './wishes.ts';
 
 export interface EngineOptions {
   readonly arena: Arena;
@@ -95,8 +95,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   /** Replaces exchanges if ranks do not wait for each other. */
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
-  #request = GO_ON;
-  #traceWish = GO_ON;
+  readonly #wishes = new OwnWishes();
   /** Notices of orders, for the next exchange. */
   readonly #notes: Notice[] = [];
   /** Learning rate η of the last exchange, where its plan keeps updates. */
@@ -141,7 +140,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       velocities: resume?.velocities,
       execution: () => this.#execution,
       observe: (iteration, inspects) => this.#observe(iteration, inspects),
-      wish: () => this.#request,
+      wishes: this.#wishes,
     });
   }
 
@@ -192,12 +191,12 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
 
   /** Ends after the iteration in which all ranks have learnt that one rank wants it. */
   requestStop(): void {
-    this.#request = Math.max(this.#request, STOP);
+    this.#wishes.stop();
   }
 
   /** Traces this number of iterations, from the one after all ranks have learnt that one rank wants it. */
   requestTrace(iterations: number): void {
-    this.#traceWish = Math.max(this.#traceWish, iterations);
+    this.#wishes.trace(iterations);
   }
 
   /** Begins or ends to log spans and messages, which each exchange then returns. */
@@ -207,12 +206,17 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
 
   /** Says in the next exchange that this rank has no more gradients. */
   requestEnd(): void {
-    this.#request = Math.max(this.#request, END);
+    this.#wishes.end();
   }
 
   /** Requests a pause, as `requestStop` does a stop; takes precedence if ranks request both. */
   requestPause(): void {
-    this.#request = PAUSE;
+    this.#wishes.pause();
+  }
+
+  /** Requests a checkpoint after the iteration in which all ranks have learnt that one rank wants it. */
+  requestCheckpoint(): void {
+    this.#wishes.checkpoint();
   }
 
   /**
@@ -317,7 +321,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
           )
         : undefined;
     if (flushed !== undefined) await flushed;
-    const { request, observed } = await control;
+    const { wished, observed } = await control;
     const { watch } = this.#execution;
     const looks = inspects || iteration % RESIDUAL_NORM_EVERY === 0;
     const looked = looks ? await this.#observe(iteration, inspects) : undefined;
@@ -342,7 +346,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       skipped,
       ...looked,
       ...this.#inForce(collective),
-      ...wishes(request),
+      ...wished,
       ...this.#traced(),
       notices: watch.takeNotices(),
     };
@@ -538,7 +542,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
    * One control message: the newest epoch known everywhere, whether to stop, and what the
    * ranks saw of the last exchange under this plan.
    */
-  async #agree(): Promise<{ request: number; observed: readonly number[] }> {
+  async #agree(): Promise<{ wished: Wishes; observed: readonly number[] }> {
     const { watch } = this.#execution;
     // Stages have their own buckets, so observations of these go to their replicas.
     const isSplit = this.#group !== this.#world;
@@ -550,14 +554,16 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       CONTROL_STREAM,
       [
         this.#schedule.knownEpoch,
-        Math.max(this.#request, this.#traceWish),
+        this.#wishes.highest,
         ...(isSplit ? [] : watch.report),
       ],
       ['min', 'max', ...(isSplit ? [] : watch.operations)],
     );
     this.#schedule.agree(epoch!);
-    if (wishes(request!).trace > 0) this.#traceWish = GO_ON;
-    return { request: request!, observed: (await seen) ?? observed };
+    return {
+      wished: this.#wishes.agreed(request!),
+      observed: (await seen) ?? observed,
+    };
   }
 
   #execute(plan: ExchangePlan): PlanExecution {

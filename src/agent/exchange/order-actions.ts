@@ -19,6 +19,7 @@ export interface OrderedEngine {
   learn(planSwitch: PlanSwitch): void;
   requestStop(): void;
   requestPause(): void;
+  requestCheckpoint(): void;
   requestTrace(iterations: number): void;
   /** Reports a notice with the next exchange. */
   note(notice: NoticeOfOrder): void;
@@ -39,6 +40,9 @@ const ACTIONS: Actions = {
   },
   pause: (engine) => {
     engine.requestPause();
+  },
+  checkpoint: (engine) => {
+    engine.requestCheckpoint();
   },
   trace: (engine, { iterations }) => {
     engine.requestTrace(iterations);

@@ -1,6 +1,6 @@
 /**
- * Writes a rank's checkpoints: at a fixed interval and after a switch, before the same
- * iteration on all ranks. A full disk costs the run only the checkpoint.
+ * Writes a rank's checkpoints: at a fixed interval, after a switch and when ordered, before the
+ * same iteration on all ranks. A full disk costs the run only the checkpoint.
  */
 import { toErrorData } from '../../shared/errors/errors.ts';
 import type { WrittenCheckpoint } from '../../shared/protocol/worker.ts';
@@ -16,7 +16,7 @@ export interface CheckpointKeeperOptions {
   readonly owner: CheckpointOwner;
   /** Directory of the run's checkpoints on this node. */
   readonly directory: string;
-  /** Iterations between checkpoints. */
+  /** Iterations between checkpoints; Infinity: only those that are ordered. */
   readonly every: number;
   readonly written: (checkpoint: WrittenCheckpoint) => void;
 }
@@ -42,7 +42,12 @@ export class CheckpointKeeper {
 
   /** Makes one due before this iteration, or later if that is not possible there. */
   expect(iteration: number): void {
-    this.#expected = iteration;
+    this.#expected = Math.min(this.#expected, iteration);
+  }
+
+  /** Makes one due before this iteration, because of a switch; not if there is no interval. */
+  expectAfterSwitch(iteration: number): void {
+    if (this.#options.every !== Infinity) this.expect(iteration);
   }
 
   /** @returns the notice if it could not be written */

@@ -6,6 +6,7 @@
 import { inputError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { RankOrder } from '../../shared/orders/orders.ts';
 import { checkpointInterval } from '../../shared/spec/experiment-spec.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import { statedKind } from '../../shared/records/metric.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
@@ -197,8 +198,9 @@ export class WorkerSession {
 
   #checkpoints(from: number): CheckpointKeeper | undefined {
     const { checkpoints: directory, spec } = this.#configuration!;
-    const every = checkpointInterval(spec);
-    if (directory === undefined || every === 0) return undefined;
+    // A program has state that is not here.
+    if (directory === undefined || isProgram(spec.workload)) return undefined;
+    const every = checkpointInterval(spec) || Infinity;
     const written = (checkpoint: WrittenCheckpoint): void => {
       // Records made before the checkpoint are sent before it.
       this.#records.flush();

@@ -135,7 +135,8 @@ export class TrainingLoop {
       const averages =
         fences.length === 0 ? [] : await this.#passFences(fences, iteration);
       // A run that resumes there need not move its state a second time.
-      if (fences.length > 0) this.#options.checkpoints?.expect(iteration + 1);
+      if (fences.length > 0)
+        this.#options.checkpoints?.expectAfterSwitch(iteration + 1);
       const compares = this.#compares(iteration);
       const taken = await this.#steps.take(iteration, compares);
       if (taken === undefined) {
@@ -186,6 +187,10 @@ export class TrainingLoop {
         await this.#finish(iteration, step, stop);
         return;
       }
+      // A gradient computed ahead belongs to the next iteration, and is in no checkpoint.
+      const ahead = spec.doubleBuffer === true ? 2 : 1;
+      if (result?.checkpoint === true)
+        this.#options.checkpoints?.expect(iteration + ahead);
       // The fence's work is not done yet, so the checkpoint waits. And checkpoints need
       // all ranks to have the same weights.
       if (fences.length > 0 || result === undefined) continue;

@@ -10,6 +10,10 @@ export const homeCodes = codeGroup({
       means: 'A checkpoint is incomplete or damaged. It is ignored.',
       next: 'The run resumes from the previous checkpoint, or from its start.',
     },
+    CHECKPOINT_UNSUPPORTED: {
+      means: 'The ranks are programs, whose state Gradwire cannot write.',
+      next: 'Let the program keep its own checkpoints.',
+    },
     CHECKPOINT_WRITE_FAILED: {
       means: 'A checkpoint could not be written.',
       next: 'Free space on that disk, or name a home on another one with GRADWIRE_HOME.',

@@ -10,13 +10,20 @@ import {
   register,
   type RegistryKind,
 } from '../catalogue/registry.ts';
+import { checkpointOrder } from './checkpoint.ts';
 import type { OrderDefinition } from './order.ts';
 import { pauseOrder } from './pause.ts';
 import { stopOrder } from './stop.ts';
 import { switchOrder } from './switch.ts';
 import { traceOrder } from './trace.ts';
 
-const ORDERS = [switchOrder, stopOrder, pauseOrder, traceOrder] as const;
+const ORDERS = [
+  switchOrder,
+  stopOrder,
+  pauseOrder,
+  checkpointOrder,
+  traceOrder,
+] as const;
 
 type Definition = (typeof ORDERS)[number];
 type AskedDefinition = Extract<Definition, { asked: z.ZodObject }>;

@@ -267,6 +267,25 @@ describe('a rank that is killed', () => {
   );
 });
 
+describe('a checkpoint on order', () => {
+  it('is the one from which the run goes on, with the bits of a run without', async () => {
+    const whole = await uncut();
+    // Long enough in each iteration that a busy machine gets to order and to kill.
+    const cut = start(
+      ...[`iterations=${LENGTH}`, 'checkpointEvery=0'],
+      'network={bandwidth: 10 Gbit/s, latency: 20 ms}',
+    );
+    await reach(cut, 2);
+    succeeded(await home.run(['runs', 'order', 'last', 'checkpoint']));
+    const { iteration } = await cut.record('checkpoint');
+    killRank(cut, 1);
+    succeeded(await cut.finished);
+    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+    expect(ofType(cut.records, 'checkpoint')).toMatchObject([{ iteration }]);
+    expect(ofType(cut.records, 'restarted')).toMatchObject([{ iteration }]);
+  });
+});
+
 describe('a supervisor that ends', () => {
   const ends = [
     { by: 'SIGKILL', code: 'SUPERVISOR_LOST' },

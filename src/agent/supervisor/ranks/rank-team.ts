@@ -184,6 +184,15 @@ export class RankTeam {
     this.#send({ type: 'order', order });
   }
 
+  /**
+   * Gives one rank an order on which all ranks agree by themselves. If all were told, one that hears
+   * of it after they have agreed would want it once more.
+   */
+  tellOne(order: RankOrder): void {
+    const [first] = this.#workers.values();
+    first?.send({ type: 'order', order });
+  }
+
   /** Tells them to end after the current iteration. */
   stop(): void {
     if (!this.#begun) {

@@ -9,7 +9,10 @@ import type {
 } from '../../../shared/orders/orders.ts';
 import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import { isProgram } from '../../../shared/spec/program-spec.ts';
 import { requireEngines } from '../../training/program-workload.ts';
+import type { RankTeam } from '../ranks/rank-team.ts';
 import type { RunParts } from './run-parts.ts';
 import { requireTraceable } from './traceable.ts';
 
@@ -29,6 +32,11 @@ export class RunOrders {
       switch: (order) => ({ switch: this.#switch(order) }),
       stop: async () => {
         await stop();
+        return {};
+      },
+      checkpoint: (order) => {
+        requireCheckpoints(run.options.spec);
+        this.#ranksFor(order).tellOne(order as RankOrder);
         return {};
       },
       trace: (order) => {
@@ -55,6 +63,15 @@ export class RunOrders {
 
   /** Tells the ranks an order about which nothing is to be done here. */
   #passOn(order: RunOrder): object {
+    this.#ranksFor(order).tell(order as RankOrder);
+    return {};
+  }
+
+  /**
+   * The ranks here, to which an order can be given.
+   * @throws GradwireError `RUN_ENDED`, `RUN_STATE`, `PROGRAM_OBSERVED`
+   */
+  #ranksFor(order: RunOrder): RankTeam {
     const { life, options, team } = this.#run;
     this.#assertUnderWay('takes no more orders');
     requireEngines(options.spec, order.type);
@@ -64,8 +81,7 @@ export class RunOrders {
         next: 'Try again when it goes on.',
       });
     }
-    ranks.tell(order as RankOrder);
-    return {};
+    return ranks;
   }
 
   /** Validates a switch, gives it its epoch and sends it to every rank. */
@@ -92,4 +108,14 @@ export class RunOrders {
       next: 'Launch it again.',
     });
   }
+}
+
+/** @throws GradwireError `CHECKPOINT_UNSUPPORTED`: the state of the ranks is not Gradwire's */
+function requireCheckpoints({ workload }: ExperimentSpec): void {
+  if (!isProgram(workload)) return;
+  throw inputError(
+    'CHECKPOINT_UNSUPPORTED',
+    'a program of one’s own computes outside Gradwire, which cannot write its state',
+    { place: 'checkpoint', next: 'Let the program keep its own checkpoints.' },
+  );
 }

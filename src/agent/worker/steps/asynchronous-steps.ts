@@ -151,12 +151,12 @@ export class AsynchronousSteps implements Steps {
 function exchanged(push: PushedIteration['push'], met: Meeting | undefined): Exchanged {
   if (met === undefined) return { result: push, fences: [], notices: [] };
   const { fences, notices, result } = met;
-  const { pause, stop } = result;
+  const { checkpoint, pause, stop } = result;
   const bytes = { ...push.bytes };
   bytes.wireSent += result.bytes.wireSent;
   bytes.wireReceived += result.bytes.wireReceived;
   bytes.framingSent += result.bytes.framingSent;
   bytes.framingReceived += result.bytes.framingReceived;
   bytes.imbalance += result.bytes.imbalance;
-  return { result: { ...push, bytes, pause, stop }, fences, notices };
+  return { result: { ...push, bytes, checkpoint, pause, stop }, fences, notices };
 }
