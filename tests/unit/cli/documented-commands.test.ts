@@ -3,12 +3,9 @@
  * they take. Nothing is run: the actions of the real definitions are left out.
  */
 import type { Command } from 'commander';
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, it } from 'vitest';
 import { makeProgram } from '../../../src/cli/program.ts';
-
-const root = path.join(import.meta.dirname, '../../..');
+import { documents, linesIn } from '../../harness/documented-commands.ts';
 
 /** Words as a shell has them, up to a pipe, a redirection, another command or a comment. */
 function wordsOf(line: string): readonly string[] {
@@ -20,12 +17,9 @@ function wordsOf(line: string): readonly string[] {
   return words;
 }
 
-/** Lines of fenced blocks for shells that start the command, without what starts it. */
+/** What follows the command's name in the lines of a document that start it. */
 function commandsIn(document: string): readonly string[] {
-  const text = readFileSync(path.join(root, document), 'utf8');
-  const blocks = text.matchAll(/^ *```(?:sh|bash|console)\n([\s\S]*?)^ *```/gm);
-  return [...blocks]
-    .flatMap(([, block]) => block!.replace(/\\\n\s*/g, ' ').split('\n'))
+  return linesIn(document)
     .map(
       (line) => /(?:^|\s|\()(?:npm run -s gradwire -- |gradwire )(.*)$/.exec(line)?.[1],
     )
@@ -44,7 +38,6 @@ function withoutActions(command: Command): Command {
   return command;
 }
 
-const documents = globSync(['*.md', 'docs/*.md', 'examples/**/*.md'], { cwd: root });
 const found = documents.flatMap((document) =>
   commandsIn(document).map((command) => ({ document, command })),
 );
