@@ -1,12 +1,12 @@
 /** Pages of what a spec can name: methods, collectives, models, data sets, optimisers, presets. */
 import { makeCatalogue, syntheticProfiles } from '../../src/agent/engine.ts';
-import { optimizers } from '../../src/agent/training/optimizers/registry.ts';
 import {
   collectiveFacts,
   COST_SYMBOLS,
   datasetFacts,
   methodFacts,
   modelFacts,
+  optimizerFacts,
   parameterRow,
   type Fact,
 } from '../../src/cli/text/registry-facts.ts';
@@ -100,7 +100,7 @@ const dataSets: Page = {
   file: 'data-sets.md',
   title: 'Data sets',
   about:
-    '`workload.dataset` in a spec. What each format of files accepts: [data files](../data.md).',
+    '`workload.dataset` in a spec. `gradwire datasets ID` prints the same. What each format of files accepts: [data files](../data.md).',
   body: [
     overview(catalogue.datasets),
     ...catalogue.datasets.map((dataset) => section(dataset, datasetFacts(dataset))),
@@ -121,22 +121,9 @@ const optimizerPage: Page = {
   file: 'optimizers.md',
   title: 'Optimisers',
   about:
-    '`optimizer.kind` in a spec; [its options](spec.md#optimizer) are beside it. g is the average gradient, w a weight, η the learning rate, μ the momentum and λ the weight decay.',
-  body: [...optimizers.values()].map((optimizer) =>
-    section(optimizer, [
-      ['Options', optimizer.options.join(', ')],
-      [
-        'Momentum of a method',
-        optimizer.leavesMomentum ? 'can take its place' : 'is refused beside it',
-      ],
-      [
-        'Tables',
-        optimizer.tableRule === undefined
-          ? 'it cannot train models with them'
-          : 'it updates the rows in use',
-      ],
-      ['Source', optimizer.source],
-    ]),
+    '`optimizer.kind` in a spec; [its options](spec.md#optimizer) are beside it. g is the average gradient, w a weight, η the learning rate, μ the momentum and λ the weight decay. `gradwire optimizers ID` prints the same.',
+  body: catalogue.describedOptimizers.map((optimizer) =>
+    section(optimizer, optimizerFacts(optimizer)),
   ),
 };
 

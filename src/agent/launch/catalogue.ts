@@ -2,7 +2,7 @@
  * The catalogue of this agent's methods, collectives, models and data sets, made from its
  * registries.
  */
-import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
+import type { Catalogue, OptimizerEntry } from '../../shared/catalogue/catalogue.ts';
 import { describeCollectives } from '../collectives/registry.ts';
 import { describeMethods } from '../methods/registry.ts';
 import { profiles } from '../training/synthetic/profiles.ts';
@@ -13,7 +13,13 @@ import {
   describeOptimizers,
 } from '../training/create-trainer.ts';
 
-export function makeCatalogue(): Catalogue {
+/** Descriptions that catalogues of earlier versions lack. */
+interface WithOptimizers {
+  readonly describedOptimizers: readonly OptimizerEntry[];
+}
+
+export function makeCatalogue(): Catalogue & WithOptimizers {
+  const describedOptimizers = describeOptimizers();
   return {
     methods: describeMethods().map((method) => ({
       ...method,
@@ -22,7 +28,8 @@ export function makeCatalogue(): Catalogue {
     collectives: describeCollectives(),
     models: describeModels(),
     datasets: describeDatasets(),
-    optimizers: describeOptimizers(),
+    optimizers: describedOptimizers.map(({ id }) => id),
+    describedOptimizers,
     backends: ['auto', 'wasm', 'webgpu'],
   };
 }

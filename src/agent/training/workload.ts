@@ -4,7 +4,11 @@
  * typo costs one clear error and no processes. Also lists the registries for the
  * catalogue.
  */
-import type { DatasetEntry, ModelEntry } from '../../shared/catalogue/catalogue.ts';
+import type {
+  DatasetEntry,
+  ModelEntry,
+  OptimizerEntry,
+} from '../../shared/catalogue/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { nearest } from '../../shared/words/nearest.ts';
@@ -66,8 +70,16 @@ export function describeDatasets(): DatasetEntry[] {
   return [...known, noDataEntry];
 }
 
-export function describeOptimizers(): string[] {
-  return [...optimizers.keys()];
+export function describeOptimizers(): OptimizerEntry[] {
+  return [...optimizers.values()].map((optimizer) => ({
+    id: optimizer.id,
+    title: optimizer.title,
+    summary: optimizer.summary,
+    source: optimizer.source,
+    options: optimizer.options,
+    leavesMomentum: optimizer.leavesMomentum,
+    trainsTables: optimizer.tableRule !== undefined,
+  }));
 }
 
 export interface WorkloadNames {

@@ -1,16 +1,24 @@
 /**
- * `gradwire methods`, `collectives` and `models`: what a spec can name, and what it is. The texts
- * come from the definitions; docs/reference has the same.
+ * `gradwire methods`, `collectives`, `models`, `datasets` and `optimizers`: what a spec can name,
+ * and what it is. The texts come from the definitions; docs/reference has the same.
  */
 import type { Command } from 'commander';
-import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
+import type {
+  CollectiveEntry,
+  DatasetEntry,
+  MethodEntry,
+  ModelEntry,
+  OptimizerEntry,
+} from '../../shared/catalogue/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import {
   collectiveFacts,
   COST_SYMBOLS,
+  datasetFacts,
   methodFacts,
   modelFacts,
+  optimizerFacts,
   parameterRow,
   type Fact,
 } from '../text/registry-facts.ts';
@@ -22,16 +30,34 @@ interface ListOptions {
   readonly wide: boolean;
 }
 
-type Kind = 'methods' | 'collectives' | 'models';
+/** Entries of each command. */
+interface Kinds {
+  readonly methods: MethodEntry;
+  readonly collectives: CollectiveEntry;
+  readonly models: ModelEntry;
+  readonly datasets: DatasetEntry;
+  readonly optimizers: OptimizerEntry;
+}
+type Kind = keyof Kinds;
 
 const UNKNOWN = {
   methods: 'METHOD_UNKNOWN',
   collectives: 'COLLECTIVE_UNKNOWN',
   models: 'MODEL_UNKNOWN',
+  datasets: 'DATASET_UNKNOWN',
+  optimizers: 'OPTIMIZER_UNKNOWN',
 } as const;
 
+const NOUNS: Readonly<Record<Kind, string>> = {
+  methods: 'method',
+  collectives: 'collective',
+  models: 'model',
+  datasets: 'data set',
+  optimizers: 'optimiser',
+};
+
 /** Text that follows the facts of an entry; empty if there is none. */
-type Detail<K extends Kind> = (entry: Catalogue[K][number]) => string;
+type Detail<K extends Kind> = (entry: Kinds[K]) => string;
 
 export const addMethodsCommand = (program: Command): void => {
   add(program, 'methods', 'list the compression methods, or describe one', {
@@ -57,12 +83,26 @@ export const addModelsCommand = (program: Command): void => {
   });
 };
 
+export const addDatasetsCommand = (program: Command): void => {
+  add(program, 'datasets', 'list the data sets and formats, or describe one', {
+    facts: datasetFacts,
+    detail: () => '',
+  });
+};
+
+export const addOptimizersCommand = (program: Command): void => {
+  add(program, 'optimizers', 'list the optimisers, or describe one', {
+    facts: optimizerFacts,
+    detail: () => '',
+  });
+};
+
 function add<K extends Kind>(
   program: Command,
   kind: K,
   description: string,
   texts: {
-    readonly facts: (entry: Catalogue[K][number]) => readonly Fact[];
+    readonly facts: (entry: Kinds[K]) => readonly Fact[];
     readonly detail: Detail<K>;
   },
 ): void {
@@ -75,7 +115,12 @@ function add<K extends Kind>(
     .action(async (id: string | undefined, { json, wide }: ListOptions) => {
       // Loaded here: no other command needs the engine.
       const { makeCatalogue } = await import('../../agent/engine.ts');
-      const all: Catalogue[K] = makeCatalogue()[kind];
+      const { describedOptimizers: optimizers, ...others } = makeCatalogue();
+      const entries: { readonly [Each in Kind]: readonly Kinds[Each][] } = {
+        ...others,
+        optimizers,
+      };
+      const all = entries[kind];
       const chosen = all.filter((entry) => id === undefined || entry.id === id);
       if (id !== undefined && chosen.length === 0) throw unknown(kind, id, all);
       process.stdout.write(
@@ -92,9 +137,9 @@ function add<K extends Kind>(
 }
 
 const described = <K extends Kind>(
-  entry: Catalogue[K][number],
+  entry: Kinds[K],
   texts: {
-    readonly facts: (entry: Catalogue[K][number]) => readonly Fact[];
+    readonly facts: (entry: Kinds[K]) => readonly Fact[];
     readonly detail: Detail<K>;
   },
 ): string =>
@@ -114,7 +159,7 @@ function unknown(
 ): GradwireError {
   const ids = all.map((entry) => entry.id);
   const meant = nearest(id, ids);
-  return inputError(UNKNOWN[kind], `there is no ${kind.slice(0, -1)} "${id}"`, {
+  return inputError(UNKNOWN[kind], `there is no ${NOUNS[kind]} "${id}"`, {
     next:
       meant === undefined ? `List them: gradwire ${kind}.` : `Did you mean "${meant}"?`,
   });

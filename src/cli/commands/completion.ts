@@ -13,12 +13,14 @@ export function addCompletionCommand(program: Command): void {
     .command('completion')
     .description('print a script that completes commands and options in your shell')
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
-    .action(async (shell: Shell) => {
+    .option('--json', 'one line of JSON with the script', false)
+    .action(async (shell: Shell, { json }: { readonly json: boolean }) => {
       // Only this command was loaded: the script has them all.
       for (const [name, load] of commands) {
         if (name !== 'completion') (await load())(program);
       }
-      process.stdout.write(completionScript(shell, completed(program, [])));
+      const script = completionScript(shell, completed(program, []));
+      process.stdout.write(json ? `${JSON.stringify({ shell, script })}\n` : script);
     });
 }
 

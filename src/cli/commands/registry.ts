@@ -15,6 +15,8 @@ export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map(
   ['methods', async () => (await import('./catalogue.ts')).addMethodsCommand],
   ['collectives', async () => (await import('./catalogue.ts')).addCollectivesCommand],
   ['models', async () => (await import('./catalogue.ts')).addModelsCommand],
+  ['datasets', async () => (await import('./catalogue.ts')).addDatasetsCommand],
+  ['optimizers', async () => (await import('./catalogue.ts')).addOptimizersCommand],
   ['spec', async () => (await import('./spec.ts')).addSpecCommand],
   ['compress', async () => (await import('./compress.ts')).addCompressCommand],
   ['decompress', async () => (await import('./decompress.ts')).addDecompressCommand],

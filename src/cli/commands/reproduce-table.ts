@@ -11,7 +11,8 @@ export function addReproduceTableCommand(reproduce: Command): void {
     .command('table')
     .description('print the results of a directory as one Markdown document')
     .argument('[directory]', 'directory with the results', 'reproduced')
-    .action(async (directory: string) => {
+    .option('--json', 'one line of JSON for each result', false)
+    .action(async (directory: string, { json }: { readonly json: boolean }) => {
       const found = await readResults(directory);
       if (found.length === 0) {
         throw inputError('RESULTS_MISSING', 'no results here', {
@@ -24,6 +25,10 @@ export function addReproduceTableCommand(reproduce: Command): void {
         order.includes(figure) ? order.indexOf(figure) : order.length;
       const sorted = found.toSorted((a, b) => place(a) - place(b));
       const missing = order.filter((id) => !found.some(({ figure }) => figure === id));
-      process.stdout.write(resultsDocument(sorted, missing));
+      process.stdout.write(
+        json
+          ? sorted.map((result) => `${JSON.stringify(result)}\n`).join('')
+          : resultsDocument(sorted, missing),
+      );
     });
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { exportRun } from '../../main/store/run-export.ts';
-import { failure } from '../../shared/errors/errors.ts';
+import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { writeAdvice } from '../../shared/errors/write-advice.ts';
 import {
   EXPORT_FORMAT_IDS,
@@ -17,6 +17,7 @@ import { withWorkspace } from '../session/workspace.ts';
 interface ExportOptions {
   readonly format: ExportFormat;
   readonly output?: string;
+  readonly json: boolean;
 }
 
 export function addRunsExportCommand(runs: Command): void {
@@ -32,10 +33,13 @@ export function addRunsExportCommand(runs: Command): void {
         .default('json'),
     )
     .option('--output <file>', 'output file; default: stdout')
-    .action(async (name: string, { format, output }: ExportOptions) => {
+    .option('--json', 'one line of JSON about the file that was written', false)
+    .action(async (name: string, { format, json, output }: ExportOptions) => {
+      if (json && output === undefined) throw exportOnStdout();
       await withWorkspace(async ({ store, coordinator }) => {
         await catchUp(coordinator);
-        const pieces = exportRun(store, resolveRun(store, name), format);
+        const run = resolveRun(store, name);
+        const pieces = exportRun(store, run, format);
         const isNew = output !== undefined && !existsSync(output);
         try {
           if (output === undefined) {
@@ -54,6 +58,15 @@ export function addRunsExportCommand(runs: Command): void {
             ),
           });
         }
+        if (!json) return;
+        process.stdout.write(`${JSON.stringify({ run, format, output })}\n`);
       });
     });
+}
+
+function exportOnStdout(): GradwireError {
+  return inputError('USAGE', 'stdout cannot have the export and a line about it', {
+    place: 'runs export --json',
+    next: 'Give a file with --output, or leave --json out: the export is JSON by itself.',
+  });
 }

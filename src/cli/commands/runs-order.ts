@@ -24,6 +24,7 @@ export function addRunsOrderCommand(runs: Command): void {
     .argument('<run>', 'its id or the start of it, or last')
     .argument('<order>', 'for example switch')
     .argument('[key=value...]', 'as the order has them')
+    .option('--json', 'one line of JSON, as without it', false)
     .action(
       async (
         name: string,

@@ -8,7 +8,8 @@ export function addSpecCommand(program: Command): void {
     .description('the format of experiment specs')
     .command('schema')
     .description('print the JSON Schema of a spec')
-    .action(async () => {
+    .option('--json', 'on one line', false)
+    .action(async ({ json }: { readonly json: boolean }) => {
       // Loaded here: no other command needs the engine.
       const { compressors, makeCatalogue, syntheticProfiles } =
         await import('../../agent/engine.ts');
@@ -20,6 +21,6 @@ export function addSpecCommand(program: Command): void {
         profiles: syntheticProfiles(),
         parameters,
       });
-      process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+      process.stdout.write(`${JSON.stringify(schema, null, json ? 0 : 2)}\n`);
     });
 }

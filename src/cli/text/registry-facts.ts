@@ -7,6 +7,7 @@ import type {
   DatasetEntry,
   MethodEntry,
   ModelEntry,
+  OptimizerEntry,
   ParameterEntry,
 } from '../../shared/catalogue/catalogue.ts';
 import { formatCount } from '../../shared/words/units.ts';
@@ -68,6 +69,21 @@ export const datasetFacts = (dataset: DatasetEntry): readonly Fact[] => [
   ['Files', dataset.needsData ? 'in workload.data' : 'none: it is generated'],
   ...known('Features', dataset.hasFeatures === true ? 'workload.features' : undefined),
   ...known('Columns', dataset.takesColumns === true ? 'workload.columns' : undefined),
+];
+
+export const optimizerFacts = (optimizer: OptimizerEntry): readonly Fact[] => [
+  ['Options', optimizer.options.join(', ')],
+  [
+    'Momentum of a method',
+    optimizer.leavesMomentum ? 'can take its place' : 'is refused beside it',
+  ],
+  [
+    'Tables',
+    optimizer.trainsTables
+      ? 'it updates the rows in use'
+      : 'it cannot train models with them',
+  ],
+  ['Source', optimizer.source],
 ];
 
 /** A parameter's type and bounds: `0 … 1`, `fast | exact`, `≥ 1`. */

@@ -26,14 +26,21 @@ export interface ServeOptions {
   readonly port?: number | undefined;
   /** Whether to open the browser. */
   readonly open: boolean;
+  /** Whether the line on stdout is JSON. */
+  readonly json?: boolean | undefined;
 }
 
 /**
- * Prints one line on stdout, the URL with its access token. Resolves after a clean end.
+ * Prints one line on stdout, the URL with its access token; as JSON `{ url, origin, token }`.
+ * Resolves after a clean end.
  * @throws GradwireError `PORT_INVALID`, `PORT_IN_USE`, `PORT_REFUSED`,
  * `APP_ALREADY_RUNNING`, `RENDERER_MISSING` and what the core throws
  */
-export async function serve({ port = 0, open }: ServeOptions): Promise<void> {
+export async function serve({
+  port = 0,
+  open,
+  json = false,
+}: ServeOptions): Promise<void> {
   checkPort(port);
   process.umask(0o077);
   const renderer = rendererDirectory();
@@ -51,17 +58,14 @@ export async function serve({ port = 0, open }: ServeOptions): Promise<void> {
       process.stderr.write(`gradwire: ${formatError(toErrorData(error))}\n`);
     }),
   );
+  const token = port === 0 ? makeToken() : await keptToken(home.directory);
   const host = resources.adopt(
-    await startHttpHost({
-      core,
-      renderer,
-      port,
-      token: port === 0 ? makeToken() : await keptToken(home.directory),
-    }),
+    await startHttpHost({ core, renderer, port, token }),
     async (started) => await started.close(),
   );
   core.announce(host.origin);
-  process.stdout.write(`${host.url}\n`);
+  const { origin, url } = host;
+  process.stdout.write(`${json ? JSON.stringify({ url, origin, token }) : url}\n`);
   if (open) resources.use(await openBrowser(host.url, home.directory));
 
   await stopped;

@@ -15,22 +15,35 @@ import {
 import { serve } from './serve.ts';
 import { chooseWindow } from './window-choice.ts';
 
+interface StartOptions {
+  /** Whether stdout gets a line of JSON once the app is up: `{ "window": true }`, or `serve`'s. */
+  readonly json: boolean;
+}
+
 /**
  * Resolves when the window or the server has ended; `process.exitCode` is the window's.
  * @throws GradwireError the reason why the app itself did not start, in either host
  */
-export async function start(): Promise<void> {
+export async function start({ json }: StartOptions): Promise<void> {
   const root = installationRoot();
-  const reason = await openWindow(root);
+  const reason = await openWindow(root, () => {
+    if (json) process.stdout.write(`${JSON.stringify({ window: true })}\n`);
+  });
   if (reason === undefined) return;
   process.stderr.write(
     `gradwire: cannot open a window (${reason}); serving to your browser.\n`,
   );
-  await serve({ open: true });
+  await serve({ open: true, json });
 }
 
-/** Shows the window and waits for its end, or returns why there was none. */
-async function openWindow(root: string): Promise<string | undefined> {
+/**
+ * Shows the window and waits for its end, or returns why there was none.
+ * @param opened called once it is there
+ */
+async function openWindow(
+  root: string,
+  opened: () => void,
+): Promise<string | undefined> {
   const choice = chooseWindow({
     platform: process.platform,
     environment: process.env,
@@ -38,13 +51,13 @@ async function openWindow(root: string): Promise<string | undefined> {
     electron: findElectron(root),
   });
   if (choice.kind === 'serve') return choice.reason;
-  if (choice.kind === 'installed') return await runWindow(choice.binary, root);
+  if (choice.kind === 'installed') return await runWindow(choice.binary, root, opened);
 
   const downloaded = await download(choice);
   if (downloaded !== undefined) return downloaded;
   const electron = findElectron(root);
   if (electron.kind !== 'installed') return 'Electron’s installer left no binary';
-  return await runWindow(electron.binary, root);
+  return await runWindow(electron.binary, root, opened);
 }
 
 async function download(
@@ -83,15 +96,21 @@ function downloadInterrupted(): GradwireError {
  * on this machine, for example because of a missing library or a display that does not
  * answer.
  */
-async function runWindow(binary: string, root: string): Promise<string | undefined> {
+async function runWindow(
+  binary: string,
+  root: string,
+  opened: () => void,
+): Promise<string | undefined> {
   const child = spawn(binary, [root], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   let shown = false;
   let failed: GradwireError | undefined;
   child.on('message', (message) => {
-    if (message === 'window') shown = true;
-    else {
+    if (message === 'window') {
+      shown = true;
+      opened();
+    } else {
       const error = sentErrorSchema.safeParse(message).data;
       if (error !== undefined) failed = new GradwireError(error);
     }

@@ -93,11 +93,27 @@ export interface DatasetEntry {
   readonly takesColumns?: boolean | undefined;
 }
 
+export interface OptimizerEntry {
+  readonly id: string;
+  readonly title: string;
+  /** Rule of its step, with g the average gradient, w a weight and η the learning rate. */
+  readonly summary: string;
+  readonly source: string;
+  /** Keys beside `optimizer.kind` that it reads, other than the rate and the momentum. */
+  readonly options: readonly string[];
+  /** Whether a compression method's momentum can take the place of its own. */
+  readonly leavesMomentum: boolean;
+  /** Whether it can train models with tables, of which a step updates the rows in use. */
+  readonly trainsTables: boolean;
+}
+
 export interface Catalogue {
   readonly methods: readonly MethodEntry[];
   readonly collectives: readonly CollectiveEntry[];
   readonly models: readonly ModelEntry[];
   readonly datasets: readonly DatasetEntry[];
   readonly optimizers: readonly string[];
+  /** Descriptions of these optimisers. Absent in earlier versions. */
+  readonly describedOptimizers?: readonly OptimizerEntry[] | undefined;
   readonly backends: readonly string[];
 }

@@ -68,11 +68,22 @@ const dataset = z.object({
   takesColumns: z.boolean().optional(),
 });
 
+const optimizer = z.object({
+  id,
+  title: text,
+  summary: text,
+  source: text,
+  options: many(id),
+  leavesMomentum: z.boolean(),
+  trainsTables: z.boolean(),
+});
+
 export const catalogueSchema = z.object({
   methods: many(method),
   collectives: many(collective),
   models: many(model),
   datasets: many(dataset),
   optimizers: many(id),
+  describedOptimizers: many(optimizer).optional(),
   backends: many(id),
 }) satisfies z.ZodType<Catalogue>;

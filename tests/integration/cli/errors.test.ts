@@ -149,7 +149,7 @@ test('the schema of a spec is JSON Schema with every key', async () => {
   );
 });
 
-test('methods, collectives and models are listed, described and written as JSON', async () => {
+test('what a spec can name is listed, described and written as JSON', async () => {
   const said = async (...args: string[]) => succeeded(await home.run(args)).stdout;
   expect(await said('methods')).toMatch(/^topk +Top-k +The k entries/m);
   const topk = await said('methods', 'topk');
@@ -160,6 +160,15 @@ test('methods, collectives and models are listed, described and written as JSON'
     takes: ['dense', 'scalars'],
   });
   expect(await said('models', 'fnn3')).toMatch(/^Parameters +199,210$/m);
+  expect(await said('datasets', 'mnist')).toMatch(/^Files +in workload\.data$/m);
+  expect(JSON.parse(await said('optimizers', 'adam', '--json'))).toMatchObject({
+    id: 'adam',
+    leavesMomentum: false,
+  });
+  const optimiser = await home.run(['optimizers', 'adamm']);
+  expect(optimiser.stderr).toMatch(
+    /^gradwire: OPTIMIZER_UNKNOWN: there is no optimiser "adamm"\. Did you mean "adam"\?\n$/,
+  );
   const wrong = await home.run(['methods', 'topc']);
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toMatch(/^gradwire: METHOD_UNKNOWN: .*Did you mean "topk"\?\n$/);

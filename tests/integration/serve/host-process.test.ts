@@ -66,7 +66,7 @@ function gradwire(args: readonly string[], environment: NodeJS.ProcessEnv = {}) 
   return command;
 }
 
-/** The URL, once the one line of stdout is complete. */
+/** The URL or the JSON, once the one line of stdout is complete. */
 async function urlOf(command: RunningCommand): Promise<string> {
   return await new Promise((resolve, reject) => {
     let text = '';
@@ -111,8 +111,11 @@ describe('serve', () => {
         code: 'ECONNREFUSED',
       });
       // Nothing holds the home any more.
-      const again = gradwire(['serve', '--no-open', '--port', port]);
-      expect(new URL(await urlOf(again)).port).toBe(port);
+      const again = gradwire(['serve', '--no-open', '--port', port, '--json']);
+      const said = JSON.parse(await urlOf(again)) as Record<'url' | 'token', string>;
+      const origin = `http://127.0.0.1:${port}`;
+      const { token } = said;
+      expect(said).toEqual({ url: `${origin}/?token=${token}`, origin, token });
       await end(again);
     },
   );
@@ -240,10 +243,11 @@ describe('start', () => {
       const environment = await electron(
         `console.log(process.argv[2]); process.send('window', () => process.exit(7));`,
       );
-      expect(await gradwire(['start'], environment).finished).toEqual({
+      const root = path.join(import.meta.dirname, '../../..');
+      expect(await gradwire(['start', '--json'], environment).finished).toEqual({
         code: 7,
         signal: null,
-        stdout: `${path.join(import.meta.dirname, '../../..')}\n`,
+        stdout: `${root}\n{"window":true}\n`,
         stderr: '',
       });
     });
