@@ -5,13 +5,11 @@ import {
   withValue,
   type Draft,
 } from '../../../src/renderer/state/experiment/spec-draft.ts';
-import {
-  collectiveChoices,
-  formSections,
-  isUnusual,
-  readField,
-  withMethod,
-} from '../../../src/renderer/state/experiment/spec-form.ts';
+import { withMethod } from '../../../src/renderer/state/experiment/changed-method.ts';
+import { collectiveChoices } from '../../../src/renderer/state/experiment/exchange-fields.ts';
+import { readField } from '../../../src/renderer/state/experiment/form-field.ts';
+import { isUnusual } from '../../../src/renderer/state/experiment/spec-fields.ts';
+import { formSections } from '../../../src/renderer/state/experiment/spec-form.ts';
 import type { Catalogue } from '../../../src/shared/catalogue/catalogue.ts';
 import { experimentSpecSchema } from '../../../src/shared/spec/experiment-spec.ts';
 

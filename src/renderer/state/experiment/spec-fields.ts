@@ -1,0 +1,105 @@
+/** Fields made from the spec's schema: their titles, kinds, bounds and usual values. */
+import { z } from 'zod';
+import type { JsonValue } from '../../../shared/checks/json.ts';
+import { experimentSpecSchema } from '../../../shared/spec/experiment-spec.ts';
+import {
+  plainChoices,
+  type FieldKind,
+  type FormChoice,
+  type FormField,
+  type FormSection,
+} from './form-field.ts';
+import { valueAt, type Draft } from './spec-draft.ts';
+
+/** The parts of a key's JSON schema that the form reads. */
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
+  readonly default?: JsonValue;
+  readonly type?: string;
+  readonly title?: string;
+  readonly folded?: boolean;
+  readonly section?: string;
+}
+
+const schema = z.toJSONSchema(experimentSpecSchema, { io: 'input' }) as SchemaNode;
+
+/**
+ * The schema of a key.
+ * @throws Error if the spec has no such key
+ */
+export function schemaAt(path: string): SchemaNode {
+  let node: SchemaNode | undefined = schema;
+  for (const key of path.split('.')) node = node?.properties?.[key];
+  if (node === undefined) throw new Error(`internal: no "${path}" in the spec`);
+  return node;
+}
+
+const KINDS: Readonly<Record<string, FieldKind>> = {
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+  array: 'json',
+  object: 'json',
+};
+
+const kindOf = (node: SchemaNode): FieldKind =>
+  node.enum === undefined ? (KINDS[node.type ?? ''] ?? 'text') : 'choice';
+
+/**
+ * A field for a key that has a title.
+ * @param choices that replace those of the schema
+ */
+export function field(path: string, choices?: readonly FormChoice[]): FormField {
+  const node = schemaAt(path);
+  const { default: usual, description, maximum, minimum, title } = node;
+  if (title === undefined) throw new Error(`internal: "${path}" has no title`);
+  const kind =
+    choices === undefined ? kindOf(node) : node.type === 'array' ? 'several' : 'choice';
+  return {
+    path,
+    kind,
+    title,
+    description,
+    minimum,
+    maximum,
+    choices: kind === 'choice' ? (choices ?? plainChoices(node.enum)) : choices,
+    ...(kind === 'choice' && typeof usual === 'string' ? { usual } : {}),
+  };
+}
+
+/**
+ * A section with all titled keys of a part of the spec, in its order.
+ * @param choices of keys that take names from the catalogue
+ */
+export function sectionOf(
+  title: string,
+  part: string,
+  choices: Readonly<Record<string, readonly FormChoice[]>> = {},
+): FormSection {
+  const node = part === '' ? schema : schemaAt(part);
+  const keys = Object.entries(node.properties ?? {}).filter(
+    ([, key]) => key.title !== undefined && (part !== '' || key.section === title),
+  );
+  const fields = (folded: boolean): readonly FormField[] =>
+    keys
+      .filter(([, key]) => (key.folded ?? false) === folded)
+      .map(([key]) => field(part === '' ? key : `${part}.${key}`, choices[key]));
+  return { title, fields: fields(false), more: fields(true) };
+}
+
+/** Fields of a key, or of the keys in it: those with a title. */
+export function titledFields(path: string): readonly FormField[] {
+  const { properties, title } = schemaAt(path);
+  if (title !== undefined) return [field(path)];
+  return Object.keys(properties ?? {}).flatMap((key) => titledFields(`${path}.${key}`));
+}
+
+/** Whether a folded field needs attention: its value is not the usual one. */
+export function isUnusual(draft: Draft, { path }: FormField): boolean {
+  const value = valueAt(draft, path);
+  return value !== undefined && value !== schemaAt(path).default;
+}
