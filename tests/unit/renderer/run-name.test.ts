@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextName } from '../../../src/renderer/state/runs/run-name.ts';
+import { nextName } from '../../../src/renderer/state/experiment/run-name.ts';
 
 test.each([
   ['mnist-topk', 'mnist-topk 2'],
