@@ -221,7 +221,7 @@ async function measureAttaching(
       );
     });
   });
-  const position = (app: App): number => app.store.journalPosition(run, NODE);
+  const position = (app: App): number => app.store.journals.position(run, NODE);
   await using app = await App.open(home, server);
   const before = position(app);
   // The app is away: nothing of it looks until enough has come together.

@@ -45,7 +45,7 @@ export function addRunsShowCommand(runs: Command): void {
         }
         const breakdown = new PhaseBreakdown();
         for (const record of store.reads.allIterations(id)) breakdown.add(record);
-        const missing = missingRecords(store.missingJournals(), id);
+        const missing = missingRecords(store.journals.missing(), id);
         process.stdout.write(`${describe(detail, breakdown.table(), missing)}\n`);
       });
     });

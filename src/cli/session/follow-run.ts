@@ -127,7 +127,7 @@ export async function followRun(
     if (options.mode === 'attach') printStored();
     if (!interruption.quiet) {
       printer.end(result);
-      const missing = missingRecords(store.missingJournals(), id);
+      const missing = missingRecords(store.journals.missing(), id);
       if (missing !== undefined) process.stderr.write(`gradwire: ${missing}\n`);
     }
     if (interruption.outputFault !== undefined) throw interruption.outputFault;

@@ -23,7 +23,7 @@ export function foundRuns(
   return going.flatMap(({ run: id, spec, createdAt, ranks }) => {
     if (store.has(id)) {
       const nodes = nodesOf(store.spec(id));
-      if (nodes.includes(node)) store.reopen(id);
+      if (nodes.includes(node)) store.presumed.reopen(id);
       else if (!nodes.some((was) => store.nodes.renamedTo(was) === node)) return [];
     }
     const here = whereItStands(store, id);

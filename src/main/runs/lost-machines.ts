@@ -82,7 +82,7 @@ export class LostMachines {
 
   /** @returns whether the run is not followed any longer */
   considerLeaving(id: string): boolean {
-    const { open, failure: cause } = this.#parts.store.openJournals(id);
+    const { open, failure: cause } = this.#parts.store.journals.endings(id);
     // It has failed, and is ended soon with what is known.
     if (cause !== undefined) return false;
     const verdict = this.#givenUp.verdict({
@@ -98,7 +98,7 @@ export class LostMachines {
   /** Considers leaving a run whose followed machines have ended without saying how it did. */
   considerUntold(id: string): void {
     if (this.#givenUp.isEmpty) return;
-    if (this.#parts.store.openJournals(id).someEnded) this.considerLeaving(id);
+    if (this.#parts.store.journals.endings(id).someEnded) this.considerLeaving(id);
   }
 }
 

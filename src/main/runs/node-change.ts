@@ -82,7 +82,7 @@ function useOf(
       next: `Stop it first: gradwire runs stop ${run.id}.`,
     };
   }
-  const missing = store.missingJournals().find(({ node }) => node === name);
+  const missing = store.journals.missing().find(({ node }) => node === name);
   return missing === undefined
     ? undefined
     : {

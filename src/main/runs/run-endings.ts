@@ -94,7 +94,7 @@ export class RunEndings {
    */
   awaitJournals(id: string): void {
     const { news, store } = this.#parts;
-    const { someEnded, open, failure: cause } = store.openJournals(id);
+    const { someEnded, open, failure: cause } = store.journals.endings(id);
     if (!someEnded) return;
     this.#lateJournals.await(id);
     if (cause === undefined) return;
@@ -162,7 +162,7 @@ export class RunEndings {
   /** Ends the remaining ranks of a run in which a node has failed. */
   #abortOpen(id: string): void {
     const { store } = this.#parts;
-    const { open, failure: cause } = store.openJournals(id);
+    const { open, failure: cause } = store.journals.endings(id);
     if (cause === undefined) return;
     const links = this.#parts.linksOf(id).filter(({ name }) => open.includes(name));
     abortRanks(links, id, cause);

@@ -193,7 +193,7 @@ export class RunFollowers {
       isCaughtUp: false,
       records: 0,
       missing: 0,
-      intake: new RecordIntake(this.#parts.store.journalPosition(id, link.name), {
+      intake: new RecordIntake(this.#parts.store.journals.position(id, link.name), {
         store: (entries) => {
           const from = { node: link.name, seen: this.#seen.get(id) };
           batch = this.#parts.store.append(id, entries, from);
@@ -238,7 +238,7 @@ export class RunFollowers {
   }
 
   #isOpen(id: string, link: NodeLink): boolean {
-    return this.#parts.store.openJournals(id).open.includes(link.name);
+    return this.#parts.store.journals.endings(id).open.includes(link.name);
   }
 
   /** Retries later if the store cannot be written now; otherwise the run has failed. */

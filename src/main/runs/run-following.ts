@@ -43,7 +43,7 @@ export class RunFollowing {
    * @throws GradwireError if it cannot be reached
    */
   async collect(node: string): Promise<void> {
-    if (!this.#parts.store.missingJournals().some((missing) => missing.node === node))
+    if (!this.#parts.store.journals.missing().some((missing) => missing.node === node))
       return;
     const link = this.#parts.nodes.named(node);
     await link.connect();
@@ -71,8 +71,8 @@ export class RunFollowing {
     if (silent !== undefined) throw silent;
     const isOver = hasEnded(this.#parts.store.summary(id).state);
     if (isOver && !(await this.#parts.recovery.revive(id))) {
-      const missing = this.#parts.store
-        .missingJournals()
+      const missing = this.#parts.store.journals
+        .missing()
         .filter(({ run }) => run === id);
       for (const { node } of missing) {
         try {
@@ -83,7 +83,7 @@ export class RunFollowing {
       }
       return;
     }
-    const { open } = this.#parts.store.openJournals(id);
+    const { open } = this.#parts.store.journals.endings(id);
     const links = this.#parts.linksOf(id).filter(({ name }) => open.includes(name));
     const errors = new Map<NodeLink, GradwireError>();
     const found = await Promise.all(

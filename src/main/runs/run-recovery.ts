@@ -47,7 +47,7 @@ export class RunRecovery {
     try {
       return (
         this.#parts.store.runs.unended().some(({ nodes }) => nodes.includes(name)) ||
-        this.#parts.store.missingJournals().some(({ node }) => node === name)
+        this.#parts.store.journals.missing().some(({ node }) => node === name)
       );
     } catch (error) {
       if (!(error instanceof GradwireError)) throw error;
@@ -74,7 +74,7 @@ export class RunRecovery {
     await this.#recoverNode(this.#parts.nodes.lead, unended.length > 0);
     const elsewhere = new Set(unended.flatMap(({ nodes }) => nodes));
     if (this.#parts.scope === 'all') {
-      for (const { node } of this.#parts.store.missingJournals()) {
+      for (const { node } of this.#parts.store.journals.missing()) {
         // A removed machine can provide nothing more.
         if (this.#parts.nodes.has(node)) elsewhere.add(node);
       }
@@ -179,7 +179,7 @@ export class RunRecovery {
   #isOpenOn({ name }: NodeLink, id: string): boolean {
     return (
       !hasEnded(this.#parts.store.summary(id).state) &&
-      this.#parts.store.openJournals(id).open.includes(name)
+      this.#parts.store.journals.endings(id).open.includes(name)
     );
   }
 
@@ -218,16 +218,16 @@ export class RunRecovery {
     }
     if (!this.isOn(link, run)) return;
     const spec = this.#parts.store.spec(run);
-    const stored = this.#parts.store.journalPosition(run, link.name);
+    const stored = this.#parts.store.journals.position(run, link.name);
     // It was called lost while this machine was out of reach.
     const isNews = phase !== 'ended' || stored < lastSequence;
-    if (isNews && this.#parts.store.reopen(run)) {
+    if (isNews && this.#parts.store.presumed.reopen(run)) {
       this.#parts.news.changed(this.#parts.store.summary(run));
     }
     const isOver =
       hasEnded(this.#parts.store.summary(run).state) && nodesOf(spec).length === 1;
     // A damaged journal may be shorter than what is stored, which lacks its end.
-    const isOpen = this.#parts.store.openJournals(run).open.includes(link.name);
+    const isOpen = this.#parts.store.journals.endings(run).open.includes(link.name);
     if (!isOver && (phase !== 'ended' || stored < lastSequence || isOpen)) {
       await this.#parts.followers.follow(link, run);
       if (phase === 'ended') this.#parts.followers.ended(link, supervised);
@@ -274,9 +274,9 @@ export class RunRecovery {
       if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.lose(run.id);
     }
     if (everything) {
-      for (const { run, node } of this.#parts.store.missingJournals()) {
+      for (const { run, node } of this.#parts.store.journals.missing()) {
         if (node === link.name && !known.has(run))
-          this.#parts.store.closeJournal(run, node);
+          this.#parts.store.journals.close(run, node);
       }
     }
     followed.clear();
@@ -288,7 +288,7 @@ export class RunRecovery {
    * @returns whether it was
    */
   async revive(id: string): Promise<boolean> {
-    if (!this.#parts.store.isPresumedLost(id)) return false;
+    if (!this.#parts.store.presumed.has(id)) return false;
     const names = nodesOf(this.#parts.store.spec(id)).filter((node) =>
       this.#parts.nodes.has(node),
     );
@@ -298,7 +298,7 @@ export class RunRecovery {
         const connection = await link.find();
         const { runs } = (await connection?.request('runs', {})) ?? { runs: [] };
         const isThere = runs.some(({ run }) => run === id);
-        found = (isThere && this.#parts.store.reopen(id)) || found;
+        found = (isThere && this.#parts.store.presumed.reopen(id)) || found;
       } catch (error) {
         if (!(error instanceof GradwireError)) throw error;
         this.#parts.news.linkTrouble(link, error.toData());

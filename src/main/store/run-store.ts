@@ -7,7 +7,6 @@
  * not hold up later ones (`record-writer.ts`).
  */
 import {
-  failure,
   inputError,
   type ErrorData,
   type GradwireError,
@@ -15,7 +14,6 @@ import {
 import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/rpc.ts';
 import { DamagedRuns } from './damaged-runs.ts';
@@ -28,21 +26,13 @@ import { IterationArchive, type SealedRun } from './iteration-archive.ts';
 import { IterationReader } from './iteration-reader.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
-import {
-  endingOf,
-  writeEnd,
-  writeRecords,
-  type RecordTables,
-} from './record-writer.ts';
+import { PresumedRuns } from './presumed-runs.ts';
+import { writeEnd, writeRecords, type RecordTables } from './record-writer.ts';
+import { RunJournals } from './run-journals.ts';
 import { RunList } from './run-list.ts';
 import { RunReads } from './run-reads.ts';
 import { TraceReads } from './trace-reads.ts';
-import {
-  summaryOf,
-  type JournalRow,
-  type MissingJournal,
-  type RunRow,
-} from './run-row.ts';
+import { summaryOf, type RunRow } from './run-row.ts';
 import { RunRows } from './run-rows.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 import { storedSpec } from './stored-json.ts';
@@ -85,21 +75,6 @@ interface Stored {
   readonly entries: readonly JournalEntry[];
 }
 
-/** A run that has not ended, as far as the store knows. */
-export interface OpenJournals {
-  readonly someEnded: boolean;
-  /** Nodes whose journals have not ended. */
-  readonly open: readonly string[];
-  /** The failure that the ended journals report, if any. */
-  readonly failure: ErrorData | undefined;
-}
-
-/**
- * Errors of runs whose machines were not asked, or did not answer: a run may still be there
- * when its machine is seen again.
- */
-const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
-
 /** Blocks that one append fills at most; older versions left more, which are moved later. */
 const MOST_SEALED = 8;
 
@@ -116,6 +91,10 @@ export class RunStore {
   readonly runs: RunList;
   /** Runs in progress whose rows cannot be read. */
   readonly damaged: DamagedRuns;
+  /** The journals of runs' nodes. */
+  readonly journals: RunJournals;
+  /** Runs that are presumed lost. */
+  readonly presumed: PresumedRuns;
   /** Reads one run. */
   readonly reads: RunReads;
   /** Reads the traces of its iterations. */
@@ -140,6 +119,8 @@ export class RunStore {
     this.#rows = new RunRows(this.#statements, this.space);
     this.runs = new RunList(this.#database, this.#statements);
     this.damaged = new DamagedRuns(this.#database, this.#statements, this.#rows);
+    this.journals = new RunJournals(this.#database, this.#statements, this.#rows);
+    this.presumed = new PresumedRuns(this.#database, this.#statements, this.#rows);
     this.reads = new RunReads({
       database: this.#database,
       statements: this.#statements,
@@ -211,7 +192,7 @@ export class RunStore {
   ): StoredBatch {
     const append = (): StoredBatch & { readonly stored: Stored | undefined } => {
       const row = this.#rows.row(id);
-      const journal = this.#journal(row, node);
+      const journal = this.journals.row(row, node);
       const fresh = entries.filter((entry) => entry.sequence > journal.last_sequence);
       const missed = this.reads.after(row, seen ?? row.last_sequence);
       if (fresh.length === 0) {
@@ -254,64 +235,12 @@ export class RunStore {
     return this.#database.write(end);
   }
 
-  /** Returns which journals of the run have ended, how, and which have not. */
-  openJournals(id: string): OpenJournals {
-    return this.#database.guard(() => {
-      const run = this.#rows.row(id).number;
-      const journals = this.#statements.journals.all(run);
-      const open = journals.filter(({ ending }) => ending === null);
-      const end = endingOf(journals);
-      return {
-        someEnded: open.length < journals.length,
-        open: open.map(({ node }) => node),
-        failure: end?.type === 'failed' ? end.error : undefined,
-      };
-    });
-  }
-
-  /**
-   * Journals that runs have ended without. If a run failed before it began on a node,
-   * there may be none there.
-   */
-  missingJournals(): readonly MissingJournal[] {
-    return this.#database.guard(() => this.#statements.missingJournals.all());
-  }
-
-  /**
-   * The node has no more of the run's journal than is stored, so it is not read again.
-   */
-  closeJournal(id: string, node: string): void {
-    const ending: RunRecord = { type: 'finished', at: Date.now(), node };
-    this.#database.guard(() => {
-      const row = this.#rows.row(id);
-      const journal = { ...this.#journal(row, node), ending: JSON.stringify(ending) };
-      this.#statements.setJournal.run({ ...journal, run: row.number });
-    });
-  }
-
   /** Ends a run that no record will end; does not change an ended run. */
   fail(id: string, error: ErrorData, at: number): RunSummary {
     return this.#database.guard(() => {
       this.#statements.failRun.run(JSON.stringify(error), at, id);
       return this.summary(id);
     });
-  }
-
-  /** Whether the run was recorded as failed without the word of its machines. */
-  isPresumedLost(id: string): boolean {
-    const { state, error } = this.summary(id);
-    return state === 'failed' && PRESUMPTIONS.includes(error?.code ?? '');
-  }
-
-  /**
-   * Corrects a run that was presumed lost: a machine has it. Does nothing to other runs.
-   * @returns whether it was corrected
-   */
-  reopen(id: string): boolean {
-    const codes = JSON.stringify(PRESUMPTIONS);
-    return this.#database.guard(
-      () => this.#statements.reopenRun.run({ id, codes }).changes > 0,
-    );
   }
 
   /** @throws GradwireError `RUN_UNKNOWN` */
@@ -326,13 +255,6 @@ export class RunStore {
   /** The last of the run's own sequence numbers. */
   lastSequence(id: string): number {
     return this.#database.guard(() => this.#rows.row(id).last_sequence);
-  }
-
-  /** Returns the last sequence that is stored of a node's journal. */
-  journalPosition(id: string, node: string): number {
-    return this.#database.guard(
-      () => this.#journal(this.#rows.row(id), node).last_sequence,
-    );
   }
 
   spec(id: string): ExperimentSpec {
@@ -374,18 +296,6 @@ export class RunStore {
     const row = this.#database.guard(() => this.#rows.row(id));
     if (this.readOnly !== undefined) throw this.readOnly;
     this.space.purge(row);
-  }
-
-  #journal(row: RunRow, node = nodesOf(storedSpec(row))[0]!): JournalRow {
-    const journal = this.#statements.journal.get(row.number, node);
-    if (journal !== undefined) return journal;
-    throw failure(
-      'RECORD_INVALID',
-      `run ${row.id} has no ranks on the machine "${node}"`,
-      {
-        next: 'Use the same version of Gradwire everywhere. If you already do, report this as a bug.',
-      },
-    );
   }
 
   get #tables(): RecordTables {

@@ -110,7 +110,7 @@ test('a rank that dies on one node ends the run on both, by the name of its node
   });
   // The others were told, and did not have to miss it: their journal says the same.
   await until(
-    () => store.openJournals(id).open,
+    () => store.journals.endings(id).open,
     (open) => open.length === 0,
     'both journals to end',
   );
@@ -150,7 +150,7 @@ test(
     const ranks = (): Set<number> =>
       new Set([...world.store.reads.allIterations(id)].map(({ rank }) => rank));
     expect(ranks()).toEqual(new Set([0, 1]));
-    expect(world.store.missingJournals()).toEqual([{ run: id, node: 'box' }]);
+    expect(world.store.journals.missing()).toEqual([{ run: id, node: 'box' }]);
     // While it stays away, what is stored can be shown all the same.
     await world.leave();
     await world.coordinator.following.follow(id);
@@ -164,7 +164,7 @@ test(
     await world.coordinator.following.follow(id);
     expect(ranks()).toEqual(new Set([0, 1, 2]));
     expect([...world.store.reads.allIterations(id)]).toHaveLength(3 * ITERATIONS);
-    expect(world.store.missingJournals()).toEqual([]);
+    expect(world.store.journals.missing()).toEqual([]);
   },
 );
 

@@ -111,7 +111,7 @@ test(
     );
 
     const store = RunStore.open(path.join(node.home.directory, 'gradwire.db'));
-    const total = store.journalPosition(RUN, 'this-computer');
+    const total = store.journals.position(RUN, 'this-computer');
     store.close();
     const missing = ofType(records, 'thinned');
     expect(missing).toEqual([thinned]);

@@ -99,7 +99,7 @@ test('records that wait there count as a use', () => {
   store.append('run1', [{ sequence: 1, record: failed }], { node: 'this-computer' });
   store.endEarly('run1');
   expect(store.runs.unended()).toEqual([]);
-  expect(store.missingJournals()).toEqual([{ run: 'run1', node: 'box' }]);
+  expect(store.journals.missing()).toEqual([{ run: 'run1', node: 'box' }]);
   expect(() => change({ destination: 'other' })).toThrow(/are not stored here/);
   change({ labels: ['b'] });
 });

@@ -64,7 +64,7 @@ describe('the journals of several nodes', () => {
     expect(stored.map(({ sequence }) => sequence)).toEqual(stored.map((_, i) => i + 1));
     expect(stored).toHaveLength(here.length + box.length);
     expect(stored.at(-1)!.record).toEqual(done);
-    expect(store.journalPosition('run1', 'box')).toBe(box.length);
+    expect(store.journals.position('run1', 'box')).toBe(box.length);
     expect(store.summary('run1')).toMatchObject({ state: 'completed', iterations: 5 });
   });
 
@@ -72,7 +72,7 @@ describe('the journals of several nodes', () => {
     create2();
     store.append('run1', of(0, 3, done), { node: 'here' });
     expect(store.summary('run1').state).toBe('running');
-    expect(store.openJournals('run1')).toEqual({
+    expect(store.journals.endings('run1')).toEqual({
       someEnded: true,
       open: ['box'],
       failure: undefined,
@@ -162,7 +162,7 @@ describe('a database of the first version', () => {
     raw.pragma('user_version = 1');
     raw.close();
     store = RunStore.open(file);
-    expect(store.journalPosition('old', 'here')).toBe(3);
+    expect(store.journals.position('old', 'here')).toBe(3);
     expect(store.append('old', run).summary.state).toBe('completed');
   });
 });

@@ -214,7 +214,7 @@ describe('what a journal left out', () => {
     // Told without its iterations, or the run fails by it; it ends either way.
     expect(['completed', 'failed']).toContain(summary.state);
     expect(summary.iterations).toBeGreaterThan(30);
-    expect(store.journalPosition('r', 'this-computer')).toBe(all.length);
+    expect(store.journals.position('r', 'this-computer')).toBe(all.length);
   });
 });
 

@@ -346,7 +346,7 @@ class App {
 
   /** Stores what is there, until it is caught up or has enough. */
   async follow(journal: Journal, batches: number): Promise<void> {
-    const position = this.store.journalPosition('r', 'this-computer');
+    const position = this.store.journals.position('r', 'this-computer');
     const intake = new RecordIntake(position, {
       store: (entries) => void this.store.append('r', entries),
       stored: () => undefined,
