@@ -9,7 +9,7 @@ import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
 import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
-import type { IterationPlace } from '../../src/shared/rpc/rpc.ts';
+import type { IterationPlace } from '../../src/shared/rpc/run-pieces.ts';
 import { GradwireHome, succeeded } from '../../tests/harness/gradwire.ts';
 import { sampleSpec } from '../../tests/unit/main/sample-records.ts';
 import { median } from '../quantiles.ts';

@@ -1,7 +1,7 @@
 /** The cost of an export for main: `gradwire serve` sends pieces as fast as they are asked for. */
 import { readFileSync } from 'node:fs';
 import type { ExportFormat } from '../../src/shared/records/export-format.ts';
-import type { ExportPiece, ExportPlace } from '../../src/shared/rpc/rpc.ts';
+import type { ExportPiece, ExportPlace } from '../../src/shared/rpc/run-pieces.ts';
 import type { Server } from '../../tests/harness/server.ts';
 import { connectTo } from '../../tests/integration/serve/socket-connection.ts';
 import type { Measurement } from '../report.ts';

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunSummary } from '../../src/shared/rpc/rpc.ts';
+import type { RunSummary } from '../../src/shared/rpc/run-summary.ts';
 import { GradwireHome, type RunningCommand } from '../harness/gradwire.ts';
 import { until, type ProcessEntry } from '../harness/processes.ts';
 import { generator } from '../integration/collectives/run-collective.ts';

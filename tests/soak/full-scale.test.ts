@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { RunDetail } from '../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../src/shared/rpc/run-summary.ts';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { namespacesMissing, RankNamespaces } from '../harness/namespaces.ts';
 import { until } from '../harness/processes.ts';

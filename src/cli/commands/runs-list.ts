@@ -6,7 +6,7 @@ import { describeMetric } from '../../shared/records/metric.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { progressText } from '../../shared/spec/program-spec.ts';
 import { describeQueued, queueAdvice } from '../../shared/records/queue-text.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { reportError } from '../text/report-error.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { withWorkspace } from '../session/workspace.ts';

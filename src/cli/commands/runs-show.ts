@@ -20,7 +20,7 @@ import {
 import { rankProcesses } from '../../shared/records/rank-places.ts';
 import { describeGpus, describePlaces } from '../../shared/records/rank-places.ts';
 import { describeThinned } from '../../shared/records/thinned.ts';
-import type { RunDetail } from '../../shared/rpc/rpc.ts';
+import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';

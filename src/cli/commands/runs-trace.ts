@@ -5,7 +5,7 @@ import { failure, inputError } from '../../shared/errors/errors.ts';
 import { MOST_TRACED } from '../../shared/orders/trace.ts';
 import type { TraceRecord } from '../../shared/records/trace.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { IterationPlace, TracedStretch } from '../../shared/rpc/rpc.ts';
+import type { IterationPlace, TracedStretch } from '../../shared/rpc/run-pieces.ts';
 import { chromeTrace } from '../../shared/trace/chrome-trace.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import {

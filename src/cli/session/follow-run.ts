@@ -9,7 +9,7 @@ import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { outputFailed } from '../text/output-failed.ts';
 import { reportError } from '../text/report-error.ts';

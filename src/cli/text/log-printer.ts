@@ -7,7 +7,7 @@ import {
   type LogFilter,
   type LogLine,
 } from '../../shared/records/log-text.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { Output, RunPrinter } from './run-printer.ts';
 
 export class LogPrinter implements RunPrinter {

@@ -9,7 +9,7 @@ import { plannedText, progressText } from '../../shared/spec/program-spec.ts';
 import { replicaText } from '../../shared/records/done.ts';
 import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.ts';
 import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
 import { loss, milliseconds } from './quantities.ts';
 

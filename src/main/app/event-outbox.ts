@@ -11,7 +11,8 @@ import { messages } from '../../shared/checks/json-bound.ts';
 import type { NetworkStatus } from '../../shared/machines/link-status.ts';
 import type { NodeStatus } from '../../shared/machines/node-status.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import type { AppEvents, RunSummary } from '../../shared/rpc/rpc.ts';
+import type { AppEvents } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { OpenQuestion } from '../../shared/machines/ssh-question.ts';
 
 const INTERVAL_MS = 100;

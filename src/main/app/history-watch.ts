@@ -3,7 +3,7 @@
  * them. Runs in progress are found by the coordinator, unless they end before it looks: those are
  * noticed here, too.
  */
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 export interface HistoryNews {

@@ -19,7 +19,8 @@ import { COLUMN, type Field } from '../../shared/records/chart-fields.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import { pastRestarts } from '../../shared/records/interruption.ts';
 import type { RunEvent } from '../../shared/records/record-kinds.ts';
-import type { BinsPiece, RunDetail } from '../../shared/rpc/rpc.ts';
+import type { BinsPiece } from '../../shared/rpc/run-pieces.ts';
+import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { binWidth } from '../../shared/numbers/bin-width.ts';
 import type { RunStore } from '../store/run-store.ts';
 

@@ -6,7 +6,8 @@ import type { z } from 'zod';
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import { plainIssue } from '../../shared/checks/plain-issue.ts';
-import { rpcArguments, type AppApi, type CoreApi } from '../../shared/rpc/rpc.ts';
+import { rpcArguments } from '../../shared/rpc/rpc-arguments.ts';
+import type { AppApi, CoreApi } from '../../shared/rpc/rpc.ts';
 import type { TerminalApi } from '../../shared/rpc/terminal.ts';
 
 export type Call = (...input: unknown[]) => Promise<unknown>;

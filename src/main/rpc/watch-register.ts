@@ -4,7 +4,8 @@
  * silence the others. So each session holds its own set, and the core is told when the last
  * one leaves.
  */
-import type { CoreApi, RunDetail } from '../../shared/rpc/rpc.ts';
+import type { CoreApi } from '../../shared/rpc/rpc.ts';
+import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 
 export class WatchRegister {
   readonly #api: CoreApi;

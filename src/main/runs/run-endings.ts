@@ -5,7 +5,7 @@
 import { GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { isConsequence, reportOf } from '../../shared/errors/root-cause.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { ControlConnection } from '../cluster/control-connection.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { RunStore } from '../store/run-store.ts';

@@ -1,7 +1,7 @@
 /** Following of runs: until they end, from whichever record is stored last. */
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';

@@ -1,7 +1,7 @@
 /** Launches of runs: a spec is checked, its run is stored, its ranks start. */
 import { inputError, toErrorData } from '../../shared/errors/errors.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,

@@ -11,7 +11,7 @@ import type { PushMessage } from '../../shared/protocol/supervisor.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { LinkEvents, NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 

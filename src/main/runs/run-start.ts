@@ -10,7 +10,7 @@ import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { portRange, type PortRange } from '../../shared/machines/port-range.ts';
 import type { SupervisorRequests } from '../../shared/protocol/supervisor.ts';
 import { assignRanks, placesOf } from '../../shared/machines/rank-assignment.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { isHere, listenAddress } from '../cluster/listen-address.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { sameMachine } from '../cluster/same-machine.ts';

@@ -4,7 +4,7 @@
  */
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { RankTunnels, type Share } from '../cluster/rank-tunnels.ts';
 
 interface Held {

@@ -5,7 +5,7 @@
 import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 import { planAsChange } from '../../shared/plan/exchange-plan.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import type { RunDetail } from '../../shared/rpc/rpc.ts';
+import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 
 export function scheduleAsItHappened(
   run: Pick<RunDetail, 'events' | 'iterations'>,

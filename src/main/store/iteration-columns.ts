@@ -13,7 +13,7 @@ import {
   ITERATION_FIELDS,
   type IterationRecord,
 } from '../../shared/records/iteration.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 
 export type Cell = string | number | undefined;
 

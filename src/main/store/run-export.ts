@@ -15,8 +15,8 @@ import type {
   ExportPiece,
   ExportPlace,
   IterationPlace,
-  RunSummary,
-} from '../../shared/rpc/rpc.ts';
+} from '../../shared/rpc/run-pieces.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { iterationColumns, type Cell, type Row } from './iteration-columns.ts';
 import type { RunStore } from './run-store.ts';
 

@@ -14,7 +14,7 @@
 import type Database from 'better-sqlite3';
 import { FIELD_COUNT, writeRow } from '../../shared/records/chart-fields.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
-import { MOST_BINS, type BinsQuery } from '../../shared/rpc/rpc.ts';
+import { MOST_BINS, type BinsQuery } from '../../shared/rpc/run-pieces.ts';
 import type { BlockPlace, IterationArchive } from './iteration-archive.ts';
 import type { IterationEntry } from './blocks/record-block.ts';
 import { BinRows } from './levels/bin-rows.ts';

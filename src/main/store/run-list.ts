@@ -1,7 +1,7 @@
 /** The runs that there are: listed, found by the beginning of their ids, or not ended. */
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { nodesOf } from '../../shared/spec/experiment-spec.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import { LegibleRows } from './legible-rows.ts';
 import { summaryOf, type RunRow } from './run-row.ts';

@@ -12,8 +12,8 @@ import type {
   BinsPiece,
   BinsQuery,
   IterationPlace,
-  RunDetail,
-} from '../../shared/rpc/rpc.ts';
+} from '../../shared/rpc/run-pieces.ts';
+import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import type { IterationArchive } from './iteration-archive.ts';
 import type {

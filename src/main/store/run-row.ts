@@ -10,7 +10,7 @@ import { metricKindSchema } from '../../shared/records/metric.ts';
 import { errorDataSchema } from '../../shared/records/fields.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunState } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { invalidColumn, storedJson, storedSpec } from './stored-json.ts';
 
 export interface RunRow {

@@ -15,7 +15,7 @@ import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { DamagedRuns } from './damaged-runs.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase, type OpenedDatabase } from './database.ts';

@@ -1,6 +1,10 @@
 /** Reads the traces of a run: which iterations have one, and their records in pieces. */
 import type { TraceRecord } from '../../shared/records/trace.ts';
-import type { TracedStretch, TracePiece, TracePlace } from '../../shared/rpc/rpc.ts';
+import type {
+  TracedStretch,
+  TracePiece,
+  TracePlace,
+} from '../../shared/rpc/run-pieces.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import type { RunRows } from './run-rows.ts';
 import { TRACES_PAGE, type Statements } from './statements.ts';

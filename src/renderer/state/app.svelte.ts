@@ -11,7 +11,8 @@ import {
   type ErrorData,
 } from '../../shared/errors/errors.ts';
 import type { ExportFormat } from '../../shared/records/export-format.ts';
-import type { AppApi, AppInfo, Preset, RunSummary } from '../../shared/rpc/rpc.ts';
+import type { AppApi, AppInfo, Preset } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ClusterState } from './cluster/cluster.svelte.ts';
 import { CommandRegistry } from './page/commands.svelte.ts';
 import type { Connection, ConnectionStatus } from './host/connection.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { sumPhases } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { RunDetail, RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
 const home = new GradwireHome();

@@ -20,7 +20,7 @@ import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseNetworkProfile } from '../../../src/shared/cost-model/network-profile.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { done, entries, sampleSpec, started } from '../../unit/main/sample-records.ts';
 

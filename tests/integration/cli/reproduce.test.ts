@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { RunDetail, RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { launchChromium } from '../../harness/browser.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { obstacles, watchErrors } from '../../harness/page.ts';

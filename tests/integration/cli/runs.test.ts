@@ -5,7 +5,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { RunDetail, RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { CommandTerminal } from '../../harness/command-terminal.ts';
 import {
   builtCommand,

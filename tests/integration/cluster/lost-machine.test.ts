@@ -3,7 +3,7 @@
  * run that does not restart. The run fails without it, by the name of the rank and its machine.
  */
 import { expect, test } from 'vitest';
-import type { RunDetail } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../src/shared/rpc/run-summary.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { LASTING } from '../../harness/lasting-runs.ts';
 import { namespacesMissing, RankNamespaces } from '../../harness/namespaces.ts';

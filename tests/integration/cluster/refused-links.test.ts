@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunDetail } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../src/shared/rpc/run-summary.ts';
 import { CommandTerminal } from '../../harness/command-terminal.ts';
 import {
   GradwireHome,

@@ -8,11 +8,8 @@ import { resolveHome } from '../../../src/main/home/home.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
-import type {
-  ExportPiece,
-  ExportPlace,
-  RunSummary,
-} from '../../../src/shared/rpc/rpc.ts';
+import type { ExportPiece, ExportPlace } from '../../../src/shared/rpc/run-pieces.ts';
+import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { documented } from '../../harness/documented.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { LASTING_SPEC } from '../../harness/lasting-runs.ts';

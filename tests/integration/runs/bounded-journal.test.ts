@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { RunDetail } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../src/shared/rpc/run-summary.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
 import { launchScript, startScriptedNode } from './scripted-node.ts';

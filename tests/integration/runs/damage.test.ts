@@ -12,7 +12,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';

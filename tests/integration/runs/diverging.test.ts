@@ -1,7 +1,7 @@
 /** Runs whose numbers leave what a float can hold: each ends, and says why. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import { SupervisorNode } from './supervisor-node.ts';

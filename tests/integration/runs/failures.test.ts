@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FailedRecord } from '../../../src/shared/records/failed.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
-import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { effort } from '../../harness/effort.ts';
 import {
   GradwireHome,

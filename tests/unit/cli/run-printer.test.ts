@@ -4,7 +4,7 @@ import { LogPrinter } from '../../../src/cli/text/log-printer.ts';
 import { HumanPrinter } from '../../../src/cli/text/run-printer.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { StartedRecord } from '../../../src/shared/records/started.ts';
-import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { entries, iterationRecord, started } from '../main/sample-records.ts';
 
 const summary = (...nodes: string[]): RunSummary => ({

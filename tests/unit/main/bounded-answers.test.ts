@@ -17,7 +17,7 @@ import {
   type ExportPiece,
   type ExportPlace,
   type IterationPlace,
-} from '../../../src/shared/rpc/rpc.ts';
+} from '../../../src/shared/rpc/run-pieces.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 import {
   done,

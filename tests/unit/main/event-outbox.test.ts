@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EventOutbox } from '../../../src/main/app/event-outbox.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';
-import type { RunSummary } from '../../../src/shared/rpc/rpc.ts';
+import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { entries, iterationRecord } from './sample-records.ts';
 
 const summary = (iterations: number): RunSummary => ({

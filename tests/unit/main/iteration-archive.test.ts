@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
-import type { IterationPlace } from '../../../src/shared/rpc/rpc.ts';
+import type { IterationPlace } from '../../../src/shared/rpc/run-pieces.ts';
 import {
   done,
   entries,

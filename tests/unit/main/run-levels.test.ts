@@ -18,7 +18,7 @@ import {
 } from '../../../src/shared/records/chart-fields.ts';
 import { CELL_COUNT } from '../../../src/shared/records/chart-cells.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
-import { MOST_BINS, type BinsQuery } from '../../../src/shared/rpc/rpc.ts';
+import { MOST_BINS, type BinsQuery } from '../../../src/shared/rpc/run-pieces.ts';
 import { effort } from '../../harness/effort.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
 import {

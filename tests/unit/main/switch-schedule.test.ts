@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scheduleAsItHappened } from '../../../src/main/runs/switch-schedule.ts';
-import type { RunDetail } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../src/shared/rpc/run-summary.ts';
 import { switchRecord } from './sample-records.ts';
 
 const events = [

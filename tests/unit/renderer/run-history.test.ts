@@ -10,7 +10,7 @@ import {
 } from '../../../src/shared/records/chart-cells.ts';
 import { FIELD_COUNT, writeRow } from '../../../src/shared/records/chart-fields.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
-import type { BinsPiece, BinsQuery } from '../../../src/shared/rpc/rpc.ts';
+import type { BinsPiece, BinsQuery } from '../../../src/shared/rpc/run-pieces.ts';
 import { runs } from '../../harness/effort.ts';
 import { iterationRecord } from './records.ts';
 

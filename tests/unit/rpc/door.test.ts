@@ -1,7 +1,7 @@
 /** Pages that send what none of ours does: they get an error, or lose their channel. */
 import { expect, it } from 'vitest';
 import { Sessions } from '../../../src/main/rpc/session.ts';
-import { rpcArguments } from '../../../src/shared/rpc/rpc.ts';
+import { rpcArguments } from '../../../src/shared/rpc/rpc-arguments.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { below, mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';

@@ -3,7 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { MAX_RECORDS_IN_FLIGHT } from '../../../src/main/rpc/push-window.ts';
 import { Sessions } from '../../../src/main/rpc/session.ts';
 import { HostConnection } from '../../../src/renderer/state/host/host-connection.ts';
-import { rpcArguments, type AppApi } from '../../../src/shared/rpc/rpc.ts';
+import { rpcArguments } from '../../../src/shared/rpc/rpc-arguments.ts';
+import type { AppApi } from '../../../src/shared/rpc/rpc.ts';
 import { channelPair } from './channel-pair.ts';
 import { ENTRY, RUN, SmallCore, SPEC } from './small-core.ts';
 

@@ -8,12 +8,8 @@ import { inputError } from '../../../src/shared/errors/errors.ts';
 import { ACCURACY } from '../../../src/shared/records/metric.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
-import type {
-  AppApi,
-  AppEvents,
-  CoreApi,
-  RunDetail,
-} from '../../../src/shared/rpc/rpc.ts';
+import type { AppApi, AppEvents, CoreApi } from '../../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../src/shared/rpc/run-summary.ts';
 import type { TerminalEvents } from '../../../src/shared/rpc/terminal.ts';
 
 type Listener = Parameters<ServedCore['onEvent']>[0];

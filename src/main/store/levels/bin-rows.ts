@@ -8,7 +8,7 @@ import {
   CELL_COUNT,
   clearCells,
 } from '../../../shared/records/chart-cells.ts';
-import type { BinsPiece } from '../../../shared/rpc/rpc.ts';
+import type { BinsPiece } from '../../../shared/rpc/run-pieces.ts';
 
 /** More than a run may have ranks. */
 const MOST_RANKS = 4096;

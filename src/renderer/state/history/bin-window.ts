@@ -3,7 +3,7 @@
  * or of one. `BinWindows` keeps the last few, so that going back to a view costs nothing.
  */
 import { CELL_COUNT, MAXIMA } from '../../../shared/records/chart-cells.ts';
-import type { BinsPiece, BinsQuery } from '../../../shared/rpc/rpc.ts';
+import type { BinsPiece, BinsQuery } from '../../../shared/rpc/run-pieces.ts';
 import { binOf, type Bin } from './bin.ts';
 
 const MOST_WINDOWS = 12;

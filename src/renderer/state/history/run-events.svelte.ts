@@ -4,7 +4,7 @@
  */
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import type { RunEvent } from '../../../shared/records/record-kinds.ts';
-import type { RunDetail } from '../../../shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../shared/rpc/run-summary.ts';
 import { keptEvents, newest } from './kept-events.ts';
 
 export class RunEvents {

@@ -16,7 +16,7 @@ import {
 } from '../../../shared/records/chart-cells.ts';
 import { FIELD_COUNT, writeRow } from '../../../shared/records/chart-fields.ts';
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
-import type { BinsPiece, BinsQuery } from '../../../shared/rpc/rpc.ts';
+import type { BinsPiece, BinsQuery } from '../../../shared/rpc/run-pieces.ts';
 import { binWidth } from '../../../shared/numbers/bin-width.ts';
 import { BinWindows, cellsOf, type BinWindow } from './bin-window.ts';
 import { binOf, type Bin } from './bin.ts';

@@ -3,15 +3,15 @@
  * and what the page of a run begins with. Reading ends when the page leaves the run.
  */
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
+import type { AppApi } from '../../../shared/rpc/rpc.ts';
 import {
   MOST_ITERATION_RECORDS,
-  type AppApi,
   type BinsPiece,
   type BinsQuery,
   type IterationPlace,
   type IterationsPiece,
-  type RunDetail,
-} from '../../../shared/rpc/rpc.ts';
+} from '../../../shared/rpc/run-pieces.ts';
+import type { RunDetail } from '../../../shared/rpc/run-summary.ts';
 import { BinWindow } from './bin-window.ts';
 import { RunHistory } from './run-history.ts';
 

@@ -2,7 +2,7 @@
  * Bins that charts need and the page does not have: each window is read once at a time, and
  * not again before a pause, because a run in progress adds to it with every record.
  */
-import type { BinsQuery } from '../../../shared/rpc/rpc.ts';
+import type { BinsQuery } from '../../../shared/rpc/run-pieces.ts';
 import type { RunHistory } from './run-history.ts';
 import type { StoredRun } from './stored-run.ts';
 

@@ -22,11 +22,8 @@ import {
   onDecodedMessage,
   type SessionEvents,
 } from '../../../shared/rpc/rpc-wire.ts';
-import {
-  rpcArguments,
-  type AppApi,
-  type HostCommand,
-} from '../../../shared/rpc/rpc.ts';
+import { rpcArguments } from '../../../shared/rpc/rpc-arguments.ts';
+import type { AppApi, HostCommand } from '../../../shared/rpc/rpc.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 
 /** `refused`: the host was started again and needs its new URL; nothing is retried. */

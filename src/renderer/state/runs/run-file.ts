@@ -6,7 +6,8 @@ import {
   EXPORT_FORMATS,
   type ExportFormat,
 } from '../../../shared/records/export-format.ts';
-import type { AppApi, ExportPiece, ExportPlace } from '../../../shared/rpc/rpc.ts';
+import type { AppApi } from '../../../shared/rpc/rpc.ts';
+import type { ExportPiece, ExportPlace } from '../../../shared/rpc/run-pieces.ts';
 
 /** Characters that are gathered until they become a blob. */
 const GATHERED = 4_000_000;

@@ -1,7 +1,7 @@
 /** A run's state in the page's words. */
 import type { QueuedRecord } from '../../../shared/records/queued.ts';
 import { hasEnded, type RunState } from '../../../shared/records/run-state.ts';
-import type { RunSummary } from '../../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../../shared/rpc/run-summary.ts';
 
 export function isLive(run: Pick<RunSummary, 'state'>): boolean {
   return !hasEnded(run.state);

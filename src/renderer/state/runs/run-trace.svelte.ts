@@ -9,7 +9,8 @@ import {
 } from '../../../shared/errors/errors.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import type { TraceRecord } from '../../../shared/records/trace.ts';
-import type { AppApi, IterationPlace, TracedStretch } from '../../../shared/rpc/rpc.ts';
+import type { AppApi } from '../../../shared/rpc/rpc.ts';
+import type { IterationPlace, TracedStretch } from '../../../shared/rpc/run-pieces.ts';
 import { timelineOf, type Timeline } from '../../../shared/trace/timeline.ts';
 import type { Connection } from '../host/connection.ts';
 

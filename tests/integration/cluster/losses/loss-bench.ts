@@ -6,7 +6,7 @@
 import { copyFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import type { RunDetail } from '../../../../src/shared/rpc/rpc.ts';
+import type { RunDetail } from '../../../../src/shared/rpc/run-summary.ts';
 import { CommandTerminal } from '../../../harness/command-terminal.ts';
 import {
   GradwireHome,

@@ -1,0 +1,115 @@
+/** The arguments of a page's calls, checked at the boundary. */
+import { z } from 'zod';
+import { runIdSchema } from '../checks/run-id.ts';
+import { runOrderSchema } from '../orders/orders.ts';
+import { EXPORT_FORMAT_IDS } from '../records/export-format.ts';
+import type { AppApi } from './rpc.ts';
+import { binsQuerySchema, MOST_ITERATION_RECORDS } from './run-pieces.ts';
+import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';
+
+const text = z.string().max(1_000_000);
+const nodeName = z.string().min(1).max(64);
+const dataSet = z.string().min(1).max(64);
+const terminal = z.int().min(1);
+
+/** Argument tuples by call. */
+export const rpcArguments = {
+  info: z.tuple([]),
+  catalogue: z.tuple([]),
+  presets: z.tuple([]),
+  checkSpec: z.tuple([text]),
+  specToYaml: z.tuple([z.unknown()]),
+  launch: z.tuple([z.unknown(), runIdSchema.optional()]),
+  relaunch: z.tuple([runIdSchema]),
+  order: z.tuple([runIdSchema, runOrderSchema]),
+  fetchMissing: z.tuple([runIdSchema]),
+  runs: z.tuple([
+    z.strictObject({
+      search: z.string().max(200).optional(),
+      limit: z.int().min(1).max(1000).optional(),
+      offset: z.int().min(0).optional(),
+      deleted: z.boolean().optional(),
+    }),
+  ]),
+  run: z.tuple([runIdSchema]),
+  iterations: z.tuple([
+    runIdSchema,
+    z.strictObject({
+      from: z.int().min(0),
+      fromRank: z.int().min(0).optional(),
+      to: z.int().min(0),
+      most: z.int().min(1).max(MOST_ITERATION_RECORDS),
+    }),
+  ]),
+  bins: z.tuple([runIdSchema, binsQuerySchema]),
+  runLog: z.tuple([runIdSchema, z.int().min(0)]),
+  tracedIterations: z.tuple([runIdSchema]),
+  trace: z.tuple([
+    runIdSchema,
+    z.strictObject({
+      from: z.int().min(0),
+      fromRank: z.int().min(0).optional(),
+      to: z.int().min(0),
+    }),
+  ]),
+  setDeleted: z.tuple([runIdSchema, z.boolean()]),
+  history: z.tuple([]),
+  purge: z.tuple([]),
+  comparedRun: z.tuple([runIdSchema]),
+  exportRun: z.tuple([
+    runIdSchema,
+    z.enum(EXPORT_FORMAT_IDS),
+    z
+      .strictObject({
+        part: z.enum(['events', 'log', 'iterations']),
+        from: z.int().min(0),
+        fromRank: z.int().min(0).optional(),
+        isFirst: z.boolean(),
+      })
+      .optional(),
+  ]),
+  catchUps: z.tuple([]),
+  notices: z.tuple([]),
+  watch: z.tuple([runIdSchema]),
+  unwatch: z.tuple([runIdSchema]),
+  nodes: z.tuple([]),
+  importableHosts: z.tuple([]),
+  addNode: z.tuple([z.unknown()]),
+  editNode: z.tuple([
+    nodeName,
+    z.unknown(),
+    z.strictObject({
+      shown: z.unknown().optional(),
+      sameMachine: z.boolean().optional(),
+    }),
+  ]),
+  removeNode: z.tuple([nodeName]),
+  nodeLog: z.tuple([nodeName]),
+  checkNode: z.tuple([nodeName]),
+  deployNode: z.tuple([nodeName]),
+  uninstallNode: z.tuple([nodeName]),
+  stopOn: z.tuple([nodeName, runIdSchema]),
+  cancelNode: z.tuple([nodeName]),
+  network: z.tuple([]),
+  measureNetwork: z.tuple([]),
+  cancelNetwork: z.tuple([]),
+  dataSets: z.tuple([]),
+  fetchDataSet: z.tuple([dataSet]),
+  cancelDataSet: z.tuple([dataSet]),
+  questions: z.tuple([]),
+  answer: z.tuple([
+    z.int().min(1),
+    z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('refuse') }),
+      z.strictObject({ type: z.literal('accept') }),
+      z.strictObject({
+        type: z.literal('secrets'),
+        answers: z.array(z.string().max(10_000)).max(20),
+      }),
+    ]),
+  ]),
+  openTerminal: z.tuple([terminal, nodeName, terminalSizeSchema]),
+  writeTerminal: z.tuple([terminal, z.string().max(MOST_TYPED)]),
+  resizeTerminal: z.tuple([terminal, terminalSizeSchema]),
+  closeTerminal: z.tuple([terminal]),
+} as const satisfies Record<keyof AppApi, z.ZodType>;
