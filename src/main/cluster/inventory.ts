@@ -24,7 +24,7 @@ import { SshPool } from '../ssh/pool.ts';
 import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import { localNode } from './local-node.ts';
-import type { NodeAccess } from './node-link.ts';
+import type { NodeAccess } from './node-access.ts';
 import type { NodeDirectory } from './node-set.ts';
 import { RemoteNode, type RemoteNodeOptions } from './remote-node.ts';
 

@@ -1,7 +1,7 @@
 /** The local computer as a node: its supervisor listens on the home's socket. */
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { Home } from '../home/home.ts';
-import type { NodeAccess } from './node-link.ts';
+import type { NodeAccess } from './node-access.ts';
 import { ownPorts } from './port-forwarding.ts';
 import { connectSupervisor, ensureSupervisor } from './supervisor-process.ts';
 

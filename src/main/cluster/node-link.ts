@@ -9,7 +9,6 @@
  * is reported as silent until it answers again; the connection stays.
  */
 import type { AnswerTo, AskedType, OrderOf } from '../../shared/orders/orders.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   failure,
   GradwireError,
@@ -20,7 +19,6 @@ import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { NodeConnection, NodeLoss } from '../../shared/machines/node-status.ts';
 import {
   isReading,
-  type PushMessage,
   type RequestMessage,
   type SupervisorMethod,
   type SupervisorRequests,
@@ -28,124 +26,18 @@ import {
 import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
 import type { PortForwarding } from './port-forwarding.ts';
 import { LifeWatch } from './life-watch.ts';
-import { afterFailure, isRefusal } from './reconnection.ts';
-import {
-  otherVersion,
-  type ConnectionHandlers,
-  type ControlConnection,
-} from './control-connection.ts';
-
-const FIRST_RETRY_MS = 100;
-const LONGEST_RETRY_MS = 5000;
-/** Some ten seconds of pauses: a laptop that wakes has its network back by then. */
-export const IDLE_ATTEMPTS = 8;
-/** Smaller changes of the round trip are not worth a push. */
-const SAME_ROUND_TRIP = 0.1;
-/** An idle supervisor ends a tenth of a second after its last client has left. */
-const GIVE_WAY_MS = 10_000;
-const GIVE_WAY_PAUSE_MS = 200;
-
-/** Addresses of the two ends of the connection to a node. */
-export interface NodeAddresses {
-  /** The node's own address, on which its ranks listen. */
-  readonly there: string;
-  /** Whether the user gave it; default: it is the one by which SSH reaches the node. */
-  readonly chosen?: boolean | undefined;
-  /** The local computer's address as the node sees it; default: the node is this computer. */
-  readonly here?: string | undefined;
-}
-
-export interface ConnectOptions {
-  /** Whether the user may be asked for secrets: only for actions that the user started. */
-  readonly interactive?: boolean;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/**
- * Settings that may change without a new connection: they apply when ranks are next
- * started.
- */
-export interface NodeSettings {
-  /** Ports that its ranks may listen on; default: any, or those that the run names. */
-  readonly ports?: PortRange | undefined;
-  /** Set if its ranks run on nodes that Slurm allocates; default: on itself. */
-  readonly slurm?: SlurmSettings | undefined;
-}
-
-/** The way to the supervisor of a node. */
-export interface NodeAccess extends NodeSettings {
-  readonly name: string;
-  /** Changes when the same name comes to mean another machine, or another route. */
-  readonly identity: string;
-  /**
-   * The address where ranks on other machines find its ranks; known once it is
-   * connected.
-   */
-  readonly addresses: () => NodeAddresses;
-  /**
-   * Forwards ports of the node, for ranks elsewhere that cannot reach it.
-   * @throws GradwireError if it cannot be reached
-   */
-  readonly forwardPorts: () => Promise<PortForwarding>;
-  /** Connects to a running supervisor; undefined if there is none. */
-  find(
-    handlers: ConnectionHandlers,
-    options?: ConnectOptions,
-  ): Promise<ControlConnection | undefined>;
-  /** Connects, and starts a supervisor if none runs. */
-  ensure(
-    handlers: ConnectionHandlers,
-    options?: ConnectOptions,
-  ): Promise<ControlConnection>;
-}
-
-/** Limits of what a link does about a loss without an action of the user. */
-export interface LinkPatience {
-  /** Whether the user is there to be asked for what a log-in needs. */
-  readonly mayAsk: boolean;
-  /** Most time during which a lost machine is tried again; Infinity: for ever. */
-  readonly lostMs: number;
-  /** Most time without a sign of life from a connected machine; Infinity: for ever. */
-  readonly silentMs: number;
-}
-
-/** The patience of the app: it stays open, and the user looks at it now and then. */
-export const ENDLESS: LinkPatience = {
-  mayAsk: false,
-  lostMs: Infinity,
-  silentMs: Infinity,
-};
-
-export interface LinkEvents {
-  push(message: PushMessage): void;
-  /** Called after a lost connection has been restored. */
-  restored(): Promise<void>;
-  /**
-   * Returns the most attempts of the app's own to restore a lost connection; Infinity: no
-   * limit.
-   */
-  attempts(): number;
-  /** Whether something is followed over it, so that its replacement connects at once. */
-  followed(): boolean;
-  /** Returns the limits of what is done about the loss of this link. */
-  patience(): LinkPatience;
-  /** An attempt to restore the connection failed; more follow. */
-  trouble(error: ErrorData): void;
-  /**
-   * Called when the machine is not tried any more: it has refused, or is out of reach or
-   * silent for too long. A later connection, whoever makes it, is reported as `restored`.
-   */
-  gaveUp(error: ErrorData): void;
-  /**
-   * A connected node gives no sign of life, for example because its supervisor is stopped;
-   * without an error: it does again.
-   */
-  silent(error: ErrorData | undefined): void;
-  /** Called now and then while it waits for the user, who may have changed the machine. */
-  look(): void;
-  /** Called when `state` changes. */
-  changed(): void;
-}
+import { connectToLaunch } from './launch-connection.ts';
+import type { LinkEvents } from './link-events.ts';
+import type {
+  ConnectOptions,
+  NodeAccess,
+  NodeAddresses,
+  NodeSettings,
+} from './node-access.ts';
+import { afterFailure, asksAgain, isRefusal } from './reconnection.ts';
+import { RetryTimer } from './retry-timer.ts';
+import { RoundTrip } from './round-trip.ts';
+import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
 
 export class NodeLink {
   readonly name: string;
@@ -154,18 +46,15 @@ export class NodeLink {
   readonly #events: LinkEvents;
   #connection: ControlConnection | undefined;
   #connecting: Promise<ControlConnection> | undefined;
-  #retry: NodeJS.Timeout | undefined;
-  #retryPause = FIRST_RETRY_MS;
+  readonly #retry = new RetryTimer(() => void this.#restore());
   /** Whether it waits for the user. */
   #refused = false;
   /** Refusals since it was last connected. */
   #refusals = 0;
   /** Whether the next attempt asks the user. */
   #asks = false;
-  #attempt = 0;
   #loss: NodeLoss | undefined;
-  #roundTripMs: number | undefined;
-  #isMeasuring = false;
+  readonly #roundTrip = new RoundTrip();
   #watch: LifeWatch | undefined;
   /** When it was lost, by a clock that stands still while this computer sleeps. */
   #lostAt: number | undefined;
@@ -206,7 +95,7 @@ export class NodeLink {
     this.#refused = error !== undefined && isRefusal(error.code);
     // A supervisor that is slow to answer has not been lost.
     if (this.#connection === undefined) this.#loss ??= { since: Date.now(), error };
-    this.#retryLater();
+    this.#retry.later();
     this.#events.changed();
     if (this.#refused) this.#events.gaveUp(error!);
   }
@@ -216,14 +105,13 @@ export class NodeLink {
     if (!this.#refused) return;
     this.#refused = false;
     this.#refusals = 0;
-    this.#retryPause = FIRST_RETRY_MS;
-    this.#attempt = 0;
+    this.#retry.reset();
     this.takeOver();
   }
 
   /** The node has been reached in another way: it is not lost. */
   reached(): void {
-    if (this.#loss === undefined || this.#retry !== undefined) return;
+    if (this.#loss === undefined || this.#retry.isPending) return;
     this.#loss = undefined;
     this.#events.changed();
   }
@@ -231,25 +119,10 @@ export class NodeLink {
   /** Measures the round trip of a live connection. */
   async measureRoundTrip(): Promise<void> {
     const connection = this.#connection;
-    if (connection === undefined || connection.readsOnly || this.#isMeasuring) return;
-    const began = performance.now();
-    this.#isMeasuring = true;
-    try {
-      await connection.request('ping', {});
-    } catch (error) {
-      if (!(error instanceof GradwireError)) throw error;
-      // An older supervisor's refusal took as long; a lost connection says so itself.
-      if (error.code !== 'REQUEST_UNKNOWN') return;
-    } finally {
-      this.#isMeasuring = false;
-    }
-    const taken = performance.now() - began;
-    const before = this.#roundTripMs;
-    if (connection !== this.#connection) return;
-    this.#roundTripMs = taken;
-    if (before === undefined || Math.abs(taken - before) > before * SAME_ROUND_TRIP) {
-      this.#events.changed();
-    }
+    if (connection === undefined) return;
+    const isCurrent = (): boolean => connection === this.#connection;
+    const isNews = await this.#roundTrip.measure(connection, isCurrent);
+    if (isNews) this.#events.changed();
   }
 
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
@@ -268,9 +141,9 @@ export class NodeLink {
     const loss = this.#loss;
     if (connection === undefined && this.#refused)
       return { connection: 'refused', loss };
-    if (connection === undefined && this.#retry !== undefined) {
+    if (connection === undefined && this.#retry.isPending) {
       const last = this.#events.attempts();
-      const number = this.#attempt;
+      const number = this.#retry.attempts;
       const attempt = Number.isFinite(last) ? { number, last } : { number };
       return { connection: 'reconnecting', loss, attempt };
     }
@@ -282,7 +155,8 @@ export class NodeLink {
     const { version } = connection.hello;
     const otherVersion = connection.readsOnly ? version : undefined;
     const silence = this.#silence;
-    const roundTripMs = silence === undefined ? this.#roundTripMs : undefined;
+    const roundTripMs =
+      silence === undefined ? this.#roundTrip.milliseconds : undefined;
     return { connection: 'connected', otherVersion, roundTripMs, silence };
   }
 
@@ -330,34 +204,23 @@ export class NodeLink {
   }
 
   /**
-   * A connection to a supervisor of this version. A supervisor of another version without
-   * runs and other clients ends when we disconnect, and one of ours replaces it.
-   * @throws GradwireError `SUPERVISOR_OTHER_VERSION`
+   * A connection to a supervisor of this version, which may replace one of another.
+   * @throws GradwireError as `connect` does, and `SUPERVISOR_OTHER_VERSION`
    */
   async connectToLaunch(): Promise<ControlConnection> {
-    const end = performance.now() + GIVE_WAY_MS;
-    for (let first = true; ; first = false) {
-      const connection = await this.connect();
-      if (!connection.readsOnly) {
-        // Reads what the previous supervisor left in journals.
-        if (!first) await this.#events.restored();
-        return connection;
-      }
-      const { runs } = await connection.request('runs', {});
-      const live = runs.find(({ phase }) => phase !== 'ended');
-      if (live !== undefined || performance.now() > end) {
-        throw otherVersion(connection.hello, live?.run);
-      }
-      await connection.close();
-      this.#watch?.close();
-      if (this.#connection === connection) this.#connection = undefined;
-      await sleep(GIVE_WAY_PAUSE_MS);
-    }
+    return await connectToLaunch({
+      connect: () => this.connect(),
+      restored: () => this.#events.restored(),
+      closed: (connection) => {
+        this.#watch?.close();
+        if (this.#connection === connection) this.#connection = undefined;
+      },
+    });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#retry);
+    this.#retry.close();
     this.#watch?.close();
     this.#closing.abort();
     // #adopt closes a connection that is still being made.
@@ -389,7 +252,7 @@ export class NodeLink {
         if (this.#events.attempts() > 0) {
           this.#loss = { since: Date.now() };
           this.#lostAt = performance.now();
-          this.#retryLater();
+          this.#retry.later();
         }
         this.#events.changed();
       },
@@ -416,7 +279,7 @@ export class NodeLink {
     this.#asks = false;
     this.#loss = undefined;
     this.#lostAt = undefined;
-    this.#roundTripMs = undefined;
+    this.#roundTrip.reset();
     this.#silence = undefined;
     this.#watch?.close();
     this.#watch = this.#watchLife(connection);
@@ -450,20 +313,6 @@ export class NodeLink {
     }
   }
 
-  /** @param pauseMs default: longer than the one before */
-  #retryLater(pauseMs?: number): void {
-    clearTimeout(this.#retry);
-    this.#attempt++;
-    // Pauses are randomised, because many apps may lose the same machine at the same
-    // moment.
-    const pause = (pauseMs ?? this.#retryPause) * (0.5 + Math.random() / 2);
-    this.#retry = setTimeout(() => {
-      void this.#restore();
-    }, pause);
-    if (pauseMs !== undefined) return;
-    this.#retryPause = Math.min(this.#retryPause * 2, LONGEST_RETRY_MS);
-  }
-
   async #restore(): Promise<void> {
     if (this.#refused) {
       this.#events.look();
@@ -474,10 +323,9 @@ export class NodeLink {
     this.#asks = false;
     try {
       await this.connect({ interactive: asked });
-      this.#retry = undefined;
+      this.#retry.done();
       await this.#events.restored();
-      this.#retryPause = FIRST_RETRY_MS;
-      this.#attempt = 0;
+      this.#retry.reset();
       this.#lostAt = undefined;
     } catch (error) {
       if (this.#closed) return;
@@ -527,25 +375,17 @@ export class NodeLink {
     // Called even for a failure just reported: the machine may have a new route by now.
     if (this.#closed) return;
     // Retry even while connected: the supervisor may only have been slow.
-    if (this.#attempt < this.#events.attempts()) {
-      this.#retryLater(pauseMs);
+    if (this.#retry.attempts < this.#events.attempts()) {
+      this.#retry.later(pauseMs);
       this.#events.changed();
     } else this.#rest();
   }
 
   /** No further attempt by itself. */
   #rest(): void {
-    this.#retry = undefined;
-    this.#retryPause = FIRST_RETRY_MS;
-    this.#attempt = 0;
+    this.#retry.done();
+    this.#retry.reset();
     this.#refused = false;
     this.#events.changed();
   }
 }
-
-/** Rewords the loss for a terminal, right before the prompt. */
-const asksAgain = (error: ErrorData): ErrorData => ({
-  ...error,
-  message: 'the connection was lost, and the machine asks for a log-in again',
-  next: 'Answer the prompt to follow the run again.',
-});

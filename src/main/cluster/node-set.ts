@@ -1,7 +1,9 @@
 /** The links to nodes, made when they are first asked for. */
 import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { unknownNode } from '../../shared/machines/unknown-node.ts';
-import { NodeLink, type LinkEvents, type NodeAccess } from './node-link.ts';
+import type { LinkEvents } from './link-events.ts';
+import type { NodeAccess } from './node-access.ts';
+import { NodeLink } from './node-link.ts';
 
 /** The current nodes; more may be added while links exist. */
 export interface NodeDirectory {

@@ -4,6 +4,7 @@
  * since a home or an account service that is not there for a moment looks the same; but not
  * for ever, because more attempts could lock the account and would fill the machine's logs.
  */
+import type { ErrorData } from '../../shared/errors/errors.ts';
 
 /** One failed attempt, with all that decides about the next one. */
 export interface FailedAttempt {
@@ -67,3 +68,10 @@ export function afterFailure(attempt: FailedAttempt): NextStep {
   const pauseMs = REFUSAL_PAUSES_MS[refusals - 1];
   return pauseMs === undefined ? { kind: 'refused' } : { kind: 'retry', pauseMs };
 }
+
+/** The loss, reworded for a terminal right before the prompt. */
+export const asksAgain = (error: ErrorData): ErrorData => ({
+  ...error,
+  message: 'the connection was lost, and the machine asks for a log-in again',
+  next: 'Answer the prompt to follow the run again.',
+});

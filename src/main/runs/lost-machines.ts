@@ -4,12 +4,8 @@
  */
 import { type ErrorData } from '../../shared/errors/errors.ts';
 import { nodesOf } from '../../shared/spec/experiment-spec.ts';
-import {
-  ENDLESS,
-  IDLE_ATTEMPTS,
-  type LinkPatience,
-  type NodeLink,
-} from '../cluster/node-link.ts';
+import { ENDLESS, IDLE_ATTEMPTS, type LinkPatience } from '../cluster/link-events.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { GivenUpNodes } from './given-up-nodes.ts';
 

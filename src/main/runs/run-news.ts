@@ -12,7 +12,8 @@ import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
-import type { LinkEvents, NodeLink } from '../cluster/node-link.ts';
+import type { LinkEvents } from '../cluster/link-events.ts';
+import type { NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 
 export interface CoordinatorEvents {

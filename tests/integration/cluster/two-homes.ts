@@ -4,7 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 import type { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { localNode } from '../../../src/main/cluster/local-node.ts';
-import type { NodeAccess, NodeAddresses } from '../../../src/main/cluster/node-link.ts';
+import type {
+  NodeAccess,
+  NodeAddresses,
+} from '../../../src/main/cluster/node-access.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { isAlive } from '../../../src/main/home/process-life.ts';
 import type { CoordinatorOptions } from '../../../src/main/runs/coordinator-parts.ts';

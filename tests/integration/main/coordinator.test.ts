@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { localNode } from '../../../src/main/cluster/local-node.ts';
-import type { NodeAccess } from '../../../src/main/cluster/node-link.ts';
+import type { NodeAccess } from '../../../src/main/cluster/node-access.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
 import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';

@@ -1,7 +1,7 @@
 /** Where ranks listen: what each machine of a run is told. */
 import { describe, expect, test } from 'vitest';
 import { listenAddress } from '../../../src/main/cluster/listen-address.ts';
-import type { NodeAddresses } from '../../../src/main/cluster/node-link.ts';
+import type { NodeAddresses } from '../../../src/main/cluster/node-access.ts';
 
 const HERE: NodeAddresses = { there: '127.0.0.1' };
 const A: NodeAddresses = { there: '10.1.0.2', here: '10.1.0.9' };

@@ -4,11 +4,8 @@ import type { ErrorCode } from '../../../src/shared/codes/error-code.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';
 import { ownPorts } from '../../../src/main/cluster/port-forwarding.ts';
 import { NodeSet } from '../../../src/main/cluster/node-set.ts';
-import {
-  ENDLESS,
-  type LinkEvents,
-  type NodeAccess,
-} from '../../../src/main/cluster/node-link.ts';
+import { ENDLESS, type LinkEvents } from '../../../src/main/cluster/link-events.ts';
+import type { NodeAccess } from '../../../src/main/cluster/node-access.ts';
 import type { NodeConnection } from '../../../src/shared/machines/node-status.ts';
 
 const events = () => ({
