@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { inputError } from '../../shared/errors/errors.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import { entryProblems } from '../../shared/machines/node-entry.ts';
-import { namedHosts } from '../../main/ssh/config/resolve-target.ts';
+import { namedHosts } from '../../main/ssh/config/named-hosts.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { answer } from '../text/answer.ts';
 

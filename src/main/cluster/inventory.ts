@@ -19,7 +19,7 @@ import { localPreflight } from '../deploy/local-preflight.ts';
 import { readLocalLog } from '../deploy/supervisor-log.ts';
 import type { Home } from '../home/home.ts';
 import { parseDestination, parseJumps } from '../ssh/config/destination.ts';
-import { namedHosts } from '../ssh/config/resolve-target.ts';
+import { namedHosts } from '../ssh/config/named-hosts.ts';
 import { SshPool } from '../ssh/pool.ts';
 import type { SshTarget } from '../ssh/target.ts';
 import type { SshQuestions } from '../../shared/machines/ssh-question.ts';

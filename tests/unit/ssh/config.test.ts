@@ -8,10 +8,8 @@ import {
   parseJumps,
 } from '../../../src/main/ssh/config/destination.ts';
 import { parseAnswer } from '../../../src/main/ssh/config/openssh-client.ts';
-import {
-  namedHosts,
-  resolveTarget,
-} from '../../../src/main/ssh/config/resolve-target.ts';
+import { namedHosts } from '../../../src/main/ssh/config/named-hosts.ts';
+import { resolveTarget } from '../../../src/main/ssh/config/resolve-target.ts';
 import { hopsTo, placeOf, type SshTarget } from '../../../src/main/ssh/target.ts';
 
 let home: string;
