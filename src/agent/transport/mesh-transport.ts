@@ -9,13 +9,13 @@
  * ranks name the same cause.
  * Upholds invariant I8 (docs/architecture.md).
  */
-import { GradwireError, failure, toErrorData } from '../../shared/errors/errors.ts';
+import { GradwireError, failure } from '../../shared/errors/errors.ts';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import { ACCEPTOR_BYTES, DIALER_BYTES } from './handshake.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { MeshLink } from './mesh-links.ts';
 import type { BacklogLimits, PeerConnection, PeerEvents } from './peer-connection.ts';
-import { rankName } from './rank-name.ts';
+import { codedFailure, PeerErrors } from './peer-errors.ts';
 import { PendingList, PendingSend, PendingReceive } from './pending-operation.ts';
 import type {
   MessageHeader,
@@ -62,9 +62,7 @@ export type Connect = (
 export class MeshTransport implements Transport {
   readonly rank: number;
   readonly size: number;
-  readonly #addresses: readonly Pick<RankAddress, 'node'>[];
   readonly #timeoutMs: number;
-  readonly #silenceMs: number | undefined;
   readonly #observer: TransportObserver | undefined;
   readonly #limits: BacklogLimits;
   /** Connections by rank; undefined at this rank. */
@@ -79,8 +77,7 @@ export class MeshTransport implements Transport {
    */
   #tick = 0;
   readonly #silent = new Set<number>();
-  /** Ranks reached through tunnels over SSH. */
-  readonly #tunnelled: ReadonlySet<number>;
+  readonly #errors: PeerErrors;
   readonly #whenClosed: (() => Promise<void>) | undefined;
   #failure: GradwireError | undefined;
   #closing: Promise<void> | undefined;
@@ -100,14 +97,17 @@ export class MeshTransport implements Transport {
   ) {
     this.rank = options.rank;
     this.size = options.size;
-    this.#addresses = options.addresses ?? [];
     this.#timeoutMs = options.timeoutMs;
     this.#observer = options.observer;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
-    this.#silenceMs = options.silenceMs;
     this.#whenClosed = options.whenClosed;
     const tunnels = links.filter(({ tunnelled }) => tunnelled === true);
-    this.#tunnelled = new Set(tunnels.map(({ peer }) => peer));
+    this.#errors = new PeerErrors({
+      rank: options.rank,
+      addresses: options.addresses ?? [],
+      silenceMs: options.silenceMs,
+      tunnelled: new Set(tunnels.map(({ peer }) => peer)),
+    });
     this.#waiting = new WaitingState(options.size, options.observer);
     this.#peers = Array.from({ length: options.size }, () => undefined);
     using unfinished = new DisposableStack();
@@ -187,8 +187,8 @@ export class MeshTransport implements Transport {
   send(to: number, header: MessageHeader, data: Uint8Array): Promise<void> {
     const peer = this.#peer(to);
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (peer.gone) return this.#refuse(this.#lost(peer));
-    if (this.#silent.has(to)) return this.#refuse(this.#unheard(to));
+    if (peer.gone) return this.#refuse(this.#errors.lost(peer));
+    if (this.#silent.has(to)) return this.#refuse(this.#errors.unheard(to));
     const operation = new PendingSend(to, header);
     operation.postedAt = this.#tick;
     if (this.#observer?.traces === true) {
@@ -247,7 +247,7 @@ export class MeshTransport implements Transport {
       return;
     }
     this.#silent.add(rank);
-    if (this.#concerns(rank)) this.#fail(this.#unheard(rank), true);
+    if (this.#concerns(rank)) this.#fail(this.#errors.unheard(rank), true);
   }
 
   abort(error: ErrorData): void {
@@ -270,8 +270,9 @@ export class MeshTransport implements Transport {
       this.#fail(codedFailure(cause, peer.rank), true);
     }
     if (receive.ended) return receive.promise;
-    if (peer.gone) this.#fail(this.#lost(peer), true);
-    else if (this.#silent.has(peer.rank)) this.#fail(this.#unheard(peer.rank), true);
+    if (peer.gone) this.#fail(this.#errors.lost(peer), true);
+    else if (this.#silent.has(peer.rank))
+      this.#fail(this.#errors.unheard(peer.rank), true);
     else {
       this.#regulate(peer);
       peer.expect();
@@ -300,14 +301,7 @@ export class MeshTransport implements Transport {
     const { keptBytes, keptMemory } = peer.queue;
     if (keptMemory > this.#limits.failBytes) {
       this.#fail(
-        failure(
-          'FRAME_BACKLOG',
-          `${this.#name(peer.rank)} sent ${keptBytes} bytes that nothing requested; keeping them takes ${keptMemory} bytes of memory`,
-          {
-            rank: peer.rank,
-            next: 'The ranks are out of step. Report this with the log of the run.',
-          },
-        ),
+        this.#errors.backlog(peer.rank, { bytes: keptBytes, memory: keptMemory }),
         true,
       );
       return;
@@ -329,90 +323,16 @@ export class MeshTransport implements Transport {
           ? send
           : undefined;
     if (late === undefined) return;
-    const what =
-      late instanceof PendingReceive
-        ? late.begun
-          ? 'has not sent the rest of a message'
-          : 'has not sent a message'
-        : 'has not accepted a message';
-    this.#fail(
-      failure(
-        'PEER_TIMEOUT',
-        `${this.#name(late.rank)} ${what} for ${this.#timeoutMs / 1000} s, ` +
-          `and ${this.#name(this.rank)} gave up waiting`,
-        {
-          rank: late.rank,
-          place: `stream ${late.header.stream}, exchange ${late.header.sequence}`,
-          next: 'Check what that rank is doing, or raise patienceSeconds if it is only slow.',
-        },
-      ),
-      true,
-    );
+    this.#fail(this.#errors.timeout(late, this.#timeoutMs), true);
   }
 
   #gone(peer: PeerConnection): void {
-    if (this.#concerns(peer.rank)) this.#fail(this.#lost(peer), true);
+    if (this.#concerns(peer.rank)) this.#fail(this.#errors.lost(peer), true);
   }
 
   /** Whether anything is expected from the rank. */
   #concerns(rank: number): boolean {
     return this.#receives.concerns(rank) || this.#sends.concerns(rank);
-  }
-
-  #unheard(rank: number): GradwireError {
-    const limit =
-      this.#silenceMs === undefined ? '' : ` within ${this.#silenceMs / 1000} s`;
-    return failure(
-      'PEER_SILENT',
-      `${this.#name(rank)} sent ${this.#name(this.rank)} no sign of life${limit}`,
-      {
-        ...this.#placeOf(rank),
-        rank,
-        next: `Its process may be suspended, its machine down, or the ${this.#tunnelled.has(rank) ? 'SSH tunnel between them broken' : 'link cut'}. If the machine is only overloaded, raise timeoutSeconds.`,
-      },
-    );
-  }
-
-  #lost(peer: PeerConnection): GradwireError {
-    if (this.#tunnelled.has(peer.rank)) return this.#tunnelLost(peer.rank);
-    const how = peer.trouble === undefined ? '' : ` (${peer.trouble})`;
-    return failure(
-      'PEER_LOST',
-      `${this.#name(peer.rank)} closed its connection to ${this.#name(this.rank)}${how}`,
-      {
-        ...this.#placeOf(peer.rank),
-        rank: peer.rank,
-        next: `Read the log of ${this.#name(peer.rank)}: its process may have been killed.`,
-      },
-    );
-  }
-
-  /**
-   * The error for a lost tunnel. Where a process ended instead, its machine reports that, and that
-   * report counts.
-   */
-  #tunnelLost(rank: number): GradwireError {
-    const ends = [this.rank, rank].toSorted((a, b) => a - b);
-    const [one, other] = ends.map((end) => this.#name(end));
-    return failure(
-      'PEER_LOST',
-      `the SSH tunnel between ${one} and ${other} was closed`,
-      {
-        next:
-          'It leads through the computer that launched the run, which has ended the command or ' +
-          'the app, or lost its connection to one of the machines. If a rank’s process was ' +
-          'killed instead, the log of its machine says so.',
-      },
-    );
-  }
-
-  #name(rank: number): string {
-    return rankName(this.#addresses, rank);
-  }
-
-  #placeOf(rank: number): { readonly place?: string } {
-    const node = this.#addresses[rank]?.node;
-    return node === undefined ? {} : { place: node };
   }
 
   #refuse(error: GradwireError): Promise<never> {
@@ -464,11 +384,4 @@ export class MeshTransport implements Transport {
 
 function nothing(): void {
   // Without an observer nothing is reported.
-}
-
-/** The cause, with the rank whose bytes led to it. */
-function codedFailure(cause: unknown, rank: number): GradwireError {
-  if (cause instanceof GradwireError && cause.rank !== undefined) return cause;
-  const place = `connection to rank ${rank}`;
-  return new GradwireError({ place, ...toErrorData(cause), rank }, { cause });
 }

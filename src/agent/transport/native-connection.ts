@@ -9,31 +9,22 @@
  *
  * Hot path: only a view or two are allocated per message.
  */
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { Lane } from '../emulation/lane.ts';
 import type { LaneMaker } from '../emulation/rank-cards.ts';
 import { writerFor, type ChunkedWriter } from './chunked-writer.ts';
 import type { ByteReader } from './frame-reader.ts';
-import type { Libc } from './libc.ts';
 import type { MeshLink } from './mesh-links.ts';
-import {
-  encodeAbortFrame,
-  encodeFrameHeader,
-  FRAME_HEADER_BYTES,
-} from './message-frame.ts';
-import {
-  COPY_BYTES,
-  QUEUE_BYTES,
-  type PeerConnection,
-  type PeerEvents,
-} from './peer-connection.ts';
+import { encodeAbortFrame, FRAME_HEADER_BYTES } from './message-frame.ts';
+import type { PeerConnection, PeerEvents } from './peer-connection.ts';
 import type { Progressing, ProgressLoop } from './progress-loop.ts';
 import { ReceiveQueue } from './receive-queue.ts';
 import { readerFor } from './sealed-reader.ts';
 import { STAGING_BYTES, type SocketScratch } from './socket-scratch.ts';
 import type { TakenSocket } from './socket-takeover.ts';
 import type { MessageHeader } from './transport.ts';
+import { wakingSocket, writeRest } from './waking-socket.ts';
 
 /** The most that one call moves: then the other direction has its turn. */
 const CALL_BYTES = 2 ** 20;
@@ -49,7 +40,6 @@ export class NativeConnection implements PeerConnection, Progressing {
   readonly #events: PeerEvents;
   readonly #loop: ProgressLoop;
   readonly #scratch: SocketScratch;
-  readonly #libc: Libc;
   /** Takes what the socket reads. */
   readonly #reader: ByteReader;
   /** Writes messages in chunks; undefined if messages go to the socket whole. */
@@ -97,7 +87,6 @@ export class NativeConnection implements PeerConnection, Progressing {
     this.#events = events;
     this.#loop = loop;
     this.#scratch = scratch;
-    this.#libc = scratch.libc;
     const frames = readerFor(keys, this.queue, peer);
     const lane = card?.connect({
       put: (segment, taken) => this.#putSegment(segment, taken),
@@ -123,35 +112,26 @@ export class NativeConnection implements PeerConnection, Progressing {
       resolve(undefined);
       return;
     }
-    const buffer = Buffer.alloc(STAGING_BYTES);
-    const socket: Socket = new Socket({
-      fd: taken.descriptor,
-      readable: true,
-      writable: true,
-      onread: {
-        buffer,
-        callback: (bytes) => {
-          loop.turned();
-          this.#arrived(buffer.subarray(0, bytes));
-          return !socket.isPaused();
-        },
+    this.#socket = wakingSocket(taken.descriptor, {
+      arrived: (bytes) => {
+        loop.turned();
+        this.#arrived(bytes);
+      },
+      failed: (error) => {
+        this.trouble ??= error.code ?? error.message;
+      },
+      drained: () => {
+        if (lane === undefined) this.#writer?.drained();
+        else lane.drained();
+      },
+      ended: () => {
+        this.#leave();
+      },
+      closed: () => {
+        this.#leave();
+        resolve(undefined);
       },
     });
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.trouble ??= error.code ?? error.message;
-    });
-    socket.on('drain', () => {
-      if (lane === undefined) this.#writer?.drained();
-      else lane.drained();
-    });
-    socket.on('end', () => {
-      this.#leave();
-    });
-    socket.on('close', () => {
-      this.#leave();
-      resolve(undefined);
-    });
-    this.#socket = socket;
     loop.add(this);
     if (taken.read.length === 0) return;
     this.#leftover = taken.read;
@@ -188,29 +168,14 @@ export class NativeConnection implements PeerConnection, Progressing {
   write(header: MessageHeader, data: Uint8Array, flushed: () => void): boolean {
     if (this.#writer !== undefined) return this.#writer.write(header, data, flushed);
     const socket = this.#socket!;
-    const wrote = socket.writableLength === 0 ? this.#writeNow(header, data) : 0;
-    const { length } = data;
-    if (wrote === FRAME_HEADER_BYTES + length) return true;
-    // Node sends the rest, and whatever follows until everything has been sent.
-    const settle = (error?: Error | null): void => {
-      // A write that fails closes the socket, which `gone` reports.
-      if (error === undefined || error === null) flushed();
-    };
-    socket.cork();
-    if (wrote < FRAME_HEADER_BYTES) {
-      const prefix = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
-      encodeFrameHeader(prefix, 'data', header, length);
-      socket.write(prefix.subarray(wrote), length === 0 ? settle : undefined);
-    }
-    const at = Math.max(0, wrote - FRAME_HEADER_BYTES);
-    const copied = length <= COPY_BYTES && socket.writableLength < QUEUE_BYTES;
-    if (length > 0) {
-      const rest = Buffer.from(data.buffer, data.byteOffset + at, length - at);
-      if (copied) socket.write(Buffer.from(rest));
-      else socket.write(rest, settle);
-    }
-    socket.uncork();
-    return (copied && length > 0) || socket.writableLength === 0;
+    const wrote =
+      socket.writableLength === 0
+        ? this.#accepted(
+            this.#scratch.writeMessage(this.#taken!.descriptor, header, data),
+          )
+        : 0;
+    if (wrote === FRAME_HEADER_BYTES + data.length) return true;
+    return writeRest(socket, header, data, wrote, flushed);
   }
 
   writeAbort(error: ErrorData): number {
@@ -259,22 +224,8 @@ export class NativeConnection implements PeerConnection, Progressing {
     return this.#read(undefined);
   }
 
-  /**
-   * Bytes that the system accepted of the header and the data; 0 if it accepts none now.
-   */
-  #writeNow(header: MessageHeader, data: Uint8Array): number {
-    const scratch = this.#scratch;
-    const { length } = data;
-    encodeFrameHeader(scratch.header, 'data', header, length);
-    scratch.setVector(0, scratch.headerAddress, FRAME_HEADER_BYTES);
-    if (length > 0) scratch.setVector(1, this.#libc.address(data), length);
-    return this.#writeVectors(length > 0 ? 2 : 1);
-  }
-
-  /** Bytes that the system accepted of the vectors that have been set. */
-  #writeVectors(count: number): number {
-    const { vectorsAddress } = this.#scratch;
-    const wrote = this.#libc.writev(this.#taken!.descriptor, vectorsAddress, count);
+  /** Bytes of a write that the system accepted, as it returned; 0 if it accepts none now. */
+  #accepted(wrote: number): number {
     // Node gets the same error for the rest, and reports it.
     if (wrote <= 0) return 0;
     this.#sent += wrote;
@@ -304,8 +255,7 @@ export class NativeConnection implements PeerConnection, Progressing {
   /** Bytes that the system accepts at once. */
   #writeOne(bytes: Buffer): number {
     if (this.#socket!.writableLength > 0) return 0;
-    this.#scratch.setVector(0, this.#libc.address(bytes), bytes.length);
-    return this.#writeVectors(1);
+    return this.#accepted(this.#scratch.writeBytes(this.#taken!.descriptor, bytes));
   }
 
   #writeRest(bytes: Buffer, taken?: () => void): boolean {
@@ -362,26 +312,18 @@ export class NativeConnection implements PeerConnection, Progressing {
     room: Uint8Array | undefined,
     direct: number,
   ): readonly [read: number, asked: number] {
-    const { staging, stagingAddress, vectorsAddress } = this.#scratch;
-    const { descriptor } = this.#taken!;
-    let read: number;
-    let asked = staging.length;
-    if (room === undefined) {
-      read = this.#libc.recv(descriptor, stagingAddress, staging.length);
-    } else {
-      this.#scratch.setVector(0, this.#libc.address(room), direct);
-      // Bytes may go to the staging memory only if they follow the whole room.
-      const count = direct === room.length ? 2 : 1;
-      this.#scratch.setVector(1, stagingAddress, staging.length);
-      read = this.#libc.readv(descriptor, vectorsAddress, count);
-      asked = count === 2 ? direct + staging.length : direct;
-    }
+    const { staging } = this.#scratch;
+    const read = this.#scratch.read(this.#taken!.descriptor, room, direct);
+    const asked =
+      room === undefined
+        ? staging.length
+        : direct + (direct === room.length ? staging.length : 0);
     if (read > 0) {
       this.#received += read;
       return [read, asked];
     }
     if (read < 0) {
-      const name = this.#libc.errno();
+      const name = this.#scratch.libc.errno();
       if (name === 'EAGAIN' || name === 'EINTR') return [0, asked];
       this.trouble ??= name;
     }
