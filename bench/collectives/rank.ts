@@ -160,7 +160,7 @@ export class BenchRank {
       this.#arena.f32(gradient).set(values);
       await engine.fence(iteration);
       // It ends on all ranks together.
-      await engine.summarize([0], ['max']);
+      await engine.measures.summarize([0], ['max']);
       const { profile, bytes, collective } = await engine.exchange(iteration);
       iterations.push({
         wall: profile.wall,

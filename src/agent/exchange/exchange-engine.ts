@@ -9,80 +9,31 @@
  * Upholds invariant I2 (docs/architecture.md).
  */
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
-import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import { NetworkKnowledge } from '../auto/network-knowledge.ts';
-import type { RankScores } from '../collectives/rank-pairs.ts';
-import type { SmallOperation } from '../collectives/small-allreduce.ts';
-import type { Kernels } from '../kernels/kernels.ts';
-import type { Arena, Vector } from '../memory/arena.ts';
-import type { FlatTensor } from '../plan/buckets.ts';
 import { PlanSchedule } from '../plan/plan-schedule.ts';
 import { transitionOf, type Transition } from '../plan/residual-transition.ts';
 import { ByteLedger } from '../profile/byte-ledger.ts';
-import type { ExchangeProfile, PhaseClock } from '../profile/phase-clock.ts';
 import { SpanLog } from '../profile/span-log.ts';
 import { MOST_SPANS } from '../../shared/records/trace.ts';
-import type { GradientSite } from '../sites/gradient-site.ts';
 import { transportSubset } from '../transport/transport-subset.ts';
-import type { Transport } from '../transport/transport.ts';
+import { Agreement } from './agreement.ts';
 import { AsynchronousExchange } from './asynchronous-exchange.ts';
 import { CollectiveGroup } from './collective-group.ts';
+import type { EngineOptions } from './engine-options.ts';
 import type { EngineState, PortableState } from './engine-state.ts';
-import type {
-  ExchangeRequest,
-  ExchangeResult,
-  Fence,
-  SummaryScope,
-} from './exchange-calls.ts';
+import type { ExchangeRequest, ExchangeResult, Fence } from './exchange-calls.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { OrderedEngine } from './order-actions.ts';
 import { PlanExecution, type RunOptions } from './plan-execution.ts';
-import { Readiness } from './readiness.ts';
 import { SkippableExchange } from './skippable-exchange.ts';
-import {
-  CONTROL_STREAM,
-  FINITE_STREAM,
-  OBSERVATION_STREAM,
-  GROUP_SUMMARY_STREAM,
-  RESIDUAL_STREAM,
-  SUMMARY_STREAM,
-  WEIGHTS_STREAM,
-} from './streams.ts';
-import { OwnWishes, type Wishes } from './wishes.ts';
-
-export interface EngineOptions {
-  readonly arena: Arena;
-  readonly kernels: Kernels;
-  readonly transport: Transport;
-  readonly clock: PhaseClock;
-  readonly tensors: readonly FlatTensor[];
-  /** Memory of the flat gradient: input and, averaged, output of an exchange. */
-  readonly site: GradientSite;
-  readonly seed: number;
-  /**
-   * Ranks with the same tensors, this one among them: they exchange gradients, and all ranks
-   * agree on plans. Default: all ranks.
-   */
-  readonly group?: readonly number[] | undefined;
-  readonly plan: ExchangePlan;
-  readonly switches: readonly PlanSwitch[];
-  /** Measured constants, the same on all ranks; default: those of loopback. */
-  readonly network?: NetworkCost | undefined;
-  /** The node of each rank, the same on all ranks; default: all are on one. */
-  readonly places?: readonly number[] | undefined;
-  /** Whether its nodes are others in every run. */
-  readonly allocated?: boolean | undefined;
-  /** Whether that network is emulated. */
-  readonly emulated?: boolean | undefined;
-  /** Saved state of an engine of this rank; default: the run begins. */
-  readonly resume?: EngineState | undefined;
-}
-
-/** Iterations between readings of the residual, each of which costs a pass over it. */
-const RESIDUAL_NORM_EVERY = 10;
+import { RunMeasures } from './run-measures.ts';
+import { ResidualUpkeep } from './residual-upkeep.ts';
+import { RESIDUAL_STREAM } from './streams.ts';
+import { TrainerBeside } from './trainer-beside.ts';
+import { OwnWishes } from './wishes.ts';
 
 export class ExchangeEngine implements Disposable, OrderedEngine {
   readonly #options: EngineOptions;
@@ -92,16 +43,18 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   readonly #group: CollectiveGroup;
   readonly #world: CollectiveGroup;
   readonly #knowledge: NetworkKnowledge;
+  /** Measures between two exchanges. */
+  readonly measures: RunMeasures;
+  /** The trainer, while it computes beside an exchange. */
+  readonly beside: TrainerBeside;
   /** Replaces exchanges if ranks do not wait for each other. */
   readonly asynchronous: AsynchronousExchange;
   #execution: PlanExecution;
   readonly #wishes = new OwnWishes();
+  readonly #agreement: Agreement;
+  readonly #upkeep: ResidualUpkeep;
   /** Notices of orders, for the next exchange. */
   readonly #notes: Notice[] = [];
-  /** Learning rate η of the last exchange, where its plan keeps updates. */
-  #keptAt: number | undefined;
-  /** The exchange in progress, if something else runs beside it. */
-  #beside: { iteration: number; readiness: Readiness; isExposed: boolean } | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -128,19 +81,27 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
             transport: transportSubset(transport, group),
             places: places && group.map((rank) => places[rank]!),
           });
+    const own = {
+      ledger: this.#ledger,
+      schedule: this.#schedule,
+      group: this.#group,
+      world: this.#world,
+      wishes: this.#wishes,
+    };
+    this.measures = new RunMeasures({ ...options, ...own });
+    this.#agreement = new Agreement(own);
+    this.beside = new TrainerBeside(options.clock);
+    this.#upkeep = new ResidualUpkeep(options.clock, options.site.residual);
     const { resume } = options;
     if (resume !== undefined) this.#schedule.restore(resume.schedule);
     this.#execution = this.#execute(this.#schedule.plan);
     if (resume !== undefined) this.#restore(resume);
     this.asynchronous = new AsynchronousExchange({
       ...options,
-      ledger: this.#ledger,
-      group: this.#group,
-      schedule: this.#schedule,
+      ...own,
       velocities: resume?.velocities,
       execution: () => this.#execution,
       observe: (iteration, inspects) => this.#observe(iteration, inspects),
-      wishes: this.#wishes,
     });
   }
 
@@ -153,9 +114,9 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       schedule: this.#schedule.save(),
       watch: this.#execution.watch.save(),
       streams: this.#group.save(),
-      buckets: await this.#execution.save(),
+      buckets: await this.#execution.states.save(),
       residual: await this.#options.site.residual.save(),
-      keptAt: this.#keptAt,
+      keptAt: this.#upkeep.keptAt,
       velocities: this.asynchronous.velocities,
     };
   }
@@ -164,21 +125,24 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   async portable(): Promise<PortableState> {
     return {
       method: this.#schedule.plan.method,
-      states: await this.#execution.save(),
+      states: await this.#execution.states.save(),
       residual: await this.#options.site.residual.total(),
     };
   }
 
   /** Takes over methods' state of another engine; on all ranks alike. Returns whether it fits. */
   adopt({ method, states }: Omit<PortableState, 'residual'>): boolean {
-    return method === this.#schedule.plan.method && this.#execution.adopt(states);
+    return (
+      method === this.#schedule.plan.method && this.#execution.states.adopt(states)
+    );
   }
 
   #restore({ buckets, keptAt, residual, streams, watch }: EngineState): void {
-    this.#execution.restore(buckets, watch);
+    this.#execution.states.restore(buckets);
+    this.#execution.watch.restore(watch);
     this.#group.restore(streams);
     if (residual !== undefined) this.#options.site.residual.restore(residual);
-    this.#keptAt = keptAt;
+    this.#upkeep.restore(keptAt);
   }
 
   get plan(): ExchangePlan {
@@ -229,10 +193,10 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     for (const planSwitch of this.#schedule.advance(iteration)) {
       const { plan, residual } = planSwitch;
       const transition = transitionOf(from, plan, this.#options.tensors, residual);
-      const left = await this.#execution.leave();
+      const left = await this.#execution.states.leave();
       this.#retire(transition);
       this.#execution = this.#execute(plan);
-      const state = this.#execution.take(left);
+      const state = this.#execution.states.take(left);
       fences.push({ planSwitch, from, transition, state });
       from = plan;
     }
@@ -241,27 +205,9 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   }
 
   /**
-   * Marks all elements from this one on as ready, in an exchange that began before its
-   * gradient was computed.
-   */
-  advance(iteration: number, from: number): void {
-    if (this.#beside?.iteration === iteration) this.#beside.readiness.advance(from);
-  }
-
-  /**
-   * The trainer has finished its work during this exchange and waits from this moment.
-   * @param moment on this thread's clock
-   */
-  exposed(iteration: number, moment: number): void {
-    if (this.#beside?.iteration !== iteration) return;
-    this.#beside.isExposed = true;
-    this.#options.clock.hideUntil(moment);
-  }
-
-  /**
    * Average the gradient over the ranks, in place.
-   * @param beside what the trainer does meanwhile: compute this gradient, with `advance`
-   * reporting what is ready, or the next one; both end with `exposed`
+   * @param beside what the trainer does meanwhile: compute this gradient, with `beside`
+   * told what is ready, or the next one; both end with `exposed`
    * @param inspects whether to observe each bucket afterwards
    * @param skips whether a gradient that is not finite is skipped by all ranks, and not refused
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
@@ -273,13 +219,12 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       inspects = false,
       isFinite,
       reportedIteration: named = iteration,
-      lr: rate,
+      lr,
       skips = false,
     }: ExchangeRequest = {},
   ): Promise<ExchangeResult> {
-    const readiness = beside === undefined ? undefined : new Readiness();
+    const readiness = beside === undefined ? undefined : this.beside.begin(iteration);
     if (readiness !== undefined) {
-      this.#beside = { iteration, readiness, isExposed: false };
       if (beside === 'next') readiness.advance(0);
       // Before there is anything to send, waiting is not communication.
       await readiness.reached(this.#execution.firstElement);
@@ -287,9 +232,9 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     try {
       const run = (checked: RunOptions['checked']) =>
         this.#execution.run(iteration, { readiness, named, isFinite, checked });
-      return await this.#exchange(iteration, run, { inspects, rate, skips });
+      return await this.#exchange(iteration, run, { inspects, lr, skips });
     } finally {
-      this.#beside = undefined;
+      this.beside.end();
     }
   }
 
@@ -297,20 +242,16 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     iteration: number,
     run: (checked?: RunOptions['checked']) => Promise<ExchangeSummary>,
     {
-      inspects,
-      rate,
+      inspects = false,
+      lr,
       skips = false,
-    }: {
-      readonly inspects: boolean;
-      readonly rate?: number | undefined;
-      readonly skips?: boolean | undefined;
-    },
+    }: Pick<ExchangeRequest, 'inspects' | 'lr' | 'skips'>,
   ): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
-    clock.begin(this.#beside !== undefined);
-    const control = this.#agree();
+    clock.begin(this.beside.isThere);
+    const control = this.#agreement.agree(this.#execution.watch);
     control.catch(awaitedElsewhere);
-    this.#keepUpdates(rate);
+    this.#upkeep.keepUpdates(lr, this.#schedule.plan.residualUnits);
     const skippable = skips ? await this.#skippable() : undefined;
     const statistics = await run(skippable?.checked);
     const skipped = await skippable?.end();
@@ -323,14 +264,11 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     if (flushed !== undefined) await flushed;
     const { wished, observed } = await control;
     const { watch } = this.#execution;
-    const looks = inspects || iteration % RESIDUAL_NORM_EVERY === 0;
+    const looks = inspects || this.#upkeep.isNormDue(iteration);
     const looked = looks ? await this.#observe(iteration, inspects) : undefined;
     const settled = clock.follow('decompress', () => site.settled());
     if (settled !== undefined) await settled;
-    // The trainer's messages may still be on their way.
-    if (this.#beside?.isExposed === false) await new Promise(setImmediate);
-    // The exchange ended before the trainer did.
-    if (this.#beside?.isExposed === false) clock.hideUntil(Infinity);
+    if (this.beside.isComputing) await this.beside.hear();
     const profile = clock.end();
     const collective = this.#execution.largestCollective;
     // Decisions made now apply to the next exchange.
@@ -354,35 +292,12 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
 
   #skippable(): Promise<SkippableExchange> {
     const { site, tensors, transport } = this.#options;
-    if (site.undo === undefined) throw new Error('internal: skips on a device');
     return SkippableExchange.begin({
       execution: this.#execution,
-      undo: site.undo,
-      length: tensors.reduce((sum, tensor) => sum + tensor.length, 0),
+      site,
+      tensors,
       rank: transport.rank,
-      least: async (value) => {
-        const [least] = await this.#world.summarize(FINITE_STREAM, [value], ['min']);
-        return least!;
-      },
-    });
-  }
-
-  /**
-   * The residual m is a sum of gradients, which the learning rate of the sending
-   * iteration multiplies. A plan that keeps updates keeps ε = η·m instead, so m is
-   * rescaled when η changes. The plan of the previous exchange decides which of the two
-   * is kept, also for what a switch flushes. Rates are never 0, except that the last of
-   * very many may round to 0; m is then left unchanged.
-   */
-  #keepUpdates(rate: number | undefined): void {
-    const before = this.#keptAt;
-    if (rate === 0) return;
-    const { residualUnits } = this.#schedule.plan;
-    this.#keptAt = residualUnits === 'update' ? rate : undefined;
-    if (before === undefined || rate === undefined || before === rate) return;
-    const { clock, site } = this.#options;
-    clock.measure('compress', () => {
-      site.residual.scale(before / rate);
+      world: this.#world,
     });
   }
 
@@ -408,97 +323,13 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     inspects: boolean,
   ): Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>> {
     const { clock } = this.#options;
-    const residualNorm =
-      iteration % RESIDUAL_NORM_EVERY === 0
-        ? await clock.follow('compress', () => this.#residualNorm())
-        : undefined;
+    const residualNorm = this.#upkeep.isNormDue(iteration)
+      ? await this.#upkeep.norm()
+      : undefined;
     const buckets = inspects
       ? await clock.follow('compress', () => this.#execution.observe())
       : undefined;
     return { residualNorm, buckets };
-  }
-
-  async #residualNorm(): Promise<number | undefined> {
-    const squares = await this.#options.site.residual.squaredNorm();
-    return squares === undefined ? undefined : Math.sqrt(squares);
-  }
-
-  /**
-   * The average over ranks of a vector in the arena, in place, by a dense collective.
-   * @param measures whether it only measures and is not part of training, so that its bytes
-   * do not count for the next exchange
-   */
-  async average(vector: Vector, measures = false): Promise<ExchangeProfile> {
-    const { clock } = this.#options;
-    clock.begin();
-    const work = () => this.#group.average(WEIGHTS_STREAM, vector);
-    await (measures ? this.#aside(work) : work());
-    return clock.end();
-  }
-
-  /**
-   * Measures how far the replicas have drifted apart: max over ranks of ‖wᵢ − w̄‖ / ‖w̄‖ (0 if all
-   * weights are 0). Does not change the vector.
-   */
-  async divergence(weights: Vector): Promise<number> {
-    const { arena, kernels } = this.#options;
-    const mean = arena.allocateVector(weights.length);
-    try {
-      kernels.copy(mean, weights);
-      await this.#aside(() => this.#group.average(WEIGHTS_STREAM, mean));
-      const norm = Math.sqrt(kernels.squaredNorm(mean));
-      const distance = Math.sqrt(kernels.squaredDistance(weights, mean));
-      const [largest] = await this.summarize(
-        [norm === 0 ? 0 : distance / norm],
-        ['max'],
-      );
-      return largest!;
-    } finally {
-      arena.release(mean);
-    }
-  }
-
-  /**
-   * Elementwise sum, minimum or maximum of a few numbers over ranks: measures of the run.
-   * @param among all ranks, or those with the same tensors
-   */
-  summarize(
-    values: readonly number[],
-    operations: readonly SmallOperation[],
-    among: SummaryScope = 'world',
-  ): Promise<readonly number[]> {
-    return this.#aside(() =>
-      among === 'world'
-        ? this.#world.summarize(SUMMARY_STREAM, values, operations)
-        : this.#group.summarize(GROUP_SUMMARY_STREAM, values, operations),
-    );
-  }
-
-  /** Counts pairs over all ranks, as a measure of the run (`CollectiveGroup.countPairs`). */
-  countPairs(scores: RankScores): Promise<number> {
-    return this.#aside(() => this.#world.countPairs(SUMMARY_STREAM, scores));
-  }
-
-  /** Does work between two exchanges, apart from both. */
-  async #aside<T>(work: () => Promise<T>): Promise<T> {
-    const end = this.setAside();
-    try {
-      return await work();
-    } finally {
-      end();
-    }
-  }
-
-  /**
-   * Messages sent during this work only measure the run. To be called between two
-   * exchanges.
-   */
-  setAside(): () => void {
-    const { transport } = this.#options;
-    const end = this.#ledger.setAside({ ...transport.counters });
-    return () => {
-      end(transport.counters);
-    };
   }
 
   /** Ledger of all messages, including those of others. */
@@ -536,34 +367,6 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
 
   abort(error: ErrorData): void {
     this.#options.transport.abort(error);
-  }
-
-  /**
-   * One control message: the newest epoch known everywhere, whether to stop, and what the
-   * ranks saw of the last exchange under this plan.
-   */
-  async #agree(): Promise<{ wished: Wishes; observed: readonly number[] }> {
-    const { watch } = this.#execution;
-    // Stages have their own buckets, so observations of these go to their replicas.
-    const isSplit = this.#group !== this.#world;
-    const seen = isSplit
-      ? this.#group.summarize(OBSERVATION_STREAM, watch.report, watch.operations)
-      : undefined;
-    seen?.catch(awaitedElsewhere);
-    const [epoch, request, ...observed] = await this.#world.summarize(
-      CONTROL_STREAM,
-      [
-        this.#schedule.knownEpoch,
-        this.#wishes.highest,
-        ...(isSplit ? [] : watch.report),
-      ],
-      ['min', 'max', ...(isSplit ? [] : watch.operations)],
-    );
-    this.#schedule.agree(epoch!);
-    return {
-      wished: this.#wishes.agreed(request!),
-      observed: (await seen) ?? observed,
-    };
   }
 
   #execute(plan: ExchangePlan): PlanExecution {

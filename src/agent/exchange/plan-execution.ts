@@ -5,7 +5,6 @@
  * the wire while bucket i + 1 is being compressed.
  */
 import { bucketName } from '../../shared/records/bucket-name.ts';
-import { toErrorData } from '../../shared/errors/errors.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
@@ -27,12 +26,6 @@ import type { Arena } from '../memory/arena.ts';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import {
-  stateFor,
-  stateTransition,
-  type BucketState,
-  type StateTransition,
-} from './carried-state.ts';
-import {
   largestOf,
   planBuckets,
   type Bucket,
@@ -40,9 +33,10 @@ import {
 } from '../plan/buckets.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
+import { BucketStates } from './bucket-states.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
-import { ExchangeWatch, type WatchState } from '../auto/exchange-watch.ts';
+import { ExchangeWatch } from '../auto/exchange-watch.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
 import { timedExchange } from '../sites/timed-exchange.ts';
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
@@ -110,6 +104,8 @@ export interface RunOptions {
 export class PlanExecution implements Disposable {
   /** Receives the choices of `auto`. */
   readonly watch: ExchangeWatch;
+  /** The buckets' state besides the residual. */
+  readonly states: BucketStates;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
   /** The carriers of each bucket's payloads in the last exchange. */
@@ -135,6 +131,7 @@ export class PlanExecution implements Disposable {
         compressor: site.open({ bucket, method, parameters, seed, rank, world }),
       };
     });
+    this.states = new BucketStates(this.#exchanges, group);
     this.watch = new ExchangeWatch({
       plan,
       carriers: this.#exchanges.map(({ carrier }) => carrier),
@@ -143,83 +140,6 @@ export class PlanExecution implements Disposable {
       arena,
       knowledge,
     });
-  }
-
-  /** The buckets' state between exchanges, for the next plan. */
-  async leave(): Promise<readonly BucketState[]> {
-    return await Promise.all(
-      this.#exchanges.map(async ({ bucket, compressor }) => {
-        const { policy, tensors } = bucket;
-        return {
-          ...policy,
-          tensors: tensors.map(({ name }) => name),
-          state:
-            policy.method.stateHolds === undefined
-              ? undefined
-              : await compressor.save(),
-          memory: this.#options.group.memoryOf(bucketStream(bucket.index)),
-        };
-      }),
-    );
-  }
-
-  /** Restores the previous plan's state. */
-  take(left: readonly BucketState[]): StateTransition {
-    const carried = this.#exchanges.flatMap(({ bucket, carrier, compressor }) => {
-      const own = stateFor(left, bucket, carrier.collective?.id);
-      if (own === undefined) return [];
-      if (own.state !== undefined) compressor.restore(own.state);
-      this.#options.group.remember(bucketStream(bucket.index), own.memory);
-      return [own];
-    });
-    return stateTransition(left, carried);
-  }
-
-  /** The methods' state besides the residual, by bucket. */
-  async save(): Promise<readonly Uint8Array[]> {
-    return await Promise.all(
-      this.#exchanges.map(async ({ compressor }) => await compressor.save()),
-    );
-  }
-
-  /** Restores the state saved by an execution of the same plan. */
-  restore(buckets: readonly Uint8Array[], watch: WatchState): void {
-    for (const [index, { compressor }] of this.#exchanges.entries()) {
-      compressor.restore(buckets[index]!);
-    }
-    this.watch.restore(watch);
-  }
-
-  /**
-   * Restores states that an execution with the same tensors has saved, perhaps under other
-   * parameters. Returns whether all fit.
-   */
-  adopt(states: readonly Uint8Array[]): boolean {
-    if (states.length !== this.#exchanges.length) return false;
-    return this.#exchanges.every(({ compressor }, index) => {
-      try {
-        compressor.restore(states[index]!);
-        return true;
-      } catch (error) {
-        if (toErrorData(error).code !== 'METHOD_STATE_INVALID') throw error;
-        return false;
-      }
-    });
-  }
-
-  /** Keeps that state, and collectives', for the function that it returns, which restores it. */
-  async keep(): Promise<() => void> {
-    const states = await this.save();
-    const { group } = this.#options;
-    const memories = this.#exchanges.map(({ bucket }) =>
-      group.memoryOf(bucketStream(bucket.index)),
-    );
-    return () => {
-      for (const [index, { bucket, compressor }] of this.#exchanges.entries()) {
-        compressor.restore(states[index]!);
-        group.remember(bucketStream(bucket.index), memories[index]!);
-      }
-    };
   }
 
   /** Whether every bucket is sent as its own values. */

@@ -4,46 +4,52 @@
  * travels.
  */
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
-import type { SiteUndo } from '../sites/gradient-site.ts';
+import type { FlatTensor } from '../plan/buckets.ts';
+import type { GradientSite, SiteUndo } from '../sites/gradient-site.ts';
+import type { CollectiveGroup } from './collective-group.ts';
 import type { SkippedExchange } from './exchange-calls.ts';
 import { notFiniteError, type NotFinite } from './not-finite.ts';
 import type { PlanExecution } from './plan-execution.ts';
+import { FINITE_STREAM } from './streams.ts';
 
 /** Above all ranks. */
 const NO_RANK = 2 ** 31;
 
-export interface SkippableOptions {
+interface SkippableOptions {
   readonly execution: PlanExecution;
-  readonly undo: SiteUndo;
-  /** Elements of the gradient. */
-  readonly length: number;
+  readonly site: Pick<GradientSite, 'undo'>;
+  readonly tensors: readonly Pick<FlatTensor, 'length'>[];
   readonly rank: number;
-  /** The least of a number over ranks. */
-  readonly least: (value: number) => Promise<number>;
+  /** All ranks. */
+  readonly world: CollectiveGroup;
 }
 
 export class SkippableExchange {
   readonly #options: SkippableOptions;
+  readonly #undo: SiteUndo;
   readonly #restore: () => void;
   #found: NotFinite | undefined;
   #first: Promise<number> | undefined;
 
-  private constructor(options: SkippableOptions, restore: () => void) {
+  private constructor(options: SkippableOptions, undo: SiteUndo, restore: () => void) {
     this.#options = options;
+    this.#undo = undo;
     this.#restore = restore;
   }
 
   /** Keeps what the exchange will change. */
   static async begin(options: SkippableOptions): Promise<SkippableExchange> {
-    options.undo.remember();
-    return new SkippableExchange(options, await options.execution.keep());
+    const { execution, site } = options;
+    if (site.undo === undefined) throw new Error('internal: skips on a device');
+    site.undo.remember();
+    return new SkippableExchange(options, site.undo, await execution.states.keep());
   }
 
   /** Takes what this rank has found to be not finite, if anything, and asks the others. */
   readonly checked = (found: NotFinite | undefined): void => {
-    const { least, rank } = this.#options;
+    const { rank } = this.#options;
     this.#found = found;
-    this.#first = least(found === undefined ? NO_RANK : rank);
+    this.#first = this.#least(found === undefined ? NO_RANK : rank);
     this.#first.catch(awaitedElsewhere);
   };
 
@@ -51,8 +57,9 @@ export class SkippableExchange {
   async end(): Promise<SkippedExchange | undefined> {
     const first = await this.#first!;
     if (first === NO_RANK) return undefined;
-    const { execution, length, rank, undo } = this.#options;
-    undo.recall([{ start: 0, length }]);
+    const { execution, rank, tensors } = this.#options;
+    const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
+    this.#undo.recall([{ start: 0, length }]);
     this.#restore();
     const own = first === rank ? this.#found : undefined;
     return {
@@ -60,5 +67,12 @@ export class SkippableExchange {
       found: own && notFiniteError(own).message,
       isAveraged: execution.isUncompressed,
     };
+  }
+
+  /** The least of a number over all ranks. */
+  async #least(value: number): Promise<number> {
+    const { world } = this.#options;
+    const [least] = await world.summarize(FINITE_STREAM, [value], ['min']);
+    return least!;
   }
 }

@@ -183,7 +183,7 @@ describe('the exchange engine', () => {
       for (const { bytes } of results) expect(bytes.imbalance).toBe(0);
     }
     await Promise.all(
-      ranks.map(({ engine }) => engine.summarize([1, 2], ['sum', 'max'])),
+      ranks.map(({ engine }) => engine.measures.summarize([1, 2], ['sum', 'max'])),
     );
     for (const { engine } of ranks) {
       expect(engine.ledgerImbalance()).toEqual({ sent: 0, received: 0 });
@@ -200,10 +200,12 @@ describe('the exchange engine', () => {
     });
     // w̄ = (6, 4); the farthest, rank 0, is 3 away from it.
     const values = await Promise.all(
-      ranks.map(({ engine }, rank) => engine.divergence(weights[rank]!)),
+      ranks.map(({ engine }, rank) => engine.measures.divergence(weights[rank]!)),
     );
     expect(values).toEqual(Array(P).fill(3 / Math.sqrt(52)));
-    await Promise.all(ranks.map(({ engine }, rank) => engine.average(weights[rank]!)));
+    await Promise.all(
+      ranks.map(({ engine }, rank) => engine.measures.average(weights[rank]!)),
+    );
     for (const [rank, { arena }] of ranks.entries()) {
       expect([...arena.f32(weights[rank]!)]).toEqual([6, 4]);
     }

@@ -78,10 +78,10 @@ export class EngineHost {
         obey(this.#connected(), message.order);
         return;
       case 'advance':
-        this.#connected().advance(message.iteration, message.from);
+        this.#connected().beside.advance(message.iteration, message.from);
         return;
       case 'exposed':
-        this.#connected().exposed(
+        this.#connected().beside.exposed(
           message.iteration,
           // Threads' clocks have different origins.
           message.at - performance.timeOrigin,
@@ -204,16 +204,16 @@ export class EngineHost {
       return Promise.resolve({ vector: { offset, length } });
     },
     average: async ({ vector, measures }) => ({
-      profile: await this.#connected().average(vector, measures),
+      profile: await this.#connected().measures.average(vector, measures),
     }),
     divergence: async ({ vector }) => ({
-      value: await this.#connected().divergence(vector),
+      value: await this.#connected().measures.divergence(vector),
     }),
     summarize: async ({ among, values, operations }) => ({
-      values: await this.#connected().summarize(values, operations, among),
+      values: await this.#connected().measures.summarize(values, operations, among),
     }),
     countPairs: async (scores) => ({
-      pairs: await this.#connected().countPairs(scores),
+      pairs: await this.#connected().measures.countPairs(scores),
     }),
     openStage: ({ passages = [], ...setting }) => {
       const engine = this.#connected();
@@ -244,7 +244,7 @@ export class EngineHost {
       return {};
     },
     measuring: ({ begins }) => {
-      if (begins) this.#endMeasuring = this.#connected().setAside();
+      if (begins) this.#endMeasuring = this.#connected().measures.setAside();
       else this.#endMeasuring?.();
       return Promise.resolve({});
     },

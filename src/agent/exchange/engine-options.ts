@@ -1,0 +1,38 @@
+/** The parts of a rank that its exchange engine works with. */
+import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
+import type { ExchangePlan, PlanSwitch } from '../../shared/plan/exchange-plan.ts';
+import type { Kernels } from '../kernels/kernels.ts';
+import type { Arena } from '../memory/arena.ts';
+import type { FlatTensor } from '../plan/buckets.ts';
+import type { PhaseClock } from '../profile/phase-clock.ts';
+import type { GradientSite } from '../sites/gradient-site.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { EngineState } from './engine-state.ts';
+
+export interface EngineOptions {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+  readonly transport: Transport;
+  readonly clock: PhaseClock;
+  readonly tensors: readonly FlatTensor[];
+  /** Memory of the flat gradient: input and, averaged, output of an exchange. */
+  readonly site: GradientSite;
+  readonly seed: number;
+  /**
+   * Ranks with the same tensors, this one among them: they exchange gradients, and all ranks
+   * agree on plans. Default: all ranks.
+   */
+  readonly group?: readonly number[] | undefined;
+  readonly plan: ExchangePlan;
+  readonly switches: readonly PlanSwitch[];
+  /** Measured constants, the same on all ranks; default: those of loopback. */
+  readonly network?: NetworkCost | undefined;
+  /** The node of each rank, the same on all ranks; default: all are on one. */
+  readonly places?: readonly number[] | undefined;
+  /** Whether its nodes are others in every run. */
+  readonly allocated?: boolean | undefined;
+  /** Whether that network is emulated. */
+  readonly emulated?: boolean | undefined;
+  /** Saved state of an engine of this rank; default: the run begins. */
+  readonly resume?: EngineState | undefined;
+}
