@@ -6,7 +6,7 @@ import type { Catalogue, OptimizerEntry } from '../../shared/catalogue/catalogue
 import { describeCollectives } from '../collectives/registry.ts';
 import { describeMethods } from '../methods/registry.ts';
 import { profiles } from '../training/synthetic/profiles.ts';
-import { collectivesOfMethod } from '../plan/resolve-plan.ts';
+import { collectivesOfMethod } from '../plan/collectives-of-method.ts';
 import {
   describeDatasets,
   describeModels,

@@ -23,12 +23,8 @@ import { checkOverlap } from './check-overlap.ts';
 import { checkParallelism } from './check-parallelism.ts';
 import { checkPipeline, checkSplit } from './check-pipeline.ts';
 import { LaunchMemory } from './launch-memory.ts';
-import {
-  resolvePlan,
-  type MomentumOwner,
-  type PlanSetting,
-  type Refusal,
-} from '../plan/resolve-plan.ts';
+import type { MomentumOwner, PlanSetting, Refusal } from '../plan/plan-setting.ts';
+import { resolvePlan } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/create-trainer.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 import { checkProgramSpec, requireEngines } from '../training/program-workload.ts';

@@ -3,7 +3,7 @@
  * but who sums.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { collectivesOfMethod } from '../../../src/agent/plan/resolve-plan.ts';
+import { collectivesOfMethod } from '../../../src/agent/plan/collectives-of-method.ts';
 import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 import {
   applied,

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeMethods, methods } from '../../../src/agent/methods/registry.ts';
-import {
-  collectivesOfMethod,
-  resolvePlan,
-  type PlanSetting,
-} from '../../../src/agent/plan/resolve-plan.ts';
+import { collectivesOfMethod } from '../../../src/agent/plan/collectives-of-method.ts';
+import type { PlanSetting } from '../../../src/agent/plan/plan-setting.ts';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import {
   planAsChange as writtenOut,
   planAsExchange,

@@ -6,7 +6,7 @@ import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import type { PortRange } from '../../../shared/machines/port-range.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import type { SlurmSettings } from '../../../shared/machines/slurm-settings.ts';
-import type { PlanSetting } from '../../plan/resolve-plan.ts';
+import type { PlanSetting } from '../../plan/plan-setting.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RecordAdmission } from '../journal/record-admission.ts';
 
