@@ -26,7 +26,9 @@ import {
   isSynthetic,
   syntheticWorkload,
 } from '../training/synthetic/synthetic-workload.ts';
-import { findWorkload, type ModelFacts, type SpecFacts } from '../training/workload.ts';
+import type { SpecFacts } from '../training/data-facts.ts';
+import { findWorkload } from '../training/find-workload.ts';
+import type { ModelFacts } from '../training/model-facts.ts';
 import { rehearse } from './rehearsal.ts';
 import {
   forecastPlan,

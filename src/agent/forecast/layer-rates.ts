@@ -25,7 +25,7 @@ import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { ownSource } from '../training/models/model-file.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
-import { findWorkload } from '../training/workload.ts';
+import { findWorkload } from '../training/find-workload.ts';
 import { layerPatterns } from './layer-patterns.ts';
 
 export interface LayerRate {

@@ -18,7 +18,8 @@ import { stepBytes } from '../training/inspect/step-bytes.ts';
 import type { StepBytes } from '../training/memory-facts.ts';
 import { ownSource } from '../training/models/model-file.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
-import { findWorkload, type SpecFacts } from '../training/workload.ts';
+import type { SpecFacts } from '../training/data-facts.ts';
+import { findWorkload } from '../training/find-workload.ts';
 
 const knownSchema = z.object({ known: specFactsSchema });
 const optionsSchema = z.object({

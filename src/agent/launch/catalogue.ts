@@ -11,7 +11,7 @@ import {
   describeDatasets,
   describeModels,
   describeOptimizers,
-} from '../training/create-trainer.ts';
+} from '../training/workload-catalogue.ts';
 
 /** Descriptions that catalogues of earlier versions lack. */
 interface WithOptimizers {

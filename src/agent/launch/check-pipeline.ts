@@ -5,8 +5,8 @@ import { modelName } from '../../shared/spec/model-name.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
-import { splittableModels } from '../training/create-trainer.ts';
-import type { LayerFacts } from '../training/workload.ts';
+import { splittableModels } from '../training/workload-catalogue.ts';
+import type { LayerFacts } from '../training/model-facts.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 
 const PLACE = 'parallelism.pipeline';

@@ -6,7 +6,7 @@ import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
 import { factsOf, type MemoryFacts, type StepBytes } from '../training/memory-facts.ts';
-import type { LayerFacts } from '../training/workload.ts';
+import type { LayerFacts } from '../training/model-facts.ts';
 import { memoryParts, requireArena, type MemoryPart } from './memory-estimate.ts';
 
 export interface LaunchMemoryOptions {

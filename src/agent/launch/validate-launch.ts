@@ -25,10 +25,10 @@ import { checkPipeline, checkSplit } from './check-pipeline.ts';
 import { LaunchMemory } from './launch-memory.ts';
 import type { MomentumOwner, PlanSetting, Refusal } from '../plan/plan-setting.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
-import { checkWorkload } from '../training/create-trainer.ts';
+import { checkWorkload } from '../training/check-workload.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 import { checkProgramSpec, requireEngines } from '../training/program-workload.ts';
-import type { SpecFacts } from '../training/workload.ts';
+import type { SpecFacts } from '../training/data-facts.ts';
 
 /** The optimiser after the exchange, with local steps. */
 const OUTER: MomentumOwner = {

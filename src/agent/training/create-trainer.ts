@@ -1,6 +1,5 @@
 /**
- * The entry to training: lists what can be trained, checks workloads, and creates
- * trainers.
+ * The entry to training: creates trainers.
  */
 import { parameterCount } from './models/model.ts';
 import { loadModelFile, ownSource } from './models/model-file.ts';
@@ -12,7 +11,7 @@ import { StageTrainer } from './stage-trainer.ts';
 import { isSynthetic, syntheticWorkload } from './synthetic/synthetic-workload.ts';
 import { SyntheticTrainer } from './synthetic-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
-import { findWorkload } from './workload.ts';
+import { findWorkload } from './find-workload.ts';
 
 export { thrownByModelFile } from './models/model-file.ts';
 export { tellReading } from './datasets/reading-progress.ts';
@@ -22,15 +21,6 @@ export { mayHaveGpu } from './runtime/jax-runtime.ts';
  * in time counts less for larger ones, and they may need all of their own 4 GiB.
  */
 const MOST_SHARED = 2 ** 22;
-
-export {
-  checkWorkload,
-  decayHasVelocity,
-  describeDatasets,
-  describeModels,
-  describeOptimizers,
-  splittableModels,
-} from './workload.ts';
 
 /**
  * A trainer with its data loaded, its functions not yet compiled: the first call of

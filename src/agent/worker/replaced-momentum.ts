@@ -1,7 +1,7 @@
 /** The notice about the optimiser's momentum where the compression has one of its own. */
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { Notice } from '../../shared/records/notice.ts';
-import { decayHasVelocity } from '../training/create-trainer.ts';
+import { decayHasVelocity } from '../training/find-workload.ts';
 import type { Trainer } from '../training/trainer.ts';
 
 /** @param replaced the tensors whose momentum the method applies; undefined: nothing to say */

@@ -1,7 +1,7 @@
 /** Which splits of models a launch takes. */
 import { describe, expect, test } from 'vitest';
 import { checkedLaunch } from '../../harness/checked-launch.ts';
-import type { ModelFacts } from '../../../src/agent/training/workload.ts';
+import type { ModelFacts } from '../../../src/agent/training/model-facts.ts';
 import { applySettings } from '../../../src/main/spec/settings.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
 

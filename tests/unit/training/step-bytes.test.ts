@@ -9,7 +9,7 @@ import { stepBytes } from '../../../src/agent/training/inspect/step-bytes.ts';
 import type { UsedWeights } from '../../../src/agent/training/models/mean-loss.ts';
 import type { Model } from '../../../src/agent/training/models/model.ts';
 import { openJaxRuntime } from '../../../src/agent/training/runtime/jax-runtime.ts';
-import { findWorkload } from '../../../src/agent/training/workload.ts';
+import { findWorkload } from '../../../src/agent/training/find-workload.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -6,7 +6,7 @@ import type { Dataset, Samples } from '../../../src/agent/training/datasets/data
 import { textCharacters } from '../../../src/agent/training/datasets/text-characters.ts';
 import { textWords } from '../../../src/agent/training/datasets/text-words.ts';
 import { text } from '../../../src/agent/training/datasets/text.ts';
-import { checkWorkload } from '../../../src/agent/training/create-trainer.ts';
+import { checkWorkload } from '../../../src/agent/training/check-workload.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
 import { realDataWith } from '../../harness/real-data.ts';

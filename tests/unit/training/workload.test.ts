@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { checkWorkload } from '../../../src/agent/training/check-workload.ts';
 import {
-  checkWorkload,
   describeDatasets,
   describeModels,
   describeOptimizers,
-} from '../../../src/agent/training/create-trainer.ts';
+} from '../../../src/agent/training/workload-catalogue.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
 

@@ -29,7 +29,7 @@ import { checkSlurmRun } from '../../../shared/spec/slurm-share.ts';
 import { memoryWarning } from '../../launch/memory-estimate.ts';
 import { validateLaunch, type Launch } from '../../launch/validate-launch.ts';
 import { cancelLeftJobs } from '../../slurm/allocation.ts';
-import type { SpecFacts } from '../../training/workload.ts';
+import type { SpecFacts } from '../../training/data-facts.ts';
 import { journalWriteFailed } from '../journal/journal-write-error.ts';
 import { Journal } from '../journal/journal.ts';
 import { lossOf, RestoredRun } from '../journal/restored-run.ts';

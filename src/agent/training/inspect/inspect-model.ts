@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { invalidModelFile, ownSource, type ModelSource } from '../models/model-file.ts';
-import type { ModelFacts } from '../workload.ts';
+import type { ModelFacts } from '../model-facts.ts';
 import { askInspector } from './ask-inspector.ts';
 import type { StepBytes } from '../memory-facts.ts';
 import type { MultiplyAdds } from './count-multiply-adds.ts';

@@ -6,7 +6,7 @@
 import { failure } from '../../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { placeStamp } from '../datasets/file-stamp.ts';
-import { readsWholeFiles, type DataFacts, type SpecFacts } from '../workload.ts';
+import { readsWholeFiles, type DataFacts, type SpecFacts } from '../data-facts.ts';
 import { askInspector } from './ask-inspector.ts';
 import type { Inspections } from './inspections.ts';
 import { inspectOwnModel } from './inspect-model.ts';

@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { errorDataSchema } from '../../../shared/records/fields.ts';
 import type { ModelSource } from '../models/model-file.ts';
-import type { DataFacts, DataQuestion, ModelFacts, SpecFacts } from '../workload.ts';
+import type { DataFacts, DataQuestion, SpecFacts } from '../data-facts.ts';
+import type { ModelFacts } from '../model-facts.ts';
 import type { StepBytes } from '../memory-facts.ts';
 import type { MultiplyAdds } from './count-multiply-adds.ts';
 

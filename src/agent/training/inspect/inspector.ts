@@ -13,7 +13,8 @@ import {
   modelFileFault,
   type ModelSource,
 } from '../models/model-file.ts';
-import { factsOfData, layerFacts, type ModelFacts } from '../workload.ts';
+import { factsOfData } from '../data-facts.ts';
+import { layerFacts, type ModelFacts } from '../model-facts.ts';
 import { countMultiplyAdds } from './count-multiply-adds.ts';
 import { REPLIES, type InspectorReply, type InspectorRequest } from './inspections.ts';
 import { stepBytes } from './step-bytes.ts';
