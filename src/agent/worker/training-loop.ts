@@ -11,22 +11,17 @@ import type { Notice } from '../../shared/records/notice.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';
 import type { Arena } from '../memory/arena.ts';
-import {
-  driftOf,
-  STILL,
-  withMomentumReplaced,
-  type Drift,
-} from '../plan/tensor-policy.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 import { EventTurns } from './event-turns.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
-import { idleUnder } from './idle-settings.ts';
-import { makeIterationRecord, type PlanInForce } from './iteration-record.ts';
+import { DueComparisons } from './due-comparisons.ts';
+import { makeIterationRecord } from './iteration-record.ts';
+import { copyState, restoreState } from './loop-state.ts';
+import { RankNotices } from './rank-notices.ts';
 import type { Report } from './record-sender.ts';
-import { momentumReplaced } from './replaced-momentum.ts';
 import { Replicas, type Evaluation } from './replicas.ts';
 import { GradientComparison } from './steps/gradient-comparison.ts';
 import {
@@ -37,6 +32,7 @@ import {
   type TakenStep,
 } from './steps/steps.ts';
 import { makeTraceRecord } from './trace-record.ts';
+import { TrainedPlan } from './trained-plan.ts';
 import { TracedIterations } from './traced-iterations.ts';
 
 export interface LoopOptions {
@@ -68,87 +64,85 @@ const NOTHING_AGREED = { fences: [], notices: [] };
 
 export class TrainingLoop {
   readonly #options: LoopOptions;
-  readonly #finite = new FiniteMeasures({
-    own: (notice) => {
-      this.#notice(notice);
-    },
-    ofAll: (notice) => {
-      this.#noticeOfAll(notice);
-    },
-  });
+  readonly #notices: RankNotices;
+  readonly #finite: FiniteMeasures;
   readonly #replicas: Replicas;
-  #drift: Drift = STILL;
-  /** Tensors whose momentum the current method applies itself. */
-  #replaced: ReadonlySet<string> = new Set();
-  #replacementTold = false;
-  readonly #comparison: GradientComparison;
+  readonly #plan: TrainedPlan;
+  readonly #comparisons: DueComparisons;
   readonly #steps: Steps;
   readonly #turns = new EventTurns();
   readonly #traced = new TracedIterations();
-  #comparisonRefused = false;
-  #inForce: PlanInForce | undefined;
   /** The metric of the last evaluation on the test set. */
   #lastMetric: number | undefined;
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    const position = pipelinePosition(options.spec, options.rank);
-    const { ranks } = options.spec.world;
+    const { rank, report, spec, trainer } = options;
+    const notices = new RankNotices(rank, report);
+    this.#notices = notices;
+    this.#finite = new FiniteMeasures(notices);
+    this.#plan = new TrainedPlan({ spec, trainer, notices });
+    const position = pipelinePosition(spec, rank);
+    const { ranks } = spec.world;
     this.#replicas = new Replicas({
       ...options,
       ranks,
       finite: this.#finite,
       position,
     });
-    this.#comparison = new GradientComparison(options.engine, options.arena);
-    const { rank, trainer } = options;
+    const comparison = new GradientComparison(options.engine, options.arena);
     this.#steps = options.openSteps({
       ...options,
-      comparison: this.#comparison,
+      comparison,
       requireFinite: (step, iteration) => {
         requireFiniteStep(step, { rank, iteration, title: trainer.metric.title });
       },
       notice: (notice) => {
-        this.#notice(notice);
+        notices.own(notice);
       },
       wantsWeights: (iteration) => this.#wantsWeights(iteration),
+    });
+    this.#comparisons = new DueComparisons({
+      rank,
+      compareEvery: spec.compareEvery,
+      comparison,
+      steps: this.#steps,
+      notices,
+      report,
     });
   }
 
   /** @param plan the plan before the first fence; on a resume, the checkpoint's */
   async run(plan: ExchangePlan): Promise<void> {
     const { spec, trainer, rank, resume } = this.#options;
-    this.#drift = driftOf(plan, trainer.tensors);
-    this.#inForce = { epoch: resume?.engine.schedule.epoch ?? 0, plan };
-    this.#replaceMomentum(plan);
+    this.#plan.adopt(resume?.engine.schedule.epoch ?? 0, plan);
     // Before velocities are restored, because it may reset them.
-    trainer.takePlainSteps(this.#replaced);
+    trainer.takePlainSteps(this.#plan.replaced);
     if (resume !== undefined) await this.#restore(resume);
-    this.#noticeIdle(plan);
     if (resume === undefined) this.#noticeStaleness();
     let { fences, notices } = this.#options;
     const first = resume?.iteration ?? 0;
     let lastStep: StepResult = { loss: undefined, metric: undefined };
     for (let iteration = first; ; iteration++) {
       const start = performance.now();
-      for (const notice of notices) this.#notice(notice);
+      for (const notice of notices) this.#notices.own(notice);
       const averages =
         fences.length === 0 ? [] : await this.#passFences(fences, iteration);
       // A run that resumes there need not move its state a second time.
       if (fences.length > 0)
         this.#options.checkpoints?.expectAfterSwitch(iteration + 1);
-      const compares = this.#compares(iteration);
+      const compares = this.#comparisons.isDueIn(iteration, this.#plan.replaced);
       const taken = await this.#steps.take(iteration, compares);
       if (taken === undefined) {
         await this.#finish(iteration - 1, lastStep, false);
         return;
       }
-      trainer.takePlainSteps(this.#replaced);
+      trainer.takePlainSteps(this.#plan.replaced);
       const end = performance.now();
       const { at, step } = taken;
       lastStep = step;
       const result = taken.exchange?.result;
-      const inForce = this.#inForce;
+      const { inForce } = this.#plan;
       const residualNorm =
         result && this.#finite.residualNorm(result.residualNorm, iteration);
       this.#options.report(() =>
@@ -175,7 +169,7 @@ export class TrainingLoop {
       );
       if (result !== undefined) this.#reportExchange(result, { at, iteration });
       this.#trace(iteration, [start, end], taken);
-      if (compares) await this.#reportComparison(iteration);
+      if (compares) await this.#comparisons.report(iteration);
       await this.#options.room();
       await this.#turns.take(end);
       if (iteration === first) this.#options.begun?.();
@@ -211,28 +205,7 @@ export class TrainingLoop {
     }
     const over = this.#traced.passed(iteration, trace);
     if (this.#traced.isOn !== wasOn) engine.trace(!wasOn);
-    if (over !== undefined) this.#noticeOfAll(over);
-  }
-
-  /** Whether this iteration's exchange is due to be compared, and can be. */
-  #compares(iteration: number): boolean {
-    const { compareEvery } = this.#options.spec;
-    const since = this.#steps.since(iteration);
-    if (!this.#steps.exchangesIn(iteration)) return false;
-    if (!isDue(compareEvery, { since, iteration })) return false;
-    if (this.#steps.exchanged !== undefined && this.#replaced.size === 0) return true;
-    if (!this.#comparisonRefused) {
-      this.#comparisonRefused = true;
-      this.#noticeOfAll({
-        level: 'warning',
-        code: 'COMPARISON_SKIPPED',
-        message:
-          this.#replaced.size > 0
-            ? 'the applied gradient includes momentum, so it cannot be compared with the uncompressed one'
-            : 'the gradient stays on the GPU and is not compared; set engine: thread to read it back',
-      });
-    }
-    return false;
+    if (over !== undefined) this.#notices.ofAll(over);
   }
 
   #reportExchange(
@@ -258,49 +231,24 @@ export class TrainingLoop {
       });
     }
     this.#reportImbalance(result.bytes.imbalance, iteration);
-    for (const notice of result.notices) this.#noticeOfAll(notice);
-  }
-
-  async #reportComparison(iteration: number): Promise<void> {
-    const difference = await this.#comparison.difference(this.#steps.exchanged!);
-    if (this.#options.rank !== 0) return;
-    this.#options.report({
-      type: 'comparison',
-      at: Date.now(),
-      iteration,
-      ...difference,
-    });
+    for (const notice of result.notices) this.#notices.ofAll(notice);
   }
 
   /** Writes a checkpoint before this iteration, if one is due or requested. */
   async #keep(iteration: number, now: boolean): Promise<void> {
     const { checkpoints, trainer, engine } = this.#options;
     if (checkpoints === undefined || !(now || checkpoints.isDue(iteration))) return;
-    const notice = await checkpoints.keep(iteration, async () => {
-      const weights = new Float32Array(trainer.length);
-      const state = new Float32Array(trainer.stateLength);
-      await trainer.readWeights(weights);
-      await trainer.readState(state);
-      const saved = await engine.call('save', {});
-      return {
-        iteration,
-        weights,
-        state,
-        steps: this.#steps.state,
-        engine: saved.state,
-        passages: saved.passages,
-        metric: this.#lastMetric,
-      };
-    });
-    if (notice !== undefined) this.#notice(notice);
+    const parts = { trainer, engine, steps: this.#steps };
+    const notice = await checkpoints.keep(iteration, () =>
+      copyState(parts, iteration, this.#lastMetric),
+    );
+    if (notice !== undefined) this.#notices.own(notice);
   }
 
-  async #restore({ weights, state, steps, metric }: RankCheckpoint): Promise<void> {
+  async #restore(checkpoint: RankCheckpoint): Promise<void> {
     const { trainer } = this.#options;
-    await trainer.writeWeights(weights);
-    await trainer.writeState(state);
-    for (const [i, vector] of this.#steps.state.entries()) vector.set(steps[i]!);
-    this.#lastMetric = metric;
+    await restoreState({ trainer, steps: this.#steps }, checkpoint);
+    this.#lastMetric = checkpoint.metric;
   }
 
   async #passFences(
@@ -310,18 +258,15 @@ export class TrainingLoop {
     const averages: ExchangeProfile[] = [];
     // This iteration's step flushes the residual of a method with its own momentum and
     // must not add momentum again: the optimiser's begins with the next step.
-    const plain = new Set(this.#replaced);
+    const plain = new Set(this.#plan.replaced);
     for (const { planSwitch, from, transition, state } of fences) {
       if (transition.resynchronize) {
         await this.#replicas.divergence(iteration);
         averages.push(...(await this.#replicas.resynchronize(this.#steps.state)));
       }
       const { epoch, plan } = planSwitch;
-      this.#inForce = { epoch, plan };
-      this.#replaceMomentum(plan);
-      this.#noticeIdle(plan);
-      for (const name of this.#replaced) plain.add(name);
-      this.#drift = driftOf(plan, this.#options.trainer.tensors);
+      this.#plan.adopt(epoch, plan);
+      for (const name of this.#plan.replaced) plain.add(name);
       if (this.#options.rank === 0) {
         this.#options.report({
           type: 'switch',
@@ -341,27 +286,10 @@ export class TrainingLoop {
     return averages;
   }
 
-  #replaceMomentum(plan: ExchangePlan): void {
-    const { trainer, spec } = this.#options;
-    this.#replaced = withMomentumReplaced(plan, trainer.tensors);
-    if (this.#replacementTold) return;
-    const notice = momentumReplaced(spec, trainer, this.#replaced);
-    if (notice === undefined) return;
-    this.#replacementTold = true;
-    this.#noticeOfAll(notice);
-  }
-
-  #noticeIdle(plan: ExchangePlan): void {
-    const { spec, trainer } = this.#options;
-    for (const notice of idleUnder(plan, spec, trainer.tensors)) {
-      this.#noticeOfAll(notice);
-    }
-  }
-
   #noticeStaleness(): void {
     const { doubleBuffer, iterations } = this.#options.spec;
     if (doubleBuffer !== true || iterations === 1) return;
-    this.#noticeOfAll({
+    this.#notices.ofAll({
       level: 'info',
       code: 'GRADIENTS_STALE',
       message:
@@ -375,7 +303,7 @@ export class TrainingLoop {
     const { evaluateEvery } = this.#options.spec;
     const here = { since: iteration, iteration };
     if (isDue(evaluateEvery, here)) await this.#evaluate(iteration);
-    const { drifts, measureEvery, resyncEvery } = this.#drift;
+    const { drifts, measureEvery, resyncEvery } = this.#plan.drift;
     if (!drifts) return;
     if (isDue(measureEvery, here)) await this.#replicas.divergence(iteration);
     // Between exchanges replicas differ anyway, so averaging waits for the next
@@ -391,7 +319,7 @@ export class TrainingLoop {
   #wantsWeights(iteration: number): boolean {
     const { iterations } = this.#options.spec;
     if (iteration + 1 === iterations) return true;
-    const { drifts, measureEvery, resyncEvery } = this.#drift;
+    const { drifts, measureEvery, resyncEvery } = this.#plan.drift;
     if (!drifts) return false;
     const here = { since: iteration, iteration };
     return isDue(measureEvery, here) || isDue(resyncEvery, here);
@@ -399,7 +327,7 @@ export class TrainingLoop {
 
   async #evaluate(iteration: number): Promise<Evaluation> {
     if (!this.#options.trainer.evaluates) return { averaged: undefined };
-    const differ = this.#drift.drifts || !this.#steps.exchangesIn(iteration);
+    const differ = this.#plan.drift.drifts || !this.#steps.exchangesIn(iteration);
     const evaluation = await this.#replicas.evaluate(iteration, differ);
     this.#lastMetric = evaluation.metric;
     return evaluation;
@@ -407,7 +335,7 @@ export class TrainingLoop {
 
   async #finish(iteration: number, step: StepResult, stopped: boolean): Promise<void> {
     const { trainer, engine, rank, spec, report } = this.#options;
-    const { drifts } = this.#drift;
+    const { drifts } = this.#plan.drift;
     const divergence = drifts ? await this.#replicas.divergence(iteration) : undefined;
     const { averaged, metric: own } = await this.#evaluate(iteration);
     if (drifts) await this.#replicas.resynchronize(this.#steps.state);
@@ -445,22 +373,10 @@ export class TrainingLoop {
 
   #reportImbalance(bytes: number, iteration: number): void {
     if (bytes === 0) return;
-    this.#notice({
+    this.#notices.own({
       level: 'warning',
       code: 'LEDGER_UNBALANCED',
       message: `the byte ledger is off by ${bytes} bytes after iteration ${iteration}`,
     });
-  }
-
-  /** A notice of this rank only. */
-  #notice(notice: Notice): void {
-    const { rank, report } = this.#options;
-    report({ type: 'notice', at: Date.now(), rank, ...notice });
-  }
-
-  /** A notice that is the same on all ranks: rank 0 reports it. */
-  #noticeOfAll(notice: Notice): void {
-    const { rank, report } = this.#options;
-    if (rank === 0) report({ type: 'notice', at: Date.now(), ...notice });
   }
 }

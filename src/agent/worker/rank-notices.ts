@@ -1,0 +1,24 @@
+/** Notices of one rank to its run. */
+import type { Notice } from '../../shared/records/notice.ts';
+import type { Report } from './record-sender.ts';
+
+export class RankNotices {
+  readonly #rank: number;
+  readonly #report: (report: Report) => void;
+
+  constructor(rank: number, report: (report: Report) => void) {
+    this.#rank = rank;
+    this.#report = report;
+  }
+
+  /** A notice of this rank only. */
+  own(notice: Notice): void {
+    this.#report({ type: 'notice', at: Date.now(), rank: this.#rank, ...notice });
+  }
+
+  /** A notice that is the same on all ranks: rank 0 reports it. */
+  ofAll(notice: Notice): void {
+    if (this.#rank !== 0) return;
+    this.#report({ type: 'notice', at: Date.now(), ...notice });
+  }
+}
