@@ -19,7 +19,6 @@ import {
 import type { LogRecord } from '../../../shared/records/log.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import type { StartedRecord } from '../../../shared/records/started.ts';
 import {
   isConsequence,
   rootCause,
@@ -39,6 +38,7 @@ import { admitError } from '../journal/record-admission.ts';
 import { stoppedEarly } from './run-errors.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import { SuspensionWatch } from './suspension-watch.ts';
+import { teamStart, type Ready, type TeamStart } from './team-start.ts';
 
 type WorkerEvent = FromWorker | ProcessExit | ProcessBroken;
 type WorkerProcess = RankProcess<ToWorker, FromWorker>;
@@ -80,13 +80,6 @@ export interface TeamListener {
   /** All processes are gone, with the error, if any. */
   ended(error: ErrorData | undefined): void;
 }
-
-/** The ranks' reports about themselves, once all are ready. */
-export type TeamStart = Pick<
-  StartedRecord,
-  'backend' | 'why' | 'parameters' | 'metricKind' | 'processes'
->;
-type Ready = Extract<FromWorker, { type: 'ready' }>;
 
 export class RankTeam {
   readonly #options: TeamOptions;
@@ -288,23 +281,9 @@ export class RankTeam {
   }
 
   #started(): void {
-    const { backend, why, parameters, metricKind } = [...this.#ready.values()][0]!;
-    this.#listener.started({
-      backend,
-      parameters,
-      ...(why === undefined ? {} : { why }),
-      ...(metricKind === undefined ? {} : { metricKind }),
-      processes: [...this.#workers.values()].map(({ rank, pid }) => {
-        const { device, bus } = this.#ready.get(rank)!;
-        return {
-          rank,
-          pid,
-          node: this.#nodeOf(rank),
-          ...(device === undefined ? {} : { device }),
-          ...(bus === undefined ? {} : { bus }),
-        };
-      }),
-    });
+    this.#listener.started(
+      teamStart(this.#ready, this.#workers, (rank) => this.#nodeOf(rank)),
+    );
     if (this.#options.placement === undefined) return;
     this.#silence = new SilenceWatch({
       ranks: this.#options.ranks,

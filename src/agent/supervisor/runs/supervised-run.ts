@@ -17,7 +17,8 @@ import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { SlurmAllocation } from '../../slurm/allocation.ts';
 import type { Journal } from '../journal/journal.ts';
 import { RecordAdmission } from '../journal/record-admission.ts';
-import { RankTeam, type TeamStart } from '../ranks/rank-team.ts';
+import { RankTeam } from '../ranks/rank-team.ts';
+import type { TeamStart } from '../ranks/team-start.ts';
 import { Restarts } from '../ranks/restarts.ts';
 import {
   restartsExhausted,

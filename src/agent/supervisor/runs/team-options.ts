@@ -5,7 +5,8 @@ import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { RankPlacement } from '../../world/rank-placement.ts';
 import { rankResources, specOn } from '../ranks/rank-resources.ts';
-import type { TeamOptions, TeamStart } from '../ranks/rank-team.ts';
+import type { TeamOptions } from '../ranks/rank-team.ts';
+import type { TeamStart } from '../ranks/team-start.ts';
 import { dataNotice, memoryNotice } from '../ranks/run-errors.ts';
 import type { RankSetting, RunOptions } from './run-options.ts';
 
