@@ -362,6 +362,7 @@ export const rooms = {
     'agent/world',
     SHARED,
   ],
+  'agent/supervisor/workdirs': [SHARED],
   'agent/supervisor/runs': [
     'agent/checkpoint',
     'agent/launch',
@@ -369,6 +370,7 @@ export const rooms = {
     'agent/slurm',
     'agent/supervisor/journal',
     'agent/supervisor/ranks',
+    'agent/supervisor/workdirs',
     'agent/training',
     'agent/training/inspect',
     'agent/world',
@@ -383,6 +385,7 @@ export const rooms = {
     'agent/supervisor/journal',
     'agent/supervisor/measuring',
     'agent/supervisor/runs',
+    'agent/supervisor/workdirs',
     'agent/training',
     'agent/training/inspect',
     SHARED,
@@ -434,7 +437,7 @@ export const rooms = {
   'main/deploy': ['main/home', 'main/ssh', 'disk', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/compare': ['main/store', SHARED],
-  'main/runs': ['main/cluster', 'main/home', 'main/store', SHARED],
+  'main/runs': ['main/cluster', 'main/deploy', 'main/home', 'main/store', SHARED],
   // Shells in pages. What a remote one is, it knows by the stream's type alone.
   'main/terminal': ['main/ssh/remote-stream.ts', SHARED],
   'main/app': [

@@ -18,6 +18,7 @@ interface ExecOptions extends LaunchFlags {
   readonly nodes?: string;
   readonly method?: string;
   readonly observe?: true;
+  readonly copy: boolean;
   readonly env: readonly string[];
 }
 
@@ -35,6 +36,10 @@ export function addExecCommand(program: Command): void {
     .option('--ranks <number>', 'processes (default: 2)')
     .option('--nodes <names>', 'machines, separated by commas (default: this computer)')
     .option('--method <name>', 'compression, for example topk (default: none)')
+    .option(
+      '--no-copy',
+      'with --nodes: this directory is on the machines, under the same path',
+    )
     .addOption(
       new RepeatableOption(
         '--env <name[=value]>',
@@ -50,7 +55,7 @@ const COMMAND_LINE = 'command line';
 
 async function exec(command: readonly string[], options: ExecOptions): Promise<void> {
   const switches = options.switch.map(parseSwitch);
-  const { method, nodes, observe, ranks = DEFAULT_RANKS } = options;
+  const { copy, method, nodes, observe, ranks = DEFAULT_RANKS } = options;
   const raw = {
     name: nameOf(command),
     workload: {
@@ -58,6 +63,7 @@ async function exec(command: readonly string[], options: ExecOptions): Promise<v
       workdir: process.cwd(),
       env: programEnvironment(options.env, isHere(nodes)),
       ...(observe === undefined ? {} : { observe }),
+      ...(copy ? {} : { copy }),
     },
     world: {
       ranks: Number(ranks),

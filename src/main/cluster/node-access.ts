@@ -1,4 +1,5 @@
 /** The way to the supervisor of a node, on this computer or by SSH. */
+import type { DeployProgress } from '../../shared/machines/node-status.ts';
 import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
 import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
@@ -52,6 +53,11 @@ export interface NodeAccess extends NodeSettings {
     handlers: ConnectionHandlers,
     options?: ConnectOptions,
   ): Promise<ControlConnection | undefined>;
+  /**
+   * Tells how far the copy of a program's directory is, and how to cancel it; undefined at its end.
+   * Default: nobody is told.
+   */
+  readonly copying?: (progress: DeployProgress | undefined, cancel: () => void) => void;
   /** Connects, and starts a supervisor if none runs. */
   ensure(
     handlers: ConnectionHandlers,

@@ -16,7 +16,11 @@ import {
   type ErrorData,
 } from '../../shared/errors/errors.ts';
 import type { PortRange } from '../../shared/machines/port-range.ts';
-import type { NodeConnection, NodeLoss } from '../../shared/machines/node-status.ts';
+import type {
+  DeployProgress,
+  NodeConnection,
+  NodeLoss,
+} from '../../shared/machines/node-status.ts';
 import {
   isReading,
   type RequestMessage,
@@ -126,6 +130,11 @@ export class NodeLink {
   }
 
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
+
+  /** Tells how far the copy of a program's directory is; undefined at its end. */
+  copying(progress: DeployProgress | undefined, cancel: () => void): void {
+    this.#access.copying?.(progress, cancel);
+  }
 
   get addresses(): NodeAddresses {
     return this.#access.addresses();

@@ -104,6 +104,13 @@ export class RemoteNode implements NodeAccess {
     });
   };
 
+  readonly copying = (
+    progress: DeployProgress | undefined,
+    cancel: () => void,
+  ): void => {
+    this.#options.progress?.(this.name, progress, cancel);
+  };
+
   readonly forwardPorts = async (): Promise<PortForwarding> => {
     const lease = await this.#route.lease({ interactive: false });
     const { connection } = lease;

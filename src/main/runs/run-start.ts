@@ -20,6 +20,7 @@ import type { RunFollowers } from './run-followers.ts';
 import { measuredLinks, networkOf, profilesOf } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
 import type { RunTunnels } from './run-tunnels.ts';
+import { copiedTrees } from './run-workdirs.ts';
 
 /** Data may have to be read whole before a run can be checked. */
 export const READ_MS = 900_000;
@@ -66,6 +67,11 @@ export async function startRanks(
     (_, second) => `Remove ${second} from world.nodes; its ranks can all be on one.`,
   );
   if (same !== undefined) throw same;
+  // Ranks that resume stay where they were, whatever the directory has become here.
+  const trees =
+    resume === undefined
+      ? await unlessAborted(copiedTrees(spec, links, signal), signal)
+      : undefined;
   const prepare = ([link, ranks]: (typeof shares)[number]): Prepared =>
     link.request(
       'prepare',
@@ -79,6 +85,7 @@ export async function startRanks(
         places,
         resume,
         slurm,
+        tree: trees?.get(link),
         ...(isHere(link) ? {} : { node: link.name }),
         listen: listenAddress(link, links),
         ports: isHere(link) ? herePorts(spec) : link.ports,
@@ -136,10 +143,10 @@ function requireAddresses(
 }
 
 /** Awaits the promise, but rejects once the signal aborts, however long the promise takes. */
-async function unlessAborted(
-  promise: Promise<unknown>,
+async function unlessAborted<T>(
+  promise: Promise<T>,
   signal: AbortSignal | undefined,
-): Promise<void> {
+): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
     const abandon = (): void => {
       reject(signal!.reason as Error);
@@ -147,8 +154,9 @@ async function unlessAborted(
     if (signal?.aborted === true) abandon();
     signal?.addEventListener('abort', abandon);
   });
-  await Promise.race([promise, aborted]);
+  const result = await Promise.race([promise, aborted]);
   signal?.throwIfAborted();
+  return result;
 }
 
 type Prepared = Promise<SupervisorRequests['prepare']['reply']>;

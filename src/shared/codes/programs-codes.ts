@@ -65,5 +65,22 @@ export const programsCodes = codeGroup({
       means: 'The program cannot be started.',
       next: 'Check its path and permissions on that machine.',
     },
+    WORKDIR_EMPTY: {
+      means: 'workload.workdir has no file to copy.',
+      next: 'Start it in the directory of the program. Git may ignore all that is there.',
+    },
+    WORKDIR_FILE_DAMAGED: {
+      means:
+        'A copied file has not arrived as it was sent, or changed while it was read.',
+      next: 'Launch again: only what is missing is sent.',
+    },
+    WORKDIR_TOO_LARGE: {
+      means: 'workload.workdir has too many files, or too many bytes, to copy them.',
+      next: 'Let git ignore data and results, or set workload.copy to false if the directory is there.',
+    },
+    WORKDIR_UNREADABLE: {
+      means: 'A file of workload.workdir cannot be copied.',
+      next: 'Correct or ignore the file in the message.',
+    },
   },
 });

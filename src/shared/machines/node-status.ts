@@ -17,8 +17,8 @@ export const DEPLOY_STEP_NAMES: Readonly<Record<DeployStep, string>> = {
 
 export interface DeployProgress {
   readonly step: DeployStep;
-  /** The package concerned: Gradwire's agent, or the Node that runs it. */
-  readonly package?: 'agent' | 'runtime' | undefined;
+  /** The package concerned: Gradwire's agent, the Node that runs it, or a program's directory. */
+  readonly package?: 'agent' | 'runtime' | 'workdir' | undefined;
   readonly doneBytes?: number | undefined;
   readonly totalBytes?: number | undefined;
 }

@@ -16,6 +16,7 @@ import {
   type SupervisorMethod,
 } from './requests.ts';
 import { runStatusSchema, sentSpecSchema } from './run-status.ts';
+import { MOST_TREE_ENTRIES, sha256Schema } from './work-tree.ts';
 
 const MOST_RUNS = 100_000;
 const nothing = z.object({});
@@ -58,6 +59,12 @@ export const replySchemas = {
   }),
   closeLink: nothing,
   measureNetwork: z.object({ profile: networkProfileSchema.strip() }),
+  missingFiles: z.object({
+    /** SHA-256 of each. */
+    missing: z.array(sha256Schema).max(MOST_TREE_ENTRIES).readonly(),
+  }),
+  putFiles: nothing,
+  makeTree: z.object({ tree: sha256Schema }),
   ping: nothing,
   runs: z.object({ runs: z.array(runStatusSchema).max(MOST_RUNS).readonly() }),
 } as const satisfies Readonly<Record<PlainMethod, z.ZodType>>;

@@ -13,6 +13,13 @@ import { runIdSchema } from '../checks/run-id.ts';
 import { slurmSettingsSchema } from '../machines/slurm-settings.ts';
 import { checkedMessage, type Refusal } from './checked-message.ts';
 import { hostSchema, nodeNameSchema, rankAddressSchema } from './rank-address.ts';
+import {
+  fileContentSchema,
+  filePieceSchema,
+  MOST_TREE_ENTRIES,
+  sha256Schema,
+  treeEntriesSchema,
+} from './work-tree.ts';
 
 const SECRET_BYTES = 32;
 export const MOST_RANKS = 1024;
@@ -79,6 +86,11 @@ export const requestSchemas = {
      * submitted; the run starts by itself when Slurm has started the job.
      */
     slurm: slurmSettingsSchema.strip().optional(),
+    /**
+     * The copied directory, made by `makeTree`, in which the ranks' programs run; default: the
+     * directory that the spec names.
+     */
+    tree: sha256Schema.optional(),
   }),
   /** Connect all ranks and start the first iteration. */
   begin: run.extend({
@@ -127,6 +139,14 @@ export const requestSchemas = {
     transport: z.enum(['auto', 'tcp', 'native']),
     effort: z.enum(['full', 'quick']),
   }),
+  /** Asks which of these contents are not there yet. */
+  missingFiles: z.object({
+    files: z.array(fileContentSchema).max(MOST_TREE_ENTRIES).readonly(),
+  }),
+  /** Brings contents, whole or in parts; a client's parts of a content come in order. */
+  putFiles: z.object({ pieces: z.array(filePieceSchema).max(1000).readonly() }),
+  /** Makes a copied directory of contents that are there, unless it is there already. */
+  makeTree: z.object({ entries: treeEntriesSchema }),
   /** Answered at once, to measure the round trip. */
   ping: nothing,
   runs: nothing,

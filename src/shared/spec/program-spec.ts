@@ -34,8 +34,17 @@ export const programKeys = {
   workdir: text
     .min(1)
     .optional()
-    .describe('Directory in which the command runs, on every machine')
+    .describe(
+      'Directory in which the command runs; machines reached by SSH get a copy of it',
+    )
     .meta({ title: 'Working directory' }),
+  copy: z
+    .boolean()
+    .optional()
+    .describe(
+      'Copy the working directory to machines reached by SSH; false: it is there under the same path; default: true',
+    )
+    .meta({ title: 'Copy the working directory' }),
   setup: z
     .array(text)
     .max(100)

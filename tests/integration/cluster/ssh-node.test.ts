@@ -1,5 +1,15 @@
 /** The whole way to a machine that is reached by SSH: a real sshd on loopback. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -204,6 +214,42 @@ describe('a machine reached by SSH', () => {
     const shown = await home.run(['runs', 'show', 'last']);
     expect(shown.stdout).toContain('\nranks 0–1 on this computer, 2–3 on box\n');
     for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  test('gets a copy of a program’s directory, and later only what has changed', async () => {
+    const workdir = mkdtempSync(path.join(os.tmpdir(), 'gradwire-workdir-'));
+    const script = path.join(import.meta.dirname, '../programs/scripted-program.ts');
+    mkdirSync(path.join(workdir, 'src/__pycache__'), { recursive: true });
+    copyFileSync(script, path.join(workdir, 'src/train.ts'));
+    writeFileSync(path.join(workdir, 'src/__pycache__/x.pyc'), 'x');
+    writeFileSync(path.join(workdir, 'words.txt'), 'first words\n');
+    symlinkSync('words.txt', path.join(workdir, 'link'));
+    const line = `echo "in $PWD: $(cat link)"; ls -R; echo made >> words.txt; exec ${process.execPath} src/train.ts 5`;
+    const exec = (directory: string) =>
+      home.run([
+        ...['exec', '--json', '--ranks', '1', '--nodes', 'box'],
+        ...['--set', `workload.workdir=${directory}`, '--', 'sh', '-c', line],
+      ]);
+    const launch = async (): Promise<string> => succeeded(await exec(workdir)).stdout;
+    const work = path.join(base, 'nodes', os.hostname(), 'work');
+    const contents = (): string[] => readdirSync(path.join(work, 'files'));
+    try {
+      const first = await launch();
+      expect(first).toContain(`in ${work}/trees/`);
+      expect(first).toContain(': first words');
+      expect(first).not.toContain('__pycache__');
+      expect(contents()).toHaveLength(2);
+      writeFileSync(path.join(workdir, 'words.txt'), 'other words\n');
+      expect(await launch()).toContain(': other words');
+      expect(contents()).toHaveLength(3);
+      expect(readdirSync(path.join(work, 'trees'))).toHaveLength(2);
+      expect(await exec('/not/there')).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/WORKDIR_MISSING.*workload\.copy/) as string,
+      });
+    } finally {
+      rmSync(workdir, { recursive: true });
+    }
   });
 
   test('has a log that can be read', async () => {

@@ -13,7 +13,11 @@ test('each finds its place among the ranks of its machine, and all average', asy
   const { id } = await coordinator.launches.launch(
     parseExperimentSpec({
       name: 'a program on two machines',
-      workload: { command: [process.execPath, script, '20', 'places'], workdir: '/' },
+      workload: {
+        command: [process.execPath, script, '20', 'places'],
+        workdir: '/',
+        copy: false,
+      },
       world: { ranks: 3, nodes: NODES },
     }),
   );

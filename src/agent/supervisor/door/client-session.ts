@@ -26,6 +26,7 @@ import {
   type SupervisorRequests,
 } from '../../../shared/protocol/supervisor.ts';
 import { makeCatalogue } from '../../launch/catalogue.ts';
+import type { FileIntake } from '../workdirs/file-intake.ts';
 import { LinkEnds } from '../measuring/link-ends.ts';
 import { NetworkMeasurement } from '../measuring/network-measurement.ts';
 import type { PrepareRequest, RunTable } from '../runs/run-table.ts';
@@ -65,6 +66,7 @@ export class ClientSession {
   readonly #unbegun = new Set<SupervisedRun>();
   readonly #linkEnds = new LinkEnds();
   readonly #network = new NetworkMeasurement();
+  #intake: FileIntake | undefined;
   readonly #handlers: Handlers;
   #draining: Promise<void> | undefined;
   #isGathering = false;
@@ -104,6 +106,7 @@ export class ClientSession {
     this.#subscriptions.clear();
     this.#linkEnds.close().catch(() => undefined); // nobody is left to be told
     this.#network.close();
+    this.#intake?.close();
     for (const run of this.#unbegun) {
       run.abort(
         inputError('RUN_ABANDONED', 'the app ended before the run started').toData(),
@@ -217,6 +220,13 @@ export class ClientSession {
         return {};
       },
       measureNetwork: (request) => this.#network.measure(request),
+      missingFiles: ({ files }) => ({ missing: runs.trees.missing(files) }),
+      putFiles: ({ pieces }) => {
+        this.#intake ??= runs.trees.intake();
+        this.#intake.put(pieces);
+        return {};
+      },
+      makeTree: async ({ entries }) => ({ tree: await runs.trees.make(entries) }),
       ping: () => ({}),
       runs: () => ({ runs: runs.list() }),
     };

@@ -26,12 +26,21 @@ export function rankResources(
 const byCores = (coresPerRank: number): 'thread' | 'inline' =>
   coresPerRank >= 2 ? 'thread' : 'inline';
 
+interface Surroundings {
+  readonly placement: Pick<RankPlacement, 'places'> | undefined;
+  /** The copied directory of their programs; default: the spec's. */
+  readonly workdir?: string | undefined;
+}
+
 /** The spec for its ranks: between machines they encrypt by default. */
 export function specOn(
-  placement: Pick<RankPlacement, 'places'> | undefined,
+  { placement, workdir }: Surroundings,
   spec: ExperimentSpec,
 ): ExperimentSpec {
-  if (placement === undefined) return spec;
+  const { workload } = spec;
+  const placed =
+    workdir === undefined ? spec : { ...spec, workload: { ...workload, workdir } };
+  if (placement === undefined) return placed;
   const encrypt = spec.encrypt ?? placement.places.some((place) => place > 0);
-  return { ...spec, encrypt };
+  return { ...placed, encrypt };
 }

@@ -20,7 +20,7 @@ export const META = 'run.json';
 /** The parts of a launch that are stored. */
 const LAUNCH = {
   ...({ switches: true, ranks: true, network: true, places: true } as const),
-  ...({ node: true, listen: true, ports: true, slurm: true } as const),
+  ...({ node: true, listen: true, ports: true, slurm: true, tree: true } as const),
 } as const;
 
 const metaSchema = z.object({

@@ -31,6 +31,8 @@ export interface RunOptions extends RankSetting {
   readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];
   readonly ranks: readonly number[];
+  /** The copied directory in which the ranks' programs run; default: the spec's. */
+  readonly workdir?: string | undefined;
   /** Iterations that go over all training samples once; undefined if there are none. */
   readonly iterationsPerPass?: number | undefined;
   /** Notice to record at the start of the run. */

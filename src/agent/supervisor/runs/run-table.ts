@@ -33,6 +33,7 @@ import type { SpecFacts } from '../../training/data-facts.ts';
 import { journalWriteFailed } from '../journal/journal-write-error.ts';
 import { Journal } from '../journal/journal.ts';
 import { lossOf, RestoredRun } from '../journal/restored-run.ts';
+import { WorkTrees } from '../workdirs/work-trees.ts';
 import { stoppedEarly } from '../ranks/run-errors.ts';
 import { folderKind, JOURNAL, removeRun } from './run-folder.ts';
 import { META, parseMeta, type RunMeta } from './run-meta.ts';
@@ -52,6 +53,8 @@ export type PrepareRequest = SupervisorRequests['prepare']['request'];
 type Run = SupervisedRun | RestoredRun;
 
 export class RunTable {
+  /** Copied directories of programs, in the same home. */
+  readonly trees: WorkTrees;
   readonly #directory: string;
   readonly #runs = new Map<string, Run>();
   /** Aborts of runs whose data are still being read. */
@@ -65,12 +68,14 @@ export class RunTable {
    */
   constructor(directory: string, onEnd: () => void, warn: (message: string) => void) {
     this.#directory = directory;
+    this.trees = new WorkTrees(path.join(path.dirname(directory), 'work'));
     this.#onEnd = onEnd;
     this.#warn = warn;
   }
 
   /** Find the runs that an earlier supervisor left. */
   restore(): void {
+    this.trees.tidy();
     if (!existsSync(this.#directory)) return;
     const foreign: string[] = [];
     for (const id of readdirSync(this.#directory)) {
@@ -190,9 +195,21 @@ export class RunTable {
     }
     const checked = validateLaunch(request.spec, request.switches, known);
     const { spec } = checked;
-    const { switches, ranks, network, places, node, listen, ports, slurm } = request;
+    const { switches, ranks, network, places, node, listen, ports, slurm, tree } =
+      request;
     if (slurm !== undefined) checkSlurmRun(spec, slurm);
-    const launch = { switches, ranks, network, places, node, listen, ports, slurm };
+    if (tree !== undefined) this.trees.directoryOf(tree);
+    const launch = {
+      switches,
+      ranks,
+      network,
+      places,
+      node,
+      listen,
+      ports,
+      slurm,
+      tree,
+    };
     const meta = { spec, createdAt: Date.now(), launch, ...known };
     const journal = this.#makeJournal(request.run, meta);
     const run = this.#make(request, checked, meta, journal);
@@ -260,6 +277,7 @@ export class RunTable {
       node: request.node ?? hostname(),
       listen: request.listen ?? LOOPBACK,
       ports: request.ports,
+      workdir: request.tree && this.trees.directoryOf(request.tree),
     };
     const run = forRun(request.run, () => new SupervisedRun(options));
     void run.ended.then(() => {

@@ -31,9 +31,9 @@ export function teamOptions(
   setting: RankSetting,
   { placement, checkpoints, from }: TeamSurroundings,
 ): TeamOptions {
-  const { run, plan, ranks, node } = options;
+  const { run, plan, ranks, node, workdir } = options;
   const { secret, listen, ports, network, places } = setting;
-  const spec = specOn(placement, options.spec);
+  const spec = specOn({ placement, workdir }, options.spec);
   const cores = placement?.coresPerRank ?? options.coresPerRank;
   return {
     ranks,

@@ -96,6 +96,7 @@ export function formSections(
           ? [
               field('workload.command'),
               field('workload.workdir'),
+              field('workload.copy'),
               field('workload.setup'),
               field('workload.env'),
               field('workload.observe'),
