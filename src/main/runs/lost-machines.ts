@@ -50,9 +50,11 @@ export class LostMachines {
   /** The times for which a machine may be lost or silent before a command gives it up. */
   patience(link: NodeLink): LinkPatience {
     if (this.#parts.scope === 'all') return ENDLESS;
-    const patience = this.#parts.followers
-      .ids(link)
-      .map((run) => this.#parts.store.spec(run).patienceSeconds);
+    const runs = [
+      ...this.#parts.followers.ids(link),
+      ...this.#parts.launches.startingOn(link.name),
+    ];
+    const patience = runs.map((run) => this.#parts.store.spec(run).patienceSeconds);
     return {
       mayAsk: this.#parts.mayAsk,
       lostMs: LOST_MS,
@@ -71,8 +73,10 @@ export class LostMachines {
     }
     this.#givenUp.note(link.name, error);
     const left = this.#parts.endings.awaited.filter((run) => this.considerLeaving(run));
-    // Whoever follows a run that is left is told by its end.
-    if (left.length === 0)
+    // Whoever follows a run that is left is told by its end, whoever starts one by its failure.
+    const isStarting = this.#parts.launches.startingOn(link.name).length > 0;
+    this.#parts.launches.giveUp(link.name, error);
+    if (left.length === 0 && !isStarting)
       this.#parts.news.linkTrouble(link, leftOut(error, link.name));
   }
 

@@ -1,8 +1,14 @@
 /** Launches of runs: a spec is checked, its run is stored, its ranks start. */
-import { inputError, toErrorData } from '../../shared/errors/errors.ts';
+import {
+  GradwireError,
+  inputError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import {
+  nodesOf,
   parseExperimentSpec,
   type ExperimentSpec,
   type ParsedSpec,
@@ -17,6 +23,8 @@ import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
 
 export class RunLaunches {
   readonly #parts: CoordinatorParts;
+  /** Runs whose ranks are being started for the first time, and what ends the wait for them. */
+  readonly #starting = new Map<string, (error: GradwireError) => void>();
 
   constructor(parts: CoordinatorParts) {
     this.#parts = parts;
@@ -78,13 +86,16 @@ export class RunLaunches {
   async begin(id: string): Promise<RunSummary> {
     this.#parts.kept.add(id);
     const links = this.#parts.linksOf(id);
+    const givenUp = Promise.withResolvers<never>();
+    this.#starting.set(id, givenUp.reject);
     try {
-      await this.#parts.stops.starting(id, (signal) =>
+      const begun = this.#parts.stops.starting(id, (signal) =>
         this.start(id, undefined, signal),
       );
+      await Promise.race([begun, givenUp.promise]);
       return this.#parts.store.summary(id);
     } catch (thrown) {
-      const reason = toErrorData(thrown);
+      const reason = notBegun(toErrorData(thrown));
       await settleFailedStart(
         this.#parts.followers,
         links,
@@ -93,7 +104,25 @@ export class RunLaunches {
         this.#parts.endings.of(id),
       );
       this.#parts.news.changed(this.#parts.store.fail(id, reason, Date.now()));
-      throw thrown;
+      throw thrown instanceof GradwireError
+        ? new GradwireError(reason, { cause: thrown })
+        : thrown;
+    } finally {
+      this.#starting.delete(id);
+    }
+  }
+
+  /** Returns the runs that are being started on a machine. */
+  startingOn(node: string): readonly string[] {
+    return [...this.#starting.keys()].filter((id) =>
+      nodesOf(this.#parts.store.spec(id)).includes(node),
+    );
+  }
+
+  /** Ends the wait for runs that are being started on a machine that is given up. */
+  giveUp(node: string, error: ErrorData): void {
+    for (const id of this.startingOn(node)) {
+      this.#starting.get(id)!(new GradwireError(error));
     }
   }
 
@@ -128,6 +157,19 @@ export class RunLaunches {
     return relaunched(this.#parts.store, id, await this.#parts.machines.catalogue())
       .switches;
   }
+}
+
+/** Losses that end no run which has begun. */
+const LOSSES = new Set(['SUPERVISOR_LOST', 'SUPERVISOR_TIMEOUT']);
+
+/** The reason why a run did not begin: unlike one that has begun, it does not go on without main. */
+function notBegun(reason: ErrorData): ErrorData {
+  if (!LOSSES.has(reason.code)) return reason;
+  const message = `${reason.message}, while the run was being started`;
+  const next =
+    'It has not begun. Check that the machine is not overloaded and that its supervisor is not stopped ' +
+    '(gradwire nodes check), then launch it again.';
+  return { ...reason, message, next };
 }
 
 /** @throws GradwireError `SLURM_NOT_ALONE`: its nodes are known only when Slurm allocates them */

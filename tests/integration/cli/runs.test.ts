@@ -272,6 +272,37 @@ describe('interrupting', () => {
   );
 
   test(
+    'a supervisor that is suspended while a run starts: the run has not begun, and says so',
+    { tags: 'soak' },
+    async () => {
+      const command = home.startQuickstart([
+        ...['world.ranks=2', 'patienceSeconds=35'],
+        ...LASTING,
+      ]);
+      await until(
+        () => home.processes('gradwire worker'),
+        (found) => found.length > 0,
+        'the ranks to start',
+      );
+      const { pid } = home.supervisors()[0]!;
+      process.kill(pid, 'SIGSTOP');
+      const { code, stderr } = await command.finished;
+      process.kill(pid, 'SIGCONT');
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /SUPERVISOR_TIMEOUT: .* no sign of life .*, while the run was being started .*It has not begun\./,
+      );
+      expect(stderr).not.toContain('other machines');
+      expect((await newest()).state).toBe('failed');
+      await until(
+        () => home.processes('gradwire worker'),
+        (left) => left.length === 0,
+        'the ranks to end',
+      );
+    },
+  );
+
+  test(
     'a stop that was left with a suspended supervisor is obeyed when it continues',
     { tags: 'soak' },
     async () => {
