@@ -11,12 +11,14 @@ export interface Circumstances {
   readonly observes: boolean;
   /** Whether its gradwire has connected. */
   readonly isConnected: boolean;
+  /** Whether it has attached a model. */
+  readonly isAttached: boolean;
 }
 
 /** A program has ended before its run: it failed, or never trained. */
 export function endedEarly(
   { code, signal, stderr }: ProgramExit,
-  { isConnected, observes, rank }: Circumstances,
+  { isAttached, isConnected, observes, rank }: Circumstances,
 ): GradwireError {
   const last = stderr.trim().split('\n').at(-1)?.trim() ?? '';
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
@@ -44,6 +46,16 @@ export function endedEarly(
       {
         rank,
         next: 'Observe a program that trains with PyTorch; read its log.',
+      },
+    );
+  }
+  if (isAttached) {
+    return failure(
+      'PROGRAM_ENDED_EARLY',
+      'the program ended in mid-run with exit code 0, without a word',
+      {
+        rank,
+        next: 'Let it end by returning or by sys.exit(), not by os._exit() or another program in its place.',
       },
     );
   }

@@ -32,8 +32,8 @@ export interface StateKeeper {
   restore(state: Restore): void;
 }
 
-/** Time for a program that has closed its socket to end, and so to say why. */
-const EXIT_MS = 2000;
+/** Time for a program that has closed its socket, or says that it ends, to end and so to say why. */
+export const EXIT_MS = 2000;
 
 export class Program {
   readonly #options: ProgramOptions;
@@ -48,6 +48,7 @@ export class Program {
   readonly #closing = new AbortController();
   /** Whether it waits for `go`. */
   #held = false;
+  #isAttached = false;
   /** Whether it ends by itself. */
   #ends = false;
   /** Whether it was told to end by a signal. */
@@ -64,7 +65,8 @@ export class Program {
         if (this.#isStopped || (this.#mayEnd && exit.code === 0)) return;
         const { observes, rank } = options;
         const isConnected = this.#link?.isConnected === true;
-        this.#lose(endedEarly(exit, { rank, observes, isConnected }));
+        const isAttached = this.#isAttached;
+        this.#lose(endedEarly(exit, { rank, observes, isConnected, isAttached }));
       },
       (error: unknown) => {
         this.#lose(notStarted(error, options.rank));
@@ -101,7 +103,10 @@ export class Program {
   async attached(): Promise<Attach> {
     for (;;) {
       const message = await this.#next();
-      if (message.type === 'attach') return message;
+      if (message.type === 'attach') {
+        this.#isAttached = true;
+        return message;
+      }
       if (message.type === 'end') throw this.#withoutStep();
       if (message.type !== 'hello') throw this.#unexpected(message);
       this.#requireMode(message);
@@ -223,6 +228,19 @@ export class Program {
     this.#close();
   }
 
+  /** Lets one that ends by itself go on, and returns how it failed, if it does so soon. */
+  async failureAtEnd(): Promise<Error | undefined> {
+    this.#mayEnd = true;
+    this.release();
+    const waited = new AbortController();
+    const late = sleep(EXIT_MS, undefined, { signal: waited.signal });
+    await Promise.race([this.#process.exit, late.catch(awaitedElsewhere)]).catch(
+      awaitedElsewhere,
+    );
+    waited.abort();
+    return this.#lost;
+  }
+
   /** Ends it because the run has failed. */
   abort(error: ErrorData): void {
     this.#mayEnd = true;
@@ -326,7 +344,7 @@ export class Program {
   #withoutStep(): GradwireError {
     const { observes, rank } = this.#options;
     const exit = { code: 0, signal: null, stderr: '' };
-    return endedEarly(exit, { rank, observes, isConnected: true });
+    return endedEarly(exit, { rank, observes, isConnected: true, isAttached: false });
   }
 
   #unexpected({ type }: FromProgram): GradwireError {

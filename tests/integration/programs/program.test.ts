@@ -232,8 +232,9 @@ test.each([
 describe('a program that fails', () => {
   it.each([
     ['throws', 'PROGRAM_FAILED', /ended with exit code 1: .*Node\.js/s, 1],
-    ['leaves', 'PROGRAM_NOT_JOINED|PROGRAM_FAILED|BRIDGE_LOST', /./, 1],
+    ['leaves', 'PROGRAM_ENDED_EARLY', /in mid-run with exit code 0/, 1],
     ['uneven', 'PROGRAM_ENDED_EARLY', /program of rank 0 has ended/, 0],
+    ['exits early', 'PROGRAM_FAILED', /exit code 3/, 0],
     ['model', 'PROGRAM_MODELS_DIFFER', /different models/, undefined],
     ['version', 'BRIDGE_VERSION', /version 99/, undefined],
     ['garbage', 'BRIDGE_INVALID', /from/, undefined],

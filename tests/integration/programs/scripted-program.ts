@@ -174,7 +174,8 @@ async function exchange(iteration: number): Promise<void> {
   if (averaged['hold'] === true) await held();
 }
 
-const wanted = Number(steps) + (fault === 'uneven' ? rank : 0);
+const isUneven = fault === 'uneven' || fault === 'exits early';
+const wanted = Number(steps) + (isUneven ? rank : 0);
 const memoryOrNot = await bridge.next();
 if (memoryOrNot.type === 'memory') {
   memory = openSync(memoryOrNot['path'] as string, 'r+');
@@ -200,4 +201,4 @@ for (let iteration = 0; iteration < wanted; iteration++) {
 bridge.send({ type: 'end' });
 await held();
 if (memory >= 0) closeSync(memory);
-process.exit(fault === 'fails late' ? 3 : 0);
+process.exit(fault === 'fails late' || fault === 'exits early' ? 3 : 0);

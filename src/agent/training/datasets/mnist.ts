@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { inputError } from '../../../shared/errors/errors.ts';
+import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
 import { byteDataset, type ByteSamples } from './byte-dataset.ts';
 import type { DatasetSize } from './dataset.ts';
 import { readIdx, readIdxHeader } from './idx-file.ts';
@@ -224,9 +224,9 @@ function listDirectory(directory: string): ReadonlySet<string> {
     if (!statSync(directory).isDirectory()) throw missing('is not a directory');
     return new Set(readdirSync(directory));
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    if (error instanceof GradwireError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') throw missing('does not exist');
-    if (code === 'EACCES') throw missing('may not be read (EACCES)');
-    throw error;
+    throw missing(`may not be read (${code})`);
   }
 }

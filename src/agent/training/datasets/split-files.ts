@@ -1,5 +1,5 @@
 /** A data set in one file, NAME or NAME.gz, and the file of its test part beside it. */
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { inputError } from '../../../shared/errors/errors.ts';
 
 export interface SplitFiles {
@@ -13,16 +13,30 @@ export interface SplitFiles {
  */
 export function withTestFile(train: string): SplitFiles {
   for (const test of testNames(train)) {
-    const status = statSync(test, { throwIfNoEntry: false });
+    const status = statusOf(test, train);
     if (status === undefined) continue;
     if (status.isFile()) return { train, test };
-    throw inputError('DATA_FILE_UNREADABLE', `${test} is not a file`, {
-      place: test,
-      next: `It has the name of the test part of ${train}. Rename it, or put the file there.`,
-    });
+    throw unreadable(test, train, 'is not a file');
   }
   return { train };
 }
+
+/** Undefined where there is none, also because no file can have that name. */
+function statusOf(test: string, train: string): Stats | undefined {
+  try {
+    return statSync(test, { throwIfNoEntry: false });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENAMETOOLONG') return undefined;
+    throw unreadable(test, train, `may not be read (${code})`);
+  }
+}
+
+const unreadable = (test: string, train: string, why: string): Error =>
+  inputError('DATA_FILE_UNREADABLE', `${test} ${why}`, {
+    place: test,
+    next: `It has the name of the test part of ${train}. Rename it, or put the file there.`,
+  });
 
 const GZIPPED = /\.gz$/;
 

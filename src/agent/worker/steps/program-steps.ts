@@ -2,9 +2,10 @@
  * The steps of a program of one's own, which leads: each of its gradients is an iteration. Ranks
  * exchange what is ready while the backward pass continues.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { failure } from '../../../shared/errors/errors.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
-import type { Program } from '../../bridge/program.ts';
+import { EXIT_MS, type Program } from '../../bridge/program.ts';
 import type { ProgramTrainer } from '../../bridge/program-trainer.ts';
 import type { Stepped } from '../../bridge/messages.ts';
 import type { SkippedExchange } from '../../exchange/exchange-calls.ts';
@@ -148,20 +149,25 @@ export class ProgramSteps implements Steps {
 
   /**
    * The exchange's reply; undefined if the programs of all ranks have ended.
-   * @throws GradwireError `PROGRAM_ENDED_EARLY`
+   * @throws GradwireError `PROGRAM_FAILED`, `PROGRAM_ENDED_EARLY`
    */
   async #unlessEnded(
     reply: Exchanged,
     goesOn: boolean,
   ): Promise<Exchanged | undefined> {
     if (!reply.result.end) return reply;
-    const { engine, rank } = this.#options;
+    const { engine, program, rank } = this.#options;
     const { values } = await engine.call('summarize', {
       values: [goesOn ? 0 : 1, goesOn ? NO_RANK : rank],
       operations: ['min', 'min'],
     });
     const [all, first] = values as [number, number];
     if (all === 1) return undefined;
+    // Its exit code is the cause, so the others wait for it to be told.
+    const cause = goesOn
+      ? await sleep(2 * EXIT_MS, undefined)
+      : await program.failureAtEnd();
+    if (cause !== undefined) throw cause;
     throw failure(
       'PROGRAM_ENDED_EARLY',
       `the program of rank ${first} has ended, but others have further steps`,
