@@ -97,7 +97,8 @@ function reexecute(node) {
     node,
     [fileURLToPath(import.meta.url), ...process.argv.slice(2)],
     {
-      stdio: 'inherit',
+      // The channel tells the inner process when this one is gone, killed as well.
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       // The inner process must not look for yet another Node.
       env: { ...process.env, GRADWIRE_NODE: '1' },
     },
@@ -119,6 +120,13 @@ function reexecute(node) {
   });
 }
 
+/** Ends this process, as a kill would, when the one that re-executed it is killed. */
+function endWithParent() {
+  if (process.channel === undefined) return;
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  process.channel.unref();
+}
+
 const node = bundledNode();
 const entry = path.join(root, 'dist', 'cli', 'cli.js');
 const unbuilt = unbuiltSince();
@@ -131,6 +139,7 @@ if (isCheckout && absent !== undefined) {
       `Run: npm ci, in ${root}`,
   );
 } else if (isAccepted()) {
+  if (process.env.GRADWIRE_NODE !== undefined) endWithParent();
   delete process.env.GRADWIRE_NODE;
   if (!isCheckout && !existsSync(entry)) {
     fail(

@@ -1,7 +1,9 @@
 /** What `gradwire` says where it is not installed, not built, or started by an old Node. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,6 +17,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { tryLock } from '../../../src/main/home/file-lock.ts';
+import { childrenOf, isAlive, until } from '../../harness/processes.ts';
 
 const repository = path.join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
@@ -113,4 +116,33 @@ test('a build waits for another one, and does not repeat it', async () => {
   expect(await ended).toBe(0);
   expect(said).toBe('gradwire: waiting for another build\n');
   expect(statSync(stamp).mtimeMs).toBe(mtimeMs);
+});
+
+/** A Node that is too old for Gradwire, if the system has one. */
+const OLD = '/usr/bin/node';
+const isOld =
+  existsSync(OLD) &&
+  Number(/^v(\d+)/.exec(execFileSync(OLD, ['--version'], { encoding: 'utf8' }))![1]) <
+    24;
+
+describe.skipIf(!isOld)('started by an older Node', () => {
+  test('it ends when the process is killed that was started', async () => {
+    const started = spawn(
+      OLD,
+      [path.join(repository, 'bin/gradwire.js'), 'serve', '--no-open', '--port', '0'],
+      {
+        env: { ...process.env, GRADWIRE_HOME: path.join(root, 'home') },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    await once(started.stdout, 'data');
+    const inner = childrenOf(started.pid!);
+    expect(inner).toHaveLength(1);
+    started.kill('SIGKILL');
+    await until(
+      () => isAlive(inner[0]!),
+      (alive) => !alive,
+      'the process on the newer Node to end',
+    );
+  });
 });
