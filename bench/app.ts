@@ -3,6 +3,7 @@
  * and printed as a table (or `--json`); with `--cluster` what machines reached by SSH cost. How to read it: docs/benchmarks.md.
  */
 import { parseArgs } from 'node:util';
+import { measureCharts } from './app/charts.ts';
 import { measureCluster } from './app/cluster.ts';
 import { measureDashboard } from './app/dashboard.ts';
 import { measureFirstPaint } from './app/first-paint.ts';
@@ -31,6 +32,7 @@ printMeasurements(
         ...(await measureHistory()),
         ...(await measureFirstPaint()),
         ...(await measureDashboard()),
+        ...(await measureCharts()),
       ],
   values.json,
 );

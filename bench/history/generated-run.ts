@@ -58,7 +58,7 @@ export function generateRun(
   return { records, microsecondsPerRecord: storing / records };
 }
 
-function recordOf(
+export function recordOf(
   iteration: number,
   rank: number,
   ranks: number,
@@ -118,7 +118,7 @@ function recordOf(
 }
 
 /** Numbers in [0, 1) with 32 bits, the same ones for the same seed. */
-function xorshift(seed: number): () => number {
+export function xorshift(seed: number): () => number {
   let state = seed;
   return () => {
     state ^= state << 13;

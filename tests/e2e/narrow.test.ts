@@ -57,6 +57,9 @@ async function prepare(home: GradwireHome): Promise<void> {
   }
   store.create({ id: 'run', spec: sampleSpec(), switches: [], createdAt: 1 });
   store.append('run', entries([...records, done]));
+  const many = Array.from({ length: 200 }, (_, at) => iterationRecord(at >> 1, at % 2));
+  store.create({ id: 'many', spec: sampleSpec(), switches: [], createdAt: 0 });
+  store.append('many', entries([started, ...many, done]));
   store.create({ id: 'old', spec: sampleSpec(), switches: [], createdAt: 0 });
   store.append('old', entries([...records, done]));
   store.setDeleted('old', true);
@@ -246,4 +249,30 @@ test('a run is drawn closer and moved, and saved as a file', async () => {
   // That of the purge above may still be there.
   const others = part('toast').filter({ hasNotText: 'Freed' });
   expect(await others.allInnerTexts()).toEqual([]);
+});
+
+test('all charts of a run are zoomed, moved and pinned with keys alone, in step', async () => {
+  const drawn = page.locator('[data-testid=phase-chart][aria-valuemax="99"]');
+  await go('run/many', drawn);
+  const range = part('view-range');
+  await drawn.focus();
+  await page.keyboard.press('Home');
+  for (const key of ['w', 'w', 'w', 'd']) await page.keyboard.press(key);
+  // Three quarters thrice, from the first iteration on; then a fifth of that later.
+  await range.filter({ hasText: 'iterations 8–50 of 100' }).waitFor();
+  await part('bytes-table-toggle').click();
+  await part('axis-kind').selectOption('bytes');
+  const rows = part('bytes-table').locator('tbody tr');
+  await expect.poll(() => rows.first().innerText()).toMatch(/^8\s+850\s+100/);
+  await expect.poll(() => rows.last().innerText()).toMatch(/^50\s+5050\s+100/);
+  await part('phase-chart').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await part('pinned').filter({ hasText: 'Iteration 50' }).waitFor();
+  expect(await part('pinned-table').locator('tbody tr').count()).toBe(2);
+  expect(await app.obstacles()).toEqual([]);
+  for (let count = 0; count < 4; count++) await page.keyboard.press('Escape');
+  await range.filter({ hasText: 'iterations 0–99 of 100' }).waitFor();
+  await part('unpin').click();
+  await part('pinned').waitFor({ state: 'detached' });
 });

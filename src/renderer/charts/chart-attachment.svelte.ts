@@ -31,7 +31,8 @@ export function chart({
       visible = entries.at(-1)?.isIntersecting ?? visible;
     });
     observer.observe(canvas);
-    const made = new Chart(canvas, untrack(configure));
+    // Chart.js draws at once: what its callbacks read must not make another chart.
+    const made = untrack(() => new Chart(canvas, configure()));
     const unfollow = untrack(() => follow(canvas, made));
     // Not update('none'): Chart.js 4.6 then keeps the colours of bars and points that
     // they had at the first update. Without animation the default mode is as direct.

@@ -1,6 +1,6 @@
 /**
  * The gestures of a run's charts on a canvas: moving the pointer sets the cursor, dragging
- * selects what is shown next, dragging with Shift moves it, and the wheel zooms. The wheel is
+ * selects what is shown next, dragging with Shift moves it, a click pins, and the wheel zooms. The wheel is
  * the page's own unless the chart has the focus or Ctrl is held, so that nobody is caught by a
  * chart while scrolling.
  */
@@ -23,6 +23,7 @@ interface Drag {
   readonly x: number;
   readonly from: number;
   readonly moves: boolean;
+  readonly isClick: boolean;
 }
 
 /** Follows the pointer on a canvas. @returns a function that ends it */
@@ -52,7 +53,7 @@ export function gesturesOn(
     const from = iterationAt(event.offsetX);
     if (event.button !== 0 || from === undefined) return;
     canvas.setPointerCapture(event.pointerId);
-    drag = { x: event.offsetX, from, moves: event.shiftKey };
+    drag = { x: event.offsetX, from, moves: event.shiftKey, isClick: true };
   };
 
   const move = (event: PointerEvent): void => {
@@ -60,11 +61,12 @@ export function gesturesOn(
     if (at === undefined) return;
     view.cursor.iteration = at;
     if (drag === undefined) return;
+    const isFar = Math.abs(event.offsetX - drag.x) > SLACK;
+    if (isFar) drag = { ...drag, isClick: false };
     if (drag.moves) {
       view.move((drag.x - event.offsetX) / width());
       drag = { ...drag, x: event.offsetX };
     } else {
-      const isFar = Math.abs(event.offsetX - drag.x) > SLACK;
       view.selection = isFar
         ? { from: Math.min(drag.from, at), to: Math.max(drag.from, at) }
         : undefined;
@@ -73,8 +75,8 @@ export function gesturesOn(
 
   const up = (): void => {
     const { selection } = view;
-    if (drag !== undefined && selection !== undefined)
-      view.showBetween(selection.from, selection.to);
+    if (drag?.isClick === true) view.pin(drag.from);
+    else if (selection !== undefined) view.showBetween(selection.from, selection.to);
     end();
   };
 

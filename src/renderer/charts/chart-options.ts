@@ -2,15 +2,23 @@
 import type { Chart, ChartOptions } from 'chart.js';
 import { shorten } from '../../shared/words/units.ts';
 import type { AxisRange } from './axis-range.ts';
+import type { HorizontalAxis } from './axis-ticks.ts';
 import type { Palette } from './palette.ts';
 
 /** Room for an axis's labels in pixels: the same everywhere, so that charts align. */
 const AXIS_WIDTH = 56;
 
+/** The part of an axis that its ticks are made from. */
+interface BuiltAxis {
+  readonly min: number;
+  readonly max: number;
+  ticks: { value: number }[];
+}
+
 export function baseOptions(
   formatY: (value: number) => string,
   yType: 'linear' | 'logarithmic' = 'linear',
-  formatX?: (value: number) => string,
+  x?: HorizontalAxis,
 ): ChartOptions<'bar'> & ChartOptions<'line'> {
   return {
     animation: false,
@@ -32,9 +40,13 @@ export function baseOptions(
           maxRotation: 0,
           maxTicksLimit: 9,
           includeBounds: false,
-          ...(formatX === undefined
+          ...(x === undefined
             ? { precision: 0 }
-            : { callback: (value: number | string) => formatX(Number(value)) }),
+            : { callback: (value: number | string) => x.format(Number(value)) }),
+        },
+        afterBuildTicks: (axis: BuiltAxis) => {
+          const places = x?.ticks?.(axis.min, axis.max);
+          if (places !== undefined) axis.ticks = places.map((value) => ({ value }));
         },
       },
       y: {

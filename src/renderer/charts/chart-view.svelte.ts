@@ -1,7 +1,8 @@
 /**
- * The view of a run's charts, which they share: the span that is shown, the cursor, and what is
- * being selected. A change in one chart is one in all.
+ * The view of a run's charts, which they share: the span that is shown, on which axis, the
+ * cursor, the pinned iteration, and what is being selected. A change in one chart is one in all.
  */
+import type { AxisKind } from './axis-map.ts';
 import { Cursor } from './cursor.svelte.ts';
 import {
   follows,
@@ -31,6 +32,10 @@ export class ChartView {
   #selection = $state.raw<Part>();
   #earlier = $state.raw<readonly Span[]>([]);
   #changedAt = -Infinity;
+  #kind = $state<AxisKind>('iteration');
+  #pinned = $state<number>();
+  /** The run's length when the charts were paused. */
+  #still = $state<number>();
 
   /**
    * @param iterations the run's length, as far as the page knows it
@@ -45,9 +50,48 @@ export class ChartView {
     return this.#chosen ?? this.#initial();
   }
 
-  /** Iterations of the run. */
+  /** Iterations of the run, as far as charts show them. */
   get length(): number {
-    return this.#iterations();
+    return this.lengthOf(this.#iterations());
+  }
+
+  /** The length of a run that charts show: no more than when they were paused. */
+  lengthOf(iterations: number): number {
+    return Math.min(iterations, this.#still ?? Infinity);
+  }
+
+  get kind(): AxisKind {
+    return this.#kind;
+  }
+
+  set kind(kind: AxisKind) {
+    this.#kind = kind;
+  }
+
+  /** The iteration whose numbers are shown rank by rank. */
+  get pinned(): number | undefined {
+    return this.#pinned;
+  }
+
+  /** Pins the iteration at a place; the pinned one again: none. */
+  pin(place: number): void {
+    const iteration = Math.max(0, Math.min(this.length - 1, Math.round(place)));
+    this.#pinned =
+      this.length === 0 || iteration === this.#pinned ? undefined : iteration;
+  }
+
+  unpin(): void {
+    this.#pinned = undefined;
+  }
+
+  /** Whether the charts stand still; records come in all the same. */
+  get isPaused(): boolean {
+    return this.#still !== undefined;
+  }
+
+  /** Stops the charts, or lets them go on. */
+  pause(isPaused: boolean): void {
+    this.#still = isPaused ? this.#iterations() : undefined;
   }
 
   /** The iterations that are shown, whole ones. */

@@ -16,6 +16,8 @@ import { spanAxis, spanRange } from './span.ts';
 export interface ChartedRun {
   readonly feed: RunFeed;
   readonly view: ChartView;
+  /** Changes when what is shown may have changed. */
+  readonly tick: number;
   /** Points of curves. */
   readonly bins: readonly Bin[];
   /** The range that is shown, in iterations. */
@@ -29,32 +31,43 @@ export interface ChartedRun {
 export function useChartedRun(feed: RunFeed, view: ChartView): ChartedRun {
   const { preferences } = useApp();
   const palette = $derived(readPalette(preferences.scheme, preferences.patterns));
+  const tick = $derived(view.isPaused ? -1 - feed.windowsRead : feed.slow.tick);
   const length = $derived.by(() => {
-    void feed.slow.tick;
-    return feed.history?.length ?? 0;
+    void tick;
+    return view.lengthOf(feed.history?.length ?? 0);
   });
   const bins = $derived.by(() => {
-    void feed.slow.tick;
+    void tick;
     const range = spanRange(view.span, length);
     return feed.history?.bins({ ...range, limit: CURVE_POINTS }) ?? [];
   });
   const axis = $derived(spanAxis(view.span, length));
-  const map = new AxisMap('iteration');
+  const whole = (): readonly Bin[] =>
+    feed.history?.bins({ from: 0, to: length, limit: CURVE_POINTS }) ?? [];
+  const map = $derived(
+    view.kind === 'iteration'
+      ? new AxisMap('iteration')
+      : axisMapOf(view.kind, { whole: whole(), part: bins, length }),
+  );
+  /** Moments, for events that name no iteration. */
   const clock = $derived.by(() => {
-    void feed.slow.tick;
-    const whole =
-      feed.history?.bins({ from: 0, to: length, limit: CURVE_POINTS }) ?? [];
-    return axisMapOf('clock', { whole, part: [], length });
+    void length;
+    return axisMapOf('clock', { whole: whole(), part: [], length });
   });
   const markers = $derived(
     markersOf(feed.events, (at) =>
       clock.kind === 'clock' ? Math.round(clock.toIteration(at)) : undefined,
-    ),
+    ).filter(({ iteration }) => iteration <= length),
   );
   return {
     feed,
     view,
-    map,
+    get tick() {
+      return tick;
+    },
+    get map() {
+      return map;
+    },
     get bins() {
       return bins;
     },

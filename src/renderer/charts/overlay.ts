@@ -36,6 +36,7 @@ interface OverlayContent {
 /** The part of an overlay that moves over the data. */
 export interface Moving {
   readonly cursor?: number | undefined;
+  readonly pinned?: number | undefined;
   readonly selection?: { readonly from: number; readonly to: number } | undefined;
 }
 
@@ -64,7 +65,7 @@ export class Overlay {
 
   #drawMoving({ chartArea, ctx, scales }: Chart, palette: Palette): void {
     const scale = scales['x']!;
-    const { cursor, selection } = this.moving;
+    const { cursor, pinned, selection } = this.moving;
     const { bottom, left, right, top } = chartArea;
     ctx.setLineDash([]);
     if (selection !== undefined) {
@@ -75,15 +76,23 @@ export class Overlay {
       ctx.fillRect(from, top, to - from, bottom - top);
       ctx.globalAlpha = 1;
     }
-    if (cursor === undefined) return;
-    const x = Math.round(scale.getPixelForValue(cursor)) + 0.5;
-    if (x < left || x > right) return;
     ctx.strokeStyle = palette.accent;
-    ctx.lineWidth = 1;
-    ctx.beginPath();
-    ctx.moveTo(x, top);
-    ctx.lineTo(x, bottom);
-    ctx.stroke();
+    ctx.fillStyle = palette.accent;
+    for (const place of [cursor, pinned]) {
+      if (place === undefined) continue;
+      const x = Math.round(scale.getPixelForValue(place)) + 0.5;
+      if (x < left || x > right) continue;
+      ctx.lineWidth = place === pinned ? 2 : 1;
+      ctx.beginPath();
+      ctx.moveTo(x, top);
+      ctx.lineTo(x, bottom);
+      ctx.stroke();
+      if (place !== pinned) continue;
+      // The head of a pin, at the axis, where no bar or label is.
+      ctx.beginPath();
+      ctx.arc(x, bottom, 4, 0, 2 * Math.PI);
+      ctx.fill();
+    }
   }
 
   /** A thin line in each bar from its shortest to its longest iteration. */

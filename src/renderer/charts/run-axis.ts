@@ -23,12 +23,13 @@ export const placedMarkers = ({ map, markers }: ChartedRun): readonly PlacedMark
     x: map.toX(MARKER_STYLES[kind].sign === 'fence' ? iteration - 0.5 : iteration),
   }));
 
-/** The cursor and what is being selected. */
+/** The cursor, the pin and what is being selected. */
 export function movingOn({ map, view }: ChartedRun): Moving {
-  const { cursor, selection } = view;
+  const { cursor, pinned, selection } = view;
   const at = cursor.iteration;
   return {
     cursor: at === undefined ? undefined : map.toX(at),
+    pinned: pinned === undefined ? undefined : map.toX(pinned),
     selection: selection && {
       from: map.toX(selection.from),
       to: map.toX(selection.to),

@@ -14,6 +14,8 @@ const KEYS: Readonly<Partial<Record<string, (view: ChartView) => void>>> = {
   a: (view) => view.move(-MOVE),
   d: (view) => view.move(MOVE),
   f: (view) => view.fit(),
+  p: (view) => view.pause(!view.isPaused),
+  Enter: (view) => view.pin(around(view)),
   '+': (view) => view.step('in'),
   '=': (view) => view.step('in'),
   '-': (view) => view.step('out'),
@@ -27,9 +29,9 @@ export function viewKeys(
   event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>,
 ): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  // The cursor is put away first, by the chart itself.
   if (event.key === 'Escape') {
-    if (view.cursor.iteration !== undefined || !view.hasEarlier) return false;
+    // Nothing to go back to: the chart puts the cursor away.
+    if (!view.hasEarlier) return false;
     view.back();
     return true;
   }

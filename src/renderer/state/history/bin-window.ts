@@ -6,7 +6,8 @@ import { CELL_COUNT, MAXIMA } from '../../../shared/records/chart-cells.ts';
 import type { BinsPiece, BinsQuery } from '../../../shared/rpc/run-pieces.ts';
 import { binOf, type Bin } from './bin.ts';
 
-const MOST_WINDOWS = 12;
+/** Views of all ranks' small charts are among them. */
+const MOST_WINDOWS = 96;
 
 export class BinWindow {
   readonly query: BinsQuery;

@@ -33,6 +33,16 @@ export interface BinQuery {
   readonly rank?: number | undefined;
 }
 
+/** Bins that a chart needs, and for what: of the same purpose, only the latest are needed. */
+export interface WantedBins extends BinsQuery {
+  readonly purpose: string;
+  /** Whether they end with what is held, which moves on with the run. */
+  readonly isOpen: boolean;
+}
+
+/** Bins that are read beside those needed, on both sides, so that moving needs no others. */
+const MARGIN = 64;
+
 /** Rows kept at full resolution, over all ranks. */
 const ROWS = 65_536;
 
@@ -42,14 +52,14 @@ export class RunHistory {
   readonly #whole = new BinnedHistory();
   readonly #windows = new BinWindows();
   readonly #row = new Float64Array(FIELD_COUNT);
-  readonly #want: (query: BinsQuery) => void;
+  readonly #want: (wanted: WantedBins) => void;
   /** Pieces that were read into the whole, by the iteration after their last one. */
   #pieces: readonly { readonly to: number; readonly sequence: number }[] = [];
   /** The first iteration from which on all stored records of iterations were added one by one. */
   #fullFrom = 0;
 
   /** @param want called for bins that a chart needs and that are not here, until they are put */
-  constructor(ranks: number, want: (query: BinsQuery) => void = () => undefined) {
+  constructor(ranks: number, want: (wanted: WantedBins) => void = () => undefined) {
     this.ranks = ranks;
     this.#want = want;
     const perRank = Math.max(128, Math.min(4096, Math.floor(ROWS / ranks)));
@@ -128,7 +138,14 @@ export class RunHistory {
     const window = this.#windows.find(wanted);
     const isStale =
       window !== undefined && Math.min(end, this.completeLength) > window.complete;
-    if (window === undefined || isStale) this.#want(wanted);
+    if (window === undefined || isStale) {
+      const room = MARGIN * width;
+      const from = Math.max(0, Math.floor(first / room) * room);
+      const before = Math.max(end, Math.floor(held / width) * width);
+      const to = Math.min(before, Math.ceil(end / room) * room);
+      const purpose = `${rank} ${query.limit}`;
+      this.#want({ from, to, width, rank, purpose, isOpen: to === before });
+    }
     if (window !== undefined) {
       const rest = end < to ? this.#recentBins(end, to, width, rank) : [];
       return [...window.bins(first, end), ...rest];

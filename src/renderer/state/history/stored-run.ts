@@ -13,7 +13,7 @@ import {
 } from '../../../shared/rpc/run-pieces.ts';
 import type { RunDetail } from '../../../shared/rpc/run-summary.ts';
 import { BinWindow } from './bin-window.ts';
-import { RunHistory } from './run-history.ts';
+import { RunHistory, type WantedBins } from './run-history.ts';
 
 /** Iterations read at full resolution when a run is opened, and records at most. */
 const FULL_RESOLUTION = 512;
@@ -44,9 +44,11 @@ export class StoredRun {
    */
   async history(
     { iterations, ranks }: RunDetail,
-    want: (history: RunHistory, query: BinsQuery) => void,
+    want: (history: RunHistory, wanted: WantedBins) => void,
   ): Promise<RunHistory> {
-    const history: RunHistory = new RunHistory(ranks, (query) => want(history, query));
+    const history: RunHistory = new RunHistory(ranks, (wanted) =>
+      want(history, wanted),
+    );
     const width = history.widthFor(iterations);
     const query = { from: 0, to: Number.MAX_SAFE_INTEGER, width };
     const full = Math.min(FULL_RESOLUTION, Math.ceil(FULL_RECORDS / ranks));
@@ -78,6 +80,21 @@ export class StoredRun {
       ({ next } = piece);
     }
     return entries;
+  }
+
+  /** Records of one iteration, of all ranks that have one. */
+  async iteration(iteration: number): Promise<readonly IterationRecord[]> {
+    const records: IterationRecord[] = [];
+    let next: IterationPlace | undefined = { from: iteration };
+    while (next !== undefined && !this.#closed) {
+      const range = { ...next, to: iteration + 1, most: MOST_ITERATION_RECORDS };
+      const piece: IterationsPiece = await this.#api.iterations(this.#run, range);
+      for (const { record } of piece.entries) {
+        if (record.type === 'iteration') records.push(record);
+      }
+      ({ next } = piece);
+    }
+    return records;
   }
 
   /**

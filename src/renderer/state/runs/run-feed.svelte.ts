@@ -48,6 +48,8 @@ export class RunFeed {
   #error = $state.raw<ErrorData>();
   readonly #events = new RunEvents();
   readonly #windows: WindowReads;
+  /** Windows of bins that were read. */
+  #windowsRead = $state(0);
   /** Measured effects of its switches. */
   readonly effects: SwitchEffects;
 
@@ -67,6 +69,7 @@ export class RunFeed {
     this.effects = new SwitchEffects(this.#stored);
     this.#windows = new WindowReads(this.#stored, {
       onread: () => {
+        this.#windowsRead += 1;
         this.fast.soon();
         this.slow.soon();
       },
@@ -105,6 +108,11 @@ export class RunFeed {
   /** Undefined until the stored part has been read. */
   get history(): RunHistory | undefined {
     return this.#history;
+  }
+
+  /** The number of windows of bins that have been read: a chart that stands still waits for them. */
+  get windowsRead(): number {
+    return this.#windowsRead;
   }
 
   get error(): ErrorData | undefined {

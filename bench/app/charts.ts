@@ -1,0 +1,177 @@
+/**
+ * The cost of a run's charts for the page while it goes on: a scripted supervisor, which speaks the
+ * protocol of the real one, sends the records of many ranks to a real `gradwire serve`, and a
+ * real Chromium shows them. Measured are the page's tasks, as the browser's trace has them.
+ */
+import type { CDPSession, Page } from 'playwright-core';
+import type { JournalEntry } from '../../src/shared/records/journal-entry.ts';
+import { launchChromium } from '../../tests/harness/browser.ts';
+import { GradwireHome } from '../../tests/harness/gradwire.ts';
+import { until } from '../../tests/harness/processes.ts';
+import { openServer } from '../../tests/harness/server.ts';
+import {
+  ScriptedSupervisor,
+  type ScriptedClient,
+} from '../../tests/integration/main/scripted-supervisor.ts';
+import { sampleSpec, started } from '../../tests/unit/main/sample-records.ts';
+import { recordOf, xorshift } from '../history/generated-run.ts';
+import { median, quantile } from '../quantiles.ts';
+import type { Measurement } from '../report.ts';
+
+const SECONDS = 12;
+/** Seconds until the tail is full. */
+const WARM_UP_SECONDS = 6;
+/** Milliseconds between two messages of the supervisor. */
+const BATCH_MS = 50;
+const RUN = 'drawn';
+/** The least task that is counted. */
+const LEAST_MS = 2;
+
+interface Rate {
+  readonly ranks: number;
+  readonly perSecond: number;
+}
+
+const RATES: readonly Rate[] = [
+  { ranks: 4, perSecond: 107 },
+  { ranks: 64, perSecond: 50 },
+];
+
+export async function measureCharts(): Promise<readonly Measurement[]> {
+  const measured: Measurement[] = [];
+  for (const rate of RATES) measured.push(...(await measureRate(rate)));
+  return measured;
+}
+
+async function measureRate(rate: Rate): Promise<readonly Measurement[]> {
+  const { perSecond, ranks } = rate;
+  await using home = new GradwireHome();
+  const spec = sampleSpec({ world: { ranks }, iterations: 1_000_000 });
+  const state = {
+    ...{ run: RUN, phase: 'running' as const, spec },
+    ...{ lastSequence: 0, createdAt: 1 },
+  };
+  let follower: ScriptedClient | undefined;
+  const supervisor = await ScriptedSupervisor.listen(home.socket, {
+    runs: [state],
+    answer: ({ method }, client) => {
+      if (method !== 'subscribe') return undefined;
+      follower = client;
+      return { lastSequence: 0 };
+    },
+  });
+  await using server = await openServer(home);
+  const browser = await launchChromium();
+  const random = xorshift(1);
+  let [iteration, sequence] = [0, 0];
+  const begun = performance.now();
+  const send = (): void => {
+    const due = (perSecond * (performance.now() - begun)) / 1000;
+    const entries: JournalEntry[] = [];
+    if (iteration === 0)
+      entries.push({ sequence: ++sequence, record: { ...started, ranks } as never });
+    for (; iteration < due; iteration++) {
+      for (let rank = 0; rank < ranks; rank++) {
+        const record = recordOf(iteration, rank, ranks, random);
+        entries.push({ sequence: ++sequence, record });
+      }
+    }
+    if (entries.length > 0) follower!.records(RUN, entries);
+  };
+  let timer: ReturnType<typeof setInterval> | undefined;
+  try {
+    await until(
+      () => follower,
+      (found) => found !== undefined,
+      'main to follow the run',
+    );
+    timer = setInterval(send, BATCH_MS);
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    await page.goto(server.url);
+    await page.goto(`${new URL(server.url).origin}/#/run/${RUN}`);
+    await page.getByTestId('phase-chart').waitFor();
+    await page.waitForTimeout(WARM_UP_SECONDS * 1000);
+    return await measurePage(page, rate);
+  } finally {
+    clearInterval(timer);
+    await browser.close();
+    await supervisor.close();
+  }
+}
+
+async function measurePage(page: Page, rate: Rate): Promise<readonly Measurement[]> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const before = await busyTime(session);
+  await session.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: { includedCategories: ['disabled-by-default-devtools.timeline'] },
+  });
+  await page.waitForTimeout(SECONDS * 1000);
+  const after = await busyTime(session);
+  const tasks = (await tasksOf(session)).filter((task) => task >= LEAST_MS);
+  const busy = (100 * (after.task - before.task)) / (after.at - before.at);
+  const name = `charts, ${rate.ranks} ranks at ${rate.perSecond} iterations/s`;
+  const note = `over ${SECONDS} s, ${tasks.length} tasks of ${LEAST_MS} ms and more`;
+  return [
+    { name: `${name}: main thread busy`, value: busy, unit: '%', goal: 30, note },
+    { name: `${name}: a task, median`, value: median(tasks) ?? 0, unit: 'ms', note },
+    {
+      name: `${name}: a task, 95 %`,
+      value: quantile(tasks, 0.95) ?? 0,
+      unit: 'ms',
+      goal: 16,
+      note,
+    },
+    {
+      name: `${name}: longest task`,
+      value: Math.max(0, ...tasks),
+      unit: 'ms',
+      goal: 50,
+      note,
+    },
+  ];
+}
+
+async function busyTime(session: CDPSession): Promise<{ task: number; at: number }> {
+  const { metrics } = await session.send('Performance.getMetrics');
+  const value = (of: string): number =>
+    metrics.find(({ name }) => name === of)?.value ?? 0;
+  return { task: value('TaskDuration'), at: value('Timestamp') };
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Microseconds of processor time: the machine may be busy with other things. */
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+/** Milliseconds of processor time of each task on the page's main thread. */
+async function tasksOf(session: CDPSession): Promise<readonly number[]> {
+  const events: TraceEvent[] = [];
+  session.on('Tracing.dataCollected', ({ value }) =>
+    events.push(...(value as unknown as TraceEvent[])),
+  );
+  const complete = new Promise<void>((resolve) =>
+    session.once('Tracing.tracingComplete', () => resolve()),
+  );
+  await session.send('Tracing.end');
+  await complete;
+  // The browser has other pages of its own, which have little to do.
+  const mains = events.filter(
+    ({ args, name }) => name === 'thread_name' && args?.name === 'CrRendererMain',
+  );
+  const byThread = mains.map(({ pid, tid }) =>
+    events
+      .filter((event) => event.name === 'RunTask' || event.name.endsWith('::RunTask'))
+      .filter((event) => event.pid === pid && event.tid === tid)
+      .map(({ tdur = 0 }) => tdur / 1000),
+  );
+  const sum = (tasks: readonly number[]): number =>
+    tasks.reduce((all, task) => all + task, 0);
+  return byThread.toSorted((a, b) => sum(b) - sum(a))[0] ?? [];
+}

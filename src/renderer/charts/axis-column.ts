@@ -1,0 +1,45 @@
+/** A column that tables have beside the iteration, if charts are over something else. */
+import type { Bin } from '../state/history/bin.ts';
+import { middle } from './curves.ts';
+import type { AxisKind } from './axis-map.ts';
+import { zoneText } from './axis-ticks.ts';
+import type { ChartedRun } from './charted-run.svelte.ts';
+import type { TableTwin } from './table-twin.ts';
+
+const TITLES: Readonly<Record<AxisKind, string>> = {
+  iteration: 'iteration',
+  time: 's since start',
+  clock: 'clock time',
+  bytes: 'bytes sent',
+};
+
+/** A table of these bins with their places on the axis: those of their middles, as drawn. */
+export function withAxisColumn(
+  { map }: Pick<ChartedRun, 'map'>,
+  bins: readonly Bin[],
+  { columns, rows }: TableTwin,
+): TableTwin {
+  if (map.kind === 'iteration') return { columns, rows };
+  const texts = new Map(
+    bins.map((bin) => [bin.from, textOf(map.kind, map.toX(middle(bin)))]),
+  );
+  const zone = map.kind === 'clock' ? ` ${zoneText(map.toX(0))}` : '';
+  const [first, ...others] = columns;
+  return {
+    columns: [first!, TITLES[map.kind] + zone, ...others],
+    rows: rows.map(({ cells, key }) => ({
+      key,
+      cells: [cells[0]!, texts.get(Number(key)) ?? '', ...cells.slice(1)],
+    })),
+  };
+}
+
+const CLOCK = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'short',
+  timeStyle: 'medium',
+});
+
+function textOf(kind: AxisKind, x: number): string {
+  if (kind === 'clock') return CLOCK.format(x);
+  return kind === 'time' ? (x / 1000).toFixed(3) : String(Math.round(x));
+}
