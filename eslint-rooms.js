@@ -15,7 +15,7 @@ export const rooms = {
   // Codes of errors and notices, with what each means.
   'shared/codes': [],
   'shared/errors': ['shared/codes'],
-  'shared/checks': ['shared/errors', 'shared/words'],
+  'shared/checks': ['shared/codes', 'shared/errors', 'shared/words'],
   'shared/catalogue': ['shared/checks', 'shared/errors'],
   'shared/plan': ['shared/catalogue', 'shared/checks'],
   'shared/machines': ['shared/checks', 'shared/errors', 'shared/words'],

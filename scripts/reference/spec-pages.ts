@@ -5,6 +5,8 @@ import {
   makeCatalogue,
   syntheticProfiles,
 } from '../../src/agent/engine.ts';
+import { experimentSpecSchema } from '../../src/shared/spec/experiment-spec.ts';
+import { exclusionText } from '../../src/shared/spec/key-rules.ts';
 import {
   parallelismSchema,
   type ParallelismId,
@@ -35,7 +37,9 @@ const keyTable = (keys: readonly SchemaKey[]): string =>
       code(key.path),
       valueText(key.schema),
       defaultText(key),
-      meaning(key),
+      [meaning(key), exclusionText(experimentSpecSchema, key.path) ?? '']
+        .filter((text) => text !== '')
+        .join('; '),
     ]),
   );
 

@@ -31,17 +31,8 @@ function checkKeys(spec: ExperimentSpec): void {
 
 /** Checks whether gradients can be corrected by full ones. */
 function checkVarianceReduction(spec: ExperimentSpec): void {
-  const { doubleBuffer, optimizer, overlap, workload } = spec;
+  const { optimizer, workload } = spec;
   if (optimizer.fullGradientEvery === undefined) return;
-  const other =
-    overlap === true ? 'overlap' : doubleBuffer === true ? 'doubleBuffer' : undefined;
-  if (other !== undefined) {
-    throw misfit(
-      other,
-      'optimizer.fullGradientEvery corrects each gradient as a whole, so none of it can be exchanged earlier',
-      `Remove ${other} or fullGradientEvery.`,
-    );
-  }
   const { uncorrected } = parallelismKind(spec);
   if (uncorrected === undefined && !isSynthetic(workload)) return;
   const cause = uncorrected ?? 'a synthetic gradient has no samples';

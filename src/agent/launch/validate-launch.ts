@@ -9,7 +9,12 @@ import {
   type ExchangePlan,
   type PlanSwitch,
 } from '../../shared/plan/exchange-plan.ts';
-import type { ExperimentSpec, ParsedSpec } from '../../shared/spec/experiment-spec.ts';
+import {
+  experimentSpecSchema,
+  type ExperimentSpec,
+  type ParsedSpec,
+} from '../../shared/spec/experiment-spec.ts';
+import { checkExclusions } from '../../shared/spec/key-rules.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
@@ -19,7 +24,6 @@ import {
 } from '../../shared/spec/parallelism/local-steps.ts';
 import { pipelineOf, replicaCount } from '../../shared/spec/parallelism/pipeline.ts';
 import { parallelismKind } from '../../shared/spec/parallelism/parallelism.ts';
-import { checkOverlap } from './check-overlap.ts';
 import { checkParallelism } from './check-parallelism.ts';
 import { checkPipeline, checkSplit } from './check-pipeline.ts';
 import { LaunchMemory } from './launch-memory.ts';
@@ -90,7 +94,7 @@ export function validateLaunch(
 ): Launch {
   checkPairs(parsed);
   checkLinks(parsed);
-  checkOverlap(parsed);
+  checkExclusions(experimentSpecSchema, parsed);
   checkParallelism(parsed);
   checkPipeline(parsed);
   checkProgramSpec(parsed);

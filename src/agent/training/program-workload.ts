@@ -50,7 +50,7 @@ export function requireNoProgram(workload: Workload): void {
  */
 export function checkProgramSpec(spec: ExperimentSpec): void {
   if (!isProgram(spec.workload)) return;
-  const { doubleBuffer, exchange, onFailure, optimizer, parallelism, workload } = spec;
+  const { exchange, parallelism, workload } = spec;
   if (
     workload.observe === true &&
     (exchange.method ?? DEFAULT_METHOD) !== DEFAULT_METHOD
@@ -66,23 +66,6 @@ export function checkProgramSpec(spec: ExperimentSpec): void {
   }
   if (parallelism?.pipeline !== undefined) {
     throw misfit('parallelism.pipeline', 'a program is not split', 'Remove it.');
-  }
-  if (doubleBuffer === true) {
-    throw misfit(
-      'doubleBuffer',
-      'a program applies each gradient before it computes the next',
-      'Remove it.',
-    );
-  }
-  if (onFailure === 'restart' || (spec.checkpointEvery ?? 0) > 0) {
-    throw misfit(
-      onFailure === 'restart' ? 'onFailure' : 'checkpointEvery',
-      'Gradwire cannot bring a program back to a checkpoint',
-      'Remove it; let the program keep its own checkpoints.',
-    );
-  }
-  if (optimizer.fullGradientEvery !== undefined) {
-    throw misfit('optimizer', 'a program has its own optimiser', 'Remove it.');
   }
 }
 

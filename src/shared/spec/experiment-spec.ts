@@ -16,12 +16,29 @@ import { parallelismSchema } from './parallelism/parallelism.ts';
 import { plainIssue } from '../checks/plain-issue.ts';
 import { requirePlainTree, type PlaceOfIssue } from '../checks/plain-tree.ts';
 import { portRangeSchema } from '../machines/port-range.ts';
-import { withProgramKnown } from './program-spec.ts';
+import { besideProgram, withProgramKnown } from './program-spec.ts';
 import { isPrintable, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
-import '../checks/spec-key.ts';
+import type { Exclusion } from '../checks/spec-key.ts';
 import { workloadSchema } from './workload-spec.ts';
 
 const positive = z.number().positive();
+
+/** A setting that needs the exchange to run beside the trainer. */
+const besideInline = (name: string): Exclusion => ({
+  key: 'engine',
+  is: 'inline',
+  code: 'OVERLAP_MISFIT',
+  place: 'engine',
+  because:
+    `${name} needs the exchange to run while the trainer computes, but engine: inline runs ` +
+    'both on one thread',
+  next: 'Use engine: thread, or remove engine.',
+});
+
+const PROGRAM_CHECKPOINTS = {
+  because: 'Gradwire cannot bring a program back to a checkpoint',
+  next: 'Remove it; let the program keep its own checkpoints.',
+};
 
 export const experimentSpecSchema = z.strictObject({
   name: z
@@ -123,13 +140,30 @@ export const experimentSpecSchema = z.strictObject({
     .optional()
     .describe(
       'Exchange gradients of the last layers while those of the first are still being computed',
-    ),
+    )
+    .meta({ excludes: [besideInline('overlap')] }),
   doubleBuffer: z
     .boolean()
     .optional()
     .describe(
       'Exchange a gradient while the next is being computed; each is applied one iteration late',
-    ),
+    )
+    .meta({
+      excludes: [
+        {
+          key: 'overlap',
+          code: 'OVERLAP_MISFIT',
+          because:
+            'overlap and doubleBuffer cannot be combined: overlap hides an exchange behind the ' +
+            'backward pass of its own iteration, doubleBuffer behind the next iteration',
+          next: 'Set one of them.',
+        },
+        besideInline('doubleBuffer'),
+        besideProgram({
+          because: 'a program applies each gradient before it computes the next',
+        }),
+      ],
+    }),
   transport: z
     .enum(['auto', 'tcp', 'native'])
     .default('auto')
@@ -151,7 +185,12 @@ export const experimentSpecSchema = z.strictObject({
     .describe(
       'What to do when a rank or a machine is lost; restart: continue from the last checkpoint',
     )
-    .meta({ title: 'On failure', section: 'Length', folded: true }),
+    .meta({
+      title: 'On failure',
+      section: 'Length',
+      folded: true,
+      excludes: [besideProgram({ value: 'restart', ...PROGRAM_CHECKPOINTS })],
+    }),
   checkpointEvery: z
     .int()
     .min(0)
@@ -160,7 +199,12 @@ export const experimentSpecSchema = z.strictObject({
     .describe(
       'Iterations between checkpoints; default: 100 if onFailure is restart, else none',
     )
-    .meta({ title: 'Checkpoint every', section: 'Length', folded: true }),
+    .meta({
+      title: 'Checkpoint every',
+      section: 'Length',
+      folded: true,
+      excludes: [besideProgram(PROGRAM_CHECKPOINTS)],
+    }),
   journalMB: z
     .int()
     .min(1)

@@ -1,8 +1,19 @@
 /** `optimizer` in a spec: the optimiser and its learning rate. */
 import { z } from 'zod';
-import '../checks/spec-key.ts';
+import type { Exclusion } from '../checks/spec-key.ts';
+import { besideProgram } from './program-spec.ts';
 
 const positive = z.number().positive();
+
+/** A setting that exchanges a part of the gradient early, where a full one corrects all of it. */
+const correctedWhole = (key: string): Exclusion => ({
+  key,
+  code: 'PARALLELISM_MISFIT',
+  place: key,
+  because:
+    'optimizer.fullGradientEvery corrects each gradient as a whole, so none of it can be exchanged earlier',
+  next: `Remove ${key} or fullGradientEvery.`,
+});
 
 export const optimizerSchema = z.strictObject({
   kind: z.string().default('sgd').meta({ title: 'Kind' }),
@@ -61,7 +72,17 @@ export const optimizerSchema = z.strictObject({
     .optional()
     .describe(
       'SVRG: iterations between gradients of all samples, which reduce the noise of batch gradients; default: never',
-    ),
+    )
+    .meta({
+      excludes: [
+        correctedWhole('overlap'),
+        correctedWhole('doubleBuffer'),
+        besideProgram({
+          place: 'optimizer',
+          because: 'a program has its own optimiser',
+        }),
+      ],
+    }),
   schedule: z
     .enum(['constant', 'cosine', 'linear', 'polynomial', 'step'])
     .default('constant')

@@ -1,6 +1,6 @@
 /** `workload` of a program of one's own, which Gradwire starts on every rank. */
 import { z } from 'zod';
-import '../checks/spec-key.ts';
+import type { Exclusion } from '../checks/spec-key.ts';
 import { NO_DATA } from './model-name.ts';
 
 /** `workload.model` of a program; a spec with a command need not say it. */
@@ -69,6 +69,20 @@ export const programKeys = {
 export const PROGRAM_KEYS = Object.keys(
   programKeys,
 ) as readonly (keyof typeof programKeys)[];
+
+/** The exclusion of a key that a program has no use for. */
+export const besideProgram = ({
+  next = 'Remove it.',
+  ...rule
+}: Pick<Exclusion, 'because' | 'place' | 'value'> & {
+  readonly next?: string;
+}): Exclusion => ({
+  ...rule,
+  key: 'workload.model',
+  is: PROGRAM,
+  code: 'PROGRAM_MISFIT',
+  next,
+});
 
 export const isProgram = ({ model }: { readonly model: string }): boolean =>
   model === PROGRAM;

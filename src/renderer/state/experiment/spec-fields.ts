@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { JsonValue } from '../../../shared/checks/json.ts';
 import { experimentSpecSchema } from '../../../shared/spec/experiment-spec.ts';
+import { exclusionText } from '../../../shared/spec/key-rules.ts';
 import {
   plainChoices,
   type FieldKind,
@@ -49,13 +50,20 @@ const KINDS: Readonly<Record<string, FieldKind>> = {
 const kindOf = (node: SchemaNode): FieldKind =>
   node.enum === undefined ? (KINDS[node.type ?? ''] ?? 'text') : 'choice';
 
+/** The meaning of a key, and the settings beside which it is refused. */
+function describe({ description }: SchemaNode, path: string): string | undefined {
+  const others = exclusionText(experimentSpecSchema, path, 'own');
+  if (others === undefined) return description;
+  return description === undefined ? others : `${description}; ${others}`;
+}
+
 /**
  * A field for a key that has a title.
  * @param choices that replace those of the schema
  */
 export function field(path: string, choices?: readonly FormChoice[]): FormField {
   const node = schemaAt(path);
-  const { default: usual, description, maximum, minimum, title } = node;
+  const { default: usual, maximum, minimum, title } = node;
   if (title === undefined) throw new Error(`internal: "${path}" has no title`);
   const kind =
     choices === undefined ? kindOf(node) : node.type === 'array' ? 'several' : 'choice';
@@ -63,7 +71,7 @@ export function field(path: string, choices?: readonly FormChoice[]): FormField 
     path,
     kind,
     title,
-    description,
+    description: describe(node, path),
     minimum,
     maximum,
     choices: kind === 'choice' ? (choices ?? plainChoices(node.enum)) : choices,

@@ -1,0 +1,117 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import '../../../src/shared/checks/spec-key.ts';
+import {
+  experimentSpecSchema,
+  parseExperimentSpec,
+} from '../../../src/shared/spec/experiment-spec.ts';
+import { checkExclusions, exclusionText } from '../../../src/shared/spec/key-rules.ts';
+
+const MODEL = { model: 'fnn3', dataset: 'digits' };
+const PROGRAM = { command: ['python3', 'train.py'] };
+const INLINE = { engine: 'inline' };
+const FULL = { optimizer: { fullGradientEvery: 10 } };
+
+/** Checks a spec as a launch does. */
+const check = (spec: object): void => {
+  checkExclusions(
+    experimentSpecSchema,
+    parseExperimentSpec({ workload: MODEL, ...spec }),
+  );
+};
+
+it.each([
+  [{ overlap: true, doubleBuffer: true }, 'OVERLAP_MISFIT', 'doubleBuffer'],
+  [{ overlap: true, ...INLINE }, 'OVERLAP_MISFIT', 'engine'],
+  [{ doubleBuffer: true, ...INLINE }, 'OVERLAP_MISFIT', 'engine'],
+  [{ overlap: true, ...FULL }, 'PARALLELISM_MISFIT', 'overlap'],
+  [{ doubleBuffer: true, ...FULL }, 'PARALLELISM_MISFIT', 'doubleBuffer'],
+  [{ workload: PROGRAM, doubleBuffer: true }, 'PROGRAM_MISFIT', 'doubleBuffer'],
+  [{ workload: PROGRAM, onFailure: 'restart' }, 'PROGRAM_MISFIT', 'onFailure'],
+  [{ workload: PROGRAM, checkpointEvery: 5 }, 'PROGRAM_MISFIT', 'checkpointEvery'],
+  [{ workload: PROGRAM, ...FULL }, 'PROGRAM_MISFIT', 'optimizer'],
+])('%j is refused', (spec, code, place) => {
+  expect(() => {
+    check(spec);
+  }).toThrow(expect.objectContaining({ code, place, kind: 'input' }) as Error);
+});
+
+it.each([
+  [{ overlap: true, engine: 'thread' }],
+  [{ overlap: false, doubleBuffer: true }],
+  [{ overlap: false, ...FULL, ...INLINE }],
+  [{ workload: PROGRAM, onFailure: 'stop', checkpointEvery: 0, overlap: true }],
+  [{ onFailure: 'restart', checkpointEvery: 5 }],
+])('%j is not', (spec) => {
+  check(spec);
+});
+
+it('a key tells what it does not go with, whichever of the two definitions says so', () => {
+  const text = (path: string): string | undefined =>
+    exclusionText(experimentSpecSchema, path);
+  expect(text('overlap')).toBe(
+    'not with optimizer.fullGradientEvery, engine: inline or doubleBuffer',
+  );
+  expect(text('onFailure')).toBe('restart: not with workload.model: program');
+  expect(text('checkpointEvery')).toBe('not with workload.model: program');
+  expect(text('seed')).toBeUndefined();
+  expect(exclusionText(experimentSpecSchema, 'engine', 'own')).toBeUndefined();
+});
+
+it('every key that a definition names is a key, with that value among its values', () => {
+  type Node = z.core.JSONSchema.BaseSchema;
+  const whole = z.toJSONSchema(experimentSpecSchema, { io: 'input' }) as Node;
+  const at = (path: string): Node | undefined => {
+    let node: Node | undefined = whole;
+    for (const key of path.split('.'))
+      node = node?.properties?.[key] as Node | undefined;
+    return node;
+  };
+  const rules: {
+    of: Node;
+    key: string;
+    is?: string;
+    value?: string;
+    place?: string;
+  }[] = [];
+  const walk = (node: Node): void => {
+    for (const rule of (node['excludes'] ?? []) as (typeof rules)[number][]) {
+      rules.push({ ...rule, of: node });
+    }
+    for (const inner of Object.values(node.properties ?? {})) walk(inner as Node);
+  };
+  walk(whole);
+  expect(rules).toHaveLength(9);
+  for (const { is, key, of, place, value } of rules) {
+    expect(at(key), key).toBeDefined();
+    if (place !== undefined) expect(at(place), place).toBeDefined();
+    const values = at(key)!.enum;
+    if (is !== undefined && values !== undefined) expect(values).toContain(is);
+    if (value !== undefined) expect(of.enum).toContain(value);
+  }
+});
+
+it('a schema of another may have exclusions, too', () => {
+  const schema = z.object({
+    part: z.object({
+      first: z.number().meta({
+        excludes: [
+          {
+            key: 'second',
+            code: 'SPEC_INVALID',
+            because: 'one of both',
+            next: 'Choose.',
+          },
+        ],
+      }),
+    }),
+    second: z.boolean(),
+  });
+  const refused = (first: number, second: boolean) => () => {
+    checkExclusions(schema, { part: { first }, second });
+  };
+  expect(refused(1, true)).toThrow(
+    expect.objectContaining({ message: 'one of both', place: 'part.first' }) as Error,
+  );
+  for (const fits of [refused(0, true), refused(1, false)]) expect(fits).not.toThrow();
+});
