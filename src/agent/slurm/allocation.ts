@@ -3,6 +3,7 @@
  * released. A job whose supervisor is gone releases its nodes by itself (`holder-script.ts`),
  * and its time limit is the last resort.
  */
+import { GrowingPause } from '../../shared/async/growing-pause.ts';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -164,6 +165,11 @@ class Job {
   #released = false;
   #beats = 0;
   #beat: NodeJS.Timeout | undefined;
+  readonly #looks = new GrowingPause({
+    first: FIRST_LOOK_MS,
+    longest: LONGEST_LOOK_MS,
+    factor: 1.5,
+  });
   #look: NodeJS.Timeout | undefined;
   #ending: NodeJS.Timeout | undefined;
   #end: number | undefined;
@@ -206,7 +212,7 @@ class Job {
     }
     writeJob(folder, job);
     this.#listener.queued({ type: 'queued', at: Date.now(), node, job: job.id });
-    this.#lookAgain(FIRST_LOOK_MS);
+    this.#lookAgain();
   }
 
   async #sent(script: string, options: readonly string[]): Promise<SlurmJob> {
@@ -265,19 +271,17 @@ class Job {
     this.#beat = setInterval(beat, (patienceSeconds * 1000) / 10);
   }
 
-  #lookAgain(pause: number): void {
+  #lookAgain(): void {
     this.#look = setTimeout(() => {
       this.#lookNow().then(
         (goesOn) => {
-          if (goesOn && !this.#released) {
-            this.#lookAgain(Math.min(pause * 1.5, LONGEST_LOOK_MS));
-          }
+          if (goesOn && !this.#released) this.#lookAgain();
         },
         (error: unknown) => {
           if (!this.#released) this.#listener.lost(toErrorData(error));
         },
       );
-    }, pause);
+    }, this.#looks.next());
   }
 
   /** @returns whether to keep watching */

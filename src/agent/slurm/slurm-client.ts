@@ -2,6 +2,7 @@
  * Slurm's commands on a login node: sbatch, squeue, scontrol, scancel. Output is
  * requested in formats that all versions of the last ten years support.
  */
+import { GrowingPause } from '../../shared/async/growing-pause.ts';
 import { failure, GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { callSlurm, wordsOf } from './slurm-command.ts';
 import { onCluster, type JobMark, type SlurmJob } from './slurm-job.ts';
@@ -124,11 +125,12 @@ async function lookFor(
   signal?: AbortSignal,
 ): Promise<SlurmJob | undefined> {
   const deadline = performance.now() + ms;
-  for (let pause = FIRST_LOOK_MS; signal?.aborted !== true; pause *= 1.5) {
+  const pauses = new GrowingPause({ first: FIRST_LOOK_MS, factor: 1.5 });
+  while (signal?.aborted !== true) {
     const found = await findJob(mark, signal);
     const left = deadline - performance.now();
     if (found !== undefined || left <= 0) return found;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pauses.next(), left)));
   }
   return undefined;
 }

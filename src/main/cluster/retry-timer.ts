@@ -1,4 +1,5 @@
 /** The timer of attempts to make a lost connection again, with growing pauses. */
+import { GrowingPause } from '../../shared/async/growing-pause.ts';
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 5000;
@@ -6,7 +7,10 @@ const LONGEST_RETRY_MS = 5000;
 export class RetryTimer {
   readonly #attempt: () => void;
   #timer: NodeJS.Timeout | undefined;
-  #pause = FIRST_RETRY_MS;
+  readonly #pauses = new GrowingPause({
+    first: FIRST_RETRY_MS,
+    longest: LONGEST_RETRY_MS,
+  });
   #attempts = 0;
 
   /** @param attempt one attempt, made after each pause */
@@ -30,10 +34,8 @@ export class RetryTimer {
     this.#attempts++;
     // Pauses are randomised, because many apps may lose the same machine at the same
     // moment.
-    const pause = (pauseMs ?? this.#pause) * (0.5 + Math.random() / 2);
+    const pause = (pauseMs ?? this.#pauses.next()) * (0.5 + Math.random() / 2);
     this.#timer = setTimeout(this.#attempt, pause);
-    if (pauseMs !== undefined) return;
-    this.#pause = Math.min(this.#pause * 2, LONGEST_RETRY_MS);
   }
 
   /** The attempt under way has succeeded. */
@@ -43,7 +45,7 @@ export class RetryTimer {
 
   /** Starts anew: with the shortest pause, counting from the beginning. */
   reset(): void {
-    this.#pause = FIRST_RETRY_MS;
+    this.#pauses.reset();
     this.#attempts = 0;
   }
 

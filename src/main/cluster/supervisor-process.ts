@@ -3,6 +3,7 @@
  * detached, with a log file for its output, so that it outlives its starter; it ends by
  * itself when it has neither a client nor a live run.
  */
+import { GrowingPause } from '../../shared/async/growing-pause.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -61,7 +62,10 @@ export async function ensureSupervisor(
   const child = startSupervisor(home);
   const exit = watchExit(child);
   const deadline = performance.now() + START_DEADLINE_MS;
-  let pause = FIRST_PAUSE_MS;
+  const pauses = new GrowingPause({
+    first: FIRST_PAUSE_MS,
+    longest: LONGEST_PAUSE_MS,
+  });
   for (;;) {
     // Checked before the attempt: if another process won the race for the home, ours
     // has ended, and the next attempt finds the winner.
@@ -82,9 +86,8 @@ export async function ensureSupervisor(
     }
     await Promise.race([
       exit.happened,
-      new Promise((resolve) => setTimeout(resolve, pause)),
+      new Promise((resolve) => setTimeout(resolve, pauses.next())),
     ]);
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
 }
 

@@ -7,6 +7,7 @@
  * Delivery: a call is made at most once. One that was unanswered when the line broke
  * rejects with `CONNECTION_LOST`; it may or may not have taken effect.
  */
+import { GrowingPause } from '../../../shared/async/growing-pause.ts';
 import { createBirpc, type BirpcReturn } from 'birpc';
 import type { z } from 'zod';
 import {
@@ -103,10 +104,12 @@ export class HostConnection implements Connection {
   /** Retries until the line is open, the host refuses, or the connection is closed. */
   async #dial({ again }: { readonly again: boolean }): Promise<void> {
     const { signal } = this.#ended;
-    let pause = 0;
-    while (!signal.aborted) {
-      if (pause > 0) await wait(pause, signal);
-      pause = Math.min(Math.max(2 * pause, RETRY_SHORTEST_MS), RETRY_LONGEST_MS);
+    const pauses = new GrowingPause({
+      first: RETRY_SHORTEST_MS,
+      longest: RETRY_LONGEST_MS,
+    });
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      if (!isFirst) await wait(pauses.next(), signal);
       const opening = await this.#open(signal);
       if (opening.kind === 'refused') return this.#setStatus('refused');
       if (opening.kind === 'unreachable') continue;

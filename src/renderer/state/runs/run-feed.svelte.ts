@@ -4,6 +4,7 @@
  * arrays; two clocks notify the page, so that its cost does not grow with the rate of
  * the records. Memory is bounded by RunHistory and by the number of events.
  */
+import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
 import {
   isErrorData,
   toErrorData,
@@ -58,7 +59,8 @@ export class RunFeed {
   #early: JournalEntry[] | undefined = [];
   #lastSequence = 0;
   #opening = false;
-  #reading: Promise<void> | undefined;
+  readonly #missed = new OneAtATime(() => this.#readFrom());
+  /** Whether records were missed while the run was being opened. */
   #readAgain = false;
   #closed = false;
 
@@ -164,6 +166,7 @@ export class RunFeed {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#missed.close();
     this.#windows.close();
     this.effects.close();
     this.#stored.close();
@@ -253,22 +256,13 @@ export class RunFeed {
 
   /** Reads everything since the last complete iteration, or all of it, and all events. */
   #readMissed(): void {
-    if (this.#closed) return;
-    const history = this.#history;
-    if (history === undefined || this.#reading !== undefined) {
-      this.#readAgain = true;
-      return;
-    }
-    const from = Math.max(0, history.completeLength);
-    this.#reading = this.#readFrom(history, from).finally(() => {
-      this.#reading = undefined;
-      if (!this.#readAgain) return;
-      this.#readAgain = false;
-      this.#readMissed();
-    });
+    if (this.#history === undefined) this.#readAgain = true;
+    else void this.#missed.run();
   }
 
-  async #readFrom(history: RunHistory, from: number): Promise<void> {
+  async #readFrom(): Promise<void> {
+    const history = this.#history!;
+    const from = Math.max(0, history.completeLength);
     try {
       const detail = await this.#api.run(this.run);
       this.#setDetail(detail);

@@ -2,6 +2,7 @@
  * The page's copy of a run's merged log: reads stored lines page by page, adds new ones, and
  * reads missed ones. Sorted by time; keeps the newest lines.
  */
+import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
 import {
   isErrorData,
   toErrorData,
@@ -26,8 +27,7 @@ export class RunLog {
   #error = $state.raw<ErrorData>();
   /** The last record known to be a line or not. */
   #seen = 0;
-  #reading = false;
-  #readAgain = false;
+  readonly #reading = new OneAtATime(() => this.#read());
   #closed = false;
 
   constructor(connection: Connection, run: string) {
@@ -37,9 +37,9 @@ export class RunLog {
       connection.on('records', (id, entries) => {
         if (id === run) this.#take(entries);
       }),
-      connection.on('resync', () => void this.#read()),
+      connection.on('resync', () => void this.#reading.run()),
     ];
-    void this.#read();
+    void this.#reading.run();
   }
 
   /** Lines by time, then in the order of arrival. */
@@ -58,14 +58,15 @@ export class RunLog {
 
   close(): void {
     this.#closed = true;
+    this.#reading.close();
     for (const stop of this.#stops) stop();
   }
 
   #take(entries: readonly JournalEntry[]): void {
     const first = entries[0];
     if (first === undefined) return;
-    if (this.#reading || first.sequence > this.#seen + 1) {
-      void this.#read();
+    if (this.#reading.isRunning || first.sequence > this.#seen + 1) {
+      void this.#reading.run();
       return;
     }
     this.#add(entries);
@@ -73,25 +74,15 @@ export class RunLog {
   }
 
   async #read(): Promise<void> {
-    if (this.#reading) {
-      this.#readAgain = true;
-      return;
-    }
-    this.#reading = true;
     try {
-      do {
-        this.#readAgain = false;
-        const read = await this.#readPages();
-        this.#add(read);
-        this.#seen = read.at(-1)?.sequence ?? this.#seen;
-      } while (this.#readAgain && !this.#closed);
+      const read = await this.#readPages();
+      this.#add(read);
+      this.#seen = read.at(-1)?.sequence ?? this.#seen;
       this.#error = undefined;
     } catch (error) {
       const data = isErrorData(error) ? error : toErrorData(error);
       // This is repeated when the connection reports that it is back.
       if (data.code !== 'CONNECTION_LOST') this.#error = data;
-    } finally {
-      this.#reading = false;
     }
   }
 
