@@ -1,0 +1,160 @@
+/**
+ * A key of the spec and a field of an iteration's record are added as docs/extending.md says, in a
+ * copy of the sources: one definition each. Checks, form, exports and charts then have them.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = path.join(import.meta.dirname, '../../..');
+
+const KEY = `  joulesAtMost: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Energy after which the run is stopped')
+    .meta({
+      title: 'Energy',
+      section: 'Length',
+      excludes: [
+        {
+          key: 'overlap',
+          code: 'OVERLAP_MISFIT',
+          because: 'energy is measured between exchanges',
+          next: 'Remove one of them.',
+        },
+      ],
+    }),
+`;
+const FIELD = `  /** Energy of the rank in this iteration. */
+  energy: { schema: time.optional(), column: 'energy_joules', chart: 'band', isLater: true },
+`;
+
+let copy: string;
+
+/** Writes a definition before a line of a file. */
+function define(file: string, before: string, definition: string): void {
+  const place = path.join(copy, file);
+  const text = readFileSync(place, 'utf8');
+  expect(text.split(before)).toHaveLength(2);
+  writeFileSync(
+    place,
+    text.replace(before, () => definition + before),
+  );
+}
+
+beforeAll(() => {
+  copy = mkdtempSync(path.join(tmpdir(), 'gradwire-key-and-field-'));
+  for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.base.json']) {
+    cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
+  }
+  symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
+  define('src/shared/spec/experiment-spec.ts', '  seed: z\n', KEY);
+  define('src/shared/records/iteration.ts', '  /** The trainer thread that ', FIELD);
+});
+afterAll(() => {
+  rmSync(copy, { recursive: true, force: true });
+});
+
+test('the compiler asks for nothing else', { tags: 'soak' }, () => {
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [compiler, '-p', 'tsconfig.json', '--noEmit'],
+    { cwd: copy, encoding: 'utf8' },
+  );
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+});
+
+/** Runs statements in the copy; what they assign to `told` is returned. */
+function told(imports: readonly string[], statements: string): unknown {
+  const script = path.join(copy, 'src/try.ts');
+  const lines = imports.map((line) => `import ${line}';`);
+  writeFileSync(
+    script,
+    `${lines.join('\n')}\n${statements}\nconsole.log(JSON.stringify(told));\n`,
+  );
+  return JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
+}
+
+test('the key is parsed, checked, corrected and in the form', () => {
+  const answers = told(
+    [
+      "{ validateLaunch } from './agent/launch/validate-launch.ts",
+      "{ sectionOf } from './renderer/state/experiment/spec-fields.ts",
+      "{ parseExperimentSpec } from './shared/spec/experiment-spec.ts",
+    ],
+    `const of = (keys) =>
+  validateLaunch(parseExperimentSpec({ workload: { model: 'fnn3', dataset: 'digits' }, ...keys }));
+const refusal = (keys) => {
+  try {
+    of(keys);
+  } catch ({ code, message, next }) {
+    return [code, message, next];
+  }
+};
+const { fields } = sectionOf('Length', '');
+const told = {
+  launched: of({ joulesAtMost: 5 }).spec.joulesAtMost,
+  bound: refusal({ joulesAtMost: 0 })[0],
+  excluded: refusal({ joulesAtMost: 5, overlap: true }),
+  nearest: refusal({ joulsAtMost: 5 })[2],
+  field: fields.find(({ path }) => path === 'joulesAtMost'),
+};`,
+  );
+  expect(answers).toEqual({
+    launched: 5,
+    bound: 'SPEC_INVALID',
+    excluded: [
+      'OVERLAP_MISFIT',
+      'energy is measured between exchanges',
+      'Remove one of them.',
+    ],
+    nearest: 'Did you mean "joulesAtMost"?',
+    field: {
+      path: 'joulesAtMost',
+      kind: 'number',
+      title: 'Energy',
+      description: 'Energy after which the run is stopped; not with overlap',
+    },
+  });
+});
+
+test('the field is checked, exported and charted', () => {
+  const answers = told(
+    [
+      "{ iterationColumns } from './main/store/iteration-columns.ts",
+      "{ BANDED_FIELDS, COLUMN, FIELD_COUNT, writeRow } from './shared/records/chart-fields.ts",
+      "{ ITERATION_FIELDS } from './shared/records/iteration.ts",
+    ],
+    `const record = { phases: {}, bytes: {}, energy: 2.5 };
+const row = new Float64Array(FIELD_COUNT);
+writeRow(record, row);
+const columns = iterationColumns({ ranks: 2 });
+const { schema } = ITERATION_FIELDS.flatMap(({ fields }) => Object.entries(fields))
+  .find(([name]) => name === 'energy')[1];
+const told = {
+  refused: !schema.safeParse(-1).success,
+  cell: columns.find(({ name }) => name === 'energy_joules').cell({ record }),
+  isFirst: columns.slice(0, 3).some(({ name }) => name === 'energy_joules'),
+  charted: row[COLUMN.energy],
+  hasExtremes: BANDED_FIELDS.includes('energy'),
+};`,
+  );
+  expect(answers).toEqual({
+    refused: true,
+    cell: 2.5,
+    isFirst: false,
+    charted: 2.5,
+    hasExtremes: true,
+  });
+});
