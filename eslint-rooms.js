@@ -88,6 +88,10 @@ export const rooms = {
   // Files that survive a power cut: for every program on Node, not for a page.
   disk: [SHARED],
 
+  // A run as a file, in a page as on the command line: knows neither store nor page.
+  'export/tables': [SHARED],
+  'export/formats': ['export/tables', SHARED],
+
   'agent/bundle': [SHARED],
   'agent/memory': [SHARED],
   // GPUs of a machine, and which of them a process sees.
@@ -417,6 +421,8 @@ export const rooms = {
     'main/store/blocks',
     'main/store/levels',
     'main/store/migrations',
+    'export/formats',
+    'export/tables',
     SHARED,
   ],
   'main/rpc': [SHARED],
@@ -462,7 +468,7 @@ export const rooms = {
 
   // The command line knows main's core but not its hosts, and the engine's entry alone.
   'cli/text': ['main/data-sets', 'main/deploy', 'reproduce', 'reproduce/page', SHARED],
-  'cli/files': ['agent', 'reproduce', 'reproduce/page', 'disk', SHARED],
+  'cli/files': ['agent', 'export/*', 'reproduce', 'reproduce/page', 'disk', SHARED],
   'cli/session': [
     'cli/text',
     'main/cluster',
@@ -478,6 +484,7 @@ export const rooms = {
     'cli/files',
     'cli/session',
     'cli/text',
+    'export/*',
     'main/cluster',
     'main/compare',
     'main/data-sets',
@@ -506,6 +513,8 @@ export const rooms = {
   'renderer/state/page': [SHARED],
   'renderer/state/history': [SHARED],
   'renderer/state/runs': [
+    'export/formats',
+    'export/tables',
     'renderer/state/history',
     'renderer/state/host',
     'renderer/state/page',
@@ -515,7 +524,7 @@ export const rooms = {
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
-  'renderer/state': ['renderer/state/*', SHARED],
+  'renderer/state': ['export/formats', 'renderer/state/*', SHARED],
   'renderer/charts': ['renderer/state/*', SHARED],
   // The timeline of traced iterations.
   'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],
@@ -562,7 +571,7 @@ export const rooms = {
 };
 
 /** Where nothing of Node's may be imported: the code also runs in a browser. */
-const PLATFORM_FREE = /^(shared|renderer)(\/|$)/;
+const PLATFORM_FREE = /^(export|shared|renderer)(\/|$)/;
 
 function permits(entry, room, file) {
   if (entry.endsWith('.ts')) return entry === file;

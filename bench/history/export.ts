@@ -1,6 +1,6 @@
 /** The cost of an export for main: `gradwire serve` sends pieces as fast as they are asked for. */
 import { readFileSync } from 'node:fs';
-import type { ExportFormat } from '../../src/shared/records/export-format.ts';
+import type { PieceFormat } from '../../src/shared/records/export-format.ts';
 import type { ExportPiece, ExportPlace } from '../../src/shared/rpc/run-pieces.ts';
 import type { Server } from '../../tests/harness/server.ts';
 import { connectTo } from '../../tests/integration/serve/socket-connection.ts';
@@ -10,7 +10,7 @@ export async function measureExport(
   server: Server,
   run: string,
   name: string,
-  { format, seconds }: { readonly format: ExportFormat; readonly seconds: number },
+  { format, seconds }: { readonly format: PieceFormat; readonly seconds: number },
 ): Promise<readonly Measurement[]> {
   const connection = await connectTo(server.url);
   try {

@@ -1,21 +1,25 @@
-/** `gradwire runs export`: everything stored about a run, as JSON or CSV. */
-import { createWriteStream, existsSync, rmSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+/** `gradwire runs export`: everything stored about a run, or a table of it, as a file. */
 import { Option, type Command } from 'commander';
-import { exportRun } from '../../main/store/run-export.ts';
-import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
-import { writeAdvice } from '../../shared/errors/write-advice.ts';
+import { runFileParts } from '../../export/formats/run-file.ts';
+import { appVersion } from '../../main/home/installation.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import {
   EXPORT_FORMAT_IDS,
+  EXPORT_TABLE_IDS,
+  TABLE_FORMAT_IDS,
   type ExportFormat,
+  type ExportTableId,
 } from '../../shared/records/export-format.ts';
+import { writeParts } from '../files/write-parts.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
+import { storedRuns } from '../session/stored-runs.ts';
 import { withWorkspace } from '../session/workspace.ts';
+import { exportProgress } from '../text/export-progress.ts';
 
 interface ExportOptions {
   readonly format: ExportFormat;
+  readonly table?: ExportTableId;
   readonly output?: string;
   readonly json: boolean;
 }
@@ -24,7 +28,7 @@ export function addRunsExportCommand(runs: Command): void {
   runs
     .command('export')
     .description(
-      'write a run as JSON or JSON Lines (everything) or CSV (a row per iteration and rank)',
+      'write a run as JSON or JSON Lines (everything), or a table of it as CSV or Parquet',
     )
     .argument('<run>', 'its id or the start of it, or last')
     .addOption(
@@ -32,41 +36,54 @@ export function addRunsExportCommand(runs: Command): void {
         .choices(EXPORT_FORMAT_IDS)
         .default('json'),
     )
+    .addOption(
+      new Option(
+        '--table <table>',
+        'table of csv and parquet; default: iterations, a row per iteration and rank',
+      ).choices(EXPORT_TABLE_IDS),
+    )
     .option('--output <file>', 'output file; default: stdout')
     .option('--json', 'one line of JSON about the file that was written', false)
-    .action(async (name: string, { format, json, output }: ExportOptions) => {
-      if (json && output === undefined) throw exportOnStdout();
+    .action(async (name: string, options: ExportOptions) => {
+      requireFitting(options);
+      const { format, json, output, table } = options;
       await withWorkspace(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const run = resolveRun(store, name);
-        const pieces = exportRun(store, run, format);
-        const isNew = output !== undefined && !existsSync(output);
-        try {
-          if (output === undefined) {
-            await pipeline(Readable.from(pieces), process.stdout, { end: false });
-          } else await pipeline(Readable.from(pieces), createWriteStream(output));
-        } catch (cause) {
-          // Half an export could be taken for a whole one.
-          if (isNew) rmSync(output, { force: true });
-          const { code, message, syscall } = cause as NodeJS.ErrnoException;
-          if (code === 'EPIPE') return; // the reader has had enough
-          if (syscall === undefined) throw cause;
-          throw failure('EXPORT_WRITE_FAILED', `cannot write the export: ${message}`, {
-            next: writeAdvice(
-              cause,
-              'Free space on that disk, or give another file with --output.',
-            ),
-          });
-        }
+        using progress = exportProgress(output);
+        const parts = runFileParts(storedRuns(store), run, {
+          format,
+          table,
+          createdBy: `gradwire ${appVersion()}`,
+        });
+        await writeParts(parts, output, progress.show);
         if (!json) return;
-        process.stdout.write(`${JSON.stringify({ run, format, output })}\n`);
+        process.stdout.write(`${JSON.stringify({ run, format, table, output })}\n`);
       });
     });
 }
 
-function exportOnStdout(): GradwireError {
-  return inputError('USAGE', 'stdout cannot have the export and a line about it', {
-    place: 'runs export --json',
-    next: 'Give a file with --output, or leave --json out: the export is JSON by itself.',
-  });
+/** @throws GradwireError `EXPORT_TABLE_MISSING`, `EXPORT_NEEDS_FILE`, `USAGE` */
+function requireFitting({ format, json, output, table }: ExportOptions): void {
+  if (json && output === undefined) {
+    throw inputError('USAGE', 'stdout cannot have the export and a line about it', {
+      place: 'runs export --json',
+      next: 'Give a file with --output, or leave --json out: the export is JSON by itself.',
+    });
+  }
+  if (
+    table !== undefined &&
+    !(TABLE_FORMAT_IDS as readonly string[]).includes(format)
+  ) {
+    throw inputError('EXPORT_TABLE_MISSING', `${format} has no table ${table}`, {
+      place: '--table',
+      next: `Leave out --table, or choose one of: --format ${TABLE_FORMAT_IDS.join(', --format ')}.`,
+    });
+  }
+  if (format === 'parquet' && output === undefined && process.stdout.isTTY) {
+    throw inputError('EXPORT_NEEDS_FILE', `${format} is not text for a terminal`, {
+      place: '--output',
+      next: 'Give a file with --output FILE.',
+    });
+  }
 }

@@ -7,9 +7,7 @@
  * A piece says where the next one begins, so that a reader needs no place in memory between
  * two of them.
  */
-import type { ExportFormat } from '../../shared/records/export-format.ts';
-import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
-import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { PieceFormat } from '../../shared/records/export-format.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type {
   ExportPiece,
@@ -17,7 +15,9 @@ import type {
   IterationPlace,
 } from '../../shared/rpc/run-pieces.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
-import { iterationColumns, type Cell, type Row } from './iteration-columns.ts';
+import { csvLine } from '../../export/formats/csv.ts';
+import { iterationColumns } from '../../export/tables/iteration-columns.ts';
+import { iterationRows } from '../../export/tables/iteration-rows.ts';
 import type { RunStore } from './run-store.ts';
 
 /** Iteration records of a piece: a megabyte of JSON. */
@@ -27,7 +27,7 @@ const PIECE_RECORDS = 1000;
 export function* exportRun(
   store: RunStore,
   run: string,
-  format: ExportFormat,
+  format: PieceFormat,
 ): Generator<string> {
   let place: ExportPlace | undefined;
   do {
@@ -41,7 +41,7 @@ export function* exportRun(
 export function exportPiece(
   store: RunStore,
   run: string,
-  format: ExportFormat,
+  format: PieceFormat,
   place?: ExportPlace,
 ): ExportPiece {
   const { next, text } =
@@ -141,8 +141,6 @@ function csvPiece(
   place: IterationPlace | undefined,
 ): Piece {
   const table = iterationColumns(store.summary(run));
-  const line = (row: Row): string =>
-    `${table.map(({ cell }) => quote(cell(row))).join(',')}\n`;
   const { from, fromRank } = place ?? { from: 0 };
   const range = { from, fromRank, to: Infinity };
   const { entries, next } = store.reads.iterations(run, range, PIECE_RECORDS);
@@ -152,9 +150,11 @@ function csvPiece(
     withRankZero(next),
   );
   const records = entries.map(({ record }) => record);
-  const head =
-    place === undefined ? `${table.map(({ name }) => name).join(',')}\n` : '';
-  const text = head + rowsOf(records, evaluations).map(line).join('');
+  const head = place === undefined ? csvLine(table.map(({ name }) => name)) : '';
+  const lines = iterationRows(records, evaluations).map((row) =>
+    csvLine(table.map(({ cell }) => cell(row))),
+  );
+  const text = head + lines.join('');
   return next === undefined
     ? { text }
     : { text, next: { part: 'iterations', ...next, isFirst: false } };
@@ -164,28 +164,4 @@ function csvPiece(
 function withRankZero(place: IterationPlace | undefined): number {
   if (place === undefined) return Infinity;
   return place.from + ((place.fromRank ?? 0) > 0 ? 1 : 0);
-}
-
-/** An evaluation is in the row of rank 0; if there is none, it has a row of its own. */
-function rowsOf(
-  records: readonly IterationRecord[],
-  evaluations: readonly EvaluationRecord[],
-): readonly Row[] {
-  const rows: Row[] = [];
-  const waiting = [...evaluations];
-  for (const record of records) {
-    while (waiting.length > 0 && waiting[0]!.iteration < record.iteration) {
-      rows.push({ evaluation: waiting.shift() });
-    }
-    const isIts = record.rank === 0 && waiting[0]?.iteration === record.iteration;
-    rows.push({ record, evaluation: isIts ? waiting.shift() : undefined });
-  }
-  return [...rows, ...waiting.map((evaluation) => ({ evaluation }))];
-}
-
-function quote(cell: Cell): string {
-  if (cell === undefined) return '';
-  if (typeof cell === 'number') return String(cell);
-  const text = cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -10,7 +10,11 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors/errors.ts';
-import type { ExportFormat } from '../../shared/records/export-format.ts';
+import { exportFileName } from '../../export/formats/file-name.ts';
+import type {
+  ExportFormat,
+  ExportTableId,
+} from '../../shared/records/export-format.ts';
 import type { AppApi, AppInfo, Preset } from '../../shared/rpc/rpc.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ClusterState } from './cluster/cluster.svelte.ts';
@@ -175,8 +179,12 @@ export class AppState {
   }
 
   /** Saves the run's records as a file, and says how far it is; it may be cancelled. */
-  async exportRun(run: string, format: ExportFormat): Promise<void> {
-    const name = `gradwire-${run}.${format}`;
+  async exportRun(
+    run: string,
+    format: ExportFormat,
+    table?: ExportTableId,
+  ): Promise<void> {
+    const name = exportFileName(run, format, table);
     const cancelled = new AbortController();
     const message = this.toasts.lasting(`Exporting ${name}`, {
       title: 'Cancel',
@@ -191,7 +199,14 @@ export class AppState {
     };
     try {
       const { signal } = cancelled;
-      const file = await readRunFile(this.api, run, format, { progress, signal });
+      const createdBy = `gradwire ${this.info?.version ?? ''}`.trim();
+      const file = await readRunFile(this.api, run, {
+        format,
+        table,
+        createdBy,
+        progress,
+        signal,
+      });
       if (file !== undefined) saveFile(name, file);
     } catch (error) {
       this.toasts.error(error);

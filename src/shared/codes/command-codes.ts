@@ -35,6 +35,14 @@ export const commandCodes = codeGroup({
       means: 'An environment variable has a value that Gradwire cannot use.',
       next: 'Correct the variable that the message names, or remove it.',
     },
+    EXPORT_NEEDS_FILE: {
+      means: 'The format is not text, so it is not printed in a terminal.',
+      next: 'Give a place for it with --output.',
+    },
+    EXPORT_TABLE_MISSING: {
+      means: 'The format has all of a run in one file, and no tables to choose from.',
+      next: 'Leave out --table, or choose CSV or Parquet.',
+    },
     EXPORT_WRITE_FAILED: {
       means: 'The export could not be written to its file.',
       next: 'Check the space on that disk, or give another file with --output.',

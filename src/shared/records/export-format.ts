@@ -7,8 +7,36 @@ export const EXPORT_FORMATS = [
     media: 'application/jsonl',
   },
   { id: 'csv', title: 'CSV, a row per rank and iteration', media: 'text/csv' },
+  {
+    id: 'parquet',
+    title: 'Parquet, a row per rank and iteration',
+    media: 'application/vnd.apache.parquet',
+  },
 ] as const;
 
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]['id'];
 
 export const EXPORT_FORMAT_IDS = EXPORT_FORMATS.map(({ id }) => id);
+
+/** The formats whose text main makes, piece by piece. */
+export const PIECE_FORMAT_IDS = ['json', 'jsonl', 'csv'] as const;
+
+export type PieceFormat = (typeof PIECE_FORMAT_IDS)[number];
+
+/** The tables of a run, one for each file in a format of tables. */
+export const EXPORT_TABLES = [
+  { id: 'iterations', title: 'Iterations, a row per rank and iteration' },
+  { id: 'evaluations', title: 'Evaluations on the test set' },
+  { id: 'switches', title: 'Switches, with the plans before and after' },
+  { id: 'events', title: 'Events, in words and whole' },
+] as const;
+
+export type ExportTableId = (typeof EXPORT_TABLES)[number]['id'];
+
+export const EXPORT_TABLE_IDS = EXPORT_TABLES.map(({ id }) => id);
+
+/** The formats of tables: others have all of a run in one file. */
+export const TABLE_FORMAT_IDS = [
+  'csv',
+  'parquet',
+] as const satisfies readonly ExportFormat[];

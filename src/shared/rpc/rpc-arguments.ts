@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { runIdSchema } from '../checks/run-id.ts';
 import { runOrderSchema } from '../orders/orders.ts';
-import { EXPORT_FORMAT_IDS } from '../records/export-format.ts';
+import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
 import type { AppApi } from './rpc.ts';
 import { binsQuerySchema, MOST_ITERATION_RECORDS } from './run-pieces.ts';
 import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';
@@ -58,7 +58,7 @@ export const rpcArguments = {
   comparedRun: z.tuple([runIdSchema]),
   exportRun: z.tuple([
     runIdSchema,
-    z.enum(EXPORT_FORMAT_IDS),
+    z.enum(PIECE_FORMAT_IDS),
     z
       .strictObject({
         part: z.enum(['events', 'log', 'iterations']),

@@ -10,7 +10,7 @@ import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
 import type { ErrorData } from '../errors/errors.ts';
 import type { ExperimentSpec } from '../spec/experiment-spec.ts';
-import type { ExportFormat } from '../records/export-format.ts';
+import type { PieceFormat } from '../records/export-format.ts';
 import type { NetworkStatus } from '../machines/link-status.ts';
 import type { NodeEdit, NodeStatus, SupervisorLog } from '../machines/node-status.ts';
 import type { JournalEntry } from '../records/journal-entry.ts';
@@ -123,7 +123,7 @@ export interface CoreApi {
   /** A piece of the run as a file; without a place: the first. */
   exportRun(
     run: string,
-    format: ExportFormat,
+    format: PieceFormat,
     place?: ExportPlace,
   ): Promise<ExportPiece>;
   /** Catch-ups that happened while no page was open. Each is returned once. */

@@ -1,8 +1,10 @@
 /** What can be done to runs from the command line, with real runs. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
@@ -133,6 +135,19 @@ describe('a run', () => {
       ...['runs', 'export', 'last', '--format', 'csv'],
     ]);
     expect(csv.trimEnd().split('\n')).toHaveLength(1 + RANKS * ITERATIONS);
+
+    const parquet = path.join(home.directory, 'switches.parquet');
+    await home.run([
+      ...['runs', 'export', 'last', '--format', 'parquet', '--table', 'switches'],
+      ...['--output', parquet],
+    ]);
+    const bytes = new Uint8Array(readFileSync(parquet)).buffer;
+    const rows = await parquetReadObjects({ file: bytes });
+    expect(rows.map(({ iteration }) => Number(iteration))).toEqual([4, 8]);
+    const refused = await home.run([
+      ...['runs', 'export', 'last', '--table', 'events'],
+    ]);
+    expect(refused.stderr).toContain('EXPORT_TABLE_MISSING');
   });
 
   test('is launched again with its switches as they happened, and reads well', async () => {

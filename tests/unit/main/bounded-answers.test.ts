@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IterationPiece } from '../../../src/main/store/iteration-reader.ts';
 import { exportPiece } from '../../../src/main/store/run-export.ts';
 import {
-  EXPORT_FORMAT_IDS,
-  type ExportFormat,
+  PIECE_FORMAT_IDS,
+  type PieceFormat,
 } from '../../../src/shared/records/export-format.ts';
 import { MOST_MESSAGE_BYTES } from '../../../src/shared/checks/json-bound.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
@@ -121,7 +121,7 @@ test('a run is shown with as many of its newest events as fit', () => {
   expect(events.slice(-2)[0]).toEqual(notices.at(-1));
 });
 
-test.each(EXPORT_FORMAT_IDS)('%s is exported in pieces', (format) => {
+test.each(PIECE_FORMAT_IDS)('%s is exported in pieces', (format) => {
   const text: string[] = [];
   let done = 0;
   let place: ExportPlace | undefined;
@@ -135,7 +135,7 @@ test.each(EXPORT_FORMAT_IDS)('%s is exported in pieces', (format) => {
   requireWhole(format, text.join(''));
 });
 
-function requireWhole(format: ExportFormat, text: string): void {
+function requireWhole(format: PieceFormat, text: string): void {
   if (format === 'json') {
     const read = JSON.parse(text) as Record<string, readonly unknown[]>;
     expect(read['iterations']).toEqual(iterations);

@@ -1,18 +1,19 @@
 /**
- * A run as a file, read piece by piece. What has been read goes to the browser as blobs, which
+ * A run as a file, read part by part. What has been read goes to the browser as blobs, which
  * it keeps on the disk if they are large, so the page's own memory does not grow with the run.
  */
+import type { FilePart } from '../../../export/formats/file-part.ts';
 import {
-  EXPORT_FORMATS,
-  type ExportFormat,
-} from '../../../shared/records/export-format.ts';
-import type { AppApi } from '../../../shared/rpc/rpc.ts';
-import type { ExportPiece, ExportPlace } from '../../../shared/rpc/run-pieces.ts';
+  runFileParts,
+  type ExportedRuns,
+  type RunFileChoice,
+} from '../../../export/formats/run-file.ts';
+import { EXPORT_FORMATS } from '../../../shared/records/export-format.ts';
 
-/** Characters that are gathered until they become a blob. */
+/** Characters or bytes that are gathered until they become a blob. */
 const GATHERED = 4_000_000;
 
-export interface RunFileOptions {
+export interface RunFileOptions extends RunFileChoice {
   readonly signal: AbortSignal;
   /** Called with the part that has been read, 0…1. */
   readonly progress: (part: number) => void;
@@ -20,30 +21,26 @@ export interface RunFileOptions {
 
 /** Undefined if it was cancelled. */
 export async function readRunFile(
-  api: Pick<AppApi, 'exportRun'>,
+  runs: ExportedRuns,
   run: string,
-  format: ExportFormat,
-  { progress, signal }: RunFileOptions,
+  { progress, signal, ...choice }: RunFileOptions,
 ): Promise<Blob | undefined> {
-  const type = EXPORT_FORMATS.find(({ id }) => id === format)!.media;
+  const type = EXPORT_FORMATS.find(({ id }) => id === choice.format)!.media;
   const blobs: Blob[] = [];
-  let texts: string[] = [];
-  let characters = 0;
+  let gathered: FilePart['content'][] = [];
+  let size = 0;
   const gather = (): void => {
-    blobs.push(new Blob(texts));
-    texts = [];
-    characters = 0;
+    blobs.push(new Blob(gathered));
+    gathered = [];
+    size = 0;
   };
-  let place: ExportPlace | undefined;
-  do {
-    const piece: ExportPiece = await api.exportRun(run, format, place);
+  for await (const { content, done } of runFileParts(runs, run, choice)) {
     if (signal.aborted) return undefined;
-    texts.push(piece.text);
-    characters += piece.text.length;
-    if (characters > GATHERED) gather();
-    progress(piece.done);
-    place = piece.next;
-  } while (place !== undefined);
+    gathered.push(content);
+    size += content.length;
+    if (size > GATHERED) gather();
+    progress(done);
+  }
   gather();
   return new Blob(blobs, { type });
 }

@@ -1,0 +1,15 @@
+/** The history as exports read it: the same calls that main answers to a page. */
+import { exportPiece } from '../../main/store/run-export.ts';
+import type { RunStore } from '../../main/store/run-store.ts';
+import type { CoreApi } from '../../shared/rpc/rpc.ts';
+
+type StoredRuns = Pick<CoreApi, 'exportRun' | 'iterations' | 'run' | 'runLog'>;
+
+/** Answers of a store, async so that errors reject. */
+export const storedRuns = (store: RunStore): StoredRuns => ({
+  exportRun: async (run, format, place) => exportPiece(store, run, format, place),
+  iterations: async (run, { most, ...range }) =>
+    store.reads.iterations(run, range, most),
+  run: async (run) => store.reads.shown(run),
+  runLog: async (run, after) => store.reads.logAfter(run, after),
+});

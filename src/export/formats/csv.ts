@@ -1,0 +1,24 @@
+/** Lines of CSV (RFC 4180). Numbers are unrounded; an empty cell is what was not observed. */
+import type { Cell, CellTable } from '../tables/export-table.ts';
+import type { FilePart } from './file-part.ts';
+
+/** Lines of a table as CSV, a page at a time. */
+export async function* csvParts({
+  columns,
+  pages,
+}: CellTable): AsyncGenerator<FilePart> {
+  yield { content: csvLine(columns.map(({ name }) => name)), done: 0 };
+  for await (const { done, rows } of pages) {
+    yield { content: rows.map(csvLine).join(''), done };
+  }
+}
+
+/** A line, with its end. */
+export const csvLine = (cells: readonly Cell[]): string =>
+  `${cells.map(quoted).join(',')}\n`;
+
+function quoted(cell: Cell): string {
+  if (cell === undefined) return '';
+  if (typeof cell === 'number') return String(cell);
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,153 @@
+/** Tables of a run: as CSV and as Parquet they have the same rows, and these are the records. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ITERATION_FIELDS } from '../../../src/shared/records/iteration.ts';
+import {
+  EXPORT_TABLE_IDS,
+  type ExportTableId,
+} from '../../../src/shared/records/export-format.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import { TemporaryStore } from '../../harness/temporary-store.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+  switchRecord,
+  wholeRun,
+} from '../main/sample-records.ts';
+import { asText, csvRows, parquetRows, partsOf } from './exported.ts';
+
+const NAME = '=1+1,"<script>" é𝛽';
+const HOSTILE = `${NAME}\r\n\u0000`;
+const temporary = new TemporaryStore();
+const { store } = temporary;
+const evaluations: readonly RunRecord[] = [3, 9].map((iteration) => ({
+  type: 'evaluation',
+  iteration,
+  at: 7.5,
+  loss: 0.1 + 0.2,
+  metric: iteration / 10,
+  averaged: { loss: 1e-300 },
+  samples: 2 ** 40,
+  wall: 12,
+}));
+const notice: RunRecord = {
+  type: 'notice',
+  at: 3,
+  level: 'info',
+  code: 'COLLECTIVE_CHOSEN',
+  message: HOSTILE,
+};
+
+beforeAll(() => {
+  const create = (id: string, name: string, records: readonly RunRecord[]): void => {
+    store.create({ id, spec: sampleSpec({ name }), switches: [], createdAt: 1 });
+    store.append(id, entries(records));
+  };
+  create('r', NAME, [
+    started,
+    iterationRecord(3, 0),
+    { ...iterationRecord(3, 1), wall: 1 / 3, drained: true, exchanged: false },
+    switchRecord(4, 'none', 'topk'),
+    evaluations[0]!,
+    notice,
+    // Iteration 9 has an evaluation and no record of rank 0.
+    { ...iterationRecord(9, 1), at: 2 ** 53 - 1, loss: -1e300 },
+    evaluations[1]!,
+    done,
+  ]);
+  create('empty', 'empty', []);
+  store.create({ id: 'long', spec: sampleSpec(), switches: [], createdAt: 2 });
+  store.append('long', wholeRun(6000));
+});
+afterAll(() => {
+  temporary.close();
+});
+
+const COUNTS: Readonly<Record<ExportTableId, number>> = {
+  iterations: 4,
+  evaluations: 2,
+  switches: 1,
+  events: 6,
+};
+
+describe.each(EXPORT_TABLE_IDS)('the table of %s', (table) => {
+  test('has the same rows as CSV and as Parquet', async () => {
+    const csv = await csvRows(store, 'r', table);
+    const { rows } = await parquetRows(store, 'r', table);
+    expect(csv).toHaveLength(COUNTS[table]);
+    expect(rows.map(asText)).toEqual(csv);
+  });
+
+  test('of a run without records has its columns and no rows', async () => {
+    expect(await csvRows(store, 'empty', table)).toEqual([]);
+    const { metadata, rows } = await parquetRows(store, 'empty', table);
+    expect(rows).toEqual([]);
+    const full = await parquetRows(store, 'r', table);
+    expect(metadata.schema).toEqual(full.metadata.schema);
+  });
+});
+
+test('iterations are as they were recorded, each field in its column', async () => {
+  const { rows } = await parquetRows(store, 'r', 'iterations');
+  expect(rows.map(({ iteration, rank }) => [iteration, rank])).toEqual([
+    [3n, 0n],
+    [3n, 1n],
+    [9n, 1n],
+    [9n, null],
+  ]);
+  const record = iterationRecord(3, 0);
+  for (const { fields, group } of ITERATION_FIELDS) {
+    for (const [name, { absent, column }] of Object.entries(fields)) {
+      if (name === 'waitedFor') continue;
+      const within = (group === '' ? record : record[group]) as
+        Readonly<Record<string, unknown>> | undefined;
+      const stored = rows[0]![column];
+      const value = typeof stored === 'bigint' ? Number(stored) : stored;
+      expect(value, column).toBe(within?.[name] ?? absent ?? null);
+    }
+  }
+  expect(rows[0]!['waited_for_1_ms']).toBe(1);
+  expect(rows[1]).toMatchObject({ wall_ms: 1 / 3, drained: 1n, exchanged: 0n });
+  expect(rows[2]).toMatchObject({ at_ms: 2 ** 53 - 1, loss: -1e300 });
+  expect(rows.map((row) => row['evaluation_metric'])).toEqual([0.3, null, null, 0.9]);
+});
+
+test('events have what happened in words, and whole', async () => {
+  const { rows } = await parquetRows(store, 'r', 'events');
+  const records = rows.map(({ record }) => JSON.parse(String(record)) as RunRecord);
+  expect(records).toEqual(store.reads.detail('r').events);
+  const said = rows.find(({ type }) => type === 'notice')!;
+  expect(said['text']).toBe(HOSTILE);
+  const [change] = (await parquetRows(store, 'r', 'switches')).rows;
+  expect(change).toMatchObject({ iteration: 4n, from_method: 'none' });
+  expect(JSON.parse(String(change!['to']))).toMatchObject({ method: 'topk' });
+  const tested = await parquetRows(store, 'r', 'evaluations');
+  expect(tested.rows[0]).toMatchObject({
+    loss: 0.1 + 0.2,
+    averaged_loss: 1e-300,
+    samples: BigInt(2 ** 40),
+    metric_name: 'accuracy',
+  });
+});
+
+test('Parquet says of which run it is, and comes a group of rows at a time', async () => {
+  const { metadata } = await parquetRows(store, 'r', 'switches');
+  expect(metadata.created_by).toBe('gradwire 1.2.3');
+  const facts = new Map(
+    metadata.key_value_metadata!.map(({ key, value }) => [key, value!]),
+  );
+  expect(facts.get('gradwire.name')).toBe(NAME);
+  expect(JSON.parse(facts.get('gradwire.spec')!)).toEqual(sampleSpec({ name: NAME }));
+
+  const parts = await partsOf(store, 'long', { format: 'parquet' });
+  const long = await parquetRows(store, 'long', 'iterations');
+  expect(long.rows).toHaveLength(12_000);
+  expect(long.metadata.row_groups).toHaveLength(2);
+  // The head of the file, the first group, and the second with the end.
+  expect(parts.filter((part) => part.length > 0)).toHaveLength(3);
+  expect(long.rows.map(({ iteration }) => Number(iteration))).toEqual(
+    Array.from({ length: 12_000 }, (_, row) => Math.floor(row / 2)),
+  );
+});
