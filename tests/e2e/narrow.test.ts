@@ -246,6 +246,17 @@ test('a run is drawn closer and moved, and saved as a file', async () => {
   const saved = readFileSync(await download.path(), 'utf8');
   const { stdout } = await app.home.run(['runs', 'export', 'run', '--format', 'jsonl']);
   expect(saved).toBe(stdout);
+  await part('export').click();
+  const [table] = await Promise.all([
+    page.waitForEvent('download'),
+    part('export-parquet').click(),
+  ]);
+  const file = path.join(app.home.directory, 'run.parquet');
+  await app.home.run([
+    ...['runs', 'export', 'run', '--format', 'parquet', '--output', file],
+  ]);
+  // The page makes it, and the command: the same bytes.
+  expect(readFileSync(await table.path())).toEqual(readFileSync(file));
   // That of the purge above may still be there.
   const others = part('toast').filter({ hasNotText: 'Freed' });
   expect(await others.allInnerTexts()).toEqual([]);
