@@ -32,7 +32,7 @@ export async function writeParts(
 }
 
 /** The error of an export that could not be written. */
-export const exportFailed = (cause: unknown, message: string): Error =>
+const exportFailed = (cause: unknown, message: string): Error =>
   failure('EXPORT_WRITE_FAILED', `cannot write the export: ${message}`, {
     next: writeAdvice(
       cause,

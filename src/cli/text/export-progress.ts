@@ -1,4 +1,4 @@
-/** How far an export is, on stderr, if that is a terminal and the export is not printed there. */
+/** The progress of an export, on stderr, if that is a terminal and the export is not printed there. */
 import { formatWholePercent } from '../../shared/words/units.ts';
 import { rewrites } from './terminal.ts';
 

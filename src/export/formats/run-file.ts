@@ -61,7 +61,7 @@ async function* pieces(
   } while (place !== undefined);
 }
 
-/** What a table alone does not say: which run it is of. */
+/** Facts that a table alone does not say: which run it is of. */
 const factsOf = (
   { id, name, spec }: RunDetail,
   table: ExportTableId,

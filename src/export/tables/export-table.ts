@@ -15,7 +15,7 @@ export interface Column<R> {
 }
 
 /** Some rows of a table, and how far it has been read with them. */
-export interface RowPage<R> {
+interface RowPage<R> {
   readonly rows: readonly R[];
   /** The part of the run that has been read, 0…1, about. */
   readonly done: number;
