@@ -91,6 +91,8 @@ export const rooms = {
   // A run as a file, in a page as on the command line: knows neither store nor page.
   'export/tables': [SHARED],
   'export/formats': ['export/tables', SHARED],
+  'export/tensorboard': ['export/formats', 'export/tables', SHARED],
+  export: ['export/formats', 'export/tables', 'export/tensorboard', SHARED],
 
   'agent/bundle': [SHARED],
   'agent/memory': [SHARED],
@@ -513,8 +515,8 @@ export const rooms = {
   'renderer/state/page': [SHARED],
   'renderer/state/history': [SHARED],
   'renderer/state/runs': [
+    'export',
     'export/formats',
-    'export/tables',
     'renderer/state/history',
     'renderer/state/host',
     'renderer/state/page',
@@ -524,7 +526,7 @@ export const rooms = {
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
-  'renderer/state': ['export/formats', 'renderer/state/*', SHARED],
+  'renderer/state': ['export', 'renderer/state/*', SHARED],
   'renderer/charts': ['renderer/state/*', SHARED],
   // The timeline of traced iterations.
   'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],

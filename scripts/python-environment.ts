@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** `lint` has ruff and mypy, `tests` PyTorch and NumPy. */
-export type PythonPart = 'lint' | 'tests';
+/** `lint` has ruff and mypy, `tests` PyTorch and NumPy, `readers` what opens exports (soak). */
+export type PythonPart = 'lint' | 'tests' | 'readers';
 
 const root = path.join(import.meta.dirname, '..');
 const folder = path.join(root, '.venv');

@@ -1,6 +1,6 @@
 /** `gradwire runs export`: everything stored about a run, or a table of it, as a file. */
 import { Option, type Command } from 'commander';
-import { runFileParts } from '../../export/formats/run-file.ts';
+import { runFileParts } from '../../export/run-file.ts';
 import { appVersion } from '../../main/home/installation.ts';
 import { inputError } from '../../shared/errors/errors.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type ExportFormat,
   type ExportTableId,
 } from '../../shared/records/export-format.ts';
+import { exportFile } from '../files/export-file.ts';
 import { writeParts } from '../files/write-parts.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
@@ -28,7 +29,7 @@ export function addRunsExportCommand(runs: Command): void {
   runs
     .command('export')
     .description(
-      'write a run as JSON or JSON Lines (everything), or a table of it as CSV or Parquet',
+      'write a run as JSON or JSON Lines (everything), a table of it as CSV or Parquet, or its curves for TensorBoard',
     )
     .argument('<run>', 'its id or the start of it, or last')
     .addOption(
@@ -42,14 +43,18 @@ export function addRunsExportCommand(runs: Command): void {
         'table of csv and parquet; default: iterations, a row per iteration and rank',
       ).choices(EXPORT_TABLE_IDS),
     )
-    .option('--output <file>', 'output file; default: stdout')
+    .option(
+      '--output <file>',
+      'output file, for tensorboard the directory; default: stdout',
+    )
     .option('--json', 'one line of JSON about the file that was written', false)
     .action(async (name: string, options: ExportOptions) => {
       requireFitting(options);
-      const { format, json, output, table } = options;
+      const { format, json, table } = options;
       await withWorkspace(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const run = resolveRun(store, name);
+        const output = await exportFile(run, options);
         using progress = exportProgress(output);
         const parts = runFileParts(storedRuns(store), run, {
           format,
@@ -62,6 +67,9 @@ export function addRunsExportCommand(runs: Command): void {
       });
     });
 }
+
+/** Formats that are not text. */
+const BINARY: readonly ExportFormat[] = ['parquet', 'tensorboard'];
 
 /** @throws GradwireError `EXPORT_TABLE_MISSING`, `EXPORT_NEEDS_FILE`, `USAGE` */
 function requireFitting({ format, json, output, table }: ExportOptions): void {
@@ -80,7 +88,7 @@ function requireFitting({ format, json, output, table }: ExportOptions): void {
       next: `Leave out --table, or choose one of: --format ${TABLE_FORMAT_IDS.join(', --format ')}.`,
     });
   }
-  if (format === 'parquet' && output === undefined && process.stdout.isTTY) {
+  if (BINARY.includes(format) && output === undefined && process.stdout.isTTY) {
     throw inputError('EXPORT_NEEDS_FILE', `${format} is not text for a terminal`, {
       place: '--output',
       next: 'Give a file with --output FILE.',

@@ -10,7 +10,7 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors/errors.ts';
-import { exportFileName } from '../../export/formats/file-name.ts';
+import { exportFileName } from '../../export/file-name.ts';
 import type {
   ExportFormat,
   ExportTableId,

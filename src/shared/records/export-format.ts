@@ -12,6 +12,11 @@ export const EXPORT_FORMATS = [
     title: 'Parquet, a row per rank and iteration',
     media: 'application/vnd.apache.parquet',
   },
+  {
+    id: 'tensorboard',
+    title: 'TensorBoard, an event file',
+    media: 'application/octet-stream',
+  },
 ] as const;
 
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]['id'];

@@ -2,10 +2,7 @@
 import { parse } from 'csv-parse/sync';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { storedRuns } from '../../../src/cli/session/stored-runs.ts';
-import {
-  runFileParts,
-  type RunFileChoice,
-} from '../../../src/export/formats/run-file.ts';
+import { runFileParts, type RunFileChoice } from '../../../src/export/run-file.ts';
 import type { RunStore } from '../../../src/main/store/run-store.ts';
 import type { ExportTableId } from '../../../src/shared/records/export-format.ts';
 

@@ -1,6 +1,6 @@
 /** A run becomes a file piece by piece; nothing more is read once it has been cancelled. */
 import { afterAll, expect, test } from 'vitest';
-import { runFileParts } from '../../../src/export/formats/run-file.ts';
+import { runFileParts } from '../../../src/export/run-file.ts';
 import { storedRuns } from '../../../src/cli/session/stored-runs.ts';
 import { readRunFile } from '../../../src/renderer/state/runs/run-file.ts';
 import { EXPORT_FORMATS } from '../../../src/shared/records/export-format.ts';

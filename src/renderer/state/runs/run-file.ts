@@ -7,7 +7,7 @@ import {
   runFileParts,
   type ExportedRuns,
   type RunFileChoice,
-} from '../../../export/formats/run-file.ts';
+} from '../../../export/run-file.ts';
 import { EXPORT_FORMATS } from '../../../shared/records/export-format.ts';
 
 /** Characters or bytes that are gathered until they become a blob. */

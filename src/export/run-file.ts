@@ -4,14 +4,14 @@ import {
   type ExportFormat,
   type ExportTableId,
   type PieceFormat,
-} from '../../shared/records/export-format.ts';
-import type { CoreApi } from '../../shared/rpc/rpc.ts';
-import type { ExportPiece, ExportPlace } from '../../shared/rpc/run-pieces.ts';
-import type { RunDetail } from '../../shared/rpc/run-summary.ts';
-import type { RunReader } from '../tables/run-reader.ts';
-import { readTable } from '../tables/tables.ts';
-import { csvParts } from './csv.ts';
-import type { FilePart } from './file-part.ts';
+} from '../shared/records/export-format.ts';
+import type { CoreApi } from '../shared/rpc/rpc.ts';
+import type { ExportPiece, ExportPlace } from '../shared/rpc/run-pieces.ts';
+import type { RunDetail } from '../shared/rpc/run-summary.ts';
+import type { RunReader } from './tables/run-reader.ts';
+import { readTable } from './tables/tables.ts';
+import { csvParts } from './formats/csv.ts';
+import type { FilePart } from './formats/file-part.ts';
 
 /** The calls by which an exported run is read. */
 export type ExportedRuns = RunReader & Pick<CoreApi, 'exportRun' | 'run'>;
@@ -24,7 +24,7 @@ export interface RunFileChoice {
   readonly createdBy: string;
 }
 
-/** The parts of a run's file, in order. */
+/** The parts of a run's file, in order. A page loads what makes them when someone exports. */
 export async function* runFileParts(
   runs: ExportedRuns,
   id: string,
@@ -35,13 +35,17 @@ export async function* runFileParts(
     return;
   }
   const run = await runs.run(id);
+  if (format === 'tensorboard') {
+    const { eventFileParts } = await import('./tensorboard/run-events.ts');
+    yield* eventFileParts(runs, run);
+    return;
+  }
   const cells = readTable(table, runs, run);
   if (format === 'csv') {
     yield* csvParts(cells);
     return;
   }
-  // Of those who export, few write Parquet: the page loads it then.
-  const { parquetParts } = await import('./parquet.ts');
+  const { parquetParts } = await import('./formats/parquet.ts');
   yield* parquetParts(cells, { createdBy, metadata: factsOf(run, table) });
 }
 

@@ -1,0 +1,16 @@
+/** The name of an exported file. */
+import type { ExportFormat, ExportTableId } from '../shared/records/export-format.ts';
+
+/**
+ * `gradwire-ab12cd34.csv`, `gradwire-ab12cd34-switches.parquet`. TensorBoard finds its files by
+ * their names: `events.out.tfevents.gradwire-ab12cd34`.
+ */
+export function exportFileName(
+  run: string,
+  format: ExportFormat,
+  table: ExportTableId = 'iterations',
+): string {
+  if (format === 'tensorboard') return `events.out.tfevents.gradwire-${run}`;
+  const part = table === 'iterations' ? '' : `-${table}`;
+  return `gradwire-${run}${part}.${format}`;
+}
