@@ -85,6 +85,15 @@ export const rooms = {
     'shared/spec',
   ],
 
+  // What a run's iterations show, in sentences, and the effects of its switches.
+  'shared/verdict': [
+    'shared/machines',
+    'shared/numbers',
+    'shared/plan',
+    'shared/records',
+    'shared/words',
+  ],
+
   // Files that survive a power cut: for every program on Node, not for a page.
   disk: [SHARED],
 

@@ -3,13 +3,13 @@
  * link, bytes that are gone already, a slow rank.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RecentIterations } from '../../../src/renderer/state/history/recent-iterations.ts';
+import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
 import {
   hasRefutedCompression,
   linkTimePerByte,
-} from '../../../src/renderer/state/runs/verdict-context.ts';
-import { verdict } from '../../../src/renderer/state/runs/verdict.ts';
-import { summarizeWindow } from '../../../src/renderer/state/runs/window-summary.ts';
+} from '../../../src/shared/verdict/verdict-context.ts';
+import { verdict } from '../../../src/shared/verdict/verdict.ts';
+import { summarizeWindow } from '../../../src/shared/verdict/window-summary.ts';
 import type { RunRecord, RunEvent } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';

@@ -17,7 +17,7 @@ import {
   rankNodes,
   rankTitle,
   shortBus,
-} from '../../../src/renderer/state/runs/rank-nodes.ts';
+} from '../../../src/shared/verdict/rank-nodes.ts';
 import { machineNames } from '../../../src/shared/machines/machine-names.ts';
 import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/machines/node-status.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecentIterations } from '../../../src/renderer/state/history/recent-iterations.ts';
+import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
 import { iterationRecord } from './records.ts';
 
 describe('recent iterations', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { RecentIterations } from '../../../src/renderer/state/history/recent-iterations.ts';
+import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
 import {
   describeEffect,
   lacksIterations,
   switchEffect,
-} from '../../../src/renderer/state/runs/switch-effect.ts';
+} from '../../../src/shared/verdict/switch-effect.ts';
 import { iterationRecord } from './records.ts';
 
 /** 8 ms and 1.2 MB before the fence, 5 ms and 48 kB after it, 90 ms at the fence itself. */

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { RecentIterations } from '../../../src/renderer/state/history/recent-iterations.ts';
-import {
-  verdict,
-  type VerdictContext,
-} from '../../../src/renderer/state/runs/verdict.ts';
+import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
+import { verdict, type VerdictContext } from '../../../src/shared/verdict/verdict.ts';
 import {
   findStraggler,
   summarizeWindow,
   type WindowSummary,
-} from '../../../src/renderer/state/runs/window-summary.ts';
+} from '../../../src/shared/verdict/window-summary.ts';
 import { iterationRecord } from './records.ts';
 
 /** Three ranks of which rank 2 computes longest and the others wait for it. */

@@ -1,17 +1,9 @@
-/** Means over all ranks, iteration by iteration: held ones, or those of a window of width 1. */
+/** Means over all ranks, iteration by iteration, of a window of bins of width 1. */
 import type { Field } from '../../../shared/records/chart-fields.ts';
 import { COLUMN } from '../../../shared/records/chart-fields.ts';
+import type { IterationMeans } from '../../../shared/verdict/iteration-means.ts';
 import type { BinWindow } from './bin-window.ts';
 import type { Bin } from './bin.ts';
-
-export interface IterationMeans {
-  /** The newest iteration that every rank has reported; −1: none yet. */
-  readonly newestComplete: number;
-  /** Whether all ranks have reported it. */
-  isComplete(iteration: number): boolean;
-  /** NaN if no rank has it. */
-  mean(iteration: number, field: Field): number;
-}
 
 export class WindowMeans implements IterationMeans {
   readonly newestComplete: number;

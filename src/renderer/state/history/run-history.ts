@@ -21,7 +21,7 @@ import { binWidth } from '../../../shared/numbers/bin-width.ts';
 import { BinWindows, cellsOf, type BinWindow } from './bin-window.ts';
 import { binOf, type Bin } from './bin.ts';
 import { BinnedHistory } from './binned-history.ts';
-import { RecentIterations } from './recent-iterations.ts';
+import { RecentIterations } from '../../../shared/verdict/recent-iterations.ts';
 
 export interface BinQuery {
   readonly from: number;

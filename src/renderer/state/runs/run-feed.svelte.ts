@@ -26,10 +26,11 @@ import { WindowReads } from '../history/window-reads.ts';
 import { RunShape } from './run-shape.ts';
 import { isLive } from './run-state.ts';
 import { SwitchEffects } from './switch-effects.svelte.ts';
-import { summarizeWindow, type WindowSummary } from './window-summary.ts';
-
-/** Iterations that the verdict and the tiles look back on. */
-const LOOK_BACK = 200;
+import {
+  summarizeWindow,
+  windowStart,
+  type WindowSummary,
+} from '../../../shared/verdict/window-summary.ts';
 
 export class RunFeed {
   readonly run: string;
@@ -159,8 +160,7 @@ export class RunFeed {
     const history = this.#history;
     if (history === undefined) return undefined;
     const to = history.completeLength;
-    const fence = this.switches.findLast((record) => record.fence < to)?.fence ?? -1;
-    return summarizeWindow(history.recent, Math.max(fence + 1, to - LOOK_BACK), to);
+    return summarizeWindow(history.recent, windowStart(this.switches, to), to);
   });
 
   close(): void {

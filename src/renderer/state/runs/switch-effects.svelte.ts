@@ -16,7 +16,7 @@ import {
   switchEffect,
   type FenceBounds,
   type SwitchEffect,
-} from './switch-effect.ts';
+} from '../../../shared/verdict/switch-effect.ts';
 
 /** Switches whose effect is computed: the latest. */
 const EFFECTS = 12;

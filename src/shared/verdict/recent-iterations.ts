@@ -11,13 +11,8 @@
  * Adding a record is O(fields), reading an iteration O(ranks · fields). Memory is
  * bounded at the start and never grows.
  */
-import type { IterationRecord } from '../../../shared/records/iteration.ts';
-import {
-  COLUMN,
-  FIELD_COUNT,
-  writeRow,
-  type Field,
-} from '../../../shared/records/chart-fields.ts';
+import type { IterationRecord } from '../records/iteration.ts';
+import { COLUMN, FIELD_COUNT, writeRow, type Field } from '../records/chart-fields.ts';
 
 export type AddOutcome = 'added' | 'duplicate' | 'too-old';
 

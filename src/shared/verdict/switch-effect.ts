@@ -3,9 +3,9 @@
  * local steps, medians of the mean iteration from one exchange to the next. The exchange
  * right after the fence is left out, since it pays for the change (a flush, a new arena).
  */
-import { median } from '../../../shared/numbers/quantile.ts';
-import { formatBytes, formatDuration } from '../../../shared/words/units.ts';
-import type { IterationMeans } from '../history/iteration-means.ts';
+import { median } from '../numbers/quantile.ts';
+import { formatBytes, formatDuration } from '../words/units.ts';
+import type { IterationMeans } from './iteration-means.ts';
 
 /** Iterations considered on each side, unless they have too few exchanges. */
 const EFFECT_REACH = 50;

@@ -3,18 +3,11 @@
  * and the switch panel. Everything is a mean over the range and over all ranks;
  * quantities that no rank observed are undefined. O(iterations · ranks · fields).
  */
-import {
-  COMMUNICATION_PHASES,
-  PHASES,
-  type Phase,
-} from '../../../shared/records/phases.ts';
+import { COMMUNICATION_PHASES, PHASES, type Phase } from '../records/phases.ts';
+import type { SwitchRecord } from '../records/switch.ts';
 import type { RankTraffic } from './bytes-in-flight.ts';
-import type { RecentIterations } from '../history/recent-iterations.ts';
-import {
-  COLUMN,
-  FIELD_COUNT,
-  type Field,
-} from '../../../shared/records/chart-fields.ts';
+import type { RecentIterations } from './recent-iterations.ts';
+import { COLUMN, FIELD_COUNT, type Field } from '../records/chart-fields.ts';
 
 /** Phases in which bytes move. */
 const MOVING_PHASES = ['send', 'receive', 'activations'] as const;
@@ -48,6 +41,18 @@ export interface WindowSummary {
   readonly traffic: readonly RankTraffic[];
   /** The rank that the others wait for much longer than for any other. */
   readonly straggler: number | undefined;
+}
+
+/** Iterations that the verdict looks back on. */
+const LOOK_BACK = 200;
+
+/**
+ * The first of the last iterations under the current plan; the exchange at its fence is left out.
+ * @param to iterations that all ranks have finished
+ */
+export function windowStart(switches: readonly SwitchRecord[], to: number): number {
+  const fence = switches.findLast((record) => record.fence < to)?.fence ?? -1;
+  return Math.max(fence + 1, to - LOOK_BACK);
 }
 
 /** Summarises the iterations from ≤ i < to; undefined if none was observed. */

@@ -1,6 +1,6 @@
 /** Facts for the verdict from a run's events: its links, and what the engine noticed. */
-import { secondsPerByte } from '../../../shared/machines/emulated-network.ts';
-import type { RunEvent } from '../../../shared/records/record-kinds.ts';
+import { secondsPerByte } from '../machines/emulated-network.ts';
+import type { RunEvent } from '../records/record-kinds.ts';
 
 /** Milliseconds per byte of the slowest emulated link; undefined where ranks have real links. */
 export function linkTimePerByte(events: readonly RunEvent[]): number | undefined {

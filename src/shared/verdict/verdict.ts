@@ -2,13 +2,13 @@
  * The verdict: what the last iterations show, in sentences. Each statement follows from
  * one window summary and points at the chart that shows it.
  */
-import { COMMUNICATION_PHASES, type Phase } from '../../../shared/records/phases.ts';
+import { COMMUNICATION_PHASES, type Phase } from '../records/phases.ts';
 import {
   formatDuration,
   formatFactor,
   formatPercent,
   formatWholePercent,
-} from '../../../shared/words/units.ts';
+} from '../words/units.ts';
 import { timeInFlight } from './bytes-in-flight.ts';
 import { rankTitle } from './rank-nodes.ts';
 import type { WindowSummary } from './window-summary.ts';

@@ -1,7 +1,7 @@
 /** The machine of each rank of a run, and its GPU there, as the page names them. */
-import { machineName } from '../../../shared/machines/machine-names.ts';
-import { rankProcesses } from '../../../shared/records/rank-places.ts';
-import type { RunEvent } from '../../../shared/records/record-kinds.ts';
+import { machineName } from '../machines/machine-names.ts';
+import { rankProcesses } from '../records/rank-places.ts';
+import type { RunEvent } from '../records/record-kinds.ts';
 
 /**
  * Returns machines by rank; empty if it is obvious: one machine has all ranks, and no cluster
