@@ -101,6 +101,9 @@ export const rooms = {
   'export/tables': [SHARED],
   'export/formats': ['export/tables', SHARED],
   'export/tensorboard': ['export/formats', 'export/tables', SHARED],
+  // Charts as pictures, and reports of runs and comparisons.
+  'export/picture': [SHARED],
+  'export/report': ['export/picture', SHARED],
   export: ['export/formats', 'export/tables', 'export/tensorboard', SHARED],
 
   'agent/bundle': [SHARED],
@@ -485,6 +488,7 @@ export const rooms = {
     'main/cluster',
     'main/home',
     'main/runs',
+    'main/spec',
     'main/ssh',
     'main/store',
     'reproduce',
@@ -535,7 +539,7 @@ export const rooms = {
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
-  'renderer/state': ['export', 'renderer/state/*', SHARED],
+  'renderer/state': ['export', 'export/report', 'renderer/state/*', SHARED],
   'renderer/charts': ['renderer/state/*', SHARED],
   // The timeline of traced iterations.
   'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],

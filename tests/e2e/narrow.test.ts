@@ -1,8 +1,10 @@
 /** The app on a screen of 420 pixels: nothing is cut off, and no page scrolls sideways. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reportHtml } from '../../src/export/report/document.ts';
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
@@ -257,6 +259,33 @@ test('a run is drawn closer and moved, and saved as a file', async () => {
   ]);
   // The page makes it, and the command: the same bytes.
   expect(readFileSync(await table.path())).toEqual(readFileSync(file));
+  await part('export').click();
+  const [report] = await Promise.all([
+    page.waitForEvent('download'),
+    part('export-report').click(),
+  ]);
+  const html = readFileSync(await report.path(), 'utf8');
+  const written = await app.home.run(['runs', 'report', 'run']);
+  const numbers = (text: string): string => text.replace(/<footer.*/, '');
+  expect(numbers(html)).toBe(numbers(written.stdout));
+  // Whoever gets it opens it without a network, whatever the run is called.
+  const hostile = path.join(app.home.directory, 'report.html');
+  const name = '<script>document.title = 1</script><img src=//x onerror=alert(1)>';
+  writeFileSync(
+    hostile,
+    reportHtml({ title: name, about: name, sections: [], made: name }) +
+      html.replace('<main>', `<main>${name}`),
+  );
+  const reader = await page.context().newPage();
+  const loaded: string[] = [];
+  // The policy of the file ends all other requests before they are sent.
+  reader.on('requestfinished', (request) => loaded.push(request.url()));
+  reader.on('dialog', (dialog) => loaded.push(dialog.message()));
+  await reader.goto(pathToFileURL(hostile).href);
+  expect(await reader.title()).toBe(`${name} – Gradwire`);
+  expect(await reader.locator('figure svg').count()).toBeGreaterThan(0);
+  expect(loaded).toEqual([pathToFileURL(hostile).href]);
+  await reader.close();
   // That of the purge above may still be there.
   const others = part('toast').filter({ hasNotText: 'Freed' });
   expect(await others.allInnerTexts()).toEqual([]);

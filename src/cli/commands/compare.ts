@@ -1,6 +1,8 @@
 /** `gradwire compare`: runs held against each other, by what it costs to reach a target. */
-import { writeFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
+import { comparisonReport } from '../../export/report/comparison-report.ts';
+import { reportHtml } from '../../export/report/document.ts';
+import { madeBy } from '../../export/report/made-by.ts';
 import { readComparedRun } from '../../main/compare/read-run.ts';
 import {
   COMPARISON_TABLES,
@@ -12,8 +14,9 @@ import { compareRuns, type Comparison } from '../../shared/comparison/comparison
 import { QUANTITY_IDS, type QuantityId } from '../../shared/comparison/quantity.ts';
 import { readTarget } from '../../shared/comparison/read-target.ts';
 import { COST_IDS, type CostId } from '../../shared/comparison/target.ts';
-import { writeAdvice } from '../../shared/errors/write-advice.ts';
-import { failure, inputError } from '../../shared/errors/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { appVersion } from '../../main/home/installation.ts';
+import { writeText } from '../files/write-parts.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -27,6 +30,7 @@ interface CompareOptions {
   readonly json: boolean;
   readonly csv?: ComparisonTable;
   readonly output?: string;
+  readonly report?: string;
 }
 
 export function addCompareCommand(program: Command): void {
@@ -65,6 +69,7 @@ export function addCompareCommand(program: Command): void {
       ).choices(COMPARISON_TABLES),
     )
     .option('--output <file>', 'output file; default: stdout')
+    .option('--report <file>', 'also write a report: one HTML file that opens offline')
     .action(async (names: readonly string[], options: CompareOptions) => {
       await withWorkspace(async ({ store, coordinator }) => {
         await catchUp(coordinator);
@@ -78,7 +83,10 @@ export function addCompareCommand(program: Command): void {
           baseline: baseline && chosen(resolveRun(store, baseline), ids),
         });
         requireQuantity(comparison, quantity);
-        write(textOf(comparison, options), options.output);
+        await writeText(textOf(comparison, options), options.output);
+        if (options.report === undefined) return;
+        const made = madeBy(appVersion(), Date.now());
+        await writeText(reportHtml(comparisonReport(comparison, made)), options.report);
       });
     });
 }
@@ -107,22 +115,4 @@ function requireQuantity(
     place: '--of',
     next: known === '' ? 'Wait for the first evaluation.' : `Choose one of: ${known}.`,
   });
-}
-
-function write(text: string, file: string | undefined): void {
-  if (file === undefined) {
-    process.stdout.write(text);
-    return;
-  }
-  try {
-    writeFileSync(file, text);
-  } catch (thrown) {
-    const { message } = thrown as NodeJS.ErrnoException;
-    throw failure('EXPORT_WRITE_FAILED', `cannot write the comparison: ${message}`, {
-      next: writeAdvice(
-        thrown,
-        'Free space on that disk, or give another file with --output.',
-      ),
-    });
-  }
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { addRunsAttachCommand } from './runs-attach.ts';
 import { addRunsDeleteCommand } from './runs-delete.ts';
 import { addRunsExportCommand } from './runs-export.ts';
+import { addRunsReportCommand } from './runs-report.ts';
 import { addRunsListCommand } from './runs-list.ts';
 import { addRunsLogCommand } from './runs-log.ts';
 import { addRunsOrderCommand } from './runs-order.ts';
@@ -18,6 +19,7 @@ export function addRunsCommand(program: Command): void {
   addRunsListCommand(runs);
   addRunsShowCommand(runs);
   addRunsExportCommand(runs);
+  addRunsReportCommand(runs);
   addRunsAttachCommand(runs);
   addRunsLogCommand(runs);
   addRunsStopCommand(runs);

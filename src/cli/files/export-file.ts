@@ -1,4 +1,4 @@
-/** Where an export is written. */
+/** The file that an export is written to. */
 import path from 'node:path';
 import { makeDirectory } from '../../disk/make-directory.ts';
 import { exportFileName } from '../../export/file-name.ts';

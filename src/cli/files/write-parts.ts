@@ -31,13 +31,24 @@ export async function writeParts(
   }
 }
 
+/**
+ * Writes a text that is whole.
+ * @throws GradwireError `EXPORT_WRITE_FAILED`
+ */
+export async function writeText(
+  text: string,
+  output: string | undefined,
+): Promise<void> {
+  async function* parts(): AsyncGenerator<FilePart> {
+    yield await Promise.resolve({ content: text, done: 1 });
+  }
+  await writeParts(parts(), output, () => undefined);
+}
+
 /** The error of an export that could not be written. */
 const exportFailed = (cause: unknown, message: string): Error =>
   failure('EXPORT_WRITE_FAILED', `cannot write the export: ${message}`, {
-    next: writeAdvice(
-      cause,
-      'Free space on that disk, or give another file with --output.',
-    ),
+    next: writeAdvice(cause, 'Free space on that disk, or give another file.'),
   });
 
 async function* contentsOf(

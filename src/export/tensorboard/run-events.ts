@@ -10,7 +10,7 @@ import {
   ITERATION_FIELDS,
   type IterationRecord,
 } from '../../shared/records/iteration.ts';
-import type { RunSummary } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { FilePart } from '../formats/file-part.ts';
 import { iterationPieces, logPages, type RunReader } from '../tables/run-reader.ts';
 import { EventFile } from './event-file.ts';

@@ -3,6 +3,7 @@
  * latest runs, and shared pieces of all views.
  */
 import { createContext } from 'svelte';
+import type { Comparison } from '../../shared/comparison/comparison.ts';
 import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 import { describeCatchUp, type CatchUp } from '../../shared/records/catch-up.ts';
 import {
@@ -212,6 +213,31 @@ export class AppState {
       this.toasts.error(error);
     } finally {
       message.close();
+    }
+  }
+
+  /** Saves a report of the run: one file that opens without a network. */
+  async reportRun(run: string): Promise<void> {
+    const name = `gradwire-${run}.html`;
+    const message = this.toasts.lasting(`Writing ${name}`, undefined);
+    try {
+      const { runReportFile } = await import('./report-file.ts');
+      saveFile(name, await runReportFile(this.api, run, this.info));
+    } catch (error) {
+      this.toasts.error(error);
+    } finally {
+      message.close();
+    }
+  }
+
+  /** Saves a report of a comparison, with the numbers that the page shows. */
+  async reportComparison(comparison: Comparison): Promise<void> {
+    try {
+      const { comparisonReportFile } = await import('./report-file.ts');
+      const file = comparisonReportFile(comparison, this.info);
+      saveFile('gradwire-comparison.html', file);
+    } catch (error) {
+      this.toasts.error(error);
     }
   }
 

@@ -5,7 +5,7 @@
 import { axisScale, tickText, type AxisScale } from './axis-scale.ts';
 import type { Chart, ChartPoint, Series } from './chart.ts';
 import { marker } from './marker.ts';
-import { escapeMarkup } from './markup.ts';
+import { escapeMarkup } from '../../shared/words/markup.ts';
 
 const WIDTH = 720;
 const HEIGHT = 380;

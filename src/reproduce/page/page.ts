@@ -11,7 +11,7 @@ import {
 import { chartSvg } from '../chart/chart-svg.ts';
 import type { Chart } from '../chart/chart.ts';
 import { marker } from '../chart/marker.ts';
-import { escapeMarkup } from '../chart/markup.ts';
+import { escapeMarkup } from '../../shared/words/markup.ts';
 import type { ResultTable } from '../figure.ts';
 import type { Result } from '../result.ts';
 import { PAGE_STYLE } from './page-style.ts';

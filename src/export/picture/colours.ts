@@ -1,0 +1,33 @@
+/** Colours of pictures: those that the page has in its light theme (`styles/tokens.css`). */
+import type { Phase } from '../../shared/records/phases.ts';
+
+export const PHASE_COLOURS: Readonly<Record<Phase, string>> = {
+  data: '#b3bcc5',
+  compute: '#0072b2',
+  forward: '#0072b2',
+  backward: '#5b5ea6',
+  activations: '#a6611a',
+  bubble: '#f0e442',
+  compress: '#009e73',
+  send: '#d55e00',
+  receive: '#d55e00',
+  wait: '#e69f00',
+  reduce: '#56b4e9',
+  decompress: '#cc79a7',
+  apply: '#84909c',
+  other: '#cfd6dc',
+};
+
+/** Colours of configurations that are compared, in their order. */
+export const RUN_COLOURS = [
+  '#0072b2',
+  '#d55e00',
+  '#00845f',
+  '#b87a00',
+  '#b3568a',
+  '#2b8cc4',
+  '#17202a',
+] as const;
+
+/** The colour of what is only there to compare with. */
+export const SOFT_COLOUR = '#4b5865';

@@ -1,0 +1,158 @@
+/** Reports: whatever users wrote is text in them, and the numbers are those of the records. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { PHASE_COLOURS, RUN_COLOURS } from '../../../src/export/picture/colours.ts';
+import { pictureSvg } from '../../../src/export/picture/picture-svg.ts';
+import { comparisonReport } from '../../../src/export/report/comparison-report.ts';
+import { reportHtml } from '../../../src/export/report/document.ts';
+import { readReportedRun } from '../../../src/export/report/reported-run.ts';
+import { runReport } from '../../../src/export/report/run-report.ts';
+import { storedRuns } from '../../../src/cli/session/stored-runs.ts';
+import { readComparedRun } from '../../../src/main/compare/read-run.ts';
+import { compareRuns } from '../../../src/shared/comparison/comparison.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import { escapeMarkup } from '../../../src/shared/words/markup.ts';
+import { TemporaryStore } from '../../harness/temporary-store.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+  switchRecord,
+} from '../main/sample-records.ts';
+
+const HOSTILE = `"'><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;`;
+const temporary = new TemporaryStore();
+const { store } = temporary;
+afterAll(() => {
+  temporary.close();
+});
+
+function create(id: string, records: readonly RunRecord[]): void {
+  const spec = sampleSpec({ name: HOSTILE, description: HOSTILE, iterations: 60 });
+  store.create({ id, spec, switches: [], createdAt: 1_700_000_000_000 });
+  store.append(id, entries(records));
+}
+
+const iterations = (from: number, to: number, wall: number): readonly RunRecord[] =>
+  Array.from({ length: 2 * (to - from) }, (_, n) => ({
+    ...iterationRecord(from + Math.floor(n / 2), n % 2),
+    wall,
+    loss: 1 / (n + 1),
+  }));
+
+create('whole', [
+  started,
+  { type: 'notice', at: 3, level: 'info', code: 'COLLECTIVE_CHOSEN', message: HOSTILE },
+  ...iterations(0, 30, 8),
+  switchRecord(30, 'none', 'topk'),
+  ...iterations(30, 60, 4),
+  {
+    type: 'evaluation',
+    iteration: 59,
+    at: 9,
+    loss: 0.25,
+    metric: 0.875,
+    samples: 9,
+    wall: 1,
+  },
+  done,
+]);
+create('empty', []);
+
+const tags = (html: string): ReadonlySet<string> =>
+  new Set(
+    [...html.matchAll(/<([a-z!][a-z0-9]*)/gi)].map(([, tag]) => tag!.toLowerCase()),
+  );
+
+async function reportOf(id: string): Promise<string> {
+  const run = await readReportedRun(storedRuns(store), id, 64);
+  return reportHtml(runReport(run, `Made by ${HOSTILE}`));
+}
+
+const SAFE = [
+  ...['!doctype', 'html', 'head', 'meta', 'title', 'style', 'body', 'main', 'header'],
+  ...['section', 'h1', 'h2', 'p', 'ul', 'li', 'dl', 'dt', 'dd', 'pre', 'figure'],
+  ...[
+    'figcaption',
+    'div',
+    'table',
+    'thead',
+    'tbody',
+    'tr',
+    'th',
+    'td',
+    'footer',
+    'svg',
+  ],
+  ...['desc', 'rect', 'text', 'tspan', 'path', 'circle'],
+];
+
+test('a report has nothing but its own elements, and asks for nothing', async () => {
+  for (const id of ['whole', 'empty']) {
+    const html = await reportOf(id);
+    expect([...tags(html)].filter((tag) => !SAFE.includes(tag))).toEqual([]);
+    expect(html).not.toMatch(/<[^<>]*\s(on\w+|src|href)=/);
+    // Scripts and requests are forbidden before anything else is read.
+    expect(html.indexOf("default-src 'none'")).toBeLessThan(html.indexOf('<title>'));
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+  }
+});
+
+test('a report says what the page says, with the numbers of the records', async () => {
+  const html = await reportOf('whole');
+  expect(html).toMatch(/\d+ % of the step is communication/);
+  // The medians on both sides of the fence, and the mean of all.
+  expect(html).toContain('wall 8.00 ms → 4.00 ms');
+  expect(html).toContain('<td class="text">whole iteration</td><td>6.00 ms</td>');
+  expect(html).toContain('87.5 %');
+  expect(html.match(/<figure>/g)).toHaveLength(4);
+  expect(await reportOf('empty')).toContain('Too few iterations for a verdict.');
+});
+
+test('a report of a comparison has the verdict and each run', () => {
+  const runs = ['whole', 'empty'].map((id) => readComparedRun(store, id));
+  const comparison = compareRuns(runs);
+  const html = reportHtml(comparisonReport(comparison, 'Made.'));
+  expect([...tags(html)].filter((tag) => !SAFE.includes(tag))).toEqual([]);
+  expect(html).toContain(
+    `<p class="lead">${escapeMarkup(comparison.verdict.text)}</p>`,
+  );
+  for (const { id } of runs) expect(html).toContain(`<td class="text">${id}</td>`);
+});
+
+test('a picture is whole where there is little to draw', () => {
+  const axis = { label: '', min: 0, max: 1, format: String };
+  const svg = pictureSvg({
+    title: HOSTILE,
+    unit: 'ms\u0000',
+    caption: '',
+    x: { ...axis, max: 0 },
+    y: { ...axis, min: 1, max: 10, logarithmic: true },
+    series: [
+      { label: 'none', look: 'band', colour: '#000000', points: [] },
+      { label: HOSTILE, look: 'dots', colour: '#000000', points: [{ x: 0, y: 1 }] },
+    ],
+  });
+  expect(svg).not.toMatch(/NaN|Infinity|undefined|\0/);
+  expect([...tags(svg)].filter((tag) => !SAFE.includes(tag))).toEqual([]);
+});
+
+test('pictures have the colours of the light page', () => {
+  const file = path.join(
+    import.meta.dirname,
+    '../../../src/renderer/styles/tokens.css',
+  );
+  const css = readFileSync(file, 'utf8');
+  const light = css.slice(0, css.indexOf("[data-theme='dark']"));
+  const colour = (name: string): string | undefined =>
+    light.match(new RegExp(`--${name}: (#[0-9a-f]+);`))?.[1];
+  for (const [phase, of] of Object.entries(PHASE_COLOURS)) {
+    expect(colour(`phase-${phase}`), phase).toBe(of);
+  }
+  expect(RUN_COLOURS.map((_, index) => colour(`run-${index + 1}`))).toEqual([
+    ...RUN_COLOURS,
+  ]);
+});
