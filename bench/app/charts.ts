@@ -103,16 +103,18 @@ async function measurePage(page: Page, rate: Rate): Promise<readonly Measurement
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
   const before = await busyTime(session);
+  const first = await iterationShown(page);
   await session.send('Tracing.start', {
     transferMode: 'ReportEvents',
     traceConfig: { includedCategories: ['disabled-by-default-devtools.timeline'] },
   });
   await page.waitForTimeout(SECONDS * 1000);
   const after = await busyTime(session);
+  const shown = ((await iterationShown(page)) - first) / (after.at - before.at);
   const tasks = (await tasksOf(session)).filter((task) => task >= LEAST_MS);
   const busy = (100 * (after.task - before.task)) / (after.at - before.at);
   const name = `charts, ${rate.ranks} ranks at ${rate.perSecond} iterations/s`;
-  const note = `over ${SECONDS} s, ${tasks.length} tasks of ${LEAST_MS} ms and more`;
+  const note = `over ${SECONDS} s, ${tasks.length} tasks of ${LEAST_MS} ms and more; ${shown.toFixed(0)} iterations/s arrived`;
   return [
     { name: `${name}: main thread busy`, value: busy, unit: '%', goal: 30, note },
     { name: `${name}: a task, median`, value: median(tasks) ?? 0, unit: 'ms', note },
@@ -131,6 +133,11 @@ async function measurePage(page: Page, rate: Rate): Promise<readonly Measurement
       note,
     },
   ];
+}
+
+async function iterationShown(page: Page): Promise<number> {
+  const text = await page.getByTestId('live-iteration').innerText();
+  return Number(text.replaceAll(/\D/g, ''));
 }
 
 async function busyTime(session: CDPSession): Promise<{ task: number; at: number }> {
