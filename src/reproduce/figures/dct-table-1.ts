@@ -3,20 +3,14 @@
  * between them, and of their gradients, that DCT-MP leaves out; with two methods that the
  * authors found to fail. Source: DCT, section 3.1, and appendix A.
  */
-import type { Case, Figure } from '../figure.ts';
-import { CRITEO } from './brought-data.ts';
+import type { Case } from '../figure.ts';
 import {
   BASELINE,
   CLICK_DIFFERENCES,
-  clickLoss,
   clickTraining,
-  isClickLoss,
   LAPTOP_CLICKS,
   losesMore,
   losesNothing,
-  lossChart,
-  lossTable,
-  ourLosses,
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
   quotedLosses,
@@ -25,7 +19,7 @@ import {
   type ClickScale,
   type Compressed,
 } from './click-loss.ts';
-import { DCT } from './papers.ts';
+import { clickTable } from './click-table.ts';
 
 interface Sparse extends Compressed {
   readonly workers: number;
@@ -116,9 +110,8 @@ const COMMON = [
   'Both controls run only with two workers and at 90 %. The paper does not say how a sketch is used: here the next worker continues with X·S·Sᵀ, and S is drawn again in every iteration.',
 ];
 
-export const dctTable1: Figure = {
+export const dctTable1 = clickTable({
   id: 'dct-table-1',
-  paper: DCT,
   number: 'Table 1',
   title:
     'Test loss of a split recommendation model, by the share of its activations left out',
@@ -153,24 +146,16 @@ export const dctTable1: Figure = {
     'Both networks have two layers, not four; they are split after the first, which has 64 units, not 256. At 98 % one unit of a row is left.',
     ...COMMON,
   ],
-  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(LAPTOP_CLICKS),
   full: {
     cases: casesOf(PAPER_CLICKS),
-    data: CRITEO,
     differences: [...CLICK_DIFFERENCES, ...COMMON],
   },
-  keeps: isClickLoss,
-  measure: clickLoss,
-  judge: (sweep) => ({
-    parts: [
-      ...FREE.map((row) => losesNothing(sweep, row)),
-      ...[...COSTLY, ...CONTROLS].map((row) => losesMore(sweep, row)),
-      ...CONTROLS.map((row) => losesMore(sweep, row, BESIDE)),
-    ],
-    ours: ourLosses(sweep, ROWS),
-  }),
-  chart: (sweep) =>
-    lossChart(sweep, ROWS, 'workers: share left out; controls with 2 at 90 %'),
-  table: (sweep) => lossTable(sweep, ROWS, 'left out'),
-};
+  rows: ROWS,
+  axis: 'workers: share left out; controls with 2 at 90 %',
+  parts: (sweep) => [
+    ...FREE.map((row) => losesNothing(sweep, row)),
+    ...[...COSTLY, ...CONTROLS].map((row) => losesMore(sweep, row)),
+    ...CONTROLS.map((row) => losesMore(sweep, row, BESIDE)),
+  ],
+});

@@ -2,20 +2,14 @@
  * Test loss of a recommendation model, by the share of its gradients that DCT-DP leaves
  * out. Source: DCT, section 3.1, "DP with the DLRM Model".
  */
-import type { Case, Figure } from '../figure.ts';
-import { CRITEO } from './brought-data.ts';
+import type { Case } from '../figure.ts';
 import {
   BASELINE,
   CLICK_DIFFERENCES,
-  clickLoss,
   clickTraining,
-  isClickLoss,
   LAPTOP_CLICKS,
   losesMore,
   losesNothing,
-  lossChart,
-  lossTable,
-  ourLosses,
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
   quotedLosses,
@@ -23,7 +17,7 @@ import {
   type ClickScale,
   type Compressed,
 } from './click-loss.ts';
-import { DCT } from './papers.ts';
+import { clickTable } from './click-table.ts';
 
 /** η in percent, and the paper's loss for it. */
 const SPARSITIES = [
@@ -70,9 +64,8 @@ const COMMON = [
   'In every run, gradients of the embedding table are sent exactly, and only the entries in use.',
 ];
 
-export const dctTable2: Figure = {
+export const dctTable2 = clickTable({
   id: 'dct-table-2',
-  paper: DCT,
   number: 'Table 2',
   title: 'Test loss of a recommendation model, by the share of its gradient left out',
   claim: {
@@ -91,24 +84,16 @@ export const dctTable2: Figure = {
     'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 2 × 128 samples.',
     ...COMMON,
   ],
-  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(LAPTOP_CLICKS, 128),
   full: {
     cases: casesOf(PAPER_CLICKS, PAPER_CLICK_BATCH / RANKS),
-    data: CRITEO,
     differences: [NOT_REPEATED, ...CLICK_DIFFERENCES, ...COMMON],
   },
-  keeps: isClickLoss,
-  measure: clickLoss,
-  judge: (sweep) => ({
-    parts: [
-      ...MODERATE.map((row) => losesNothing(sweep, row)),
-      losesMore(sweep, EXTREME),
-      ...MODERATE.map((row) => losesMore(sweep, EXTREME, row)),
-    ],
-    ours: ourLosses(sweep, SPARSITIES),
-  }),
-  chart: (sweep) =>
-    lossChart(sweep, SPARSITIES, 'share of the gradient that is left out'),
-  table: (sweep) => lossTable(sweep, SPARSITIES, 'left out'),
-};
+  rows: SPARSITIES,
+  axis: 'share of the gradient that is left out',
+  parts: (sweep) => [
+    ...MODERATE.map((row) => losesNothing(sweep, row)),
+    losesMore(sweep, EXTREME),
+    ...MODERATE.map((row) => losesMore(sweep, EXTREME, row)),
+  ],
+});

@@ -3,20 +3,14 @@
  * gradients that replicas exchange and the activations that stages pass on. Source: DCT,
  * section 3.1, "Communication-efficient Hybrid Training".
  */
-import type { Case, Figure } from '../figure.ts';
-import { CRITEO } from './brought-data.ts';
+import type { Case } from '../figure.ts';
 import {
   BASELINE,
   CLICK_DIFFERENCES,
-  clickLoss,
   clickTraining,
-  isClickLoss,
   LAPTOP_CLICKS,
   losesMore,
   losesNothing,
-  lossChart,
-  lossTable,
-  ourLosses,
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
   quotedLosses,
@@ -25,7 +19,7 @@ import {
   type ClickScale,
   type Compressed,
 } from './click-loss.ts';
-import { DCT } from './papers.ts';
+import { clickTable } from './click-table.ts';
 
 const PIPELINES = 2;
 
@@ -90,9 +84,8 @@ const COMMON = [
   'Test samples pass between stages as training samples do, so the network tested is the one that was trained.',
 ];
 
-export const dctTable3: Figure = {
+export const dctTable3 = clickTable({
   id: 'dct-table-3',
-  paper: DCT,
   number: 'Table 3',
   title:
     'Test loss under hybrid parallelism, by the share of gradients and activations left out',
@@ -121,23 +114,16 @@ export const dctTable3: Figure = {
     'Both networks have two layers, not four; they are split after the first, which has 64 units, not 256.',
     ...COMMON,
   ],
-  seeds: [1, 2, 3, 4, 5],
   cases: casesOf(LAPTOP_CLICKS),
   full: {
     cases: casesOf(PAPER_CLICKS),
-    data: CRITEO,
     differences: [...CLICK_DIFFERENCES, PIPELINES_NOTE, ...COMMON],
   },
-  keeps: isClickLoss,
-  measure: clickLoss,
-  judge: (sweep) => ({
-    parts: [
-      ...FREE.map((row) => losesNothing(sweep, row)),
-      losesMore(sweep, COSTLY),
-      losesMore(sweep, COSTLY, BESIDE),
-    ],
-    ours: ourLosses(sweep, ROWS),
-  }),
-  chart: (sweep) => lossChart(sweep, ROWS, 'stages per pipeline, share left out'),
-  table: (sweep) => lossTable(sweep, ROWS, 'left out'),
-};
+  rows: ROWS,
+  axis: 'stages per pipeline, share left out',
+  parts: (sweep) => [
+    ...FREE.map((row) => losesNothing(sweep, row)),
+    losesMore(sweep, COSTLY),
+    losesMore(sweep, COSTLY, BESIDE),
+  ],
+});

@@ -1,0 +1,50 @@
+/** A table of DCT's test losses on clicks as a figure: cases, measure, chart and table alike. */
+import type { Case, Figure } from '../figure.ts';
+import type { Part } from '../part.ts';
+import type { Sweep } from '../sweep.ts';
+import { CRITEO } from './brought-data.ts';
+import {
+  clickLoss,
+  isClickLoss,
+  lossChart,
+  lossTable,
+  ourLosses,
+  type Compressed,
+} from './click-loss.ts';
+import { DCT } from './papers.ts';
+
+/** The parts in which these tables differ. */
+interface ClickTable extends Pick<
+  Figure,
+  'id' | 'number' | 'title' | 'claim' | 'rule' | 'differences' | 'cases'
+> {
+  /** Cases and differences at the paper's own sizes. */
+  readonly full: {
+    readonly cases: readonly Case[];
+    readonly differences: readonly string[];
+  };
+  readonly rows: readonly Compressed[];
+  /** The label of the chart's axis that names the rows. */
+  readonly axis: string;
+  /** The parts of the rule. */
+  readonly parts: (sweep: Sweep) => readonly Part[];
+}
+
+/** The figure of such a table. */
+export const clickTable = ({
+  rows,
+  axis,
+  parts,
+  full,
+  ...own
+}: ClickTable): Figure => ({
+  ...own,
+  paper: DCT,
+  seeds: [1, 2, 3, 4, 5],
+  full: { ...full, data: CRITEO },
+  keeps: isClickLoss,
+  measure: clickLoss,
+  judge: (sweep) => ({ parts: parts(sweep), ours: ourLosses(sweep, rows) }),
+  chart: (sweep) => lossChart(sweep, rows, axis),
+  table: (sweep) => lossTable(sweep, rows, 'left out'),
+});
