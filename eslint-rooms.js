@@ -16,7 +16,7 @@ export const rooms = {
   'shared/codes': [],
   'shared/errors': ['shared/codes'],
   'shared/checks': ['shared/codes', 'shared/errors', 'shared/words'],
-  'shared/catalogue': ['shared/checks', 'shared/errors'],
+  'shared/catalogue': ['shared/checks', 'shared/errors', 'shared/words'],
   'shared/plan': ['shared/catalogue', 'shared/checks'],
   'shared/machines': ['shared/checks', 'shared/errors', 'shared/words'],
   'shared/spec/parallelism': ['shared/checks'],

@@ -9,7 +9,7 @@ import {
   optimizerFacts,
   parameterRow,
   type Fact,
-} from '../../src/cli/text/registry-facts.ts';
+} from '../../src/shared/catalogue/facts.ts';
 import { loadPresets } from '../../src/main/spec/presets.ts';
 import { publicSets } from '../../src/main/data-sets/public-sets.ts';
 import { formatBytes } from '../../src/shared/words/units.ts';

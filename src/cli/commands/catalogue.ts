@@ -21,7 +21,7 @@ import {
   optimizerFacts,
   parameterRow,
   type Fact,
-} from '../text/registry-facts.ts';
+} from '../../shared/catalogue/facts.ts';
 import { textTable } from '../text/text-table.ts';
 import { tableWidth, WIDE } from '../text/terminal.ts';
 

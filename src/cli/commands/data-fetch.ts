@@ -23,10 +23,10 @@ export function addDataFetchCommand(data: Command): void {
     .command('fetch')
     .description('download a public data set, or resume an interrupted download')
     .argument('<name>', 'its name in `gradwire data list`')
-    .option('--to <directory>', 'target directory; default: in the home directory')
+    .option('--to <directory>', 'target directory; default: in Gradwire’s home')
     .option(
       '--from <url>',
-      'take its files from URL/NAME instead of from its own mirrors',
+      'take its files from URL/FILE instead of from its own mirrors',
       parseUrl,
     )
     .option(

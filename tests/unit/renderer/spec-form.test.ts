@@ -10,7 +10,9 @@ import { collectiveChoices } from '../../../src/renderer/state/experiment/exchan
 import { readField } from '../../../src/renderer/state/experiment/form-field.ts';
 import { isUnusual } from '../../../src/renderer/state/experiment/spec-fields.ts';
 import { formSections } from '../../../src/renderer/state/experiment/spec-form.ts';
+import { makeCatalogue } from '../../../src/agent/engine.ts';
 import type { Catalogue } from '../../../src/shared/catalogue/catalogue.ts';
+import { optimizerFacts } from '../../../src/shared/catalogue/facts.ts';
 import { experimentSpecSchema } from '../../../src/shared/spec/experiment-spec.ts';
 
 const catalogue: Catalogue = {
@@ -107,6 +109,36 @@ describe('the model', () => {
     });
     // A slip of the pen is no file.
     expect(choices('fnn33').map(({ value }) => value)).toEqual(ours);
+  });
+});
+
+describe('what is chosen', () => {
+  const choiceOf = (agent: Catalogue, key: string, id: string) =>
+    formSections(agent, draft)
+      .flatMap(({ fields, more = [] }) => [...fields, ...more])
+      .find(({ path }) => path === key)!
+      .choices!.find(({ value }) => value === id);
+
+  it('is explained in the words of its definition, as the reference is', () => {
+    const agent = makeCatalogue();
+    const [sgd] = agent.describedOptimizers;
+    expect(choiceOf(agent, 'optimizer.kind', 'sgd')).toEqual({
+      value: 'sgd',
+      label: 'sgd',
+      hint: sgd!.summary,
+      facts: optimizerFacts(sgd!),
+    });
+    const ring = choiceOf(agent, 'exchange.collective', 'ring')!;
+    expect(ring.facts!.map(([heading]) => heading)).toContain('Where it is fastest');
+    const topk = choiceOf(agent, 'exchange.method', 'topk')!;
+    expect(topk.facts!.map(([heading]) => heading)).toContain('Where it pays');
+  });
+
+  it('has its name alone where an older agent says no more of it', () => {
+    expect(choiceOf(catalogue, 'optimizer.kind', 'sgd')).toEqual({
+      value: 'sgd',
+      label: 'sgd',
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import type {
   MethodEntry,
   ParameterEntry,
 } from '../../../shared/catalogue/catalogue.ts';
+import { collectiveFacts } from '../../../shared/catalogue/facts.ts';
 import { DEFAULT_METHOD } from '../../../shared/plan/exchange-plan.ts';
 import {
   entryChoices,
@@ -29,7 +30,7 @@ export function collectiveChoices(
       label: 'adaptive',
       hint: 'The cheapest by measured times, so two runs may choose differently',
     },
-    ...entryChoices(taken),
+    ...entryChoices(taken, collectiveFacts),
   ];
 }
 

@@ -2,6 +2,7 @@
  * A field of a form: what it asks for, and how the text typed into it becomes a value.
  * Only the validator behind `checkSpec` judges values, never the form.
  */
+import type { Fact } from '../../../shared/catalogue/facts.ts';
 import type { JsonValue } from '../../../shared/checks/json.ts';
 
 /** The kind of a field's values, which decides on its control. */
@@ -14,6 +15,8 @@ export interface FormChoice {
   readonly label: string;
   /** Shown under the field while chosen; if several can be chosen, with each. */
   readonly hint?: string | undefined;
+  /** More about it, for whoever wants to know, while it is chosen. */
+  readonly facts?: readonly Fact[] | undefined;
 }
 
 /** A field, as the form shows it. */
@@ -63,14 +66,19 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** Choices for entries of the catalogue. */
-export function entryChoices(
-  entries: readonly { id: string; summary: string }[],
+/**
+ * Choices for entries of the catalogue.
+ * @param factsOf more about an entry
+ */
+export function entryChoices<E extends { readonly id: string; readonly summary: string }>(
+  entries: readonly E[],
+  factsOf: (entry: E) => readonly Fact[],
 ): readonly FormChoice[] {
   return entries.map((entry) => ({
     value: entry.id,
     label: entry.id,
     hint: entry.summary,
+    facts: factsOf(entry),
   }));
 }
 

@@ -4,6 +4,12 @@
  * if it is not (yet) a valid value.
  */
 import type { Catalogue } from '../../../shared/catalogue/catalogue.ts';
+import {
+  datasetFacts,
+  methodFacts,
+  modelFacts,
+  optimizerFacts,
+} from '../../../shared/catalogue/facts.ts';
 import { DEFAULT_METHOD } from '../../../shared/plan/exchange-plan.ts';
 import { isModelFile, modelName } from '../../../shared/spec/model-name.ts';
 import { PROGRAM } from '../../../shared/spec/program-spec.ts';
@@ -30,7 +36,7 @@ import { field, sectionOf, titledFields } from './spec-fields.ts';
 /** The agent's models, and the user's own file if the draft names one. */
 function modelChoices(catalogue: Catalogue, draft: Draft): readonly FormChoice[] {
   const given = valueAt(draft, 'workload.model');
-  const ours = entryChoices(catalogue.models);
+  const ours = entryChoices(catalogue.models, modelFacts);
   if (typeof given !== 'string' || !isModelFile(given)) return ours;
   const own = { value: given, label: modelName(given), hint: `Your file ${given}` };
   return [...ours, own];
@@ -68,7 +74,7 @@ export function formSections(
       fields: [
         field('name'),
         field('workload.model', modelChoices(catalogue, draft)),
-        ...(isOwn ? [] : [field('workload.dataset', entryChoices(catalogue.datasets))]),
+        ...(isOwn ? [] : [field('workload.dataset', entryChoices(catalogue.datasets, datasetFacts))]),
         ...(dataset?.needsData === true || valueAt(draft, 'workload.data') !== undefined
           ? [field('workload.data')]
           : []),
@@ -124,7 +130,7 @@ export function formSections(
     {
       title: 'Exchange',
       fields: [
-        field('exchange.method', entryChoices(catalogue.methods)),
+        field('exchange.method', entryChoices(catalogue.methods, methodFacts)),
         ...(method?.parameters ?? []).map((entry) =>
           parameterField(entry, 'exchange.'),
         ),
@@ -140,7 +146,7 @@ export function formSections(
       ? []
       : [
           sectionOf('Optimiser', 'optimizer', {
-            kind: plainChoices(catalogue.optimizers),
+            kind: optimizerChoices(catalogue),
           }),
         ]),
     sectionOf('Length', ''),
@@ -167,4 +173,12 @@ function parallelismSection(draft: Draft): FormSection {
         : [field('parallelism.pipeline.microBatches')]),
     ],
   };
+}
+
+/** The agent's optimisers, by their names alone where it is of a version that said no more. */
+function optimizerChoices(catalogue: Catalogue): readonly FormChoice[] {
+  const { describedOptimizers, optimizers } = catalogue;
+  return describedOptimizers === undefined
+    ? plainChoices(optimizers)
+    : entryChoices(describedOptimizers, optimizerFacts);
 }

@@ -1,6 +1,6 @@
 /**
- * Facts about entries of the catalogue in words: what `gradwire methods` and its like print, and
- * what docs/reference has. Pure: an entry in, pairs of a heading and its text out.
+ * Facts about entries of the catalogue in words: what `gradwire methods` and its like print, what
+ * docs/reference has, and what a form shows beside a choice. Pure: an entry in, pairs of a heading and its text out.
  */
 import type {
   CollectiveEntry,
@@ -9,8 +9,8 @@ import type {
   ModelEntry,
   OptimizerEntry,
   ParameterEntry,
-} from '../../shared/catalogue/catalogue.ts';
-import { formatCount } from '../../shared/words/units.ts';
+} from './catalogue.ts';
+import { formatCount } from '../words/units.ts';
 
 export type Fact = readonly [heading: string, text: string];
 
