@@ -13,8 +13,10 @@ const root = path.join(import.meta.dirname, '../../..');
 const folder = path.join(root, 'test-results/package');
 const isLinux = process.platform === 'linux';
 
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+
 const npm = (...args: string[]) =>
-  spawnSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+  spawnSync('npm', [...args, ...QUIET], {
     encoding: 'utf8',
     timeout: 240_000,
     env: { ...process.env, npm_config_ignore_scripts: 'false' },
@@ -78,6 +80,47 @@ test('what lies inside has no script to run and its licence', () => {
   }
 });
 
+/** A package of npm's, in a folder that stays; undefined where it cannot be fetched. */
+function fetched(name: string, version: string): string | undefined {
+  const place = path.join(root, `test-results/${name}-${version}`);
+  const at = path.join(place, 'node_modules', name);
+  if (!existsSync(at)) {
+    npm('install', '--prefix', place, '--no-save', `${name}@${version}`);
+  }
+  return existsSync(at) ? at : undefined;
+}
+
+/** A Node of this version. */
+function nodeOf(version: string): string | undefined {
+  const at = fetched(`node-linux-${process.arch}`, version);
+  return at && path.join(at, 'bin/node');
+}
+
+/** A command, as root in a namespace that has no network at all. */
+function withoutNetwork(
+  command: readonly string[],
+): [file: string, args: readonly string[]] {
+  const isRoot = process.getuid?.() === 0;
+  const [file, ...args] = isRoot ? ['unshare', '--net', ...command] : command;
+  return [file!, args];
+}
+
+/** Trains for a moment with what npm has installed at a prefix, started by a Node. */
+async function train(node: string, prefix: string): Promise<void> {
+  await using home = new GradwireHome();
+  const entry = path.join(prefix, 'lib/node_modules/gradwire/bin/gradwire.js');
+  const short = ['--set', 'iterations=3', '--set', 'world.ranks=2'];
+  const run = new RunningCommand(
+    spawn(node, [entry, 'run', 'quickstart', '--json', ...short], {
+      env: { ...process.env, GRADWIRE_HOME: home.directory },
+    }),
+    true,
+  );
+  succeeded(await run.finished);
+  expect(run.records.at(-1)).toMatchObject({ type: 'done', reason: 'completed' });
+  expect(run.records.filter(({ type }) => type === 'iteration')).toHaveLength(6);
+}
+
 /** Nodes that npm has as packages with the binary inside. */
 const NODES = ['20.20.2', '22.23.3', '24.0.0', '24.21.0', '26.12.1'];
 
@@ -105,28 +148,41 @@ describe.skipIf(!isLinux)('installed by npm', { tags: 'soak' }, () => {
 
   test.for(NODES)('trains when Node %s starts it', async (version, { skip }) => {
     skip(!hasRegistry, 'no registry');
-    const place = path.join(root, `test-results/node-${version}`);
-    const name = `node-linux-${process.arch}`;
-    const node = path.join(place, `node_modules/${name}/bin/node`);
-    if (!existsSync(node)) {
-      npm('install', '--prefix', place, '--no-save', `${name}@${version}`);
-    }
-    skip(!existsSync(node), `npm has no ${name}@${version}`);
-    await using home = new GradwireHome();
-    const entry = path.join(prefix, 'lib/node_modules/gradwire/bin/gradwire.js');
-    const run = new RunningCommand(
-      spawn(
-        node,
-        [
-          ...[entry, 'run', 'quickstart', '--json'],
-          ...['--set', 'iterations=3', '--set', 'world.ranks=2'],
-        ],
-        { env: { ...process.env, GRADWIRE_HOME: home.directory } },
-      ),
-      true,
-    );
-    succeeded(await run.finished);
-    expect(run.records.at(-1)).toMatchObject({ type: 'done', reason: 'completed' });
-    expect(run.records.filter(({ type }) => type === 'iteration')).toHaveLength(6);
+    const node = nodeOf(version);
+    skip(node === undefined, `npm has no Node ${version}`);
+    await train(node!, prefix);
+  });
+
+  // Each with a cache of its own: npm 10 also fetches what is for other systems.
+  describe.for(['10.9.4', '11.6.2'])('without a network, by npm %s', (version) => {
+    const cache = path.join(folder, `cache-${version}`);
+    const install = (node: string, place: string) => {
+      const cli = path.join(fetched('npm', version)!, 'bin/npm-cli.js');
+      const to = ['install', '-g', '--prefix', place, '--cache', cache];
+      return [node, cli, ...to, ...QUIET, tarball];
+    };
+
+    test.for(['20.20.2', '24.21.0'])('on Node %s', async (nodeVersion, { skip }) => {
+      skip(!hasRegistry, 'no registry');
+      const node = nodeOf(nodeVersion);
+      skip(
+        node === undefined || fetched('npm', version) === undefined,
+        'npm does not have them',
+      );
+      const place = path.join(folder, `offline-${version}-${nodeVersion}`);
+      const command = install(node!, place);
+      const done = { encoding: 'utf8', timeout: 240_000 } as const;
+      if (!existsSync(cache)) {
+        spawnSync(command[0]!, command.slice(1), done);
+        rmSync(place, { recursive: true });
+      }
+      const { status, stderr } = spawnSync(
+        ...withoutNetwork([...command, '--offline']),
+        done,
+      );
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      await train(node!, place);
+      rmSync(place, { recursive: true });
+    });
   });
 });

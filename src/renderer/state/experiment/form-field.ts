@@ -70,7 +70,9 @@ function parsed(text: string): JsonValue | undefined {
  * Choices for entries of the catalogue.
  * @param factsOf more about an entry
  */
-export function entryChoices<E extends { readonly id: string; readonly summary: string }>(
+export function entryChoices<
+  E extends { readonly id: string; readonly summary: string },
+>(
   entries: readonly E[],
   factsOf: (entry: E) => readonly Fact[],
 ): readonly FormChoice[] {

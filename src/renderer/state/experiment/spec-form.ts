@@ -74,7 +74,11 @@ export function formSections(
       fields: [
         field('name'),
         field('workload.model', modelChoices(catalogue, draft)),
-        ...(isOwn ? [] : [field('workload.dataset', entryChoices(catalogue.datasets, datasetFacts))]),
+        ...(isOwn
+          ? []
+          : [
+              field('workload.dataset', entryChoices(catalogue.datasets, datasetFacts)),
+            ]),
         ...(dataset?.needsData === true || valueAt(draft, 'workload.data') !== undefined
           ? [field('workload.data')]
           : []),
