@@ -62,7 +62,7 @@ export function drawMarkers(
   context.setLineDash([]);
 }
 
-/** A sign at the bottom of the plot, with a rim that sets it off from bars and curves. */
+/** A sign on the axis, where no value is drawn, with a rim that sets it off from bars. */
 function drawSign(
   context: CanvasRenderingContext2D,
   kind: MarkerKind,
@@ -70,7 +70,7 @@ function drawSign(
   { bottom, top }: ChartArea,
   palette: Palette,
 ): void {
-  const y = bottom - SIGN - 2;
+  const y = bottom;
   const colour = palette.markers[kind];
   context.setLineDash([]);
   context.fillStyle = colour;
