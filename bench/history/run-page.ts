@@ -97,10 +97,6 @@ async function visit(browser: Browser, url: string, run: string): Promise<Visit>
     const zoomMs: number[] = [];
     const click = (step: string): string =>
       `document.querySelector('[data-testid=span-${step}]').click()`;
-    await timed(
-      page,
-      `document.querySelector('#chart-phase .segments button:nth-child(3)').click()`,
-    );
     for (const step of ['in', 'out'] as const) {
       const button = page.locator(`[data-testid=span-${step}]`);
       for (let count = 0; count < STEPS && (await button.isEnabled()); count++) {
