@@ -309,7 +309,8 @@ test('all charts of a run are zoomed, moved and pinned with keys alone, in step'
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
   await part('pinned').filter({ hasText: 'Iteration 50' }).waitFor();
-  expect(await part('pinned-table').locator('tbody tr').count()).toBe(2);
+  const ranks = part('pinned-table').locator('tbody tr');
+  await expect.poll(() => ranks.count()).toBe(2);
   expect(await app.obstacles()).toEqual([]);
   for (let count = 0; count < 4; count++) await page.keyboard.press('Escape');
   await range.filter({ hasText: 'iterations 0–99 of 100' }).waitFor();
