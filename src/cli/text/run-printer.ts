@@ -123,9 +123,9 @@ export class HumanPrinter implements RunPrinter {
     if (table !== undefined) this.#line(`\n${table}\n`);
     const last = this.#last;
     const took =
-      this.#startedAt === undefined || summary.endedAt === undefined
+      this.#startedAt === undefined || last === undefined
         ? ''
-        : ` in ${milliseconds(summary.endedAt - this.#startedAt)}`;
+        : ` in ${milliseconds(Math.max(0, last.at - this.#startedAt))}`;
     const iterations = last?.type === 'done' ? last.iterations : summary.iterations;
     const result = [`${summary.state} after ${iterations} iterations${took}`];
     if (last?.type === 'done') {
@@ -152,7 +152,10 @@ export class HumanPrinter implements RunPrinter {
     }
     if (endsRun(record)) this.#last = record;
     const hasStarted = this.#startedAt !== undefined;
-    if (record.type === 'started') this.#startedAt ??= record.at;
+    // The machine of rank 0 also says how the run ends, so both are of one clock.
+    if (record.type === 'started' && record.processes.some(({ rank }) => rank === 0)) {
+      this.#startedAt ??= record.at;
+    }
     const run = { nodes: this.#nodes, hasStarted };
     for (const line of kindOf(record).printed(record, run)) this.#line(line);
   }

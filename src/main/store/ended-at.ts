@@ -11,14 +11,21 @@ export interface RunTimes {
   readonly lastAt: number;
   /** Whether all ranks are on this computer, so that there is one clock. */
   readonly isHere: boolean;
+  /**
+   * How far this computer's clock is ahead of the one of the last record, ms: the least time that
+   * records took to arrive. Undefined: unknown, as for runs stored by earlier versions.
+   */
+  readonly ahead?: number | undefined;
 }
 
 /**
- * The first record comes once the ranks are up, or queued. What came before it is not in the
- * duration of a run on other machines: nothing but their clock tells when it ended.
+ * Records arrive soon while somebody follows the run, so the least of their delays is that of the
+ * clocks. Without one, the time before the first record is not in the duration.
  */
-export function endedAt({ createdAt, now, firstAt, lastAt, isHere }: RunTimes): number {
+export function endedAt(times: RunTimes): number {
+  const { ahead, createdAt, firstAt, isHere, lastAt, now } = times;
   if (isHere) return lastAt;
-  const lasted = Math.max(0, lastAt - firstAt);
-  return Math.max(createdAt, Math.min(now, createdAt + lasted));
+  const end =
+    ahead === undefined ? createdAt + Math.max(0, lastAt - firstAt) : lastAt + ahead;
+  return Math.max(createdAt, Math.min(now, end));
 }

@@ -17,10 +17,13 @@ export class JournalProgress {
   readonly #row: { -readonly [K in keyof JournalRow]: JournalRow[K] };
   /** One more than the newest iteration, by rank. */
   readonly ranks = new Map<number, number>();
+  readonly #arrivedAt: number;
   #hasEnded = false;
 
-  constructor(row: JournalRow) {
+  /** @param arrivedAt when the entries arrived, by this computer's clock */
+  constructor(row: JournalRow, arrivedAt = Date.now()) {
     this.#row = { ...row };
+    this.#arrivedAt = arrivedAt;
   }
 
   get row(): JournalRow {
@@ -55,6 +58,9 @@ export class JournalProgress {
   }
 
   stored(record: RunRecord): void {
+    const ahead = this.#arrivedAt - record.at;
+    const { clock_ahead: least } = this.#row;
+    if (least === null || ahead < least) this.#row.clock_ahead = ahead;
     if (record.type !== 'iteration') return;
     const { rank, iteration } = record;
     this.ranks.set(rank, Math.max(this.ranks.get(rank) ?? 0, iteration + 1));
@@ -62,6 +68,8 @@ export class JournalProgress {
   }
 
   ends(record: JournalEnding): void {
+    const ahead = this.#arrivedAt - record.at;
+    this.#row.clock_ahead = Math.min(this.#row.clock_ahead ?? ahead, ahead);
     this.#row.ending = JSON.stringify(record);
     this.#hasEnded = true;
   }

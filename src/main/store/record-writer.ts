@@ -266,7 +266,25 @@ function endOfRun(statements: Statements, run: RunRow, lastAt: number): number {
     isHere: nodesOf(JSON.parse(run.spec) as ExperimentSpec).every(
       (node) => node === LOCAL_NODE,
     ),
+    ahead: clockAhead(statements, run, lastAt),
   });
+}
+
+/** By the journal that ends at that time, which the run's end was taken from. */
+function clockAhead(
+  statements: Statements,
+  run: RunRow,
+  lastAt: number,
+): number | undefined {
+  const ends = statements.journals
+    .all(run.number)
+    .filter(
+      ({ ending }) =>
+        ending !== null && (JSON.parse(ending) as RunRecord).at === lastAt,
+    );
+  return (
+    ends.find(({ clock_ahead: ahead }) => ahead !== null)?.clock_ahead ?? undefined
+  );
 }
 
 /** Iterations to look back over for one that all ranks have recorded. */

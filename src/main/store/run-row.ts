@@ -63,6 +63,11 @@ export interface JournalRow {
   readonly left_out: number;
   /** The iteration from which they were omitted. */
   readonly left_out_from: number;
+  /**
+   * The least time between a record of the journal, by its machine's clock, and its arrival here,
+   * ms: how far this computer's clock is ahead. Null: unknown.
+   */
+  readonly clock_ahead: number | null;
 }
 
 /** A journal whose run has ended without it, because its machine was out of reach. */

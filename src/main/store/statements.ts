@@ -172,7 +172,8 @@ export function prepareStatements(database: Database.Database) {
       [Omit<JournalRow, 'node'> & { readonly run: number; readonly node: string }]
     >(`
       UPDATE journals SET last_sequence = @last_sequence, ending = @ending,
-        iterations = @iterations, left_out = @left_out, left_out_from = @left_out_from
+        iterations = @iterations, left_out = @left_out, left_out_from = @left_out_from,
+        clock_ahead = @clock_ahead
       WHERE run = @run AND node = @node`),
     missingJournals: database.prepare<[], MissingJournal>(`
       SELECT runs.id AS run, node FROM journals JOIN runs ON runs.number = journals.run
