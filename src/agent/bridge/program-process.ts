@@ -97,6 +97,8 @@ export class ProgramProcess {
     if (this.#child.pid === undefined) return;
     try {
       process.kill(-this.#child.pid, signal);
+      // One that is suspended would take it only when somebody continues it.
+      process.kill(-this.#child.pid, 'SIGCONT');
     } catch {
       // All of them are gone.
     }

@@ -10,6 +10,7 @@ import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+import { unfollowed } from '../../main/runs/given-up-nodes.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { outputFailed } from '../text/output-failed.ts';
 import { reportError } from '../text/report-error.ts';
@@ -109,6 +110,10 @@ export async function followRun(
         return now;
       }
       interruption.begun();
+      const { notice } = events;
+      events.notice = (error) => {
+        notice(error.code.startsWith('DATABASE_') ? unfollowed(id, error) : error);
+      };
       if (options.detach === true && interruption.exitCode === undefined)
         return 'begun';
       return coordinator.following.ended(id);

@@ -3,6 +3,7 @@
  * an otherwise empty SQLite file. It cannot become stale, and a recycled process id
  * cannot look like a holder.
  */
+import { closeSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 export interface FileLock {
@@ -19,6 +20,8 @@ export interface FileLock {
 export function tryLock(file: string, patience: number): FileLock | undefined {
   let database: Database.Database | undefined;
   try {
+    // Made here, because the library takes the mode from the umask.
+    closeSync(openSync(file, 'a', 0o600));
     database = new Database(file, { timeout: patience });
     database.exec('BEGIN EXCLUSIVE');
     return database;

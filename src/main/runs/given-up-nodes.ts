@@ -40,17 +40,25 @@ export class GivenUpNodes {
       : lost.length > 0 && lost.length === open.length;
     if (!isLeft) return undefined;
     const [node] = lost;
-    return unfollowed(id, node!, this.#errors.get(node!)!);
+    return unfollowed(id, this.#errors.get(node!)!, node);
   }
 }
 
-function unfollowed(id: string, node: string, cause: ErrorData): ErrorData {
+/**
+ * The end of a command whose run may go on without it.
+ * @param place the machine, or where the cause is
+ */
+export function unfollowed(
+  id: string,
+  cause: ErrorData,
+  place = cause.place,
+): ErrorData {
   return failure(
     'RUN_UNFOLLOWED',
     `run ${id} cannot be followed any longer: ${formatError(cause)}`,
     {
-      place: node,
-      next: `The run may go on there. Follow it again with: gradwire runs attach ${id}.`,
+      place,
+      next: `The run may go on. Follow it again with: gradwire runs attach ${id}.`,
     },
   ).toData();
 }

@@ -141,7 +141,13 @@ function parseSetting(
     .slice(0, Math.max(equals, 0))
     .split('.')
     .map((key) => key.trim());
-  if (equals < 0 || path.includes('') || path.includes('__proto__')) {
+  if (path.includes('__proto__')) {
+    throw inputError(code, `"${path.join('.')}" is no key that can be set`, {
+      place,
+      next: 'Use a key of docs/reference/spec.md.',
+    });
+  }
+  if (equals < 0 || path.includes('')) {
     throw inputError(code, `"${text}" is not key=value`, {
       place,
       next: `Write it as key=value, for example ${example}.`,

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { presetIds, readPreset } from './presets.ts';
-import { parseSpecText, readSpecFile, readSpecStream } from './spec-text.ts';
+import { parseSpecText, readSpecFile, readSpecStdin } from './spec-text.ts';
 
 export interface SpecSource {
   readonly raw: unknown;
@@ -16,7 +16,7 @@ export interface SpecSource {
 /** @throws GradwireError `SPEC_UNREADABLE`, `PRESET_UNKNOWN` */
 export async function loadSpecSource(name: string): Promise<SpecSource> {
   if (name === '-') {
-    return { raw: await readSpecStream(process.stdin, 'stdin'), place: 'stdin' };
+    return { raw: await readSpecStdin(), place: 'stdin' };
   }
   const isPreset = (await presetIds()).includes(name);
   if (/[/\\]|\.(ya?ml|json)$/i.test(name) || (!isPreset && existsSync(name))) {

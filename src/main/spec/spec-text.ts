@@ -3,7 +3,7 @@
  * names line and column; a spec becomes YAML, one section per line.
  */
 import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync } from 'node:fs';
 import { Document, isMap, isScalar, Scalar } from 'yaml';
 import { inputError } from '../../shared/errors/errors.ts';
 import { shownValue } from '../../shared/words/printable.ts';
@@ -38,12 +38,27 @@ export async function readSpecFile(file: string): Promise<unknown> {
   try {
     return await readSpecStream(createReadStream(file), file);
   } catch (cause) {
-    if (cause instanceof Error && 'syscall' in cause) {
-      throw unreadable(`cannot read the spec: ${systemReason(cause)}`, file);
-    }
-    throw cause;
+    throw notRead(cause, file);
   }
 }
+
+/** @throws GradwireError `SPEC_UNREADABLE` */
+export async function readSpecStdin(): Promise<unknown> {
+  const place = 'stdin';
+  try {
+    // As a stream, a directory ends at once.
+    if (fstatSync(0).isDirectory()) throw unreadable('stdin is a directory', place);
+    return await readSpecStream(process.stdin, place);
+  } catch (cause) {
+    throw notRead(cause, place);
+  }
+}
+
+/** A refusal of the system as an error of the spec; any other error as it is. */
+const notRead = (cause: unknown, place: string): unknown =>
+  cause instanceof Error && 'syscall' in cause
+    ? unreadable(`cannot read the spec: ${systemReason(cause)}`, place)
+    : cause;
 
 /**
  * Reads no further than a spec can be: a device or a pipe need not end.

@@ -35,7 +35,12 @@ export class YamlFault extends Error {
  */
 export function yamlValue(text: string): unknown {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    // Its warnings go to stderr by themselves; those of the document are read below.
+    logLevel: 'error',
+  });
   const fault = (message: string, position: number): YamlFault => {
     const { line, col } = lines.linePos(position);
     return new YamlFault(message, { line, column: col });

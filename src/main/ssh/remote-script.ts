@@ -14,6 +14,8 @@ import { placeOf } from './target.ts';
 /** A shell variable that is set if the shell has read the script from its beginning. */
 const WHOLE = 'gradwire_whole';
 const PROBE_MS = 20_000;
+/** The status with which shells say that there is no such program. */
+const COMMAND_NOT_FOUND = 127;
 
 export interface ScriptOptions extends Omit<CommandOptions, 'input'> {
   /** The script's name in errors. */
@@ -102,6 +104,12 @@ async function whyBroken(
       'SSH_CHANNEL_CLOSED',
       `the server closed the channel of ${name} before it had ended`,
       { place, next: CHANNEL_TIMEOUT },
+    );
+  }
+  if (code === COMMAND_NOT_FOUND) {
+    return broken(
+      `its shell finds no sh: ${said}`,
+      'Its PATH must have the system’s programs (/usr/bin, /bin). Look for PATH in its start files (.bashrc, .profile, .cshrc), and for SetEnv in the server’s sshd_config.',
     );
   }
   if (wasCut || probe !== undefined) {

@@ -97,6 +97,11 @@ test.each([
   [['run', 'mnist-topk'], 'DATA_DIRECTORY_MISSING', /workload\.data/],
   [['runs', 'show', 'nosuchrun'], 'RUN_UNKNOWN', /nosuchrun/],
   [['runs', 'stop', 'last'], 'RUN_UNKNOWN', /no runs yet/],
+  [
+    ['runs', 'switch', 'x', '__proto__=1'],
+    'SWITCH_INVALID',
+    /"__proto__" is no key that can be set/,
+  ],
   [['runs', 'switch', 'x', 'topk'], 'SWITCH_INVALID', /is not key=value/],
   [['runs', 'export', 'x', '--format', 'xml'], 'USAGE', /'xml' is invalid/],
 ])('gradwire %j: %s', async (args, code, message) => {

@@ -160,7 +160,8 @@ describe('a run that goes wrong', () => {
       shell: 'ulimit -f 200; trap "" XFSZ',
     });
     const { code, stderr } = await command.finished;
-    expect(code).toBe(1);
+    // Where the database is full first, the run goes on without the command.
+    expect(code).toBe(stderr.includes('RUN_UNFOLLOWED') ? 3 : 1);
     expect(stderr).toMatch(/JOURNAL_WRITE_FAILED|DATABASE_WRITE_FAILED/);
     expect(stderr).not.toMatch(/\n\s+at /);
     const stored = command.records.filter(({ type }) => type === 'iteration');

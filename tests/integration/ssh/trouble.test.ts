@@ -227,6 +227,7 @@ it.each([
     /a start file of that account reads the shell’s input/,
   ],
   ['reads everything', 'cat >/dev/null\n', /a start file of that account reads/],
+  ['sets a PATH without programs', 'PATH=/nope\n', /its shell finds no sh: /],
   ['ends the shell', 'exit 3\n', /it ended with exit code 3 and said nothing/],
   ['says why it ends the shell', 'echo Closed >&2; exit\n', /: Closed$/],
   ['becomes another program', 'exec awk "{ print }"\n', /did not finish the script: /],

@@ -33,6 +33,6 @@ test('the reason names the run, the machine, its error and what to do', () => {
     kind: 'failure',
     message: 'run ab12 cannot be followed any longer: SSH_AUTH_FAILED: no (me@box).',
     place: 'a',
-    next: 'The run may go on there. Follow it again with: gradwire runs attach ab12.',
+    next: 'The run may go on. Follow it again with: gradwire runs attach ab12.',
   });
 });

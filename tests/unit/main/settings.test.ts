@@ -54,9 +54,9 @@ describe('--set', () => {
 
   test.each([
     ['world.ranks', /"world.ranks" is not key=value/],
-    ['=4', /is not key=value/],
-    ['world..ranks=4', /is not key=value/],
-    ['__proto__.x=4', /is not key=value/],
+    ['=4', /is not key=value|is no key that can be set/],
+    ['world..ranks=4', /is not key=value|is no key that can be set/],
+    ['__proto__.x=4', /is not key=value|is no key that can be set/],
     ['name=[a', /value of "name" cannot be used: not YAML or JSON/],
     ['name=!thing a', /value of "name" cannot be used: .*tag/],
     ['exchange=!!set {method}', /value of "exchange" .* tag "!!set"/],
@@ -93,8 +93,8 @@ describe('--switch', () => {
     ['-1:method=topk', /not "-1"/],
     ['0:method=topk', /not "0"/],
     [':method=topk', /not ""/],
-    ['50:', /is not key=value/],
-    ['50:topk', /is not key=value/],
+    ['50:', /is not key=value|is no key that can be set/],
+    ['50:topk', /is not key=value|is no key that can be set/],
     ['50:residual=keep', /residual is "keep"/],
     ['50:ratio=1e400', /"1e400" is no finite number/],
     ['50:ratio=0.1,k=3,ratio=0.2', /"ratio" is given twice/],

@@ -26,6 +26,23 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
+test('a test part that is a link to nowhere is no missing test part', () => {
+  const file = path.join(directory, 'linked');
+  writeFileSync(file, '1 1:1\n0 1:2\n');
+  symlinkSync('/not/mounted', `${file}.t`);
+  expect(() =>
+    datasets.get('svmlight')!.inspect({ directory: file, inputs: {} }),
+  ).toThrow(`${file}.t is a link that leads nowhere`);
+});
+
+test('texts whose lines end with returns alone are told so', () => {
+  const file = path.join(directory, 'returns.tsv');
+  writeFileSync(file, 'spam\ta\rham\tb\r');
+  expect(() =>
+    datasets.get('trigrams')!.inspect({ directory: file, inputs: {} }),
+  ).toThrow('a carriage return that does not end a line');
+});
+
 const reading = [...datasets.values()].filter(({ needsData }) => needsData === true);
 const places = ['loop', 'dangling', 'data', 'n'.repeat(255), 'folder', 'folder/b.txt'];
 

@@ -1,5 +1,5 @@
 /** A data set in one file, NAME or NAME.gz, and the file of its test part beside it. */
-import { statSync, type Stats } from 'node:fs';
+import { lstatSync, statSync, type Stats } from 'node:fs';
 import { inputError } from '../../../shared/errors/errors.ts';
 
 export interface SplitFiles {
@@ -14,11 +14,22 @@ export interface SplitFiles {
 export function withTestFile(train: string): SplitFiles {
   for (const test of testNames(train)) {
     const status = statusOf(test, train);
-    if (status === undefined) continue;
+    if (status === undefined) {
+      if (isLink(test)) throw unreadable(test, train, 'is a link that leads nowhere');
+      continue;
+    }
     if (status.isFile()) return { train, test };
     throw unreadable(test, train, 'is not a file');
   }
   return { train };
+}
+
+function isLink(place: string): boolean {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch {
+    return false; // no file can have that name
+  }
 }
 
 /** Undefined where there is none, also because no file can have that name. */

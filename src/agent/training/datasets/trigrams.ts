@@ -21,6 +21,7 @@ import { linesOf, malformed, quoted, requireUtf8 } from './text-lines.ts';
 
 const TRIGRAM_FEATURES = 2 ** 24;
 const TAB = 9;
+const RETURN = 13;
 
 interface Contents {
   readonly samples: number;
@@ -61,6 +62,7 @@ const contents = new FileCache((file): Contents => {
   const many = labels.length > 3 ? 'more than 3' : labels.length;
   const what = `${many} labels (${shown}), expected two`;
   const rare = [...found].find(([, { count }]) => count === 1);
+  if (labels.length === 1) requireNoReturn(file);
   if (labels.length !== 3 || rare === undefined) {
     throw inputError('DATA_MISMATCH', `${file} has ${what}`, {
       place: file,
@@ -109,6 +111,18 @@ export const trigrams: Dataset = {
     return await Promise.resolve(collector.shard());
   },
 };
+
+/** @throws GradwireError `DATA_MISMATCH` where returns alone end lines, as if all were one */
+function requireNoReturn(file: string): void {
+  for (const [line, number] of linesOf(file)) {
+    const at = line.indexOf(RETURN);
+    if (at < 0) continue;
+    throw malformed(file, number, 'a carriage return that does not end a line', {
+      column: at + 1,
+      next: 'End lines with a newline, alone or after a carriage return.',
+    });
+  }
+}
 
 const fileAt = (place: string | undefined): string =>
   requireFile(place, 'a file of labelled texts', 'sparse');
