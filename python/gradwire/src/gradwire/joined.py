@@ -16,6 +16,7 @@ from .exchange import Exchange
 from .framing import invalid
 from .hooks import hook_communication, hook_model, hook_optimizers
 from .layout import Layout
+from .left_out import LeftOut
 from .link import Link
 from .messages import Attached, Averaged, Go, Memory, Read, Saved, Write
 from .model import (
@@ -53,6 +54,7 @@ class JoinedProgram(Session):
         self._is_distributed = False
         """Whether DDP calls for averages; otherwise the program does."""
         self._optimizers: list[Any] = []
+        self._left_out = LeftOut([])
         self._awaited: set[int] = set()
         """Optimisers that have not made the step of the last gradient."""
         self._is_averaged = False
@@ -87,6 +89,7 @@ class JoinedProgram(Session):
         require_averaged(module)
         named = trained_parameters(module)
         self._parameters = [parameter for _, parameter in named]
+        self._left_out = LeftOut(self._parameters)
         self._optimizers = [plain_optimizer(optimizer) for optimizer in optimizers]
         if not self._optimizers:
             raise GradwireError(
@@ -279,6 +282,7 @@ class JoinedProgram(Session):
             return
         if not self._awaited:
             self._finish_step()
+        self._left_out.look(self._optimizers)
         self._timeline.program("apply_begins")
 
     def step_ends(self, optimizer: Any) -> None:
