@@ -41,7 +41,7 @@ import { runSizesMigration } from './migrations/012-run-sizes.ts';
 import { eventIndicesMigration } from './migrations/013-event-indices.ts';
 import { levelsMigration } from './migrations/014-levels.ts';
 import { tracesMigration } from './migrations/015-traces.ts';
-import { journalClocksMigration } from './migrations/017-journal-clocks.ts';
+import { journalClocksMigration } from './migrations/016-journal-clocks.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
