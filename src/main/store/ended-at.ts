@@ -12,8 +12,8 @@ export interface RunTimes {
   /** Whether all ranks are on this computer, so that there is one clock. */
   readonly isHere: boolean;
   /**
-   * How far this computer's clock is ahead of the one of the last record, ms: the least time that
-   * records took to arrive. Undefined: unknown, as for runs stored by earlier versions.
+   * Milliseconds by which this computer's clock is ahead of the one of the last record: the least
+   * time that records took to arrive. Undefined: unknown, as for runs stored by earlier versions.
    */
   readonly ahead?: number | undefined;
 }

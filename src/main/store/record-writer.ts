@@ -270,7 +270,7 @@ function endOfRun(statements: Statements, run: RunRow, lastAt: number): number {
   });
 }
 
-/** By the journal that ends at that time, which the run's end was taken from. */
+/** The `ahead` of the journal that ends at that time: the run's end was taken from it. */
 function clockAhead(
   statements: Statements,
   run: RunRow,
