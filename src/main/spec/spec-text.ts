@@ -64,7 +64,7 @@ const notRead = (cause: unknown, place: string): unknown =>
  * Reads no further than a spec can be: a device or a pipe need not end.
  * @throws GradwireError `SPEC_UNREADABLE`
  */
-export async function readSpecStream(
+async function readSpecStream(
   stream: AsyncIterable<Buffer>,
   place: string,
 ): Promise<unknown> {
