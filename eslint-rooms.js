@@ -71,6 +71,8 @@ export const rooms = {
     'shared/spec',
     'shared/words',
   ],
+  // Filters and orders of lists of runs, and what users write on runs.
+  'shared/run-query': ['shared/errors', 'shared/words'],
   // Timelines of traced iterations, and their export.
   'shared/trace': ['shared/records'],
   'shared/rpc': [
@@ -82,6 +84,7 @@ export const rooms = {
     'shared/orders',
     'shared/plan',
     'shared/records',
+    'shared/run-query',
     'shared/spec',
   ],
 
@@ -552,6 +555,12 @@ export const rooms = {
   ],
   'renderer/components/runs': [
     'renderer/components/experiment',
+    'renderer/components/parts',
+    'renderer/state/*',
+    SHARED,
+  ],
+  // The list of runs: its filter, its tools, and what is chosen.
+  'renderer/components/run-list': [
     'renderer/components/parts',
     'renderer/state/*',
     SHARED,

@@ -1,4 +1,4 @@
-/** `gradwire runs list`: all runs, newest first. */
+/** `gradwire runs list`: all runs, newest first, or those that a filter leaves. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
 import { machineNames } from '../../shared/machines/machine-names.ts';
@@ -7,6 +7,8 @@ import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { progressText } from '../../shared/spec/program-spec.ts';
 import { describeQueued, queueAdvice } from '../../shared/records/queue-text.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+import { NEWEST_FIRST } from '../../shared/run-query/run-order.ts';
+import { filterHelp } from '../text/filter-help.ts';
 import { reportError } from '../text/report-error.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { withWorkspace } from '../session/workspace.ts';
@@ -15,6 +17,8 @@ import { textTable } from '../text/text-table.ts';
 import { tableWidth, WIDE } from '../text/terminal.ts';
 
 interface ListOptions {
+  readonly filter?: string;
+  readonly sort: string;
   readonly search?: string;
   readonly limit: number;
   readonly deleted: boolean;
@@ -25,15 +29,22 @@ interface ListOptions {
 export function addRunsListCommand(runs: Command): void {
   runs
     .command('list')
-    .description('list runs, newest first')
+    .description('list runs, by default newest first')
     .option(
       '--search <text>',
       'only runs whose name, id, model or method contains the text',
+    )
+    .option('--filter <terms>', 'only runs that fulfil all terms, as below')
+    .option(
+      '--sort <key>',
+      'the key to sort by, with - before it descending',
+      NEWEST_FIRST,
     )
     .option('--limit <count>', 'most runs to list', parseLimit, 50)
     .option('--deleted', 'list deleted runs', false)
     .option('--json', 'one line of JSON per run', false)
     .option(...WIDE, false)
+    .addHelpText('after', `\n${filterHelp()}`)
     .action(list);
 }
 
@@ -58,16 +69,21 @@ async function list(options: ListOptions): Promise<void> {
           `here. Check it: gradwire nodes check ${node}.\n`,
       );
     }
-    const runs = store.runs.list(options);
+    const runs = store.runs.pages
+      .page({ ...options, order: options.sort })
+      .rows.map(({ run }) => run);
     const damage = store.runs.takeDamage();
     for (const error of damage) reportError(error);
     if (options.json) {
       for (const run of runs) process.stdout.write(`${JSON.stringify(run)}\n`);
     } else if (runs.length === 0) {
+      const isAsked = options.filter !== undefined || options.search !== undefined;
       process.stdout.write(
-        damage.length === 0
-          ? 'no runs yet; start one with: gradwire run quickstart\n'
-          : 'no run here can be read\n',
+        damage.length > 0
+          ? 'no run here can be read\n'
+          : isAsked
+            ? 'no run matches\n'
+            : 'no runs yet; start one with: gradwire run quickstart\n',
       );
     } else {
       process.stdout.write(
@@ -92,6 +108,7 @@ const HEADINGS = [
   'metric',
   'methods',
   'network',
+  'tags',
   'name',
 ];
 const ALIGN = [
@@ -103,6 +120,7 @@ const ALIGN = [
   'left',
   'right',
   'right',
+  'left',
   'left',
   'left',
   'left',
@@ -120,6 +138,7 @@ function row(run: RunSummary): string[] {
     run.metric === undefined ? '–' : describeMetric(run.metric, run.metricKind),
     methodsText(run.methods),
     run.emulated ?? '',
+    (run.tags ?? []).join(' '),
     run.name,
   ];
 }

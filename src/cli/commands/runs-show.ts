@@ -20,11 +20,13 @@ import {
 import { rankProcesses } from '../../shared/records/rank-places.ts';
 import { describeGpus, describePlaces } from '../../shared/records/rank-places.ts';
 import { describeThinned } from '../../shared/records/thinned.ts';
+import type { RunNote } from '../../shared/run-query/run-note.ts';
 import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { missingRecords } from '../text/missing-records.ts';
+import { noteLine } from '../text/note-line.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
 import { date, loss, milliseconds } from '../text/quantities.ts';
 
@@ -40,13 +42,16 @@ export function addRunsShowCommand(runs: Command): void {
         const id = resolveRun(store, name);
         const detail = store.reads.detail(id);
         if (options.json) {
-          process.stdout.write(`${JSON.stringify(detail)}\n`);
+          const notes = store.annotations.notes(id);
+          process.stdout.write(`${JSON.stringify({ ...detail, notes })}\n`);
           return;
         }
         const breakdown = new PhaseBreakdown();
         for (const record of store.reads.allIterations(id)) breakdown.add(record);
         const missing = missingRecords(store.journals.missing(), id);
-        process.stdout.write(`${describe(detail, breakdown.table(), missing)}\n`);
+        const notes = store.annotations.notes(id);
+        const text = describe(detail, breakdown.table(), missing, notes);
+        process.stdout.write(`${text}\n`);
       });
     });
 }
@@ -60,6 +65,7 @@ function describe(
   run: RunDetail,
   table: string | undefined,
   missing: string | undefined,
+  notes: readonly RunNote[],
 ): string {
   const lines = [
     `run ${run.id}: ${run.name}`,
@@ -69,6 +75,9 @@ function describe(
         ? ''
         : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
   ];
+  if (run.title !== undefined) lines.push(`name in its spec ${run.spec.name}`);
+  if (run.tags !== undefined) lines.push(`tags ${run.tags.join(' ')}`);
+  lines.push(...notes.map(noteLine));
   const advice = run.queue && queueAdvice(run.queue);
   if (advice !== undefined) lines.push(advice);
   const started = run.events.find((event) => event.type === 'started');

@@ -6,12 +6,15 @@ import { addRunsExportCommand } from './runs-export.ts';
 import { addRunsReportCommand } from './runs-report.ts';
 import { addRunsListCommand } from './runs-list.ts';
 import { addRunsLogCommand } from './runs-log.ts';
+import { addRunsNoteCommand } from './runs-note.ts';
 import { addRunsOrderCommand } from './runs-order.ts';
 import { addRunsPurgeCommand } from './runs-purge.ts';
 import { addRunsRelaunchCommand } from './runs-relaunch.ts';
+import { addRunsRenameCommand } from './runs-rename.ts';
 import { addRunsShowCommand } from './runs-show.ts';
 import { addRunsStopCommand } from './runs-stop.ts';
 import { addRunsSwitchCommand } from './runs-switch.ts';
+import { addRunsTagCommand } from './runs-tag.ts';
 import { addRunsTraceCommand } from './runs-trace.ts';
 
 export function addRunsCommand(program: Command): void {
@@ -27,6 +30,9 @@ export function addRunsCommand(program: Command): void {
   addRunsOrderCommand(runs);
   addRunsTraceCommand(runs);
   addRunsRelaunchCommand(runs);
+  addRunsTagCommand(runs);
+  addRunsNoteCommand(runs);
+  addRunsRenameCommand(runs);
   addRunsDeleteCommand(runs);
   addRunsPurgeCommand(runs);
 }

@@ -33,6 +33,7 @@ import { HistoryDesk } from './history-desk.ts';
 import { HistoryWatch } from './history-watch.ts';
 import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
+import { RunsDesk } from './runs-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
 
 /** Interval of checks whether another process has written to the database. */
@@ -214,6 +215,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     }
   }, DISCOVERY_MS);
   const historyDesk = new HistoryDesk(store);
+  const runsDesk = new RunsDesk(store, outbox);
   const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
@@ -266,11 +268,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     order: (run, order) => coordinator.order(run, order),
     fetchMissing: (run) => coordinator.following.fetchMissing(run),
     // Calls that only read are async so that errors reject instead of throwing.
-    runs: async (query) => {
-      const runs = store.runs.list(query);
-      for (const error of store.runs.takeDamage()) outbox.notice(error.toData());
-      return runs;
-    },
+    ...runsDesk.api,
     run: async (id) => store.reads.shown(id),
     iterations: async (run, { most, ...range }) =>
       store.reads.iterations(run, range, most),
@@ -278,14 +276,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     runLog: async (run, after) => store.reads.logAfter(run, after),
     tracedIterations: async (run) => store.traces.stretches(run),
     trace: async (run, place) => store.traces.piece(run, place),
-    setDeleted: async (run, deleted) => {
-      store.setDeleted(run, deleted);
-      outbox.changed(store.summary(run));
-    },
     history: async () => historyDesk.status(),
-    purge: async () => {
+    purge: async (runs) => {
       try {
-        return await historyDesk.purge();
+        return await historyDesk.purge(runs);
       } finally {
         outbox.historyPurged();
       }

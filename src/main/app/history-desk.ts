@@ -17,12 +17,14 @@ export class HistoryDesk {
     return { bytes: space.bytes, deleted: space.deleted() };
   }
 
-  /** Purges all deleted runs; between two steps everything else goes on. */
-  async purge(): Promise<PurgeResult> {
+  /** Purges deleted runs, by default all; between two steps everything else goes on. */
+  async purge(
+    runs: readonly string[] = this.#store.space.deletedRuns(),
+  ): Promise<PurgeResult> {
     const { space } = this.#store;
     const before = space.bytes;
     const refused: ErrorData[] = [];
-    for (const id of space.deletedRuns()) {
+    for (const id of new Set(runs)) {
       try {
         this.#store.purge(id);
       } catch (error) {

@@ -7,7 +7,7 @@ import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { RunStore } from '../store/run-store.ts';
 
 export interface HistoryNews {
-  /** Runs that were deleted or restored, or have ended. */
+  /** Runs that were deleted, restored, tagged, renamed or noted on, or have ended. */
   readonly changed: readonly RunSummary[];
   readonly isPurged: boolean;
 }
@@ -19,6 +19,8 @@ export class HistoryWatch {
   /** Runs that had not ended at the last look, and the number of the newest one. */
   #unended: readonly string[];
   #newest: number;
+  /** Number of the last annotation. */
+  #annotated: number;
 
   constructor(store: RunStore) {
     this.#store = store;
@@ -26,6 +28,7 @@ export class HistoryWatch {
     this.#purged = store.space.purgedRuns();
     this.#unended = store.runs.unended().map(({ id }) => id);
     this.#newest = store.runs.newest();
+    this.#annotated = store.annotations.latest();
   }
 
   /** Returns what has changed since the last look. Costs a few short queries. */
@@ -34,13 +37,16 @@ export class HistoryWatch {
     const before = { deleted: this.#deleted, purged: this.#purged };
     this.#deleted = new Set(space.deletedRuns());
     this.#purged = space.purgedRuns();
-    const ids = [
+    const annotated = this.#store.annotations.changedAfter(this.#annotated);
+    this.#annotated = this.#store.annotations.latest();
+    const ids = new Set([
       ...this.#endedSince(),
+      ...annotated,
       ...[...before.deleted].filter((id) => !this.#deleted.has(id)),
       ...[...this.#deleted].filter((id) => !before.deleted.has(id)),
-    ];
+    ]);
     return {
-      changed: ids
+      changed: [...ids]
         .filter((id) => this.#store.has(id))
         .map((id) => this.#store.summary(id)),
       isPurged: this.#purged !== before.purged,

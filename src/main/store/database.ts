@@ -42,6 +42,7 @@ import { eventIndicesMigration } from './migrations/013-event-indices.ts';
 import { levelsMigration } from './migrations/014-levels.ts';
 import { tracesMigration } from './migrations/015-traces.ts';
 import { journalClocksMigration } from './migrations/016-journal-clocks.ts';
+import { annotationsMigration } from './migrations/017-annotations.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -62,6 +63,7 @@ const migrations: readonly string[] = [
   levelsMigration,
   tracesMigration,
   journalClocksMigration,
+  annotationsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

@@ -1,9 +1,11 @@
 /** The runs that there are: listed, found by the beginning of their ids, or not ended. */
+import type Database from 'better-sqlite3';
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import { LegibleRows } from './legible-rows.ts';
+import { RunPages } from './run-pages.ts';
 import { summaryOf, type RunRow } from './run-row.ts';
 import { unknownRun } from './run-rows.ts';
 import type { Statements } from './statements.ts';
@@ -27,13 +29,20 @@ export interface UnendedRun {
 }
 
 export class RunList {
+  /** Filtered and sorted. */
+  readonly pages: RunPages;
   readonly #database: GuardedDatabase;
   readonly #statements: Statements;
   readonly #legible = new LegibleRows();
 
-  constructor(database: GuardedDatabase, statements: Statements) {
-    this.#database = database;
+  constructor(
+    guarded: GuardedDatabase,
+    database: Database.Database,
+    statements: Statements,
+  ) {
+    this.#database = guarded;
     this.#statements = statements;
+    this.pages = new RunPages(guarded, database, this.#legible);
   }
 
   /** Newest first. */

@@ -47,6 +47,14 @@ export interface RunRow {
   readonly bytes: number | null;
   /** When records of it last arrived. */
   readonly stored_at: number | null;
+  /** Shown in place of the spec's name. */
+  readonly title: string | null;
+  /** Number of the last change of its title, tags and notes; null: it never had any. */
+  readonly annotated: number | null;
+  /** string[] as JSON. */
+  readonly tags: string | null;
+  /** The beginning of its newest note. */
+  readonly note: string | null;
   /** Nodes whose journals are missing of an ended run, string[] as JSON. */
   readonly missing: string | null;
 }
@@ -82,7 +90,7 @@ export function summaryOf(row: RunRow): RunSummary {
   const error = row.error === null ? undefined : storedError(row.error, id);
   return {
     id,
-    name: row.name,
+    name: row.title ?? row.name,
     state: stateOf(row, error),
     createdAt: row.created_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
@@ -105,6 +113,7 @@ export function summaryOf(row: RunRow): RunSummary {
     ...queueOf(row),
     ...missingOf(row),
     ...(row.bytes === null ? {} : { bytes: row.bytes }),
+    ...annotationsOf(row),
     deleted: row.deleted !== 0,
   };
 }
@@ -137,6 +146,23 @@ function emulatedOf(
 function missingOf({ id, missing }: RunRow): Pick<RunSummary, 'missing'> {
   const nodes = missing === null ? [] : storedJson(missing, namesSchema, id, 'missing');
   return nodes.length === 0 ? {} : { missing: nodes };
+}
+
+function annotationsOf({
+  annotated,
+  id,
+  note,
+  tags,
+  title,
+}: RunRow): Pick<RunSummary, 'annotated' | 'note' | 'tags' | 'title'> {
+  if (annotated === null) return {};
+  const given = tags === null ? [] : storedJson(tags, namesSchema, id, 'tags');
+  return {
+    annotated,
+    ...(title === null ? {} : { title }),
+    ...(given.length === 0 ? {} : { tags: given }),
+    ...(note === null ? {} : { note }),
+  };
 }
 
 function queueOf({ id, queue }: RunRow): Pick<RunSummary, 'queue'> {

@@ -6,19 +6,17 @@
  * updated in the same transaction. A record that cannot be stored fails its run but does
  * not hold up later ones (`record-writer.ts`).
  */
-import {
-  inputError,
-  type ErrorData,
-  type GradwireError,
-} from '../../shared/errors/errors.ts';
+import { type ErrorData, type GradwireError } from '../../shared/errors/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+import { Annotations } from './annotations.ts';
 import { DamagedRuns } from './damaged-runs.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase, type OpenedDatabase } from './database.ts';
+import { Deletions } from './deletions.ts';
 import { FactTable } from './fact-table.ts';
 import { GuardedDatabase } from './guarded-database.ts';
 import { HistorySpace } from './history-space.ts';
@@ -89,6 +87,10 @@ export class RunStore {
   readonly space: HistorySpace;
   /** The runs that there are. */
   readonly runs: RunList;
+  /** Titles, tags and notes of runs. */
+  readonly annotations: Annotations;
+  /** Soft deletion of runs, and its undo. */
+  readonly deletions: Deletions;
   /** Runs in progress whose rows cannot be read. */
   readonly damaged: DamagedRuns;
   /** The journals of runs' nodes. */
@@ -117,7 +119,14 @@ export class RunStore {
     this.facts = new FactTable(database, file);
     this.space = new HistorySpace(database, file, this.#archive);
     this.#rows = new RunRows(this.#statements, this.space);
-    this.runs = new RunList(this.#database, this.#statements);
+    this.runs = new RunList(this.#database, database, this.#statements);
+    this.annotations = new Annotations(this.#database, database, this.#rows);
+    this.deletions = new Deletions({
+      database: this.#database,
+      statements: this.#statements,
+      rows: this.#rows,
+      space: this.space,
+    });
     this.damaged = new DamagedRuns(this.#database, this.#statements, this.#rows);
     this.journals = new RunJournals(this.#database, this.#statements, this.#rows);
     this.presumed = new PresumedRuns(this.#database, this.#statements, this.#rows);
@@ -277,15 +286,7 @@ export class RunStore {
   }
 
   setDeleted(id: string, deleted: boolean): void {
-    this.space.freeing(() => {
-      const row = this.#rows.row(id);
-      if (deleted && !hasEnded(row.state)) {
-        throw inputError('RUN_NOT_ENDED', `run ${id} is still in progress`, {
-          next: 'Stop it first.',
-        });
-      }
-      this.#statements.setDeleted.run(deleted ? 1 : 0, row.number);
-    });
+    this.deletions.set(id, deleted);
   }
 
   /**

@@ -7,7 +7,13 @@ import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 export const PAGE = 1000;
 
 /** Newest events that have the state of a waiting run's job: nothing else is recorded meanwhile. */
-const NEWEST_EVENTS = 8;
+export const NEWEST_EVENTS = 8;
+
+/** Kinds of events that say whether a run waits for a job, in SQL. */
+export const WAITS = "'queued', 'allocated', 'started', 'interrupted', 'restarted'";
+
+/** Characters of a note that lists show. */
+const NOTE_SHOWN = 200;
 
 /** The condition that a journal of an ended run is missing: the run ended without it. */
 const IS_MISSING = `ending IS NULL AND (state <> 'failed' OR journals.last_sequence > 0)
@@ -17,16 +23,22 @@ const IS_MISSING = `ending IS NULL AND (state <> 'failed' OR journals.last_seque
  * Columns of a run. They include the place in the cluster's queue of one that has not ended.
  * A long run may have thousands of events, and this query runs with every batch of records.
  */
-const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
+export const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
     SELECT record FROM (
       SELECT record, sequence FROM events
       WHERE run = runs.number ORDER BY sequence DESC LIMIT ${NEWEST_EVENTS})
     WHERE record ->> '$.type'
-      IN ('queued', 'allocated', 'started', 'interrupted', 'restarted')
+      IN (${WAITS})
     ORDER BY sequence DESC LIMIT 1) END AS queue,
   CASE WHEN state NOT IN ('starting', 'running') THEN (
     SELECT json_group_array(node) FROM journals
-    WHERE journals.run = runs.number AND ${IS_MISSING}) END AS missing`;
+    WHERE journals.run = runs.number AND ${IS_MISSING}) END AS missing,
+  CASE WHEN annotated IS NOT NULL THEN (
+    SELECT json_group_array(tag) FROM (
+      SELECT tag FROM run_tags WHERE run = runs.number ORDER BY tag)) END AS tags,
+  CASE WHEN annotated IS NOT NULL THEN (
+    SELECT substr(text, 1, ${NOTE_SHOWN}) FROM run_notes WHERE run = runs.number
+    ORDER BY iteration IS NOT NULL, id DESC LIMIT 1) END AS note`;
 
 /** Most traces that are looked at for a piece. */
 export const TRACES_PAGE = 256;

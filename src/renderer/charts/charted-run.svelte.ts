@@ -5,6 +5,7 @@
 import { useApp } from '../state/app.svelte.ts';
 import type { Bin } from '../state/history/bin.ts';
 import type { RunFeed } from '../state/runs/run-feed.svelte.ts';
+import type { RunNotes } from '../state/runs/run-notes.svelte.ts';
 import { AxisMap, axisMapOf } from './axis-map.ts';
 import type { AxisRange } from './axis-range.ts';
 import type { ChartView } from './chart-view.svelte.ts';
@@ -28,7 +29,11 @@ export interface ChartedRun {
 }
 
 /** Follows a run for its charts. Called during a component's set-up. */
-export function useChartedRun(feed: RunFeed, view: ChartView): ChartedRun {
+export function useChartedRun(
+  feed: RunFeed,
+  view: ChartView,
+  notes: RunNotes,
+): ChartedRun {
   const { preferences } = useApp();
   const palette = $derived(readPalette(preferences.scheme, preferences.patterns));
   const tick = $derived(view.isPaused ? -1 - feed.windowsRead : feed.slow.tick);
@@ -55,8 +60,10 @@ export function useChartedRun(feed: RunFeed, view: ChartView): ChartedRun {
     return axisMapOf('clock', { whole: whole(), part: [], length });
   });
   const markers = $derived(
-    markersOf(feed.events, (at) =>
-      clock.kind === 'clock' ? Math.round(clock.toIteration(at)) : undefined,
+    markersOf(
+      feed.events,
+      (at) => (clock.kind === 'clock' ? Math.round(clock.toIteration(at)) : undefined),
+      notes.all,
     ).filter(({ iteration }) => iteration <= length),
   );
   return {

@@ -84,6 +84,12 @@ function drawSign(
     case 'square':
       context.rect(x - SIGN, y - SIGN, 2 * SIGN, 2 * SIGN);
       break;
+    case 'triangle':
+      context.moveTo(x, y - SIGN - 1);
+      context.lineTo(x + SIGN + 1, y + SIGN);
+      context.lineTo(x - SIGN - 1, y + SIGN);
+      context.closePath();
+      break;
     case 'fence':
       break;
     case 'cross': {

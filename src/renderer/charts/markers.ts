@@ -3,10 +3,12 @@
  * events it marks.
  */
 import { eventText, type RunEvent } from '../../shared/records/record-kinds.ts';
+import type { RunNote } from '../../shared/run-query/run-note.ts';
+import { escapeControls } from '../../shared/words/printable.ts';
 import { planLabel } from '../../shared/plan/exchange-plan.ts';
 
 /** `fence`: a line before its iteration, with a label. The others have a sign at the axis. */
-type Sign = 'fence' | 'cross' | 'disc' | 'square';
+type Sign = 'fence' | 'cross' | 'disc' | 'square' | 'triangle';
 
 interface MarkerStyle {
   readonly title: string;
@@ -20,6 +22,7 @@ export const MARKER_STYLES = {
   fault: { title: 'fault', sign: 'cross', property: '--bad' },
   checkpoint: { title: 'checkpoint', sign: 'square', property: '--good' },
   evaluation: { title: 'evaluation', sign: 'disc', property: '--phase-wait' },
+  note: { title: 'note', sign: 'triangle', property: '--accent' },
 } as const satisfies Readonly<Record<string, MarkerStyle>>;
 
 export type MarkerKind = keyof typeof MARKER_STYLES;
@@ -30,6 +33,12 @@ export interface Marker {
   readonly iteration: number;
   readonly label: string;
 }
+
+/** Characters of a note that its marker says. */
+const NOTE_SHOWN = 80;
+
+const shortened = (text: string): string =>
+  text.length <= NOTE_SHOWN ? text : `${text.slice(0, NOTE_SHOWN)}…`;
 
 /** An event's marker; most kinds of events have none. */
 function kindOf(event: RunEvent): MarkerKind | undefined {
@@ -48,13 +57,14 @@ function kindOf(event: RunEvent): MarkerKind | undefined {
 }
 
 /**
- * The markers of a run's events, ascending. All nodes write a checkpoint of the same iteration:
- * that is one marker.
+ * The markers of a run's events and notes, ascending. All nodes write a checkpoint of the same
+ * iteration: that is one marker.
  * @param iterationAt the iteration at a moment, for events that name none
  */
 export function markersOf(
   events: readonly RunEvent[],
   iterationAt: (at: number) => number | undefined,
+  notes: readonly RunNote[] = [],
 ): readonly Marker[] {
   const markers = new Map<string, Marker>();
   for (const event of events) {
@@ -66,6 +76,11 @@ export function markersOf(
     if (iteration === undefined) continue;
     const label = event.type === 'switch' ? planLabel(event.to) : text.title;
     markers.set(`${kind} ${iteration} ${label}`, { kind, iteration, label });
+  }
+  for (const { id, iteration, text } of notes) {
+    if (iteration === undefined) continue;
+    const label = escapeControls(shortened(text.split('\n')[0]!));
+    markers.set(`note ${id}`, { kind: 'note', iteration, label });
   }
   return [...markers.values()].toSorted((a, b) => a.iteration - b.iteration);
 }

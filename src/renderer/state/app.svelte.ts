@@ -24,6 +24,7 @@ import type { Connection, ConnectionStatus } from './host/connection.ts';
 import { DataSets } from './experiment/data-sets.svelte.ts';
 import { Preferences } from './page/preferences.svelte.ts';
 import { Router } from './page/router.svelte.ts';
+import { RunActions } from './runs/run-actions.ts';
 import { RunListChoices } from './runs/run-list.svelte.ts';
 import { isLive } from './runs/run-state.ts';
 import { readRunFile } from './runs/run-file.ts';
@@ -41,6 +42,7 @@ export class AppState {
   readonly preferences = new Preferences();
   readonly runList = new RunListChoices();
   readonly toasts = new Toasts();
+  readonly runActions: RunActions;
   readonly commands: CommandRegistry;
   readonly cluster: ClusterState;
   readonly dataSets: DataSets;
@@ -58,6 +60,7 @@ export class AppState {
     this.connection = connection;
     this.api = connection.api;
     this.#status = connection.status;
+    this.runActions = new RunActions(connection.api, this.toasts);
     this.cluster = new ClusterState(connection, this.toasts);
     this.dataSets = new DataSets(connection, this.toasts);
     this.terminals = new Terminals(connection);
@@ -156,27 +159,6 @@ export class AppState {
   async relaunch(run: string): Promise<void> {
     const error = await this.#open(this.api.relaunch(run));
     if (error !== undefined) this.toasts.error(error);
-  }
-
-  /** Soft delete: the run leaves the lists, and Undo restores it. */
-  async remove(run: RunSummary): Promise<void> {
-    try {
-      await this.api.setDeleted(run.id, true);
-      this.toasts.info(`Deleted “${run.name}”`, {
-        title: 'Undo',
-        run: () => void this.restore(run),
-      });
-    } catch (error) {
-      this.toasts.error(error);
-    }
-  }
-
-  async restore(run: RunSummary): Promise<void> {
-    try {
-      await this.api.setDeleted(run.id, false);
-    } catch (error) {
-      this.toasts.error(error);
-    }
   }
 
   /** Saves the run's records as a file, and says how far it is; it may be cancelled. */

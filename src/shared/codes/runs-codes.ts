@@ -5,6 +5,18 @@ export const runsCodes = codeGroup({
   title: 'Runs',
   about: 'Finding, following, stopping and deleting runs.',
   codes: {
+    NOTES_TOO_MANY: {
+      means: 'The run has as many notes as a run may have.',
+      next: 'Remove one: gradwire runs note RUN --remove NOTE.',
+    },
+    NOTE_INVALID: {
+      means: 'The text is empty, too long for a note, or has control characters.',
+      next: 'Write another one.',
+    },
+    NOTE_UNKNOWN: {
+      means: 'The run has no note with this number.',
+      next: 'List its notes: gradwire runs show RUN.',
+    },
     RANK_UNKNOWN: {
       means: 'The run has no such rank.',
       next: 'Give one of the ranks in the message.',
@@ -40,6 +52,10 @@ export const runsCodes = codeGroup({
     RUN_EXISTS: {
       means: 'The supervisor already has a run with this id.',
       next: 'Launch the run again; it gets another id.',
+    },
+    RUN_FILTER_INVALID: {
+      means: 'A filter or an order of runs cannot be read; the place says where.',
+      next: 'Correct it. Keys and forms: gradwire runs list --help.',
     },
     RUN_INCOMPLETE: {
       means: 'All ranks ended without a result.',
@@ -128,6 +144,18 @@ export const runsCodes = codeGroup({
     SWITCH_TOO_LATE: {
       means: 'A switch is scheduled for after the last exchange of the run.',
       next: 'Give an earlier iteration.',
+    },
+    TAGS_TOO_MANY: {
+      means: 'The run has as many tags as a run may have.',
+      next: 'Take one away: gradwire runs tag TAG RUN --remove.',
+    },
+    TAG_INVALID: {
+      means: 'A tag is one short word; this is none.',
+      next: 'Leave out blanks, commas, quotes and asterisks.',
+    },
+    TITLE_INVALID: {
+      means: 'The title is empty, too long, or has control characters.',
+      next: 'Write another one.',
     },
     TRACE_MISSING: {
       means: 'No iteration of the run was traced.',

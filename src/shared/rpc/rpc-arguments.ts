@@ -1,5 +1,7 @@
 /** The arguments of a page's calls, checked at the boundary. */
 import { z } from 'zod';
+import { LONGEST_NOTE } from '../run-query/run-note.ts';
+import { MOST_IDS, runMatchSchema, runPageQuerySchema } from '../run-query/run-page.ts';
 import { runIdSchema } from '../checks/run-id.ts';
 import { runOrderSchema } from '../orders/orders.ts';
 import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
@@ -11,6 +13,7 @@ const text = z.string().max(1_000_000);
 const nodeName = z.string().min(1).max(64);
 const dataSet = z.string().min(1).max(64);
 const terminal = z.int().min(1);
+const someRuns = z.array(runIdSchema).max(MOST_IDS);
 
 /** Argument tuples by call. */
 export const rpcArguments = {
@@ -31,6 +34,21 @@ export const rpcArguments = {
       deleted: z.boolean().optional(),
     }),
   ]),
+  runPage: z.tuple([runPageQuerySchema]),
+  matchingRuns: z.tuple([runMatchSchema]),
+  runVocabulary: z.tuple([]),
+  tagRuns: z.tuple([someRuns, z.string().max(200), z.boolean()]),
+  renameRun: z.tuple([runIdSchema, z.string().max(1000).optional()]),
+  notes: z.tuple([runIdSchema]),
+  writeNote: z.tuple([
+    runIdSchema,
+    z.strictObject({
+      id: z.int().min(1).optional(),
+      text: z.string().max(2 * LONGEST_NOTE),
+      iteration: z.int().min(0).optional(),
+    }),
+  ]),
+  removeNote: z.tuple([runIdSchema, z.int().min(1)]),
   run: z.tuple([runIdSchema]),
   iterations: z.tuple([
     runIdSchema,
@@ -53,8 +71,9 @@ export const rpcArguments = {
     }),
   ]),
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
+  setAllDeleted: z.tuple([someRuns, z.boolean()]),
   history: z.tuple([]),
-  purge: z.tuple([]),
+  purge: z.tuple([someRuns.optional()]),
   comparedRun: z.tuple([runIdSchema]),
   exportRun: z.tuple([
     runIdSchema,

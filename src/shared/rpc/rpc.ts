@@ -27,6 +27,13 @@ import type {
   TracePiece,
   TracePlace,
 } from './run-pieces.ts';
+import type { NoteDraft, RunNote } from '../run-query/run-note.ts';
+import type {
+  RunMatch,
+  RunPage,
+  RunPageQuery,
+  RunVocabulary,
+} from '../run-query/run-page.ts';
 import type { RunDetail, RunSummary } from './run-summary.ts';
 import type { TerminalApi } from './terminal.ts';
 
@@ -56,6 +63,12 @@ type SpecCheck =
 export interface HistoryStatus {
   readonly bytes: number;
   readonly deleted: { readonly runs: number; readonly bytes: number };
+}
+
+interface DeletedRuns {
+  readonly changed: readonly string[];
+  /** Reasons why others were left. */
+  readonly refused: readonly ErrorData[];
 }
 
 export interface PurgeResult {
@@ -92,6 +105,27 @@ export interface CoreApi {
     offset?: number;
     deleted?: boolean;
   }): Promise<readonly RunSummary[]>;
+  /** A page of the list of runs, filtered, sorted and grouped. */
+  runPage(query: RunPageQuery): Promise<RunPage<RunSummary>>;
+  /** Ids of all runs of a list, newest first. */
+  matchingRuns(query: RunMatch): Promise<readonly string[]>;
+  /** Words that filters of the history can be completed with. */
+  runVocabulary(): Promise<RunVocabulary>;
+  /**
+   * Gives runs a tag, or takes it from them.
+   * @returns the runs that have changed
+   */
+  tagRuns(
+    runs: readonly string[],
+    tag: string,
+    isTagged: boolean,
+  ): Promise<readonly string[]>;
+  /** Gives a run a title; without one, it has its spec's name again. */
+  renameRun(run: string, title?: string): Promise<void>;
+  notes(run: string): Promise<readonly RunNote[]>;
+  /** Writes a note, or changes the one with its id. */
+  writeNote(run: string, note: NoteDraft): Promise<RunNote>;
+  removeNote(run: string, note: number): Promise<RunNote>;
   run(id: string): Promise<RunDetail>;
   /**
    * The first records with from ≤ iteration < to, by iteration and rank: `most` of them, or fewer
@@ -114,10 +148,12 @@ export interface CoreApi {
   trace(run: string, place: TracePlace): Promise<TracePiece>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
+  /** Soft delete of many runs, and its undo; those that cannot be are left. */
+  setAllDeleted(runs: readonly string[], deleted: boolean): Promise<DeletedRuns>;
   /** Returns the space that all runs take on the disk. */
   history(): Promise<HistoryStatus>;
-  /** Deletes all deleted runs for good. */
-  purge(): Promise<PurgeResult>;
+  /** Deletes deleted runs for good: these, or all. */
+  purge(runs?: readonly string[]): Promise<PurgeResult>;
   /** A run as comparisons need it, whatever its length. */
   comparedRun(run: string): Promise<ComparedRun>;
   /** A piece of the run as a file; without a place: the first. */

@@ -9,6 +9,7 @@ import type { ExperimentSpec } from '../spec/experiment-spec.ts';
 /** A run as shown in lists. */
 export interface RunSummary {
   readonly id: string;
+  /** The title that it was given, or the name in its spec. */
   readonly name: string;
   readonly state: RunState;
   readonly createdAt: number;
@@ -37,6 +38,14 @@ export interface RunSummary {
   /** Bytes that its records take on the disk; absent until they have been counted. */
   readonly bytes?: number | undefined;
   readonly deleted: boolean;
+  /** Set if it was given a title. */
+  readonly title?: string | undefined;
+  /** Tags in alphabetical order; absent without any. */
+  readonly tags?: readonly string[] | undefined;
+  /** The beginning of its newest note, at first of those on the whole run. */
+  readonly note?: string | undefined;
+  /** Number of the last change of its title, tags and notes; absent: it never had any. */
+  readonly annotated?: number | undefined;
 }
 
 /** A run as its page shows it. */

@@ -15,6 +15,14 @@ describe('routes', () => {
   const routes: readonly Route[] = [
     { view: 'start' },
     { view: 'runs' },
+    {
+      view: 'runs',
+      filter: 'loss<0.2 tag:"a & b" 100% =?#',
+      order: '-exchange.ratio',
+      group: 'method',
+      deleted: true,
+      page: 3,
+    },
     { view: 'run', run: 'a/b c' },
     {
       view: 'compare',
@@ -36,6 +44,7 @@ describe('routes', () => {
     ['', 'start'],
     ['#/nowhere', 'start'],
     ['#/run/', 'runs'],
+    ['#/runs?page=-1&deleted=maybe&x', 'runs'],
     ['#/run/%E0', 'run'],
     ['#/compare', 'compare'],
   ])('lead somewhere from any address: "%s"', (hash, view) => {

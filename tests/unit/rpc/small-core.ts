@@ -7,6 +7,7 @@ import type { ServedCore, SessionTerminals } from '../../../src/main/rpc/session
 import { inputError } from '../../../src/shared/errors/errors.ts';
 import { ACCURACY } from '../../../src/shared/records/metric.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
+import type { RunNote } from '../../../src/shared/run-query/run-note.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { AppApi, AppEvents, CoreApi } from '../../../src/shared/rpc/rpc.ts';
 import type { RunDetail } from '../../../src/shared/rpc/run-summary.ts';
@@ -40,6 +41,8 @@ export const ENTRY: JournalEntry = {
   sequence: 13,
   record: { type: 'divergence', at: 5, iteration: 3, value: 0.25 },
 };
+
+const NOTE: RunNote = { id: 2, text: 'it diverged', iteration: 7, writtenAt: 8 };
 
 export class SmallCore implements ServedCore {
   readonly calls: { readonly name: string; readonly input: readonly unknown[] }[] = [];
@@ -85,6 +88,24 @@ export class SmallCore implements ServedCore {
         },
       } as never),
     runs: (query) => this.#answer('runs', [query], [RUN]),
+    runPage: (query) =>
+      this.#answer('runPage', [query], {
+        rows: [{ run: RUN, values: [0.01], group: { value: 'fnn3', runs: 1 } }],
+        total: 1,
+        bytes: 9,
+      }),
+    matchingRuns: (query) => this.#answer('matchingRuns', [query], ['run-1']),
+    runVocabulary: () =>
+      this.#answer('runVocabulary', [], {
+        specKeys: ['exchange.ratio'],
+        values: { tag: ['paper'] },
+      }),
+    tagRuns: (runs, tag, isTagged) =>
+      this.#answer('tagRuns', [runs, tag, isTagged], ['run-1']),
+    renameRun: (run, title) => this.#answer('renameRun', [run, title], undefined),
+    notes: (run) => this.#answer('notes', [run], [NOTE]),
+    writeNote: (run, note) => this.#answer('writeNote', [run, note], NOTE),
+    removeNote: (run, note) => this.#answer('removeNote', [run, note], NOTE),
     run: (id) =>
       id === RUN.id
         ? this.#answer('run', [id], RUN)
@@ -105,11 +126,14 @@ export class SmallCore implements ServedCore {
     tracedIterations: (run) => this.#answer('tracedIterations', [run], []),
     trace: (run, place) => this.#answer('trace', [run, place], { records: [] }),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
+    setAllDeleted: (runs, deleted) =>
+      this.#answer('setAllDeleted', [runs, deleted], { changed: runs, refused: [] }),
     catchUps: () => this.#answer('catchUps', [], []),
     notices: () => this.#answer('notices', [], []),
     history: () =>
       this.#answer('history', [], { bytes: 9, deleted: { runs: 1, bytes: 3 } }),
-    purge: () => this.#answer('purge', [], { before: 9, after: 6, refused: [] }),
+    purge: (runs) =>
+      this.#answer('purge', [runs], { before: 9, after: 6, refused: [] }),
     comparedRun: (run) =>
       this.#answer('comparedRun', [run], {
         id: run,

@@ -3,6 +3,7 @@
  * storage is full or forbidden, a choice lasts until the page is left.
  */
 
+import { columnsFrom, DEFAULT_COLUMNS } from './run-columns.ts';
 import { placesFrom, remembered, type RunPlaces } from './run-places.ts';
 
 export const THEMES = ['auto', 'dark', 'light'] as const;
@@ -15,6 +16,7 @@ interface Stored {
   readonly patterns?: unknown;
   readonly smoothing?: unknown;
   readonly runPlaces?: unknown;
+  readonly runColumns?: unknown;
 }
 
 export class Preferences {
@@ -22,6 +24,7 @@ export class Preferences {
   #patterns = $state(false);
   #smoothing = $state(0.95);
   #runPlaces = $state.raw<RunPlaces>({});
+  #runColumns = $state.raw<readonly string[]>(DEFAULT_COLUMNS);
   #systemDark = $state(false);
   readonly #ended = new AbortController();
 
@@ -33,6 +36,7 @@ export class Preferences {
       this.#smoothing = Math.min(0.999, stored.smoothing);
     }
     this.#runPlaces = placesFrom(stored.runPlaces);
+    this.#runColumns = columnsFrom(stored.runColumns);
     const media = window.matchMedia('(prefers-color-scheme: dark)');
     this.#systemDark = media.matches;
     media.addEventListener(
@@ -95,6 +99,16 @@ export class Preferences {
     this.#save();
   }
 
+  /** Names of the columns of the list of runs. */
+  get runColumns(): readonly string[] {
+    return this.#runColumns;
+  }
+
+  set runColumns(columns: readonly string[]) {
+    this.#runColumns = columns;
+    this.#save();
+  }
+
   setPlace(run: string, place: number): void {
     this.#runPlaces = { ...this.#runPlaces, [run]: place };
     this.#save();
@@ -114,6 +128,7 @@ export class Preferences {
       patterns: this.#patterns,
       smoothing: this.#smoothing,
       runPlaces: this.#runPlaces,
+      runColumns: this.#runColumns,
     };
     try {
       window.localStorage.setItem(KEY, JSON.stringify(stored));

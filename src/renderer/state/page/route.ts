@@ -1,5 +1,5 @@
 /**
- * Places in the app as hashes: `#/start`, `#/new?preset=ID`, `#/runs`, `#/run/ID`,
+ * Places in the app as hashes: `#/start`, `#/new?preset=ID`, `#/runs?filter=TERMS`, `#/run/ID`,
  * `#/compare/ID,ID?target=90%25&by=bytes`, `#/cluster`.
  */
 
@@ -18,6 +18,25 @@ export interface CompareRoute {
   readonly baseline?: string | undefined;
 }
 
+/** The list of runs. What is not given has its default. */
+export interface RunsRoute {
+  readonly view: 'runs';
+  /** A filter as it was written. */
+  readonly filter?: string | undefined;
+  /** A key, with `-` before it descending. */
+  readonly order?: string | undefined;
+  /** A key by which runs are grouped. */
+  readonly group?: string | undefined;
+  /** True: deleted runs. */
+  readonly deleted?: true | undefined;
+  /** A page, from 2 on. */
+  readonly page?: number | undefined;
+}
+
+/** Whether the place is the list without any choice. */
+export const isWholeList = ({ view: _, ...choices }: RunsRoute): boolean =>
+  Object.values(choices).every((choice) => choice === undefined);
+
 export type Route =
   | { readonly view: 'start' }
   | {
@@ -27,7 +46,7 @@ export type Route =
       /** A run whose spec to start from. */
       readonly run?: string | undefined;
     }
-  | { readonly view: 'runs' }
+  | RunsRoute
   | { readonly view: 'cluster' }
   | CompareRoute
   | { readonly view: 'run'; readonly run: string };
@@ -54,6 +73,7 @@ export function parseRoute(hash: string): Route {
       };
     }
     case 'runs':
+      return runsPlace(parametersOf(query));
     case 'cluster':
       return { view };
     case 'run':
@@ -68,13 +88,17 @@ export function parseRoute(hash: string): Route {
 export function formatRoute(route: Route): string {
   switch (route.view) {
     case 'start':
-    case 'runs':
     case 'cluster':
       return `#/${route.view}`;
+    case 'runs':
+      return withChoices('#/runs', route);
     case 'run':
       return `#/run/${encodeURIComponent(route.run)}`;
     case 'compare':
-      return formatComparison(route);
+      return withChoices(
+        `#/compare/${route.runs.map(encodeURIComponent).join(',')}`,
+        route,
+      );
     case 'new':
       if (route.preset !== undefined) {
         return `#/new?preset=${encodeURIComponent(route.preset)}`;
@@ -86,13 +110,29 @@ export function formatRoute(route: Route): string {
   }
 }
 
-function formatComparison({ view: _, runs, ...choices }: CompareRoute): string {
-  const query = Object.entries(choices)
-    .filter(([, value]) => value !== undefined)
+/** Keys of places that are in the address itself. */
+const IN_ADDRESS: readonly string[] = ['view', 'runs'];
+
+/** An address with what was chosen there. */
+function withChoices(address: string, place: CompareRoute | RunsRoute): string {
+  const query = Object.entries(place)
+    .filter(([key, value]) => value !== undefined && !IN_ADDRESS.includes(key))
     .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
     .join('&');
-  const place = `#/compare/${runs.map(encodeURIComponent).join(',')}`;
-  return query === '' ? place : `${place}?${query}`;
+  return query === '' ? address : `${address}?${query}`;
+}
+
+function runsPlace(parameters: ReadonlyMap<string, string>): RunsRoute {
+  const page = Number(parameters.get('page'));
+  const deleted = parameters.get('deleted') === 'true';
+  return {
+    view: 'runs',
+    filter: parameters.get('filter'),
+    order: parameters.get('order'),
+    group: parameters.get('group'),
+    ...(deleted ? { deleted } : {}),
+    ...(Number.isSafeInteger(page) && page > 1 ? { page } : {}),
+  };
 }
 
 function parametersOf(query: string): ReadonlyMap<string, string> {

@@ -1,0 +1,85 @@
+/** Lists of runs for pages, and what pages write on runs: titles, tags, notes, deletions. */
+import type { CoreApi } from '../../shared/rpc/rpc.ts';
+import type { RunStore } from '../store/run-store.ts';
+import type { EventOutbox } from './event-outbox.ts';
+
+/** The calls that it answers. */
+type RunsApi = Pick<
+  CoreApi,
+  | 'matchingRuns'
+  | 'notes'
+  | 'removeNote'
+  | 'renameRun'
+  | 'runPage'
+  | 'runVocabulary'
+  | 'runs'
+  | 'setAllDeleted'
+  | 'setDeleted'
+  | 'tagRuns'
+  | 'writeNote'
+>;
+
+export class RunsDesk {
+  readonly #store: RunStore;
+  readonly #outbox: EventOutbox;
+
+  constructor(store: RunStore, outbox: EventOutbox) {
+    this.#store = store;
+    this.#outbox = outbox;
+  }
+
+  // All are async so that errors reject instead of throwing.
+  readonly api: RunsApi = {
+    runs: async (query) => {
+      const runs = this.#store.runs.list(query);
+      this.#tellDamage();
+      return runs;
+    },
+    runPage: async (query) => {
+      const page = this.#store.runs.pages.page(query);
+      this.#tellDamage();
+      return page;
+    },
+    matchingRuns: async (query) => this.#store.runs.pages.matching(query),
+    runVocabulary: async () => this.#store.runs.pages.vocabulary(),
+    tagRuns: async (runs, tag, isTagged) => {
+      const changed = this.#store.annotations.tag(runs, tag, isTagged);
+      this.#tell(changed);
+      return changed;
+    },
+    renameRun: async (run, title) => {
+      this.#store.annotations.rename(run, title);
+      this.#tell([run]);
+    },
+    notes: async (run) => this.#store.annotations.notes(run),
+    writeNote: async (run, draft) => {
+      const note = this.#store.annotations.writeNote(run, draft);
+      this.#tell([run]);
+      return note;
+    },
+    removeNote: async (run, id) => {
+      const note = this.#store.annotations.removeNote(run, id);
+      this.#tell([run]);
+      return note;
+    },
+    setDeleted: async (run, deleted) => {
+      this.#store.setDeleted(run, deleted);
+      this.#tell([run]);
+    },
+    setAllDeleted: async (runs, deleted) => {
+      const outcome = this.#store.deletions.setAll(runs, deleted);
+      this.#tell(outcome.changed);
+      return outcome;
+    },
+  };
+
+  #tell(runs: readonly string[]): void {
+    for (const run of runs) this.#outbox.changed(this.#store.summary(run));
+  }
+
+  #tellDamage(): void {
+    for (const error of this.#store.runs.takeDamage()) {
+      this.#outbox.notice(error.toData());
+    }
+  }
+}

@@ -1,0 +1,210 @@
+/** The list of a thousand runs: found, sorted, grouped, tagged and noted on, by mouse and keys. */
+import Database from 'better-sqlite3';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHome, resolveHome } from '../../src/main/home/home.ts';
+import { RunStore } from '../../src/main/store/run-store.ts';
+import { AppPage } from '../harness/app-page.ts';
+import { succeeded, type GradwireHome } from '../harness/gradwire.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+} from '../unit/main/sample-records.ts';
+
+const RUNS = 1000;
+
+let app: AppPage;
+let page: Page;
+
+beforeAll(async () => {
+  app = await AppPage.open({ prepare });
+  ({ page } = app);
+});
+
+afterAll(async () => {
+  await app?.[Symbol.asyncDispose]();
+});
+
+/**
+ * Runs `r0`, the oldest, to `r999`, each with a loss of its own: rows of three runs that were really
+ * stored. Every fourth is sparse, and every eighth the most.
+ */
+async function prepare(home: GradwireHome): Promise<void> {
+  const { database } = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
+  let store = RunStore.open(database);
+  for (const [id, ratio] of [['none'], ['coarse', 0.1], ['fine', 0.01]] as const) {
+    const exchange = ratio === undefined ? {} : { method: 'topk', ratio };
+    const spec = sampleSpec({ name: 'sweep', exchange });
+    store.create({ id, spec, switches: [], createdAt: 1 });
+    const records = [iterationRecord(0, 0), iterationRecord(0, 1)];
+    store.append(id, entries([started, ...records, done]));
+  }
+  store.close();
+  copyRows(database);
+  store = RunStore.open(database);
+  store.annotations.tag(['r8', 'r16', 'r24'], 'paper', true);
+  store.close();
+}
+
+function copyRows(file: string): void {
+  const database = new Database(file);
+  const own = ['number', 'id', 'name', 'created_at', 'ended_at', 'loss'];
+  const columns = (database.pragma('table_info(runs)') as readonly { name: string }[])
+    .map(({ name }) => name)
+    .filter((name) => !own.includes(name))
+    .join(', ');
+  const copy = database.prepare(`
+    INSERT INTO runs (id, name, created_at, ended_at, loss, ${columns})
+    SELECT @id, @name, @at, @at + 90000, @loss, ${columns} FROM runs WHERE id = @from`);
+  database.transaction(() => {
+    for (let index = 0; index < RUNS; index++) {
+      const from = index % 8 === 0 ? 'fine' : index % 4 === 0 ? 'coarse' : 'none';
+      const at = 1_700_000_000_000 + index;
+      const loss = RUNS - index;
+      copy.run({ id: `r${index}`, name: `sweep ${index}`, at, loss, from });
+    }
+    database.exec(`DELETE FROM runs WHERE id IN ('none', 'coarse', 'fine')`);
+  })();
+  database.close();
+}
+
+const part = (testId: string) => app.part(testId);
+const rows = () => part('runs-table').locator('tbody tr[data-run]');
+const firstRun = () => rows().first().getAttribute('data-run');
+const found = () => part('runs-found').innerText();
+
+async function go(place: string): Promise<void> {
+  await page.evaluate((hash) => (location.hash = hash), `#/${place}`);
+}
+
+async function command(...args: readonly string[]): Promise<string> {
+  return succeeded(await app.home.run([...args])).stdout;
+}
+
+test('a filter is completed by keys, says what is wrong at its place, and finds runs', async () => {
+  await go('runs');
+  await expect.poll(found).toMatch(/^1,000 runs, [\d.]+ MB$/);
+  expect(await rows().count()).toBe(100);
+  const field = part('runs-search');
+  await field.focus();
+  await page.keyboard.type('method:topk ta');
+  await page.getByRole('option', { name: /^tag/ }).waitFor();
+  expect(await app.obstacles()).toEqual([]);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(await field.inputValue()).toBe('method:topk tag:');
+  await page.keyboard.type('pa');
+  await page.getByRole('option', { name: 'paper' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  expect(await field.inputValue()).toBe('method:topk tag:paper ');
+  await expect.poll(found).toMatch(/^3 runs/);
+  await page.keyboard.type('raito<0.1');
+  const problem = part('filter-problem');
+  await problem.waitFor();
+  expect(await problem.locator('mark').innerText()).toBe('raito');
+  expect(await problem.innerText()).toContain('Did you mean "ratio"?');
+  expect(await app.obstacles()).toEqual([]);
+  await field.fill('ratio<0.05 r8');
+  await expect.poll(found).toMatch(/^16 runs/);
+  const listed = await command('runs', 'list', '--filter', 'ratio<0.05 r8', '--json');
+  expect(listed.trim().split('\n')).toHaveLength(16);
+});
+
+test('a list is sorted and grouped, and its columns are kept', async () => {
+  await go('runs?filter=ratio:*');
+  await expect.poll(found).toMatch(/^250 runs/);
+  await part('sort-loss').click();
+  await expect.poll(firstRun).toBe('r996');
+  expect(await page.locator('th[aria-sort]').innerText()).toContain('Loss');
+  await part('sort-loss').click();
+  await expect.poll(firstRun).toBe('r0');
+  await part('runs-group').selectOption('exchange.ratio');
+  await expect
+    .poll(() => part('run-group').allInnerTexts())
+    .toEqual(['exchange.ratio 0.01 (125 runs)']);
+  await part('next-page').click();
+  await expect.poll(() => part('run-group').count()).toBe(2);
+  await part('runs-columns').click();
+  await page.locator('input[data-column="exchange.ratio"]').check();
+  await page.keyboard.press('Escape');
+  await page.reload();
+  const cells = page.locator('td[data-column="exchange.ratio"]');
+  await expect.poll(() => cells.last().innerText()).toContain('0.1');
+  expect(page.url()).toContain('group=exchange.ratio');
+  expect(await app.obstacles()).toEqual([]);
+});
+
+test('nothing vanishes where there is less room', async () => {
+  for (const width of [1024, 720]) {
+    await page.setViewportSize({ width, height: 800 });
+    const shown = await rows().first().innerText();
+    for (const text of ['Completed', 'topk', '97.0 %', 'min'])
+      expect(shown).toContain(text);
+    expect(await rows().first().locator('td[data-column="loss"]').isVisible()).toBe(
+      true,
+    );
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+test('chosen runs are tagged and deleted together, and both are undone', async () => {
+  await go('runs?filter=tag:paper');
+  await expect.poll(found).toMatch(/^3 runs/);
+  await part('choose-matching').click();
+  await part('tag-chosen').click();
+  await part('new-tag').fill('best');
+  await page.keyboard.press('Enter');
+  await page.getByText('Tagged best: 3 runs').waitFor();
+  expect(await app.obstacles()).toEqual([]);
+  await part('tag-dialog').getByRole('button', { name: 'Done' }).click();
+  await expect.poll(() => page.getByTestId('run-tag').count()).toBe(6);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => page.getByTestId('run-tag').count()).toBe(3);
+  await part('delete-chosen').click();
+  await page.getByText('Deleted 3 runs').waitFor();
+  await page.getByText('No run matches this filter.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(found).toMatch(/^3 runs/);
+});
+
+test('a run is renamed and noted on, here and by commands, and Back leads to the same rows', async () => {
+  await go('runs?filter=sweep&page=2');
+  await expect.poll(firstRun).toBe('r899');
+  await rows().nth(60).scrollIntoViewIfNeeded();
+  const top = () => page.evaluate(() => document.querySelector('main')!.scrollTop);
+  await expect.poll(top).toBeGreaterThan(500);
+  const before = await top();
+  await rows().nth(60).getByRole('link', { name: 'sweep 839' }).click();
+  await part('rename-run').click();
+  await part('run-title').fill('The odd one');
+  await part('rename-confirm').click();
+  await page.getByRole('heading', { name: 'The odd one' }).waitFor();
+  await part('add-note').click();
+  await part('note-text').fill('it jumps here');
+  await part('note-iteration').fill('0');
+  await part('save-note').click();
+  await expect
+    .poll(() => part('notes').innerText())
+    .toMatch(/iteration 0\s+it jumps here/);
+  await command('runs', 'tag', 'by-command', 'r839');
+  await page.getByTestId('run-tag').waitFor();
+  expect(await app.obstacles()).toEqual([]);
+  const shown = await command('runs', 'show', 'r839');
+  expect(shown).toContain('run r839: The odd one\n');
+  expect(shown).toContain('name in its spec sweep\ntags by-command\n');
+  expect(shown).toMatch(/note 1, iteration 0: it jumps here/);
+  await page.goBack();
+  await page.getByText('The odd one').waitFor();
+  expect(await part('runs-search').inputValue()).toBe('sweep');
+  await expect.poll(top).toBe(before);
+  expect(app.errors).toEqual([]);
+});
+
+declare const location: { hash: string };
+declare const document: {
+  querySelector(selector: string): { readonly scrollTop: number } | null;
+};
