@@ -1,4 +1,4 @@
-/** Notices of one rank to its run. */
+/** Notices of one rank to its run; its calls are passed on by themselves. */
 import type { Notice } from '../../shared/records/notice.ts';
 import type { Report } from './record-sender.ts';
 
@@ -12,13 +12,13 @@ export class RankNotices {
   }
 
   /** A notice of this rank only. */
-  own(notice: Notice): void {
+  readonly own = (notice: Notice): void => {
     this.#report({ type: 'notice', at: Date.now(), rank: this.#rank, ...notice });
-  }
+  };
 
   /** A notice that is the same on all ranks: rank 0 reports it. */
-  ofAll(notice: Notice): void {
+  readonly ofAll = (notice: Notice): void => {
     if (this.#rank !== 0) return;
     this.#report({ type: 'notice', at: Date.now(), ...notice });
-  }
+  };
 }

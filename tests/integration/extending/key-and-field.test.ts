@@ -132,7 +132,7 @@ const told = {
 test('the field is checked, exported and charted', () => {
   const answers = told(
     [
-      "{ iterationColumns } from './main/store/iteration-columns.ts",
+      "{ iterationColumns } from './export/tables/iteration-columns.ts",
       "{ BANDED_FIELDS, COLUMN, FIELD_COUNT, writeRow } from './shared/records/chart-fields.ts",
       "{ ITERATION_FIELDS } from './shared/records/iteration.ts",
     ],
