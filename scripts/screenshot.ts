@@ -38,18 +38,21 @@ try {
   await browser.close();
 }
 
+/** A program for a page: it encodes the picture at an address as WebP, as a data URL. */
+const ENCODE = `async (source) => {
+  const image = new Image();
+  image.src = source;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = image.naturalWidth;
+  canvas.height = image.naturalHeight;
+  canvas.getContext('2d').drawImage(image, 0, 0);
+  return canvas.toDataURL('image/webp', 0.85);
+}`;
+
 /** The picture as WebP, which Chromium itself encodes. @param page one that has no other use */
 async function webp(page: Page, png: Buffer): Promise<Buffer> {
-  const url = `data:image/png;base64,${png.toString('base64')}`;
-  const encoded = await page.evaluate(async (source) => {
-    const image = new Image();
-    image.src = source;
-    await image.decode();
-    const canvas = document.createElement('canvas');
-    canvas.width = image.naturalWidth;
-    canvas.height = image.naturalHeight;
-    canvas.getContext('2d')!.drawImage(image, 0, 0);
-    return canvas.toDataURL('image/webp', 0.85);
-  }, url);
+  const url = JSON.stringify(`data:image/png;base64,${png.toString('base64')}`);
+  const encoded = await page.evaluate<string>(`(${ENCODE})(${url})`);
   return Buffer.from(encoded.slice(encoded.indexOf(',') + 1), 'base64');
 }
