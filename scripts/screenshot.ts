@@ -11,6 +11,18 @@ import { GradwireHome } from '../tests/harness/gradwire.ts';
 import { untilAsync } from '../tests/harness/processes.ts';
 import { openServer } from '../tests/harness/server.ts';
 
+/** A program for a page: it encodes the picture at an address as WebP, as a data URL. */
+const ENCODE = `async (source) => {
+  const image = new Image();
+  image.src = source;
+  await image.decode();
+  const canvas = document.createElement('canvas');
+  canvas.width = image.naturalWidth;
+  canvas.height = image.naturalHeight;
+  canvas.getContext('2d').drawImage(image, 0, 0);
+  return canvas.toDataURL('image/webp', 0.85);
+}`;
+
 await using home = new GradwireHome();
 await using server = await openServer(home);
 const browser = await launchChromium();
@@ -37,18 +49,6 @@ try {
 } finally {
   await browser.close();
 }
-
-/** A program for a page: it encodes the picture at an address as WebP, as a data URL. */
-const ENCODE = `async (source) => {
-  const image = new Image();
-  image.src = source;
-  await image.decode();
-  const canvas = document.createElement('canvas');
-  canvas.width = image.naturalWidth;
-  canvas.height = image.naturalHeight;
-  canvas.getContext('2d').drawImage(image, 0, 0);
-  return canvas.toDataURL('image/webp', 0.85);
-}`;
 
 /** The picture as WebP, which Chromium itself encodes. @param page one that has no other use */
 async function webp(page: Page, png: Buffer): Promise<Buffer> {
