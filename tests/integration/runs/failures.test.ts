@@ -157,7 +157,7 @@ describe('a run that goes wrong', () => {
     await using full = new GradwireHome();
     // A limit on the size of files stands in for a full disk: writes fail the same way.
     const command = full.startQuickstart(['iterations=1000000', 'world.ranks=1'], {
-      shell: 'ulimit -f 200; trap "" XFSZ',
+      shell: 'ulimit -f 400; trap "" XFSZ',
     });
     const { code, stderr } = await command.finished;
     // Where the database is full first, the run goes on without the command.
