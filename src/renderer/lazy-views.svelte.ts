@@ -1,6 +1,6 @@
 /**
  * Parts of the page that are files of their own, so that the first screen does not wait for
- * charts and forms. The view that the address names is loaded while the line to the host
+ * charts, forms and lists. The view that the address names is loaded while the line to the host
  * comes up, the others when the page is idle, terminals with the first of them.
  */
 import { failure, type ErrorData } from '../shared/errors/errors.ts';
@@ -51,6 +51,7 @@ class LazyView<View> {
 }
 
 export const lazyViews = {
+  runs: new LazyView(() => import('./views/RunsView.svelte')),
   run: new LazyView(() => import('./views/LiveRunView.svelte')),
   new: new LazyView(() => import('./views/NewExperimentView.svelte')),
   compare: new LazyView(() => import('./views/CompareView.svelte')),

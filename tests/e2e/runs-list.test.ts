@@ -114,29 +114,33 @@ test('a filter is completed by keys, says what is wrong at its place, and finds 
   expect(listed.trim().split('\n')).toHaveLength(16);
 });
 
-test('a list is sorted and grouped, and its columns are kept', async () => {
-  await go('runs?filter=ratio:*');
-  await expect.poll(found).toMatch(/^250 runs/);
-  await part('sort-loss').click();
-  await expect.poll(firstRun).toBe('r996');
-  expect(await page.locator('th[aria-sort]').innerText()).toContain('Loss');
-  await part('sort-loss').click();
-  await expect.poll(firstRun).toBe('r0');
-  await part('runs-group').selectOption('exchange.ratio');
-  await expect
-    .poll(() => part('run-group').allInnerTexts())
-    .toEqual(['exchange.ratio 0.01 (125 runs)']);
-  await part('next-page').click();
-  await expect.poll(() => part('run-group').count()).toBe(2);
-  await part('runs-columns').click();
-  await page.locator('input[data-column="exchange.ratio"]').check();
-  await page.keyboard.press('Escape');
-  await page.reload();
-  const cells = page.locator('td[data-column="exchange.ratio"]');
-  await expect.poll(() => cells.last().innerText()).toContain('0.1');
-  expect(page.url()).toContain('group=exchange.ratio');
-  expect(await app.obstacles()).toEqual([]);
-});
+test(
+  'a list is sorted and grouped, and its columns are kept',
+  { tags: 'soak' },
+  async () => {
+    await go('runs?filter=ratio:*');
+    await expect.poll(found).toMatch(/^250 runs/);
+    await part('sort-loss').click();
+    await expect.poll(firstRun).toBe('r996');
+    expect(await page.locator('th[aria-sort]').innerText()).toContain('Loss');
+    await part('sort-loss').click();
+    await expect.poll(firstRun).toBe('r0');
+    await part('runs-group').selectOption('exchange.ratio');
+    await expect
+      .poll(() => part('run-group').allInnerTexts())
+      .toEqual(['exchange.ratio 0.01 (125 runs)']);
+    await part('next-page').click();
+    await expect.poll(() => part('run-group').count()).toBe(2);
+    await part('runs-columns').click();
+    await page.locator('input[data-column="exchange.ratio"]').check();
+    await page.keyboard.press('Escape');
+    await page.reload();
+    const cells = page.locator('td[data-column="exchange.ratio"]');
+    await expect.poll(() => cells.last().innerText()).toContain('0.1');
+    expect(page.url()).toContain('group=exchange.ratio');
+    expect(await app.obstacles()).toEqual([]);
+  },
+);
 
 test('nothing vanishes where there is less room', async () => {
   for (const width of [1024, 720]) {
