@@ -33,8 +33,12 @@ function openReads() {
   );
   const want = (from: number, purpose = 'bars', to = from + 100): void =>
     reads.want(history, {
-      ...{ from, to, width: 1, rank: undefined },
-      ...{ purpose, isOpen: false },
+      from,
+      to,
+      width: 1,
+      rank: undefined,
+      purpose,
+      isOpen: false,
     });
   const end = async (fault?: unknown): Promise<void> => {
     ends.shift()!(fault);
