@@ -48,8 +48,11 @@ async function measureRate(rate: Rate): Promise<readonly Measurement[]> {
   await using home = new GradwireHome();
   const spec = sampleSpec({ world: { ranks }, iterations: 1_000_000 });
   const state = {
-    ...{ run: RUN, phase: 'running' as const, spec },
-    ...{ lastSequence: 0, createdAt: 1 },
+    run: RUN,
+    phase: 'running' as const,
+    spec,
+    lastSequence: 0,
+    createdAt: 1,
   };
   let follower: ScriptedClient | undefined;
   const supervisor = await ScriptedSupervisor.listen(home.socket, {

@@ -49,7 +49,7 @@ const LEFT_OUT: readonly Reason[] = [
   ...(pytorch === undefined ? [{ line: /python3/, why: 'needs PyTorch' }] : []),
 ];
 
-/** What a reader fills in, or has of his own. */
+/** Words that a reader fills in, or has of his own. */
 const FILLED_IN: Readonly<Record<string, string>> = {
   '--user me': `--user ${os.userInfo().username}`,
   'RUN1 RUN2': '"$(run_id 1)" "$(run_id 2)"',
@@ -57,7 +57,7 @@ const FILLED_IN: Readonly<Record<string, string>> = {
   '3k2 x81 9fd': '"$(run_id 1)" "$(run_id 2)" "$(run_id 3)"',
 };
 
-/** What a document takes for granted: lines that come first, by the line that they precede. */
+/** Lines that a document takes for granted: they come first, by the line that they precede. */
 const GIVEN: Readonly<Record<string, string>> = {
   'docs/command-line.md npm run -s gradwire -- compare': Array.from(
     { length: 3 },

@@ -169,7 +169,7 @@ export class DocumentedSite implements AsyncDisposable {
   }
 }
 
-/** What the documents call `train.py`: DDP on two ranks or four, as it was or with their three lines. */
+/** The documents' `train.py`: DDP on two ranks or four, as it was or with their three lines. */
 function trainingProgram(form: 'plain' | 'joined'): string {
   const [imported, joined, attached] =
     form === 'plain'

@@ -73,7 +73,7 @@ export async function copyWorkdir(
   return tree;
 }
 
-/** Requests of at most so much that the connection stays free for others in between. */
+/** The pieces of each request: small ones, so that other requests get through in between. */
 async function* batches(
   directory: string,
   files: readonly TreeFile[],

@@ -44,7 +44,7 @@ export interface RunSummary {
   readonly tags?: readonly string[] | undefined;
   /** The beginning of its newest note, at first of those on the whole run. */
   readonly note?: string | undefined;
-  /** Number of the last change of its title, tags and notes; absent: it never had any. */
+  /** Number of the last change of its title, tags and notes; undefined if it never had any. */
   readonly annotated?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Completions of a filter while it is written: keys where a term begins, values after its operator.
- * What is chosen takes the place of the part before the cursor.
+ * The chosen one takes the place of the part before the cursor.
  */
 import type { RunVocabulary } from './run-page.ts';
 import { filterTokens, type TextSpan } from './filter-tokens.ts';

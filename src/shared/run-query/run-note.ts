@@ -11,7 +11,7 @@ export const MOST_NOTES = 200;
 export interface RunNote {
   readonly id: number;
   readonly text: string;
-  /** The iteration that it is pinned to; absent: the whole run. */
+  /** The iteration that it is pinned to; default: the whole run. */
   readonly iteration?: number | undefined;
   /** When it was written or last changed. */
   readonly writtenAt: number;

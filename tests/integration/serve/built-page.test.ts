@@ -9,9 +9,9 @@ import { rawRequest, type RawAnswer } from './raw-request.ts';
 
 const renderer = path.join(import.meta.dirname, '../../../dist/desktop/renderer');
 
-/** Of everything that a page loads, in the worse of both forms. */
+/** The bytes of everything that a page loads, in the worse of both forms. */
 const MOST_BYTES = 330_000;
-/** Of what is loaded before something is shown. */
+/** The bytes that are loaded before something is shown. */
 const FIRST_BYTES = 160_000;
 
 /** Vite's: what each entry's file imports. */

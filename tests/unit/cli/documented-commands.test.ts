@@ -17,7 +17,7 @@ function wordsOf(line: string): readonly string[] {
   return words;
 }
 
-/** What follows the command's name in the lines of a document that start it. */
+/** The words after the command's name in the lines of a document that start it. */
 function commandsIn(document: string): readonly string[] {
   return linesIn(document)
     .map(

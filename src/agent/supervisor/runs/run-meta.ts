@@ -19,8 +19,15 @@ export const META = 'run.json';
 
 /** The parts of a launch that are stored. */
 const LAUNCH = {
-  ...({ switches: true, ranks: true, network: true, places: true } as const),
-  ...({ node: true, listen: true, ports: true, slurm: true, tree: true } as const),
+  switches: true,
+  ranks: true,
+  network: true,
+  places: true,
+  node: true,
+  listen: true,
+  ports: true,
+  slurm: true,
+  tree: true,
 } as const;
 
 const metaSchema = z.object({
