@@ -527,8 +527,10 @@ export const rooms = {
   'renderer/styles': [],
   // The page's ways to the host: Electron's port or a web socket.
   'renderer/state/host': [SHARED],
-  // Commands, keys, addresses, preferences and messages of the page itself.
-  'renderer/state/page': [SHARED],
+  // The addresses of views.
+  'renderer/state/places': [SHARED],
+  // Commands, keys, the router, preferences and messages of the page itself.
+  'renderer/state/page': ['renderer/state/places', SHARED],
   'renderer/state/history': [SHARED],
   'renderer/state/runs': [
     'export',
@@ -536,6 +538,7 @@ export const rooms = {
     'renderer/state/history',
     'renderer/state/host',
     'renderer/state/page',
+    'renderer/state/places',
     SHARED,
   ],
   'renderer/state/comparison': ['renderer/state/host', SHARED],

@@ -1,4 +1,5 @@
 /** A world of ours and, where asked for, of each peer, on the same links. */
+import { emulatedCost } from '../../src/shared/cost-model/emulated-cost.ts';
 import { LOOPBACK } from '../../src/shared/cost-model/network-cost.ts';
 import type { Stage } from './contest.ts';
 import { gloo } from './gloo.ts';
@@ -36,7 +37,9 @@ export async function onStage<T>(
 ): Promise<T> {
   using links = new Links(name, ranks, { bound });
   await using world = await BenchWorld.start({ ranks, links, transport });
-  const network = quick ? LOOPBACK : await world.networkCost();
+  const assumed =
+    links.emulated === undefined ? LOOPBACK : emulatedCost(links.emulated, LOOPBACK);
+  const network = quick ? assumed : await world.networkCost();
   await using stack = new AsyncDisposableStack();
   const peers: PeerWorld[] = [];
   for (const peer of available) {

@@ -2,10 +2,10 @@
 import './zod-without-eval.ts';
 import { mount } from 'svelte';
 import App from './App.svelte';
-import { loadView } from './lazy-views.svelte.ts';
 import { AppState } from './state/app.svelte.ts';
 import { connect } from './state/host/connection.ts';
-import { parseRoute } from './state/page/route.ts';
+import { parseRoute } from './state/places/route.ts';
+import { viewOf } from './views.svelte.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
@@ -15,6 +15,6 @@ const target = document.getElementById('app');
 if (target === null) throw new Error('internal: the page has no #app');
 const [connection] = await Promise.all([
   connect(),
-  loadView(parseRoute(window.location.hash)),
+  viewOf(parseRoute(window.location.hash)).part.load(),
 ]);
 mount(App, { target, props: { app: new AppState(connection) } });

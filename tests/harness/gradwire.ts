@@ -96,6 +96,8 @@ export class RunningCommand {
 }
 
 export interface StartOptions {
+  /** The built command of another checkout. */
+  readonly command?: string;
   /** What a shell does before it becomes the command. */
   readonly shell?: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -121,7 +123,7 @@ export class GradwireHome implements AsyncDisposable {
       GRADWIRE_HOME: this.directory,
       NO_COLOR: '1',
     };
-    const argv = [process.execPath, builtCommand, ...args];
+    const argv = [process.execPath, options.command ?? builtCommand, ...args];
     const child =
       options.shell === undefined
         ? spawn(argv[0]!, argv.slice(1), { env })

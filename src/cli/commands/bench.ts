@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { installationRoot } from '../../main/home/installation.ts';
@@ -119,9 +120,12 @@ async function runBenchmark(
     child.kill(signal);
   };
   for (const signal of SIGNALS) process.on(signal, forward);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject).on('close', resolve);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', reject).on('close', (status, signal) => {
+      // A signal that comes while the benchmark still loads ends it without its handler.
+      resolve(status ?? (signal === null ? 1 : 128 + constants.signals[signal]));
+    });
   });
   for (const signal of SIGNALS) process.off(signal, forward);
-  process.exitCode = code ?? 1;
+  process.exitCode = code;
 }

@@ -19,7 +19,7 @@ export function menuTemplate(
         {
           label: 'New Experiment',
           accelerator: 'CmdOrCtrl+N',
-          click: () => send('new-experiment'),
+          click: () => send('show-new'),
         },
         { type: 'separator' },
         { role: mac ? 'close' : 'quit' },
@@ -31,6 +31,7 @@ export function menuTemplate(
       submenu: [
         { label: 'Start', click: () => send('show-start') },
         { label: 'Runs', click: () => send('show-runs') },
+        { label: 'Compare', click: () => send('show-compare') },
         { label: 'Cluster', click: () => send('show-cluster') },
         { type: 'separator' },
         { role: 'reload' },

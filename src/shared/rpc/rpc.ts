@@ -232,9 +232,10 @@ export interface AppEvents {
 
 /** Commands of the host's native menu, forwarded to the renderer. */
 export const HOST_COMMANDS = [
-  'new-experiment',
+  'show-new',
   'show-start',
   'show-runs',
+  'show-compare',
   'show-cluster',
 ] as const;
 export type HostCommand = (typeof HOST_COMMANDS)[number];

@@ -4,7 +4,7 @@ import {
   formatRoute,
   parseRoute,
   type Route,
-} from '../../../src/renderer/state/page/route.ts';
+} from '../../../src/renderer/state/places/route.ts';
 import {
   isModified,
   matchesShortcut,

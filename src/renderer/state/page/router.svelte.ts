@@ -1,5 +1,5 @@
 /** The current place, kept in the address's hash so that Back and reload work. */
-import { formatRoute, parseRoute, type Route } from './route.ts';
+import { formatRoute, parseRoute, type Route } from '../places/route.ts';
 
 export class Router {
   #route = $state.raw<Route>(parseRoute(window.location.hash));

@@ -1,9 +1,9 @@
 /** The choices of the list of runs, which stay while other places are shown. */
-import type { RunsRoute } from '../page/route.ts';
+import type { RunsPlace } from '../places/runs.ts';
 
 export class RunListChoices {
   /** The last place of the list, and how far it was scrolled there, in pixels. */
-  place = $state.raw<RunsRoute>({ view: 'runs' });
+  place = $state.raw<RunsPlace>({ view: 'runs' });
   scroll = 0;
   /** Ids of chosen runs, in the order in which they were chosen; also of other pages. */
   #chosen = $state.raw<readonly string[]>([]);

@@ -1,24 +1,26 @@
 /**
- * Parts of the page that are files of their own, so that the first screen does not wait for
- * charts, forms and lists. The view that the address names is loaded while the line to the host
- * comes up, the others when the page is idle, terminals with the first of them.
+ * A part of the page that is a file of its own, so that the first screen does not wait for
+ * charts, forms and lists.
  */
 import { failure, type ErrorData } from '../shared/errors/errors.ts';
-import type { Route } from './state/page/route.ts';
 
 /** A page that draws all the time is never idle. */
 const LONGEST_WAIT_MS = 1000;
 
 /** A component by its file. What is read in an effect or a derived value is followed. */
-class LazyView<View> {
+export class LazyView<View> {
   readonly #import: () => Promise<{ readonly default: View }>;
   #loading: Promise<void> | undefined;
   #component = $state.raw<View>();
   #error = $state.raw<ErrorData>();
 
-  /** @param from its file, as an import() that the build sees */
-  constructor(from: () => Promise<{ readonly default: View }>) {
+  /**
+   * @param from its file, as an import() that the build sees
+   * @param loaded the component, where the first screen has it anyway
+   */
+  constructor(from: () => Promise<{ readonly default: View }>, loaded?: View) {
     this.#import = from;
+    this.#component = loaded;
   }
 
   get component(): View | undefined {
@@ -30,8 +32,14 @@ class LazyView<View> {
     return this.#error;
   }
 
+  /** Whether it has loaded or failed. Effects follow it. */
+  get settled(): boolean {
+    return this.#component !== undefined || this.#error !== undefined;
+  }
+
   /** Loads it once. Never rejects: sets `component` or `error`. */
   load(): Promise<void> {
+    if (this.#component !== undefined) return Promise.resolve();
     this.#loading ??= this.#import().then(
       ({ default: component }) => {
         this.#component = component;
@@ -50,35 +58,12 @@ class LazyView<View> {
   }
 }
 
-export const lazyViews = {
-  runs: new LazyView(() => import('./views/RunsView.svelte')),
-  run: new LazyView(() => import('./views/LiveRunView.svelte')),
-  new: new LazyView(() => import('./views/NewExperimentView.svelte')),
-  compare: new LazyView(() => import('./views/CompareView.svelte')),
-  cluster: new LazyView(() => import('./views/ClusterView.svelte')),
-};
-
-export const terminalDock = new LazyView(
-  () => import('./terminal/TerminalDock.svelte'),
-);
-
-/** Whether the route's view has loaded or failed. Effects follow it. */
-export function isSettled({ view }: Route): boolean {
-  if (!(view in lazyViews)) return true;
-  const { component, error } = lazyViews[view as keyof typeof lazyViews];
-  return component !== undefined || error !== undefined;
-}
-
-export async function loadView({ view }: Route): Promise<void> {
-  if (view in lazyViews) await lazyViews[view as keyof typeof lazyViews].load();
-}
-
 /**
- * Loads all views while the page has nothing else to do, one after another: a click then
+ * Loads views while the page has nothing else to do, one after another: a click then
  * shows its page at once. Views that do not come show it by their own `error`.
  * @returns what ends it
  */
-export function loadViewsWhenIdle(): () => void {
+export function loadWhenIdle(views: readonly LazyView<unknown>[]): () => void {
   let ended = false;
   let cancel = (): void => undefined;
   const next = ([view, ...rest]: readonly LazyView<unknown>[]): void => {
@@ -89,7 +74,7 @@ export function loadViewsWhenIdle(): () => void {
       });
     });
   };
-  next(Object.values(lazyViews));
+  next(views);
   return () => {
     ended = true;
     cancel();
