@@ -15,6 +15,11 @@ import type { Entries, StretchSelector, Threshold } from '../work/selection.ts';
 import { follow, wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import { LivingThresholds } from './living-thresholds.ts';
+import {
+  diagnosticsMessages,
+  diagnosticsParameters,
+  withDiagnostics,
+} from './diagnostics.ts';
 import type {
   CompressorContext,
   ExchangeStatistics,
@@ -50,6 +55,7 @@ const parameters = z.strictObject({
     ),
   ...smallTensorParameters,
   ...warmUpParameters,
+  ...diagnosticsParameters,
 });
 type Parameters = z.infer<typeof parameters>;
 
@@ -70,9 +76,11 @@ export const dct: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   replicas: 'identical',
   // k entries of each tensor at a refresh, and k/band to k·band until the next.
-  messages: ({ ratio }, { length, tensors }) => {
+  messages: (parameters, { length, tensors }) => {
+    const { ratio } = parameters;
     const entries = tensors.map((tensor) => entriesSent(tensor.length, { ratio }));
     return [
+      ...diagnosticsMessages(parameters, length),
       estimated(
         sparseSum(
           length,
@@ -83,11 +91,11 @@ export const dct: MethodDefinition<typeof parameters> = {
   },
   // A threshold depends on the ratio; its life span may change.
   stateHolds: (before, after) => before.ratio === after.ratio,
-  create: (context) =>
-    withWarmUp(
-      new SparseFeedback(dct.id, context, new ThresholdSelection(context)),
-      context,
-    ),
+  create: (context) => {
+    const selection = new ThresholdSelection(context);
+    const feedback = new SparseFeedback(dct.id, context, selection);
+    return withWarmUp(withDiagnostics(feedback, context, selection.capacity), context);
+  },
 };
 
 class ThresholdSelection<V> implements Selection<V> {

@@ -21,6 +21,11 @@ import { z } from 'zod';
 import type { Entries, Leave, Selector } from '../work/selection.ts';
 import { wait, type Steps } from '../work/steps.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
+import {
+  diagnosticsMessages,
+  diagnosticsParameters,
+  withDiagnostics,
+} from './diagnostics.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import {
   entriesSent,
@@ -54,6 +59,7 @@ const parameters = z.strictObject({
   ...smallTensorParameters,
   ...rampParameters,
   ...warmUpParameters,
+  ...diagnosticsParameters,
 });
 type Parameters = z.infer<typeof parameters>;
 
@@ -73,12 +79,14 @@ export const gaussiank: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   replicas: 'identical',
   // The search ends at 3k/4 to 5k/4 entries, or at k.
-  messages: ({ ratio }, { length }) => [
-    estimated(sparseSum(length, entriesSent(length, { ratio }))),
+  messages: (parameters, { length }) => [
+    ...diagnosticsMessages(parameters, length),
+    estimated(sparseSum(length, entriesSent(length, { ratio: parameters.ratio }))),
   ],
   create: (context) => {
     const selection = new GaussianSelection(context);
-    return withWarmUp(new SparseFeedback(gaussiank.id, context, selection), context);
+    const feedback = new SparseFeedback(gaussiank.id, context, selection);
+    return withWarmUp(withDiagnostics(feedback, context, selection.capacity), context);
   },
 };
 

@@ -85,7 +85,10 @@ export interface ThresholdState {
 export interface Similarity {
   readonly residualDistance?: number | undefined;
   readonly hammingDistance?: number | undefined;
+  readonly magnitudeShare?: number | undefined;
   readonly rankCorrelation?: number | undefined;
+  /** SparCML's ξ, defined in `diagnostics.ts`. */
+  readonly selectionDistance?: number | undefined;
   readonly contraction?: number | undefined;
 }
 

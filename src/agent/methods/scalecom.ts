@@ -22,6 +22,7 @@ import type { Region } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { Entries } from '../work/selection.ts';
 import { wait, type Steps } from '../work/steps.ts';
+import { diagnosticsParameters } from './diagnostics.ts';
 import { denseSum } from './expected-messages.ts';
 import { adoptIndices, indexMessage, indexPayload } from './leader-indices.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
@@ -67,12 +68,7 @@ const parameters = z.strictObject({
     .describe(
       'Elements per chunk; 0: about 1/ratio, so that one entry of each chunk is sent',
     ),
-  diagnosticsEvery: z
-    .int()
-    .min(0)
-    .max(1_000_000_000)
-    .default(0)
-    .describe('Iterations between records of the ranks’ similarity; 0: none'),
+  ...diagnosticsParameters,
   ...smallTensorParameters,
   ...rampParameters,
   ...warmUpParameters,

@@ -6,6 +6,7 @@
  *     residual distance   mean over pairs of ranks of 1 − cos(mᵢ, mⱼ)
  *     Hamming distance    1 − |I ∩ T|/k, 0 where they agree (the paper saw 0.6–0.8)
  *     rank correlation    Spearman's of this rank's |p| and |y|
+ *     magnitude share     Σ|y| at I / Σ|y| at T: what the chosen entries hold of the largest
  *     contraction         ‖y − y at I‖²/‖y‖²: what is not sent of what should be
  *
  * Cost: two dense reductions of the bucket and a selection, each time that it is computed.
@@ -14,7 +15,7 @@
  * Source: ScaleCom (Chen et al., NeurIPS 2020), sections 3 and 4, lemma 1, appendix A.
  */
 import type { Region, Vector } from '../memory/arena.ts';
-import { sparseBytes } from '../memory/entries.ts';
+import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { IndexList } from '../kernels/sparsification.ts';
 import { wait, waitForAll, type Steps } from '../work/steps.ts';
 import type { Mirror } from '../work/work.ts';
@@ -48,6 +49,8 @@ export class SimilarityProbe<V> {
   /** A vector of the bucket's length, followed by a count. */
   readonly #scratch: Region;
   readonly #largest: Region;
+  /** The largest entries of y that the last `observe` found. */
+  #found: SparseStream | undefined;
 
   /** Allocates memory for at most `capacity` indices. */
   constructor(context: ProbeContext<V>, capacity: number) {
@@ -78,6 +81,38 @@ export class SimilarityProbe<V> {
     };
   }
 
+  /** The norm of the sum over ranks of x; all call it at once. */
+  *normOfSum(x: V, communicate: Communicate): Steps<number> {
+    const { kernels } = this.#context.work;
+    const values = yield* wait(this.#p.of(x));
+    kernels.copy({ ...values, offset: this.#scratch.offset }, values);
+    return Math.sqrt(kernels.squaredNorm(yield* this.#sum(values.length, communicate)));
+  }
+
+  /**
+   * The distance of an average of what ranks chose from the largest entries of y/world, y being what the
+   * last `observe` summed; undefined if it found none.
+   */
+  *distanceFromLargest(average: V, world: number): Steps<number | undefined> {
+    const found = this.#found;
+    if (found === undefined) return undefined;
+    const { arena, kernels } = this.#context.work;
+    const sent = yield* wait(this.#p.of(average));
+    const values = arena.f32(sent);
+    const indices = arena.u32(found.offset, found.count);
+    const largest = arena.f32({
+      offset: found.offset + 4 * found.count,
+      length: found.count,
+    });
+    let square = kernels.squaredNorm(sent);
+    for (const [at, index] of indices.entries()) {
+      const value = values[index]!;
+      const difference = value - largest[at]! / world;
+      square += difference * difference - value * value;
+    }
+    return Math.sqrt(Math.max(0, square));
+  }
+
   /** m/‖m‖ followed by a 1, or zeros if there is no direction. */
   #normalize(residual: Vector): void {
     const { arena, kernels } = this.#context.work;
@@ -104,6 +139,7 @@ export class SimilarityProbe<V> {
 
   #compare(p: Vector, y: Vector, { offset, count }: IndexList): Partial<Similarity> {
     const { arena, kernels } = this.#context.work;
+    this.#found = undefined;
     const total = kernels.squaredNorm(y);
     if (total === 0 || count === 0) return {};
     const values = arena.f32(y);
@@ -111,10 +147,13 @@ export class SimilarityProbe<V> {
     let sent = 0;
     for (const index of chosen) sent += values[index]! * values[index]!;
     const largest = kernels.selectTopK(y, count, this.#largest);
-    const common = overlapOf(chosen, arena.u32(largest.offset, largest.count));
+    this.#found = largest;
+    const indices = arena.u32(largest.offset, largest.count);
+    const common = overlapOf(chosen, indices);
     const correlation = rankCorrelation(sample(arena.f32(p)), sample(values));
     return {
       hammingDistance: 1 - common / count,
+      magnitudeShare: magnitudeAt(values, chosen) / magnitudeAt(values, indices),
       contraction: Math.max(0, 1 - sent / total),
       ...(correlation === undefined ? {} : { rankCorrelation: correlation }),
     };
@@ -139,6 +178,12 @@ function overlapOf(a: Uint32Array, b: Uint32Array): number {
     if (b[j] === index) common++;
   }
   return common;
+}
+
+function magnitudeAt(values: Float32Array, indices: Uint32Array): number {
+  let sum = 0;
+  for (const index of indices) sum += Math.abs(values[index]!);
+  return sum;
 }
 
 /** A strided sample of the vector's magnitudes. */

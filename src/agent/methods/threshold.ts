@@ -9,6 +9,11 @@ import { z } from 'zod';
 import type { Entries, Leave, Selector } from '../work/selection.ts';
 import type { Answer } from '../work/steps.ts';
 import { ASSUMED_DEVIATION, estimated, sparseSum } from './expected-messages.ts';
+import {
+  diagnosticsMessages,
+  diagnosticsParameters,
+  withDiagnostics,
+} from './diagnostics.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { APART_BELOW, smallTensorParameters } from './policy/small-tensors.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
@@ -24,6 +29,7 @@ const parameters = z.strictObject({
     .describe('Elements of at least this magnitude are sent, residual included'),
   ...smallTensorParameters,
   ...warmUpParameters,
+  ...diagnosticsParameters,
 });
 
 type Parameters = z.infer<typeof parameters>;
@@ -43,16 +49,20 @@ export const threshold: MethodDefinition<typeof parameters> = {
   reducible: true,
   residual: 'gradient',
   replicas: 'identical',
-  messages: ({ threshold: τ }, { length }) => [
+  messages: (parameters, { length }) => [
+    ...diagnosticsMessages(parameters, length),
     estimated(
-      sparseSum(length, Math.round(length * shareReaching(τ / ASSUMED_DEVIATION))),
+      sparseSum(
+        length,
+        Math.round(length * shareReaching(parameters.threshold / ASSUMED_DEVIATION)),
+      ),
     ),
   ],
-  create: (context) =>
-    withWarmUp(
-      new SparseFeedback(threshold.id, context, new FixedThreshold(context)),
-      context,
-    ),
+  create: (context) => {
+    const selection = new FixedThreshold(context);
+    const feedback = new SparseFeedback(threshold.id, context, selection);
+    return withWarmUp(withDiagnostics(feedback, context, selection.capacity), context);
+  },
 };
 
 class FixedThreshold<V> implements Selection<V> {

@@ -6,6 +6,11 @@
  * Source: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512.
  */
 import { z } from 'zod';
+import {
+  diagnosticsMessages,
+  diagnosticsParameters,
+  withDiagnostics,
+} from './diagnostics.ts';
 import type { MethodDefinition } from './method.ts';
 import {
   rampParameters,
@@ -46,6 +51,7 @@ const parameters = z.strictObject({
   ...smallTensorParameters,
   ...rampParameters,
   ...warmUpParameters,
+  ...diagnosticsParameters,
 });
 
 export const topk: MethodDefinition<typeof parameters> = {
@@ -57,7 +63,16 @@ export const topk: MethodDefinition<typeof parameters> = {
     'Slow links. Selecting costs time for every element, so that it seldom pays on a fast network.',
   label: (parameters) => shareLabel(parameters) + valuesLabel(parameters),
   parameters,
-  idle: [...ratioBesideK, bucketBesideBits],
+  idle: [
+    ...ratioBesideK,
+    bucketBesideBits,
+    {
+      parameter: 'diagnosticsEvery',
+      beside: 'quantize.bits',
+      when: ({ quantize }) => quantize.bits > 0,
+      instead: 'quantize.bits=0',
+    },
+  ],
   invitation: { ratio: 0.01 },
   schedules: [RAMP, WARM_UP],
   apartBelow: APART_BELOW,
@@ -67,8 +82,12 @@ export const topk: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   replicas: 'identical',
   messages: (parameters, { length }) => [
+    ...diagnosticsMessages(parameters, length),
     messageOfValues(parameters, length, topKEntries(length, parameters)),
   ],
-  create: (context) =>
-    withWarmUp(feedbackOf(topk.id, context, new TopKSelection(context)), context),
+  create: (context) => {
+    const selection = new TopKSelection(context);
+    const feedback = feedbackOf(topk.id, context, selection);
+    return withWarmUp(withDiagnostics(feedback, context, selection.capacity), context);
+  },
 };

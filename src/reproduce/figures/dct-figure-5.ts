@@ -13,10 +13,11 @@ import { mean, type Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
 import {
   CLICK_DIFFERENCES,
+  CLICK_SCRIPT,
   clickTraining,
-  LAPTOP_CLICKS,
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
+  sgdOnClicks,
   splitsInto,
   type ClickScale,
 } from './click-loss.ts';
@@ -59,7 +60,9 @@ function casesOf(scale: ClickScale): readonly Case[] {
     ),
   ];
 }
-const cases = casesOf(LAPTOP_CLICKS);
+/** Two passes over the 150,000 samples and a little more. */
+const ITERATIONS = 2500;
+const cases = casesOf(sgdOnClicks(1, ITERATIONS));
 
 const COMMON = [
   'The start is iteration 9, where the first threshold is recorded.',
@@ -93,12 +96,34 @@ export const dctFigure5: Figure = {
     'same run. Second: with DCT-MP it is lower than the threshold for the same share ' +
     'in a run where all activations pass. Lower means by a twentieth or more. Both ' +
     'runs begin with the same weights, and so with the same threshold.',
+  settings: [
+    {
+      text: 'Plain SGD at a rate of 1.',
+      because: `${CLICK_SCRIPT}. In 2,500 iterations a rate of 0.1 hardly trains the network; of 0.1, 0.5 and 1 this one had the lowest uncompressed loss with another seed.`,
+    },
+    {
+      text: '2,500 iterations of 128 samples in two micro-batches.',
+      because:
+        'Ours: the paper says “as the training progresses” and trains for a pass over six days of clicks, 300,000 iterations. What matters is that the network learns: two passes over 150,000 samples here.',
+    },
+    {
+      text: '75, 90 and 95 % of the activations of a row left out.',
+      because:
+        'The figure’s shares are lost in the text that we have; these are the shares of Table 1 that the paper calls free of loss.',
+    },
+    {
+      text: 'The first split, after a ReLU of the lower network.',
+      because:
+        'Section 3.1: “The first split is after two layers in the first MLP”; remark 1: “after the ReLU following the FC layer”.',
+    },
+  ],
   differences: [
-    'A small DLRM on the embedded click log (20,000 samples), not the paper’s on Criteo’s; 300 iterations of 128 samples in two micro-batches, about two epochs.',
+    'A small DLRM on an embedded click log (150,000 samples for training), not the paper’s on Criteo’s; 2,500 iterations.',
     'Activations of the first of two layers below, behind its ReLU; 64 units, not 256.',
     ...COMMON,
   ],
-  seeds: [1, 2, 3, 4, 5],
+  // Not those by which the settings were examined before.
+  seeds: [11, 12, 13, 14, 15],
   cases,
   full: {
     cases: casesOf(PAPER_CLICKS),

@@ -24,9 +24,18 @@ const QUANTISED = [
   { id: 'bits-8', name: '8 bit', exchange: { bits: 8, bucket: 512 } },
   { id: 'bits-4', name: '4 bit', exchange: { bits: 4, bucket: 512 } },
 ];
+/** Settings with which the paper loses accuracy on AlexNet. */
+const AGGRESSIVE = [
+  {
+    id: 'bits-4-large',
+    name: '4 bit in buckets of 8,192',
+    exchange: { bits: 4, bucket: 8192 },
+  },
+  { id: 'bits-2', name: '2 bit in buckets of 64', exchange: { bits: 2, bucket: 64 } },
+];
 const ALL = [
   { id: FULL, name: '32 bit', exchange: { method: 'none' } },
-  ...QUANTISED.map((one) => ({
+  ...[...QUANTISED, ...AGGRESSIVE].map((one) => ({
     ...one,
     exchange: { ...one.exchange, method: 'qsgd', minElements: 0 },
   })),
@@ -44,10 +53,10 @@ const ALL = [
 ];
 
 const LAPTOP = {
-  workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 32 },
-  world: { ranks: 4 },
+  workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 16 },
+  world: { ranks: 8 },
   optimizer: { kind: 'sgd', lr: 0.1, momentum: 0.5 },
-  iterations: 300,
+  iterations: 625,
 };
 /** Iterations of one pass over 50,000 images, 8 × 32 at a time. */
 const EPOCH = Math.ceil(50_000 / 256);
@@ -107,12 +116,37 @@ export const qsgdTable1: Figure = {
     'the paper’s published text states (4 bits in buckets of 8,192 on AlexNet). A ' +
     'control: with a single level and one ℓ₂ scale for 16,384 elements, whose noise ' +
     'may grow with √n by the paper’s own bound, it is lower by at least as much; ' +
-    'otherwise these runs could not show a loss, and nothing is confirmed.',
+    'otherwise these runs could not show a loss, and nothing is confirmed. The two ' +
+    'settings with which the paper’s AlexNet loses are in the table and not in the ' +
+    'rule: it says that they “can hurt”, not that they do on a perceptron.',
+  settings: [
+    {
+      text: '8 and 4 bits in buckets of 512, scaled by the largest magnitude.',
+      because:
+        'Experiments: “4-bit and 8-bit quantization with 512 bucket size”; variants: “we will scale by the maximum value of the vector”.',
+    },
+    {
+      text: 'Eight ranks × 16 samples.',
+      because:
+        'Experiments: “QSGD tests are performed on an 8GPU setup”; the noise of eight ranks averages out as there. The batch is ours.',
+    },
+    {
+      text: '625 iterations, ten passes over the data; a rate of 0.1, momentum 0.5.',
+      because:
+        'Experiments: “hyper-parameters optimized for the 32bit precision variant”, of CNTK, which the text does not give, run “to full convergence”. These are ours, the same for all precisions.',
+    },
+    {
+      text: '4 bits in buckets of 8,192 and 2 bits in buckets of 64.',
+      because:
+        'Experiments: “more aggressive quantization can hurt accuracy. In particular, 4-bit QSGD with [8,192] bucket size loses”; “2-bit and 64 bucket size has gap”.',
+    },
+  ],
   differences: [
-    'FNN-3 (three layers) on the embedded digits, not two layers on MNIST; 4 ranks × 32 samples, 300 iterations, momentum 0.5.',
+    'FNN-3 (three layers) on the embedded digits, not two layers on MNIST.',
     BUCKETS_NOTE,
   ],
-  seeds: [1, 2, 3, 4, 5],
+  // Not those by which the settings were examined before.
+  seeds: [11, 12, 13, 14, 15],
   cases: casesOf(LAPTOP),
   full: {
     cases: casesOf(PAPER),

@@ -21,6 +21,10 @@ const similarityRecordSchema = z.strictObject({
         residualDistance: z.number().optional(),
         /** Share of the largest entries of the average that were not chosen. */
         hammingDistance: z.number().optional(),
+        /** Share of the magnitude of the largest entries of the average that those chosen have. */
+        magnitudeShare: z.number().optional(),
+        /** ‖top-k of the average − average of the ranks’ top-k‖/‖average gradient‖. */
+        selectionDistance: z.number().optional(),
         /** Spearman's, of the magnitudes of this rank's entries and the average's. */
         rankCorrelation: z.number().optional(),
         /** ‖y − y as sent‖²/‖y‖² of the average y. */
@@ -48,10 +52,19 @@ export const similarityKind = eventKind({
 
 /** `layer1.weight … layer3.bias: cosine distance of residuals 0.2, …` */
 function bucketText(bucket: SimilarityRecord['buckets'][number]): string {
-  const { contraction, hammingDistance, rankCorrelation, residualDistance } = bucket;
+  const {
+    contraction,
+    hammingDistance,
+    magnitudeShare,
+    rankCorrelation,
+    residualDistance,
+    selectionDistance,
+  } = bucket;
   const facts = [
     ['cosine distance of residuals', residualDistance],
     ['Hamming distance', hammingDistance],
+    ['share of the largest magnitudes', magnitudeShare],
+    ['selection distance', selectionDistance],
     ['rank correlation', rankCorrelation],
     ['contraction', contraction],
   ] as const;

@@ -87,6 +87,7 @@ const MORE: readonly Case[] = [
     parameters: { ratio: 0.1, selection: 'chunk', chunk: 64, diagnosticsEvery: 1 },
   },
   { method: 'scalecom', parameters: { diagnosticsEvery: 1000 } },
+  { method: 'topk', parameters: { ratio: 0.1, diagnosticsEvery: 1 } },
   { method: 'powersgd' },
   { method: 'powersgd', parameters: { rank: 1 } },
   { method: 'powersgd', parameters: { rank: 16 } },

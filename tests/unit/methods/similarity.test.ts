@@ -1,5 +1,6 @@
-/** ScaleCom's diagnostics, against their definitions in plain numbers. */
+/** Diagnostics of sparsifying methods, against their definitions in plain numbers. */
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/shared/checks/json.ts';
 import type { Similarity } from '../../../src/agent/methods/method.ts';
 import { rankCorrelation } from '../../../src/agent/methods/rank-correlation.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
@@ -27,6 +28,8 @@ const gradients = (ranks: number, iteration: number): Float32Array[] => {
   );
 };
 
+const magnitudeAt = (x: Float32Array, indices: readonly number[]): number =>
+  indices.reduce((sum, i) => sum + Math.abs(x[i]!), 0);
 const norm = (x: Float32Array): number => Math.hypot(...x);
 const dot = (a: Float32Array, b: Float32Array): number =>
   a.reduce((sum, value, i) => sum + value * b[i]!, 0);
@@ -57,6 +60,7 @@ describe('how alike the ranks are', () => {
     const common = {
       residualDistance: distances.reduce((sum, d) => sum + d, 0) / distances.length,
       hammingDistance: 1 - chosen.filter((i) => best.has(i)).length / K,
+      magnitudeShare: magnitudeAt(y, chosen) / magnitudeAt(y, [...best]),
       contraction: 1 - sent / norm(y) ** 2,
     };
     for (const [rank, { similarity }] of world.statistics.entries()) {
@@ -110,6 +114,75 @@ describe('how alike the ranks are', () => {
     const { similarity } = alone.statistics[0]!;
     expect(similarity).not.toHaveProperty('residualDistance');
     expect(similarity).toMatchObject({ hammingDistance: 0, rankCorrelation: 1 });
+  });
+});
+
+describe('how far ranks that choose for themselves are from a common choice', () => {
+  const local = (method: string, parameters: JsonObject, ranks = 3): SimulatedWorld =>
+    new SimulatedWorld({
+      method,
+      parameters,
+      ranks,
+      length: N,
+      makeKernels: (arena) => backends.wasm(arena).kernels,
+    });
+
+  it('is as defined, under top-k', async () => {
+    const ranks = 3;
+    const world = local('topk', { ratio: K / N, diagnosticsEvery: 3 });
+    for (let t = 0; t < 2; t++) await world.exchange(t, gradients(ranks, t));
+    const residuals = Array.from({ length: ranks }, (_, rank) => world.residual(rank));
+    const given = gradients(ranks, 2);
+    await world.exchange(2, given);
+
+    const p = given.map((own, rank) => own.map((x, i) => x + residuals[rank]![i]!));
+    const average = (vectors: readonly Float32Array[]): Float32Array =>
+      vectors[0]!.map((_, i) => vectors.reduce((sum, x) => sum + x[i]!, 0) / ranks);
+    const topK = (x: Float32Array): Float32Array => {
+      const kept = new Set(largest(x, K));
+      return x.map((value, i) => (kept.has(i) ? value : 0));
+    };
+    const y = average(p);
+    const together = average(p.map(topK));
+    const selectionDistance =
+      norm(topK(y).map((value, i) => value - together[i]!)) / norm(average(given));
+    const best = largest(y, K);
+    for (const [rank, { similarity }] of world.statistics.entries()) {
+      const chosen = largest(p[rank]!, K);
+      const share = magnitudeAt(y, chosen) / magnitudeAt(y, best);
+      expect(similarity!.selectionDistance).toBeCloseTo(selectionDistance, 4);
+      expect(similarity!.magnitudeShare).toBeCloseTo(share, 5);
+    }
+    expect(selectionDistance).toBeGreaterThan(0.1);
+  });
+
+  it.each([
+    ['topk', { ratio: 0.02 }],
+    ['gaussiank', { ratio: 0.02 }],
+    ['threshold', { threshold: 2 }],
+    ['dct', { ratio: 0.02 }],
+    ['topk', { ratio: 0.02, warmupIterations: 2 }],
+  ])('is observed under %s %j, and changes nothing', async (method, parameters) => {
+    const observed = local(method, { ...parameters, diagnosticsEvery: 2 });
+    const plain = local(method, parameters);
+    for (let t = 0; t < 4; t++) {
+      const given = gradients(3, t);
+      expect(await observed.exchange(t, given)).toEqual(await plain.exchange(t, given));
+    }
+    expect(observed.statistics[0]!.similarity).toHaveProperty('selectionDistance');
+    expect(observed.residual(1)).toEqual(plain.residual(1));
+  });
+
+  it('is absent where nothing is chosen, and 0 on one rank', async () => {
+    const world = local('topk', { ratio: 0.02, diagnosticsEvery: 1 }, 2);
+    await world.exchange(0, [new Float32Array(N), new Float32Array(N)]);
+    expect(world.statistics[0]!.similarity).toEqual({});
+    const alone = local('topk', { ratio: 0.02, diagnosticsEvery: 1 }, 1);
+    await alone.exchange(0, gradients(1, 0));
+    expect(alone.statistics[0]!.similarity).toMatchObject({
+      selectionDistance: 0,
+      magnitudeShare: 1,
+    });
   });
 });
 

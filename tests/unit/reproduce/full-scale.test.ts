@@ -19,13 +19,13 @@ const full = (figure: Figure, more: Partial<Machines> = {}): Figure =>
 
 /** Of the papers' texts; where these have none, those of the laptop. */
 const RANKS: Readonly<Record<string, readonly number[]>> = {
-  'sparcml-figure-1': [2, 4, 8, 16],
+  'sparcml-figure-1': [2, 4, 8],
   'sparcml-figure-3': [8],
   'sparcml-table-2': [8],
   'qsgd-table-1': [8],
   'a2sgd-figure-3': [8],
   'a2sgd-figure-4': [2, 8],
-  'scalecom-figure-2': [4, 8, 16],
+  'scalecom-figure-2': [2, 4, 8],
   'scalecom-figure-3': [4, 8, 16],
   'dct-figure-2': [2],
   'dct-figure-5': [2],

@@ -46,6 +46,7 @@ export const SOME_VALUES = {
   early: 0.8,
   late: 0.6,
   overlap: 0.5,
+  same: 0.1,
   'test-loss': 0.5,
   'test-metric': 0.8,
   'start-75': 1,

@@ -49,6 +49,7 @@ test('the catalogue lists what there is', () => {
     ['svmlight', true],
     ['trigrams', true],
     ['clicks', false],
+    ['clicks-large', false],
     ['criteo', true],
     ['csv', true],
     ['none', false],
@@ -101,7 +102,7 @@ test.each([
     'workload.dataset',
     { dataset: 'imagenet' },
     'Valid values: digits, mnist, shapes, cifar-10, sentences, text, text-characters, text-words, ' +
-      'reversal, sparse, svmlight, trigrams, clicks, criteo, csv.',
+      'reversal, sparse, svmlight, trigrams, clicks, clicks-large, criteo, csv.',
   ],
   [
     'DATA_DIRECTORY_MISSING',

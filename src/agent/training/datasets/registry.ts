@@ -13,7 +13,7 @@ import {
   type ByteDatasetDefinition,
 } from './byte-dataset.ts';
 import { cifar10 } from './cifar-10.ts';
-import { clicks } from './clicks.ts';
+import { clicks, clicksLarge } from './clicks.ts';
 import { criteo } from './criteo.ts';
 import { csv } from './csv.ts';
 import type { Dataset } from './dataset.ts';
@@ -34,7 +34,7 @@ const known = new Map<string, Dataset>(
     ...[digits, mnist, shapes, cifar10],
     ...[sentences, text, textCharacters, textWords, reversal],
     ...[sparse, svmlight, trigrams],
-    ...[clicks, criteo, csv],
+    ...[clicks, clicksLarge, criteo, csv],
   ].map((dataset) => [dataset.id, dataset]),
 );
 export const datasets: ReadonlyMap<string, Dataset> = known;
