@@ -24,6 +24,7 @@ export const SOME_VALUES = {
   dense: 0,
   density: 0.01,
   time: 5,
+  decompress: 2,
   accuracy: 0.9,
   loss: 0.4,
   auc: 0.8,

@@ -1,0 +1,25 @@
+/** The methods that A2SGD is compared with, as its paper configures them. */
+import type { Setting } from '../figure.ts';
+
+/** More than any tensor has, so that each has one scale. */
+const WHOLE_TENSOR = 2 ** 26;
+
+/** Four levels of one ℓ₂ norm for each tensor. */
+export const A2SGD_QSGD = {
+  method: 'qsgd',
+  levels: 4,
+  scale: 'l2',
+  bucket: WHOLE_TENSOR,
+} as const;
+
+export const A2SGD_QSGD_SETTING: Setting = {
+  text: 'QSGD with four levels and one ℓ₂ norm for each tensor.',
+  because:
+    'Appendix A.2: “All QSGD results are evaluated using quantization level 4.” Table 2: “2.8n + 32” bits, so one scale of 32 bits; section 4.1 points to the code of reference 42 (epfml/sparsifiedSGD, qsgd.py), which computes one ℓ₂ norm of a gradient and has no buckets.',
+};
+
+export const A2SGD_SHARE_SETTING: Setting = {
+  text: 'Top-k and Gaussian-k at 0.1 %.',
+  because:
+    'Appendix A.2: “Threshold for TopK and GaussianK is 0.001d in all the experiments.”',
+};
