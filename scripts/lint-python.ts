@@ -12,6 +12,7 @@ const checked = [
   path.join(root, 'examples/pytorch'),
   path.join(root, 'tests/integration/payloads'),
   path.join(root, 'tests/integration/pytorch'),
+  path.join(root, 'tests/integration/reproduce'),
 ];
 const settings = ['--config', path.join(packageFolder, 'pyproject.toml')];
 
