@@ -62,6 +62,16 @@ export const rooms = {
     'shared/records',
     'shared/spec',
   ],
+  // One spec with several values: its points and their names.
+  'shared/sweep': [
+    'shared/catalogue',
+    'shared/checks',
+    'shared/comparison',
+    'shared/errors',
+    'shared/plan',
+    'shared/spec',
+    'shared/words',
+  ],
   // Runs held against each other: the same numbers for the page, the command and exports.
   'shared/comparison': [
     'shared/errors',
@@ -435,6 +445,7 @@ export const rooms = {
   'main/store/blocks': [SHARED],
   'main/store/levels': ['main/store/blocks', SHARED],
   'main/store': [
+    'main/home/process-life.ts',
     'main/store/blocks',
     'main/store/levels',
     'main/store/migrations',
@@ -461,6 +472,8 @@ export const rooms = {
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/compare': ['main/store', SHARED],
   'main/runs': ['main/cluster', 'main/deploy', 'main/home', 'main/store', SHARED],
+  // Queues of runs.
+  'main/sweeps': ['main/runs', 'main/spec', 'main/store', SHARED],
   // Shells in pages. What a remote one is, it knows by the stream's type alone.
   'main/terminal': ['main/ssh/remote-stream.ts', SHARED],
   'main/app': [
@@ -471,6 +484,7 @@ export const rooms = {
     'main/runs',
     'main/spec',
     'main/store',
+    'main/sweeps',
     'main/terminal',
     SHARED,
   ],
@@ -494,6 +508,7 @@ export const rooms = {
     'main/spec',
     'main/ssh',
     'main/store',
+    'main/sweeps',
     'reproduce',
     SHARED,
   ],
@@ -512,6 +527,7 @@ export const rooms = {
     'main/spec',
     'main/ssh/config',
     'main/store',
+    'main/sweeps',
     'reproduce/*',
     SHARED,
   ],

@@ -1,4 +1,5 @@
-/** Pages of the spec: every key, and the kinds of parallelism. */
+/** Pages of the spec and of sweeps: every key, and the kinds of parallelism. */
+import { z } from 'zod';
 import { specSchema } from '../../src/cli/commands/spec-schema.ts';
 import {
   compressors,
@@ -11,6 +12,7 @@ import {
   parallelismSchema,
   type ParallelismId,
 } from '../../src/shared/spec/parallelism/parallelism.ts';
+import { sweepSchema } from '../../src/shared/sweep/sweep-definition.ts';
 import { cell, code, table } from './markdown.ts';
 import type { Page } from './page.ts';
 import {
@@ -68,6 +70,21 @@ const section = ([name, inner]: readonly [string, Schema]): string => {
   return `## ${name}\n\n${about === '' ? '' : `${about}\n\n`}${keys}`;
 };
 
+const sweepTable = table(
+  ['key', 'value', 'default', 'meaning'],
+  keysOf(z.toJSONSchema(sweepSchema, { io: 'input', unrepresentable: 'any' })).map(
+    (key) => [code(key.path), valueText(key.schema), defaultText(key), meaning(key)],
+  ),
+);
+
+const sweep: Page = {
+  file: 'sweep.md',
+  title: 'Keys of a sweep',
+  about:
+    'What a file for `gradwire sweep` may say, in YAML or JSON; [sweeps](../sweeps.md) explains how the keys work together.',
+  body: [sweepTable],
+};
+
 const spec: Page = {
   file: 'spec.md',
   title: 'Keys of a spec',
@@ -112,4 +129,4 @@ const parallelism: Page = {
   ],
 };
 
-export const specPages: readonly Page[] = [spec, parallelism];
+export const specPages: readonly Page[] = [spec, sweep, parallelism];

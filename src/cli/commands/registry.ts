@@ -7,6 +7,8 @@ type AddCommand = (program: Command) => void;
 export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['run', async () => (await import('./run.ts')).addRunCommand],
   ['exec', async () => (await import('./exec.ts')).addExecCommand],
+  ['sweep', async () => (await import('./sweep.ts')).addSweepCommand],
+  ['sweeps', async () => (await import('./sweeps.ts')).addSweepsCommand],
   ['compare', async () => (await import('./compare.ts')).addCompareCommand],
   ['runs', async () => (await import('./runs.ts')).addRunsCommand],
   ['nodes', async () => (await import('./nodes.ts')).addNodesCommand],

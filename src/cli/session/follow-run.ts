@@ -4,7 +4,6 @@
  * not be asked for ends the command too. If the reader closes the pipe (`| head`), the run
  * stops silently.
  */
-import type { GradwireError } from '../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
@@ -12,7 +11,6 @@ import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { unfollowed } from '../../main/runs/given-up-nodes.ts';
 import { missingRecords } from '../text/missing-records.ts';
-import { outputFailed } from '../text/output-failed.ts';
 import { reportError } from '../text/report-error.ts';
 import {
   HumanPrinter,
@@ -20,18 +18,10 @@ import {
   type Output,
   type RunPrinter,
 } from '../text/run-printer.ts';
+import { Interruption } from './interruption.ts';
 import { patiently } from './reading-notice.ts';
 import type { Workspace } from './workspace.ts';
 import { rewrites } from '../text/terminal.ts';
-
-const EXIT_INTERRUPTED = 130;
-const EXIT_TERMINATED = 143;
-
-/**
- * The same Ctrl-C may arrive more than once: from the terminal, and passed on by npm or
- * by the process that started this one. What comes within this time is one.
- */
-const SAME_INTERRUPT_MS = 500;
 
 export interface FollowOptions {
   readonly json: boolean;
@@ -201,124 +191,4 @@ function stopsWith(spec: ExperimentSpec): string {
   return local === undefined
     ? ''
     : ` after its next exchange, at most ${local.every} iterations from now`;
-}
-
-/** Signals, and the end of stdout, while a run is followed. */
-class Interruption {
-  /** Resolves when the run is to be left to the supervisor. */
-  readonly left: Promise<undefined>;
-  readonly #resolveLeft: (value: undefined) => void;
-  #hasLeft = false;
-  readonly #options: FollowOptions;
-  readonly #stop: () => string;
-  #firstAt: number | undefined;
-  #hasBegun = false;
-  #hungUp = false;
-  #exitCode: number | undefined;
-  #asked: 'not' | 'unconfirmed' | 'stop' = 'not';
-  #quiet = false;
-  #outputFault: GradwireError | undefined;
-
-  /** @param stop asks the run to end. @returns what is being done */
-  constructor(options: FollowOptions, stop: () => string) {
-    this.#options = options;
-    this.#stop = stop;
-    ({ promise: this.left, resolve: this.#resolveLeft } =
-      Promise.withResolvers<undefined>());
-    process.on('SIGINT', this.#interrupt);
-    process.on('SIGTERM', this.#terminate);
-    process.on('SIGHUP', this.#hangUp);
-    process.stdout.on('error', this.#outputError);
-  }
-
-  get exitCode(): number | undefined {
-    return this.#exitCode;
-  }
-
-  /** Whether the run was asked to stop, and is known to have heard of it. */
-  get asked(): 'not' | 'unconfirmed' | 'stop' {
-    return this.#asked;
-  }
-
-  readonly received = (): void => {
-    this.#asked = 'stop';
-  };
-
-  /** The run could not be asked to stop: it is left as it is. */
-  readonly unstopped = (error: unknown): void => {
-    if (this.#hasLeft) return;
-    this.#asked = 'unconfirmed';
-    if (!this.#quiet) reportError(error);
-    this.#leave();
-  };
-
-  /** The run does not need this process any more. */
-  begun(): void {
-    this.#hasBegun = true;
-    if (this.#hungUp) this.#leave();
-  }
-
-  /** The reason why stdout cannot be written, unless its reader has closed it. */
-  get outputFault(): GradwireError | undefined {
-    return this.#outputFault;
-  }
-
-  /** Nobody reads stdout any more. */
-  get quiet(): boolean {
-    return this.#quiet;
-  }
-
-  close(): void {
-    process.off('SIGINT', this.#interrupt);
-    process.off('SIGTERM', this.#terminate);
-    process.off('SIGHUP', this.#hangUp);
-    // What stdout still reports of what was written before, the program listens to.
-    process.stdout.off('error', this.#outputError);
-  }
-
-  readonly #interrupt = (): void => {
-    this.#signal(EXIT_INTERRUPTED);
-  };
-
-  readonly #terminate = (): void => {
-    this.#signal(EXIT_TERMINATED);
-  };
-
-  /** The terminal is gone: the run is not, once it has begun. */
-  readonly #hangUp = (): void => {
-    this.#quiet = true;
-    this.#hungUp = true;
-    if (this.#hasBegun || this.#options.mode === 'attach') this.#leave();
-  };
-
-  readonly #outputError = (error: NodeJS.ErrnoException): void => {
-    if (this.#quiet) return;
-    if (error.code !== 'EPIPE') this.#outputFault = outputFailed(error);
-    this.#quiet = true;
-    if (this.#options.mode === 'run') this.#beginStop();
-    else this.#leave();
-  };
-
-  #leave(): void {
-    this.#hasLeft = true;
-    this.#resolveLeft(undefined);
-  }
-
-  #beginStop(): string {
-    this.#asked = 'unconfirmed';
-    return this.#stop();
-  }
-
-  #signal(code: number): void {
-    const now = performance.now();
-    if (this.#firstAt === undefined) {
-      this.#firstAt = now;
-      this.#exitCode = code;
-      if (this.#options.mode === 'attach') {
-        this.#leave();
-        return;
-      }
-      process.stderr.write(`gradwire: ${this.#beginStop()}\n`);
-    } else if (now - this.#firstAt > SAME_INTERRUPT_MS) this.#leave();
-  }
 }

@@ -15,6 +15,7 @@ import {
 } from '../../shared/spec/experiment-spec.ts';
 import { checkSlurmRun } from '../../shared/spec/slurm-share.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import type { SweepPlace } from '../store/run-store.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { relaunched } from './relaunched.ts';
 import { newRunId } from './run-id.ts';
@@ -62,10 +63,14 @@ export class RunLaunches {
     return this.begin(id);
   }
 
-  /** Validates a run and stores its row; `begin` starts it. */
+  /**
+   * Validates a run and stores its row; `begin` starts it.
+   * @param sweep its place in the queue of a sweep, which it leaves
+   */
   async create(
     given: ParsedSpec,
     switches: readonly SwitchRequest[] = [],
+    sweep?: SweepPlace,
   ): Promise<RunSummary> {
     const spec = await this.validate(given, switches);
     const summary = this.#parts.store.create({
@@ -74,6 +79,7 @@ export class RunLaunches {
       switches,
       createdAt: Date.now(),
       launcher: process.pid,
+      sweep,
     });
     this.#parts.news.changed(summary);
     return summary;

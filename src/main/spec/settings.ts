@@ -5,9 +5,10 @@
  */
 import type { ErrorCode } from '../../shared/codes/error-code.ts';
 import { inputError } from '../../shared/errors/errors.ts';
-import { PLAN_KEYS, RESIDUAL_POLICIES } from '../../shared/plan/exchange-plan.ts';
+import { RESIDUAL_POLICIES } from '../../shared/plan/exchange-plan.ts';
 import type { JsonValue } from '../../shared/checks/json.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { withPathValues } from '../../shared/spec/set-values.ts';
 import { YamlFault, yamlValue } from './yaml-value.ts';
 
 interface Setting {
@@ -24,28 +25,19 @@ interface Setting {
  * @throws GradwireError `SETTING_INVALID`
  */
 export function applySettings(raw: unknown, settings: readonly string[]): unknown {
-  const result = structuredClone(raw) as Record<string, unknown>;
   const parsed = settings.map((text) => parseSetting(text, '--set', 'SETTING_INVALID'));
-  const method = parsed.findLast(({ path }) => path.join('.') === 'exchange.method');
-  if (method !== undefined) dropParameters(result, method.value);
-  for (const [index, { isNull, path, value }] of parsed.entries()) {
-    let target = result;
-    for (const [depth, key] of path.slice(0, -1).entries()) {
-      const next = Object.hasOwn(target, key) ? target[key] : undefined;
-      if (next !== undefined && !isRecord(next)) {
-        const section = path.slice(0, depth + 1).join('.');
-        throw inputError('SETTING_INVALID', `"${section}" has no keys inside it`, {
-          place: `--set ${settings[index]!}`,
-          next: `Set "${section}" itself.`,
-        });
-      }
-      target = (target[key] = next ?? {}) as Record<string, unknown>;
-    }
-    const key = path.at(-1)!;
-    if (isNull) Reflect.deleteProperty(target, key);
-    else target[key] = value;
-  }
-  return result;
+  return withPathValues(
+    raw,
+    parsed.map(({ isNull, path, value }) => ({
+      path,
+      value: isNull ? undefined : value,
+    })),
+    (section, index) =>
+      inputError('SETTING_INVALID', `"${section}" has no keys inside it`, {
+        place: `--set ${settings[index]!}`,
+        next: `Set "${section}" itself.`,
+      }),
+  );
 }
 
 /**
@@ -118,6 +110,24 @@ export function parseParameters(
   );
 }
 
+/**
+ * `exchange.ratio=0.01,0.001` as a key of a sweep and its values.
+ * @throws GradwireError `SETTING_INVALID`
+ */
+export function parseVariation(text: string): readonly [string, readonly JsonValue[]] {
+  const place = `--vary ${text}`;
+  const equals = text.indexOf('=');
+  const listed =
+    equals < 0 ? text : `${text.slice(0, equals)}=[${text.slice(equals + 1)}]`;
+  const { path, value } = parseSetting(
+    listed,
+    place,
+    'SETTING_INVALID',
+    'exchange.method=topk,qsgd',
+  );
+  return [path.join('.'), value as readonly JsonValue[]];
+}
+
 function refuseSecond(
   key: string,
   given: Set<string>,
@@ -168,18 +178,4 @@ function parseSetting(
       },
     );
   }
-}
-
-function dropParameters(raw: Record<string, unknown>, method: JsonValue): void {
-  const exchange = raw['exchange'];
-  if (!isRecord(exchange) || exchange['method'] === method) return;
-  raw['exchange'] = Object.fromEntries(
-    Object.entries(exchange).filter(
-      ([key]) => key !== 'layers' && (PLAN_KEYS as readonly string[]).includes(key),
-    ),
-  );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -43,6 +43,7 @@ import { levelsMigration } from './migrations/014-levels.ts';
 import { tracesMigration } from './migrations/015-traces.ts';
 import { journalClocksMigration } from './migrations/016-journal-clocks.ts';
 import { annotationsMigration } from './migrations/017-annotations.ts';
+import { sweepsMigration } from './migrations/018-sweeps.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -64,6 +65,7 @@ const migrations: readonly string[] = [
   tracesMigration,
   journalClocksMigration,
   annotationsMigration,
+  sweepsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

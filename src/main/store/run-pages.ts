@@ -160,6 +160,7 @@ export class RunPages {
       specKeys,
       values: {
         tag: words('SELECT tag AS word FROM run_tags'),
+        sweep: words('SELECT name AS word FROM sweeps'),
         method: words(each('methods')),
         model: words('SELECT model AS word FROM runs'),
         data: words('SELECT dataset AS word FROM runs'),

@@ -55,6 +55,8 @@ export interface RunRow {
   readonly tags: string | null;
   /** The beginning of its newest note. */
   readonly note: string | null;
+  /** The sweep that it is a run of: its id and name, as JSON. */
+  readonly of_sweep: string | null;
   /** Nodes whose journals are missing of an ended run, string[] as JSON. */
   readonly missing: string | null;
 }
@@ -114,6 +116,7 @@ export function summaryOf(row: RunRow): RunSummary {
     ...missingOf(row),
     ...(row.bytes === null ? {} : { bytes: row.bytes }),
     ...annotationsOf(row),
+    ...sweepOf(row),
     deleted: row.deleted !== 0,
   };
 }
@@ -146,6 +149,13 @@ function emulatedOf(
 function missingOf({ id, missing }: RunRow): Pick<RunSummary, 'missing'> {
   const nodes = missing === null ? [] : storedJson(missing, namesSchema, id, 'missing');
   return nodes.length === 0 ? {} : { missing: nodes };
+}
+
+const sweepSchema = z.looseObject({ id: z.string(), name: z.string() });
+
+function sweepOf({ id, of_sweep }: RunRow): Pick<RunSummary, 'sweep'> {
+  if (of_sweep === null) return {};
+  return { sweep: storedJson(of_sweep, sweepSchema, id, 'sweep') };
 }
 
 function annotationsOf({

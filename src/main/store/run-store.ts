@@ -34,6 +34,12 @@ import { summaryOf, type RunRow } from './run-row.ts';
 import { RunRows } from './run-rows.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 import { storedSpec } from './stored-json.ts';
+import { SweepTable, type QueuedRun } from './sweep-table.ts';
+
+/** A place in the queue of a sweep, and the process that drives it. */
+export interface SweepPlace extends Pick<QueuedRun, 'number' | 'sweep'> {
+  readonly driver: number;
+}
 
 export interface NewRun {
   readonly id: string;
@@ -42,6 +48,8 @@ export interface NewRun {
   readonly createdAt: number;
   /** The process that will start it; absent if a supervisor already runs it. */
   readonly launcher?: number | undefined;
+  /** The run of a sweep that it is. */
+  readonly sweep?: SweepPlace | undefined;
 }
 
 /** The source of entries, and how much of their run the caller has seen. */
@@ -89,6 +97,8 @@ export class RunStore {
   readonly runs: RunList;
   /** Titles, tags and notes of runs. */
   readonly annotations: Annotations;
+  /** Sweeps, and their queues of runs. */
+  readonly sweeps: SweepTable;
   /** Soft deletion of runs, and its undo. */
   readonly deletions: Deletions;
   /** Runs in progress whose rows cannot be read. */
@@ -121,6 +131,7 @@ export class RunStore {
     this.#rows = new RunRows(this.#statements, this.space);
     this.runs = new RunList(this.#database, database, this.#statements);
     this.annotations = new Annotations(this.#database, database, this.#rows);
+    this.sweeps = new SweepTable(this.#database, database);
     this.deletions = new Deletions({
       database: this.#database,
       statements: this.#statements,
@@ -181,6 +192,9 @@ export class RunStore {
       });
       for (const node of nodesOf(run.spec)) {
         this.#statements.createJournal.run(lastInsertRowid, node);
+      }
+      if (run.sweep !== undefined) {
+        this.sweeps.launched(run.sweep, Number(lastInsertRowid), run.sweep.driver);
       }
       return this.summary(run.id);
     };

@@ -38,7 +38,10 @@ export const RUN = `runs.*, CASE WHEN state IN ('starting', 'running') THEN (
       SELECT tag FROM run_tags WHERE run = runs.number ORDER BY tag)) END AS tags,
   CASE WHEN annotated IS NOT NULL THEN (
     SELECT substr(text, 1, ${NOTE_SHOWN}) FROM run_notes WHERE run = runs.number
-    ORDER BY iteration IS NOT NULL, id DESC LIMIT 1) END AS note`;
+    ORDER BY iteration IS NOT NULL, id DESC LIMIT 1) END AS note,
+  CASE WHEN sweep IS NOT NULL THEN (
+    SELECT json_object('id', sweeps.id, 'name', sweeps.name) FROM sweeps
+    WHERE sweeps.number = runs.sweep) END AS of_sweep`;
 
 /** Most traces that are looked at for a piece. */
 export const TRACES_PAGE = 256;

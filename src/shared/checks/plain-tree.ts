@@ -5,6 +5,7 @@ import { inputError } from '../errors/errors.ts';
 export interface PlaceOfIssue {
   readonly code:
     | 'SPEC'
+    | 'SWEEP'
     | 'EXCHANGE'
     | 'METHOD_PARAMETER'
     | 'QUANTIZE'

@@ -17,6 +17,7 @@ import { runsCodes } from './runs-codes.ts';
 import { slurmCodes } from './slurm-codes.ts';
 import { specCodes } from './spec-codes.ts';
 import { sshCodes } from './ssh-codes.ts';
+import { sweepsCodes } from './sweeps-codes.ts';
 import { systemCodes } from './system-codes.ts';
 import { vectorsCodes } from './vectors-codes.ts';
 
@@ -26,6 +27,7 @@ const groups = [
   systemCodes,
   homeCodes,
   runsCodes,
+  sweepsCodes,
   ranksCodes,
   specCodes,
   dataCodes,

@@ -42,6 +42,8 @@ export interface RunSummary {
   readonly title?: string | undefined;
   /** Tags in alphabetical order; absent without any. */
   readonly tags?: readonly string[] | undefined;
+  /** The sweep that it is a run of. */
+  readonly sweep?: { readonly id: string; readonly name: string } | undefined;
   /** The beginning of its newest note, at first of those on the whole run. */
   readonly note?: string | undefined;
   /** Number of the last change of its title, tags and notes; undefined if it never had any. */

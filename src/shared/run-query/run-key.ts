@@ -54,6 +54,13 @@ export const RUN_KEYS = [
     isMany: true,
   },
   {
+    id: 'sweep',
+    title: 'Sweep',
+    kind: 'word',
+    about: 'the sweep that it is a run of',
+    example: 'sweep:ratios',
+  },
+  {
     id: 'note',
     title: 'Note',
     kind: 'text',

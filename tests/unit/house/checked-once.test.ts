@@ -47,7 +47,11 @@ it('specs are parsed at the doors of processes alone', () => {
     'main/runs/run-launches.ts': 1,
     'main/spec/own-files.ts': 1,
     'main/spec/presets.ts': 1,
+    // A run of a queue, from the history.
+    'main/sweeps/sweep-runner.ts': 1,
     'reproduce/planned-runs.ts': 1,
+    // Each point of what a user has written.
+    'shared/sweep/sweep-points.ts': 1,
   });
 });
 

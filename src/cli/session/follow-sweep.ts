@@ -1,0 +1,143 @@
+/**
+ * Drives a sweep to its end, or watches it where another process drives it, and turns it into an
+ * exit code. The first Ctrl-C stops the sweep and its runs in progress and waits for their ends; a
+ * second one does not wait. Who only watches leaves it.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { failure } from '../../shared/errors/errors.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+import type { SweepDetail } from '../../shared/sweep/sweep-status.ts';
+import { stopSweep } from '../../main/sweeps/stop-sweep.ts';
+import { SweepRunner } from '../../main/sweeps/sweep-runner.ts';
+import { reportError } from '../text/report-error.ts';
+import { SweepProgress } from '../text/sweep-progress.ts';
+import { rewrites } from '../text/terminal.ts';
+import { Interruption } from './interruption.ts';
+import type { Workspace } from './workspace.ts';
+
+const LOOK_MS = 1000;
+
+/** @returns the exit code */
+export async function followSweep(
+  workspace: Workspace,
+  sweep: string,
+  { json }: { readonly json: boolean },
+): Promise<number> {
+  const { coordinator, events, store } = workspace;
+  const isDriver = store.sweeps.claim(sweep, process.pid);
+  const interruption: Interruption = new Interruption(
+    { mode: isDriver ? 'run' : 'attach' },
+    () => {
+      progress.makeWay();
+      const options = { store, coordinator, isDriver, finishesRuns: false };
+      if (workspace.deployments.cancel()) {
+        store.sweeps.stop(sweep, { isInterrupted: true });
+        return 'cancelling the deployment, and stopping the sweep';
+      }
+      stopSweep(sweep, { ...options, received: interruption.received }).catch(
+        interruption.unstopped,
+      );
+      return 'stopping the sweep and its runs in progress; Ctrl-C again does not wait for them';
+    },
+  );
+  interruption.begun();
+  const progress = new SweepProgress(
+    {
+      write: (text) => {
+        if (!interruption.quiet) process.stdout.write(text);
+      },
+      get columns() {
+        return rewrites(process.stdout) ? process.stdout.columns : undefined;
+      },
+    },
+    json,
+  );
+  const summaryOf = (run: string): RunSummary | undefined =>
+    store.has(run) ? store.summary(run) : undefined;
+  const update = (): SweepDetail => {
+    const detail = store.sweeps.detail(sweep);
+    progress.update(detail, summaryOf);
+    return detail;
+  };
+  const runner = new SweepRunner({
+    store,
+    coordinator,
+    sweep,
+    events: { begun: () => undefined, ended: update },
+  });
+  progress.begin(store.sweeps.detail(sweep));
+  events.changed = ({ id }) => {
+    if (!runner.live.includes(id)) return;
+    const running = runner.live
+      .map((run) => store.summary(run))
+      .filter(({ state }) => !hasEnded(state));
+    progress.live(store.sweeps.detail(sweep), running);
+  };
+  try {
+    const work = isDriver ? runner.drive() : watch(workspace, sweep, update);
+    const result = await Promise.race([work, workspace.trouble, interruption.left]);
+    if (result === undefined) {
+      work.catch(() => undefined); // no longer awaited
+      runner.leave();
+      progress.makeWay();
+      if (!interruption.quiet) {
+        process.stderr.write(`gradwire: ${whatBecomes(sweep, interruption)}\n`);
+      }
+      if (interruption.outputFault !== undefined) throw interruption.outputFault;
+      return interruption.exitCode ?? 0;
+    }
+    const detail = update();
+    if (!interruption.quiet) progress.end(detail);
+    if (interruption.outputFault !== undefined) throw interruption.outputFault;
+    return exitCode(detail, interruption);
+  } finally {
+    events.changed = () => undefined;
+    interruption.close();
+  }
+}
+
+/** Looks at a sweep that another process drives until it has come to an end. */
+async function watch(
+  { store }: Workspace,
+  sweep: string,
+  update: () => SweepDetail,
+): Promise<'finished' | 'stopped'> {
+  for (;;) {
+    const { counts, state } = update();
+    if (state === 'finished') return state;
+    if (state === 'stopped' && counts.running === 0) return state;
+    if (state === 'waiting' && store.sweeps.claim(sweep, process.pid)) {
+      store.sweeps.release(sweep, process.pid);
+      throw failure('SWEEP_CHANGED', `nothing drives sweep ${sweep} any more`, {
+        next: `Go on with it: gradwire sweeps resume ${sweep}.`,
+      });
+    }
+    await pause(LOOK_MS);
+  }
+}
+
+function whatBecomes(sweep: string, { asked }: Interruption): string {
+  return asked === 'not'
+    ? `sweep ${sweep} waits for the app; go on with it with: gradwire sweeps resume ${sweep}`
+    : `sweep ${sweep} is stopped, and its runs end in the background; see how with: ` +
+        `gradwire sweeps show ${sweep}`;
+}
+
+function exitCode(sweep: SweepDetail, interruption: Interruption): number {
+  if (interruption.quiet) return 0;
+  if (interruption.exitCode !== undefined) return interruption.exitCode;
+  if (sweep.error !== undefined && sweep.state === 'stopped')
+    return reportError(asError(sweep));
+  const { failed } = sweep.counts;
+  if (failed === 0) return 0;
+  const what = failed === 1 ? 'one run' : `${failed} runs`;
+  return reportError(
+    failure('SWEEP_RUNS_FAILED', `${what} of sweep ${sweep.name} failed`, {
+      next: `Try again: gradwire sweeps resume ${sweep.id} --retry.`,
+    }),
+  );
+}
+
+const asError = ({ error }: SweepDetail): unknown =>
+  Object.assign(new Error(), { name: 'GradwireError' }, error);

@@ -1,0 +1,211 @@
+/**
+ * Works through the queue of a sweep: launches its runs, so many at once, and waits for their
+ * ends. A run that fails does not end the sweep; several that do not even begin stop it. What it
+ * does is in the store before it is done, so another process can go on where this one ended.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  failure,
+  formatError,
+  GradwireError,
+  toErrorData,
+  type ErrorData,
+} from '../../shared/errors/errors.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { runName } from '../../shared/sweep/sweep-names.ts';
+import type { RunCoordinator } from '../runs/coordinator.ts';
+import type { RunStore } from '../store/run-store.ts';
+import type { QueuedRun } from '../store/sweep-table.ts';
+
+/** Interval of looks whether the sweep was stopped or changed, and of signs of life. */
+const LOOK_MS = 500;
+const BEAT_MS = 10_000;
+/** Runs in a row that do not begin before the sweep stops. */
+const MOST_UNBEGUN = 3;
+
+interface RunnerEvents {
+  /** A run was launched, or taken over from a process that has ended. */
+  begun(run: string): void;
+  /** A run has ended, or could not be launched. */
+  ended(): void;
+}
+
+type RunnerCoordinator = Pick<RunCoordinator, 'following' | 'launches'>;
+
+export interface SweepRunnerOptions {
+  readonly store: Pick<RunStore, 'summary' | 'sweeps'>;
+  readonly coordinator: RunnerCoordinator;
+  readonly sweep: string;
+  readonly events: RunnerEvents;
+}
+
+/**
+ * - `finished`: nothing is left to do.
+ * - `stopped`: the sweep was stopped, and its runs have ended.
+ * - `left`: this process does not go on with it, or another one has taken it over.
+ */
+export type SweepEnd = 'finished' | 'stopped' | 'left';
+
+export class SweepRunner {
+  readonly #options: SweepRunnerOptions;
+  /** Runs that have not ended, with what resolves when they have. */
+  readonly #live = new Map<string, Promise<void>>();
+  readonly #leaving = new AbortController();
+  #unbegun = 0;
+  #beatAt = 0;
+
+  constructor(options: SweepRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Ids of the runs in progress that are followed here. */
+  get live(): readonly string[] {
+    return [...this.#live.keys()];
+  }
+
+  /** Ends the work; runs in progress go on. */
+  leave(): void {
+    this.#leaving.abort();
+  }
+
+  /**
+   * @returns why it ended; `left` at once if another process drives the sweep
+   * @throws GradwireError what the store cannot do
+   */
+  async drive(): Promise<SweepEnd> {
+    const { store, sweep } = this.#options;
+    if (!store.sweeps.claim(sweep, process.pid)) return 'left';
+    this.#beatAt = performance.now();
+    try {
+      return await this.#work();
+    } finally {
+      store.sweeps.release(sweep, process.pid);
+    }
+  }
+
+  async #work(): Promise<SweepEnd> {
+    const { store, sweep } = this.#options;
+    await this.#takeOver();
+    for (;;) {
+      if (this.#leaving.signal.aborted) return 'left';
+      if (performance.now() - this.#beatAt > BEAT_MS) {
+        if (!store.sweeps.drives(sweep, process.pid)) return 'left';
+        this.#beatAt = performance.now();
+      }
+      const { atOnce, state } = store.sweeps.summary(sweep);
+      const next = this.#live.size < atOnce ? store.sweeps.next(sweep) : undefined;
+      if (next !== undefined) {
+        await this.#launch(next);
+        continue;
+      }
+      if (this.#live.size === 0) {
+        if (state === 'finished' || state === 'stopped') return state;
+      }
+      await this.#wait();
+    }
+  }
+
+  /** Follows what another process had begun. */
+  async #takeOver(): Promise<void> {
+    const { coordinator, store, sweep } = this.#options;
+    for (const run of store.sweeps.live(sweep)) {
+      try {
+        await coordinator.following.follow(run);
+      } catch (error) {
+        // A machine that is out of reach is tried again by the coordinator; the store tells the end.
+        if (!(error instanceof GradwireError)) throw error;
+      }
+      if (!hasEnded(store.summary(run).state)) this.#follow(run);
+    }
+    store.sweeps.requeueUnbegun(sweep);
+  }
+
+  async #launch(queued: QueuedRun): Promise<void> {
+    const { coordinator, events, store, sweep } = this.#options;
+    const { name } = store.sweeps.summary(sweep);
+    let run: RunSummary;
+    try {
+      const spec = parseExperimentSpec({
+        ...(queued.spec as object),
+        name: runName(name, queued.label, queued.seed),
+        seed: queued.seed,
+      });
+      const { number } = queued;
+      const place = { sweep, number, driver: process.pid };
+      run = await coordinator.launches.create(spec, [], place);
+    } catch (thrown) {
+      const error = toErrorData(thrown);
+      // It was dropped, or the sweep stopped, while its spec was checked.
+      if (error.code === 'SWEEP_CHANGED') return;
+      // What is wrong with its spec is its own; anything else would be the next one's, too.
+      if (error.kind === 'input') {
+        store.sweeps.fail(sweep, queued.number, error);
+        this.#count(error);
+        events.ended();
+      } else this.#halt(error);
+      return;
+    }
+    events.begun(run.id);
+    this.#follow(
+      run.id,
+      coordinator.launches.begin(run.id).catch((thrown: unknown) => {
+        // Its row says how it failed.
+        if (!(thrown instanceof GradwireError)) throw thrown;
+      }),
+    );
+  }
+
+  /** Waits for the end of a run. */
+  #follow(run: string, begun: Promise<unknown> = Promise.resolve()): void {
+    const { coordinator, events, store } = this.#options;
+    const over = (async (): Promise<void> => {
+      await begun;
+      const { error, iterations, state } = await coordinator.following.ended(run);
+      if (state === 'failed' && iterations === 0 && error !== undefined)
+        this.#count(error);
+      else this.#unbegun = 0;
+    })()
+      .catch((error: unknown) => {
+        // It cannot be followed any longer. It is left where it is.
+        if (!(error instanceof GradwireError)) throw error;
+        this.#halt(error.toData());
+      })
+      .finally(() => {
+        this.#live.delete(run);
+        if (this.#leaving.signal.aborted) return;
+        if (hasEnded(store.summary(run).state)) events.ended();
+      });
+    // Whoever has left does not wait for it.
+    over.catch(() => undefined);
+    this.#live.set(run, over);
+  }
+
+  #count(error: ErrorData): void {
+    this.#unbegun++;
+    if (this.#unbegun >= MOST_UNBEGUN) this.#halt(error);
+  }
+
+  /** Stops the sweep for a reason that the next runs would meet as well. */
+  #halt(error: ErrorData): void {
+    const { store, sweep } = this.#options;
+    this.#unbegun = 0;
+    const halted = failure(
+      'SWEEP_HALTED',
+      `the sweep stopped by itself: ${formatError(error)}`,
+      {
+        next: `Then go on: gradwire sweeps resume ${sweep} --retry.`,
+      },
+    );
+    store.sweeps.stop(sweep, { error: halted.toData(), isInterrupted: false });
+  }
+
+  async #wait(): Promise<void> {
+    const looked = new AbortController();
+    const signal = AbortSignal.any([looked.signal, this.#leaving.signal]);
+    const look = pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await Promise.race([look, ...this.#live.values()]);
+    looked.abort();
+  }
+}
