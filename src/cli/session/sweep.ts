@@ -12,6 +12,7 @@ import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { SILENT } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';
 import { watchOtherWork } from './other-work.ts';
+import { startedAtLast, type Unstarted } from './run-attempts.ts';
 import type { SweepInterruption } from './sweep-interruption.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -39,46 +40,62 @@ export async function runSweep(
   interruption: SweepInterruption,
   progress: (made: SweepProgress) => void,
 ): Promise<SweepEnd> {
-  const { coordinator, store } = workspace;
   const runs: StoredRun[] = [];
   for (const one of planned) {
-    if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
-    const place = one.spec.name;
-    const otherWork = await watchOtherWork(() => coordinator.machines.supervisor());
     const began = performance.now();
-    const { id } = await coordinator.launches.create(one.spec);
-    if (interruption.exitCode !== undefined) {
-      // It has a row, so record that it must not be started.
-      const unstarted = failure('ABORTED', 'the sweep was interrupted', { place });
-      store.fail(id, unstarted.toData(), Date.now());
-      return { code: interruption.exitCode };
-    }
-    const code = await followRun(workspace, id, FOLLOWED, async () => {
-      await coordinator.launches.begin(id);
-    });
-    if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
-    const { state, error } = store.summary(id);
-    if (error !== undefined) throw placed(error, place);
-    if (code !== 0 || state !== 'completed') {
-      throw failure('RUN_STOPPED', `run ${id} was stopped before its end`, {
-        place,
-        next: 'Reproduce the figure again.',
-      });
-    }
-    const measurement = measured(figure, recordsOf(store, id, figure), place);
-    const others = otherWork();
-    const stored: StoredRun = {
-      run: id,
-      case: one.case.id,
-      seed: one.seed,
-      ...measurement,
-      ...(others === undefined ? {} : { others }),
-    };
-    runs.push(stored);
+    const end = await startedAtLast(() =>
+      runOnce(workspace, figure, one, interruption),
+    );
+    if ('code' in end) return end;
+    runs.push(end);
     const milliseconds = performance.now() - began;
-    progress({ planned: one, stored, index: runs.length, milliseconds });
+    progress({ planned: one, stored: end, index: runs.length, milliseconds });
   }
   return { runs };
+}
+
+/** The run, what interrupted it, or why its ranks did not start. */
+async function runOnce(
+  workspace: Workspace,
+  figure: Figure,
+  one: PlannedRun,
+  interruption: SweepInterruption,
+): Promise<StoredRun | { readonly code: number } | Unstarted> {
+  if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
+  const { coordinator, store } = workspace;
+  const place = one.spec.name;
+  const otherWork = await watchOtherWork(() => coordinator.machines.supervisor());
+  const { id } = await coordinator.launches.create(one.spec);
+  if (interruption.exitCode !== undefined) {
+    // It has a row, so record that it must not be started.
+    const unstarted = failure('ABORTED', 'the sweep was interrupted', { place });
+    store.fail(id, unstarted.toData(), Date.now());
+    return { code: interruption.exitCode };
+  }
+  const code = await followRun(workspace, id, FOLLOWED, async () => {
+    await coordinator.launches.begin(id);
+  });
+  if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
+  const { state, error } = store.summary(id);
+  if (error?.code === 'RANK_NOT_STARTED') {
+    return { unstarted: placed(error, place).toData() };
+  }
+  if (error !== undefined) throw placed(error, place);
+  if (code !== 0 || state !== 'completed') {
+    throw failure('RUN_STOPPED', `run ${id} was stopped before its end`, {
+      place,
+      next: 'Reproduce the figure again.',
+    });
+  }
+  const measurement = measured(figure, recordsOf(store, id, figure), place);
+  const others = otherWork();
+  return {
+    run: id,
+    case: one.case.id,
+    seed: one.seed,
+    ...measurement,
+    ...(others === undefined ? {} : { others }),
+  };
 }
 
 /** The sweep has its own lines, one for each run, and its own error. */
