@@ -72,6 +72,18 @@ export const rooms = {
     'shared/spec',
     'shared/words',
   ],
+  // Predicted steps: questions to the forecaster, and what is made of its answers.
+  'shared/forecast': [
+    'shared/checks',
+    'shared/cost-model',
+    'shared/errors',
+    'shared/machines',
+    'shared/numbers',
+    'shared/plan',
+    'shared/records',
+    'shared/spec',
+    'shared/words',
+  ],
   // Runs held against each other: the same numbers for the page, the command and exports.
   'shared/comparison': [
     'shared/errors',
@@ -90,6 +102,7 @@ export const rooms = {
     'shared/checks',
     'shared/comparison',
     'shared/errors',
+    'shared/forecast',
     'shared/machines',
     'shared/orders',
     'shared/plan',
@@ -381,6 +394,7 @@ export const rooms = {
     'agent/training/models',
     'agent/training/inspect',
     'agent/training/synthetic',
+    'disk',
     SHARED,
   ],
   'agent/supervisor/home': [SHARED],
@@ -474,6 +488,8 @@ export const rooms = {
   'main/runs': ['main/cluster', 'main/deploy', 'main/home', 'main/store', SHARED],
   // Queues of runs.
   'main/sweeps': ['main/runs', 'main/spec', 'main/store', SHARED],
+  // Predictions of steps, for a page as for a command.
+  'main/plan': ['main/compare', 'main/home', 'main/runs', 'main/store', SHARED],
   // Shells in pages. What a remote one is, it knows by the stream's type alone.
   'main/terminal': ['main/ssh/remote-stream.ts', SHARED],
   'main/app': [
@@ -481,6 +497,7 @@ export const rooms = {
     'main/compare',
     'main/data-sets',
     'main/home',
+    'main/plan',
     'main/runs',
     'main/spec',
     'main/store',
@@ -523,6 +540,7 @@ export const rooms = {
     'main/data-sets',
     'main/deploy',
     'main/home',
+    'main/plan',
     'main/runs',
     'main/spec',
     'main/ssh/config',
@@ -558,6 +576,12 @@ export const rooms = {
     SHARED,
   ],
   'renderer/state/comparison': ['renderer/state/host', SHARED],
+  'renderer/state/plan': [
+    'renderer/state/experiment',
+    'renderer/state/host',
+    'renderer/state/places',
+    SHARED,
+  ],
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
@@ -585,6 +609,12 @@ export const rooms = {
     SHARED,
   ],
   'renderer/components/comparison': [
+    'renderer/charts',
+    'renderer/components/parts',
+    'renderer/state/*',
+    SHARED,
+  ],
+  'renderer/components/plan': [
     'renderer/charts',
     'renderer/components/parts',
     'renderer/state/*',

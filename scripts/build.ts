@@ -206,6 +206,7 @@ const builders: Record<Part, () => Promise<void>> = {
           supervisor: 'src/agent/supervisor/main.ts',
           worker: 'src/agent/worker/main.ts',
           inspector: 'src/agent/training/inspect/inspector.ts',
+          forecaster: 'src/agent/forecast/forecaster.ts',
           'engine-thread': 'src/agent/worker/engine/engine-thread.ts',
           'gradient-thread': 'src/agent/worker/trainers/gradient-thread.ts',
           'allreduce-rank': 'src/agent/allreduce/rank-main.ts',

@@ -65,7 +65,8 @@ export {
   type AllreduceTask,
 } from './allreduce/allreduce-files.ts';
 export { makeCatalogue, syntheticProfiles } from './launch/catalogue.ts';
-export { forecastSpec, type Candidate } from './forecast/forecast-spec.ts';
+export { forecastSpec } from './forecast/forecast-spec.ts';
+export type { Candidate } from '../shared/forecast/candidate.ts';
 export {
   inspectSpec,
   specMemory,

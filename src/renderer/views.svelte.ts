@@ -9,6 +9,7 @@ import GitCompare from '@lucide/svelte/icons/git-compare-arrows';
 import History from '@lucide/svelte/icons/history';
 import House from '@lucide/svelte/icons/house';
 import Plus from '@lucide/svelte/icons/plus';
+import Ruler from '@lucide/svelte/icons/ruler';
 import Server from '@lucide/svelte/icons/server';
 import type { RailPlace } from './components/page/rail-place.ts';
 import { LazyView, loadWhenIdle } from './lazy-view.svelte.ts';
@@ -70,6 +71,12 @@ const VIEWS = {
     props: (place: PlaceOf<'compare'>) => ({ place }),
     key: ALWAYS,
     rail: { title: 'Compare', icon: GitCompare, to: { view: 'compare', runs: [] } },
+  }),
+  plan: define({
+    part: new LazyView(() => import('./views/PlanView.svelte')),
+    props: (place: PlaceOf<'plan'>) => ({ place }),
+    key: ALWAYS,
+    rail: { title: 'Plan', icon: Ruler, to: { view: 'plan' } },
   }),
   cluster: define<PlaceOf<'cluster'>, Record<string, never>>({
     part: new LazyView(() => import('./views/ClusterView.svelte')),

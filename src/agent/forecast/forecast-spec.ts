@@ -5,17 +5,20 @@
 import { z } from 'zod';
 import { checkedOptions, functionSchema } from '../../shared/checks/checked-options.ts';
 import { networkCostSchema } from '../../shared/cost-model/network-cost-schema.ts';
+import type { Candidate } from '../../shared/forecast/candidate.ts';
+import type { ForecastWorld } from '../../shared/forecast/forecast-question.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
+  type ParsedSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { assertForecastable } from '../../shared/spec/forecastable.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { methods } from '../methods/registry.ts';
-import { planBuckets, type FlatTensor } from '../plan/buckets.ts';
+import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
@@ -29,12 +32,8 @@ import {
 import type { SpecFacts } from '../training/data-facts.ts';
 import { findWorkload } from '../training/find-workload.ts';
 import type { ModelFacts } from '../training/model-facts.ts';
-import { rehearse } from './rehearsal.ts';
-import {
-  forecastPlan,
-  type RehearsedPlan,
-  type StepForecast,
-} from './step-forecast.ts';
+import { rehearse, type Rehearsal } from './rehearsal.ts';
+import { forecastPlan, type RehearsedPlan } from './step-forecast.ts';
 
 export interface SpecForecastOptions {
   readonly spec: ExperimentSpec;
@@ -49,18 +48,6 @@ export interface SpecForecastOptions {
   readonly known?: SpecFacts | undefined;
 }
 
-export interface Candidate extends StepForecast {
-  /** Whether it is the spec's own plan, or a form that `auto` may choose. */
-  readonly own: boolean;
-  /** Whether gradients are sent uncompressed: the baseline for the others. */
-  readonly uncompressed: boolean;
-  /**
-   * Step time of the best uncompressed exchange divided by this one's; compression pays
-   * above 1.
-   */
-  readonly speedup: number;
-}
-
 const optionsSchema = z.strictObject({
   spec: z.unknown(),
   ranks: z.array(z.int().min(1)).min(1).readonly(),
@@ -70,17 +57,11 @@ const optionsSchema = z.strictObject({
   known: specFactsSchema.optional(),
 });
 
-interface World {
-  readonly ranks: number;
-  readonly network: NetworkCost;
-  readonly places: readonly number[] | undefined;
-}
-
 /** Checks what the functions say of a world of this size, before anything is measured. */
 function settingFor(
   ranks: number,
   { networkOf, placesOf }: Pick<SpecForecastOptions, 'networkOf' | 'placesOf'>,
-): World {
+): ForecastWorld {
   const network = checkedOptions(
     networkCostSchema,
     networkOf(ranks),
@@ -99,39 +80,99 @@ export async function forecastSpec(
   options: SpecForecastOptions,
 ): Promise<readonly Candidate[]> {
   const checked = checkedOptions(optionsSchema, options, 'forecastSpec');
-  const { ranks, compute } = checked;
   const parsed = parseExperimentSpec(checked.spec);
-  const settings = ranks.map((count) => settingFor(count, checked));
+  const worlds = checked.ranks.map((count) => settingFor(count, checked));
   const known = checked.known ?? (await inspectSpec(parsed));
-  const { plan, spec } = validateLaunch(parsed, [], known);
+  const { compute } = checked;
+  const found = await forecastWorlds(parsed, { compute, known, rehearse, worlds });
+  return found.candidates.flat();
+}
+
+interface WorldsForecastOptions {
+  readonly worlds: readonly ForecastWorld[];
+  /** Seconds of the model's computation in a step. */
+  readonly compute: number;
+  readonly known: SpecFacts;
+  /** Exchanges to predict beside the spec's own; default: every method with its defaults. */
+  readonly exchanges?: readonly Readonly<Record<string, unknown>>[] | undefined;
+  /** Elements of the gradient; default: the model's own. */
+  readonly elements?: number | undefined;
+  /** Finds the time that a plan's compressors take. */
+  readonly rehearse: (buckets: readonly Bucket[]) => Promise<Rehearsal>;
+}
+
+interface WorldsForecast {
+  /** Candidates of each world, fastest first. */
+  readonly candidates: readonly (readonly Candidate[])[];
+  /** Elements of the gradient. */
+  readonly elements: number;
+}
+
+/** @throws GradwireError if the spec or an exchange is invalid, or cannot be predicted */
+export async function forecastWorlds(
+  parsed: ParsedSpec,
+  options: WorldsForecastOptions,
+): Promise<WorldsForecast> {
+  const { compute, exchanges, known, worlds } = options;
+  const { plan, setting, spec } = validateLaunch(parsed, [], known);
   assertForecastable(spec);
-  const tensors = tensorsOf(spec, known.model);
-  const rehearsed: RehearsedPlan[] = [];
+  const tensors = scaled(tensorsOf(spec, known.model), options.elements);
   const local = localStepsOf(spec);
-  const fitting = plansOf(plan).filter(
-    ({ method }) =>
-      local === undefined || methods.get(method)!.replacesMomentum === undefined,
-  );
-  for (const candidate of fitting) {
+  const plans =
+    exchanges === undefined
+      ? plansOf(plan).filter(
+          ({ method }) =>
+            local === undefined || methods.get(method)!.replacesMomentum === undefined,
+        )
+      : [plan, ...exchanges.map((each) => resolvePlan(each, undefined, setting))];
+  const rehearsed: RehearsedPlan[] = [];
+  for (const candidate of plans) {
     const buckets = planBuckets(tensors, candidate);
-    rehearsed.push({ plan: candidate, buckets, ...(await rehearse(buckets)) });
+    rehearsed.push({
+      plan: candidate,
+      buckets,
+      ...(await options.rehearse(buckets)),
+    });
   }
-  return settings.flatMap((world) => {
-    const setting = { ...world, compute, every: local?.every };
-    const steps = rehearsed.flatMap((one) =>
-      forecastPlan(one, setting).map(({ namedOnly, ...step }) => ({
+  const candidates = worlds.map((world) => {
+    const place = { ...world, compute, every: local?.every };
+    const steps = rehearsed.flatMap((one, index) =>
+      forecastPlan(one, place).map(({ namedOnly, ...step }, which) => ({
         ...step,
+        plan: index,
+        label: one.plan.label ?? one.plan.method,
+        chosen: which === 0,
         // Leaves out collectives that must be named.
-        own: one.plan === plan && !(namedOnly && isAutomatic(plan.collective)),
+        own: index === 0 && !(namedOnly && isAutomatic(plan.collective)),
         uncompressed: !compresses(one.plan),
       })),
     );
-    const dense = Math.min(
-      ...steps.filter(({ uncompressed }) => uncompressed).map(({ step }) => step),
-    );
+    const dense = steps.filter(({ uncompressed }) => uncompressed);
+    const baseline = dense.length > 0 ? dense : steps.filter(({ own }) => own);
+    const reference = Math.min(...baseline.map(({ step }) => step));
     return steps
-      .map((step) => ({ ...step, speedup: dense / step.step }))
+      .map((step) => ({ ...step, speedup: reference / step.step }))
       .sort((a, b) => a.step - b.step);
+  });
+  const elements = tensors.reduce((sum, { length }) => sum + length, 0);
+  return { candidates, elements };
+}
+
+/** Tensors with so many elements together, in proportion: the first dimension of each grows. */
+function scaled(
+  tensors: readonly FlatTensor[],
+  elements: number | undefined,
+): readonly FlatTensor[] {
+  if (elements === undefined) return tensors;
+  const all = tensors.reduce((sum, { length }) => sum + length, 0);
+  let start = 0;
+  return tensors.map(({ name, shape }) => {
+    const [first = 1, ...others] = shape;
+    const grown = [Math.max(1, Math.round((first * elements) / all)), ...others];
+    const length = tensorLength({ shape: grown });
+    const tensor = { name, shape: grown, start, length };
+    start += length;
+    return tensor;
   });
 }
 

@@ -13,13 +13,13 @@ import {
   NO_COST,
   totalSeconds,
   type CostTerms,
-  type StepBound,
 } from '../../shared/cost-model/cost-terms.ts';
 import { expectedUnion } from '../../shared/cost-model/fill-in.ts';
 import {
   scatterSeconds,
   type NetworkCost,
 } from '../../shared/cost-model/network-cost.ts';
+import type { StepForecast } from '../../shared/forecast/candidate.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import {
@@ -39,26 +39,6 @@ import { largestOf, type Bucket } from '../plan/buckets.ts';
 import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import { shapeOf } from '../auto/reduction-shapes.ts';
 import type { Rehearsal } from './rehearsal.ts';
-
-export interface StepForecast {
-  readonly ranks: number;
-  readonly method: string;
-  /** The largest bucket's collective; `allgather` if nothing is summed. */
-  readonly collective: string;
-  /** Number of servers, if its collective has any. */
-  readonly servers?: number | undefined;
-  /** Seconds to compute; the next four are seconds as well. */
-  readonly compute: number;
-  readonly compress: number;
-  readonly exchange: number;
-  readonly decompress: number;
-  readonly step: number;
-  /** Bytes of the payloads of one rank. */
-  readonly payloadBytes: number;
-  /** Bytes that the busiest rank sends, framing excluded. */
-  readonly wireBytes: number;
-  readonly bound: StepBound;
-}
 
 /** A plan, its buckets of a model's tensors, and their compression times. */
 export interface RehearsedPlan extends Rehearsal {
@@ -182,6 +162,7 @@ function forecastOf(
     exchange,
     decompress,
     step: compute + compress + exchange + decompress,
+    terms,
     payloadBytes: payloadBytes / every,
     wireBytes: wireBytes / every,
     bound: boundBy(step),

@@ -3,46 +3,31 @@
  * any number of ranks, and whether compressing pays at all.
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Candidate } from '../../agent/engine.ts';
 import { openHome } from '../../main/home/home.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
+import { measureComputeTime } from '../../main/plan/compute-time.ts';
+import { Forecaster } from '../../main/plan/forecaster.ts';
+import type { MeasuredNetwork } from '../../main/plan/plan-network.ts';
+import { planStep } from '../../main/plan/plan-step.ts';
 import { applySettings } from '../../main/spec/settings.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { loadSpecSource } from '../../main/spec/spec-source.ts';
-import { assignRanks, placesOf } from '../../shared/machines/rank-assignment.ts';
-import {
-  measuredLinks,
-  networkOf,
-  profilesOf,
-  type Measured,
-} from '../../main/runs/run-network.ts';
-import {
-  LOOPBACK,
-  type NetworkCost,
-  type LinkCost,
-} from '../../shared/cost-model/network-cost.ts';
-import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
-import {
-  describeEmulated,
-  emulatedNetwork,
-} from '../../shared/machines/emulated-network.ts';
+import { measuredLinks, profilesOf } from '../../main/runs/run-network.ts';
 import { inputError } from '../../shared/errors/errors.ts';
-import { assertForecastable } from '../../shared/spec/forecastable.ts';
-import { serversText } from '../../shared/plan/exchange-plan.ts';
-import {
-  nodesOf,
-  parseExperimentSpec,
-  type ExperimentSpec,
-} from '../../shared/spec/experiment-spec.ts';
+import { bestOfEach, type Candidate } from '../../shared/forecast/candidate.ts';
+import { MOST_ELEMENTS } from '../../shared/forecast/forecast-question.ts';
+import { MOST_PLANNED_RANKS } from '../../shared/forecast/plan-request.ts';
+import { collectiveText } from '../../shared/forecast/plan-verdict.ts';
+import { memoryText } from '../../shared/forecast/planned-memory.ts';
+import type { StepPlan } from '../../shared/forecast/step-plan.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
-import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
-import { formatBitRate, formatDuration } from '../../shared/words/units.ts';
-import { measureComputeTime } from '../session/compute-time.ts';
+import { nodesOf, parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { readCountText } from '../../shared/words/count-text.ts';
+import { formatCount, formatDuration } from '../../shared/words/units.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { textTable } from '../text/text-table.ts';
-import { memoryText, plannedMemory } from './plan-memory.ts';
 import { planRates } from './plan-rates.ts';
 
 interface PlanOptions {
@@ -50,13 +35,13 @@ interface PlanOptions {
   readonly ranks?: readonly number[];
   readonly network?: string;
   readonly compute?: number;
+  readonly machines?: number;
+  readonly parameters?: number;
+  readonly rehearse: boolean;
   readonly all: boolean;
   readonly rates?: string;
   readonly json: boolean;
 }
-
-/** Costs of rings are sums over all ranks: more would take minutes. */
-const MAXIMUM_RANKS = 1_000_000;
 
 export function addPlanCommand(program: Command): void {
   program
@@ -85,12 +70,31 @@ export function addPlanCommand(program: Command): void {
       'compute time of a step; default: measured in a short run',
       parseMilliseconds,
     )
+    .option(
+      '--machines <n>',
+      'equal machines that share the ranks; default: those of the spec',
+      parseMachines,
+    )
+    .option(
+      '--parameters <n>',
+      'parameters of the model, such as 25M, its tensors in proportion; default: its own',
+      parseParameterCount,
+    )
+    .option('--rehearse', 'time the methods again that were timed before', false)
     .option('--all', 'show every collective of every method, not only its best', false)
     .addOption(
       new Option(
         '--rates <method>',
         'instead of predicting: a compression rate for each layer from its multiply-adds, and the exchange section to paste into a spec; for example scalecom',
-      ).conflicts(['ranks', 'network', 'compute', 'all']),
+      ).conflicts([
+        'ranks',
+        'network',
+        'compute',
+        'machines',
+        'parameters',
+        'rehearse',
+        'all',
+      ]),
     )
     .option('--json', 'one JSON object per line', false)
     .action(plan);
@@ -102,105 +106,82 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   const spec = await withOwnFiles(parsed, process.cwd());
   if (options.rates !== undefined)
     return await planRates(spec, options.rates, options.json);
-  assertForecastable(spec);
-  const ranks = options.ranks ?? [spec.world.ranks];
-  const { networkOf, origin } = await findNetwork(options.network, spec);
-  const computeOrigin =
-    options.compute === undefined ? 'measured with one rank on this computer' : 'given';
-  const compute = options.compute ?? (await measureComputeTime(spec)) * 1000;
-  // Loaded here: no other command needs the engine.
-  const { forecastSpec, inspectSpec, specMemory, stepMemory } =
-    await import('../../agent/engine.ts');
-  const known = await inspectSpec(spec);
-  const step = await stepMemory(spec, known);
-  const memory = specMemory(spec, ranks, known, step).map((each) =>
-    plannedMemory(each, nodesOf(spec)),
-  );
-  const candidates = await forecastSpec({
+  const home = await openHome();
+  using forecaster = new Forecaster(home);
+  const { network, ranks, compute, machines, parameters, rehearse } = options;
+  const planned = await planStep(
     spec,
-    ranks,
-    known,
-    networkOf,
-    placesOf: (count) => placesOf(assignRanks(count, spec.world.nodes)),
-    compute: compute / 1000,
-  });
-  if (options.json) {
-    const basis = {
-      type: 'basis',
-      compute,
-      computeOrigin,
-      network: origin,
-      constants: ranks.map((count) => ({ ranks: count, ...networkOf(count) })),
-    };
-    const lines = [
-      basis,
-      ...candidates.map(asLine),
-      ...ranks.map((count) => verdictLine(ofRanks(candidates, count), count)),
-      ...memory.map((each) => ({ type: 'memory', ...each })),
-    ];
-    process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    return;
-  }
-  process.stdout.write(
-    `${spec.name}: ${formatDuration(compute)} of computation per step (${computeOrigin}); ` +
-      `network: ${origin}; no overlap is assumed${shareText(spec)}\n`,
+    { ranks, compute, machines, parameters, rehearse },
+    {
+      forecaster,
+      measured: (subject) => findMeasured(nodesOf(subject), network),
+      computeTime: async (subject) => ({
+        seconds: await withWorkspace((workspace) =>
+          measureComputeTime(subject, workspace),
+        ),
+        origin: 'measured with one rank on this computer',
+      }),
+    },
   );
-  for (const [which, count] of ranks.entries()) {
-    const shown = ofRanks(candidates, count);
-    process.stdout.write(
-      `\n${table(options.all ? shown : bestOfEach(shown))}\n` +
-        `${verdictLine(shown, count).text}\n${memoryText(memory[which]!)}\n`,
-    );
-  }
+  process.stdout.write(options.json ? planLines(planned) : planText(planned, options));
 }
 
-/** Says what the columns are where ranks do not exchange in every step. */
-function shareText(spec: ExperimentSpec): string {
-  const local = localStepsOf(spec);
-  if (local === undefined) return '';
-  return `; one exchange every ${local.every} steps, its time spread over them`;
+function planLines({
+  compute,
+  computeOrigin,
+  elements,
+  network,
+  worlds,
+}: StepPlan): string {
+  const basis = {
+    type: 'basis',
+    compute,
+    computeOrigin,
+    network,
+    parameters: elements,
+    constants: worlds.map((world) => ({ ranks: world.ranks, ...world.network })),
+  };
+  const lines = [
+    basis,
+    ...worlds.flatMap(({ candidates }) => candidates.map(asLine)),
+    ...worlds.map(({ verdict }) => verdict),
+    ...worlds.map(({ memory }) => ({ type: 'memory', ...memory })),
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-interface Network {
-  readonly networkOf: (ranks: number) => NetworkCost;
-  readonly origin: string;
+function planText(
+  { compute, computeOrigin, elements, every, name, network, worlds }: StepPlan,
+  { all, parameters }: PlanOptions,
+): string {
+  const size = parameters === undefined ? '' : `${formatCount(elements)} parameters; `;
+  const share =
+    every === undefined
+      ? ''
+      : `; one exchange every ${every} steps, its time spread over them`;
+  const head =
+    `${name}: ${size}${formatDuration(compute)} of computation per step (${computeOrigin}); ` +
+    `network: ${network}; no overlap is assumed${share}\n`;
+  const tables = worlds.map(
+    ({ candidates, memory, verdict }) =>
+      `\n${table(all ? candidates : bestOfEach(candidates))}\n` +
+      `${verdict.text}\n${memoryText(memory)}\n`,
+  );
+  return head + tables.join('');
 }
 
 /**
- * Finds the network as a launch would hand it to the ranks. What the spec would have emulated
- * takes what it does not say from the real one.
- * @throws GradwireError `NODE_UNKNOWN`
+ * Finds the measurements of a spec's machines.
+ * @throws GradwireError `NODE_UNKNOWN`, `NETWORK_PROFILE_UNREADABLE`
  */
-async function findNetwork(
-  file: string | undefined,
-  spec: ExperimentSpec,
-): Promise<Network> {
-  const names = nodesOf(spec);
-  const { links, ...found } = await findMeasured(names, file);
-  const profiles = found.profiles;
-  const networkFor = (ranks: number): NetworkCost =>
-    networkOf(spec, ranks, { profiles, links }) ?? LOOPBACK;
-  const within =
-    file === undefined ? withinText(names, profiles, found.file) : `measured (${file})`;
-  const origin =
-    spec.network === undefined
-      ? originOf(names, links, within)
-      : describeEmulated(emulatedNetwork(spec.network));
-  return { networkOf: networkFor, origin };
-}
-
-interface Found extends Measured {
-  /** The file with this computer's profile, or with one for all machines. */
-  readonly file: string;
-}
-
 async function findMeasured(
   names: readonly string[],
   given: string | undefined,
-): Promise<Found> {
+): Promise<MeasuredNetwork> {
   const file = given ?? (await openHome()).networkProfile;
+  const isGiven = given !== undefined;
   const own = await loadNetworkProfile(file);
-  if (given !== undefined && own === undefined) {
+  if (isGiven && own === undefined) {
     throw inputError('NETWORK_PROFILE_UNREADABLE', `there is no file ${file}`, {
       place: file,
       next: 'Measure one: gradwire bench network --out FILE.',
@@ -208,122 +189,53 @@ async function findMeasured(
   }
   const [only, ...others] = names;
   // No machine has to be known for a file that was named, or for this computer.
-  if (others.length === 0 && (given !== undefined || only === LOCAL_NODE)) {
+  if (others.length === 0 && (isGiven || only === LOCAL_NODE)) {
     const profiles = own === undefined ? [] : [[only!, own] as const];
-    return { profiles: new Map(profiles), links: undefined, file };
+    return { profiles: new Map(profiles), links: undefined, file, isGiven };
   }
   return await withWorkspace(({ store, coordinator }) => {
     const nodes = names.map((name) => coordinator.machines.node(name));
     // A file that was named may have been measured anywhere.
-    const profiles =
-      given === undefined
-        ? profilesOf(store.facts, nodes, own)
-        : new Map(names.map((name) => [name, own!]));
+    const profiles = isGiven
+      ? new Map(names.map((name) => [name, own!]))
+      : profilesOf(store.facts, nodes, own);
     return Promise.resolve({
       profiles,
       links: measuredLinks(store.links, nodes),
       file,
+      isGiven,
     });
   });
 }
 
-function originOf(
-  names: readonly string[],
-  links: LinkCost | undefined,
-  within: string,
-): string {
-  if (names.length === 1) return within;
-  const between =
-    links === undefined
-      ? 'not measured between machines; Gigabit Ethernet is assumed (measure with gradwire nodes network)'
-      : `measured between machines: the slowest links have ${formatBitRate(8 / links.beta)} ` +
-        `and ${formatDuration(1000 * links.alpha)}`;
-  return `${between}; within them ${within}`;
-}
-
-function withinText(
-  names: readonly string[],
-  profiles: ReadonlyMap<string, NetworkProfile>,
-  file: string,
-): string {
-  const measured = names.filter((name) => profiles.has(name));
-  if (measured.length === 0) {
-    const remote = names.find((name) => name !== LOCAL_NODE);
-    const command =
-      remote === undefined || names.includes(LOCAL_NODE)
-        ? 'gradwire bench network'
-        : `gradwire bench network --node ${remote}`;
-    return `not measured; loopback constants are assumed (measure with ${command})`;
-  }
-  const places = measured.map((name) => (name === LOCAL_NODE ? file : `on ${name}`));
-  return `measured (${places.join(', ')})`;
-}
-
 /** Milliseconds, as everywhere in JSON. */
 function asLine(candidate: Candidate): object {
-  const { compute, compress, exchange, decompress, step, ...rest } = candidate;
+  const { compute, compress, exchange, decompress, step, terms } = candidate;
+  const { collective, label, method, ranks, servers } = candidate;
+  const { bound, own, payloadBytes, speedup, uncompressed, wireBytes } = candidate;
   return {
     type: 'candidate',
-    ...rest,
+    ranks,
+    method,
+    label,
+    collective,
+    ...(servers === undefined ? {} : { servers }),
+    payloadBytes,
+    wireBytes,
+    bound,
+    own,
+    uncompressed,
+    speedup,
     compute: 1000 * compute,
     compress: 1000 * compress,
     exchange: 1000 * exchange,
     decompress: 1000 * decompress,
     step: 1000 * step,
-    pays: candidate.speedup > 1,
+    latency: 1000 * terms.latency,
+    bandwidth: 1000 * terms.bandwidth,
+    reduction: 1000 * terms.reduction,
+    pays: speedup > 1,
   };
-}
-
-interface Verdict {
-  readonly type: 'verdict';
-  readonly ranks: number;
-  readonly compress: boolean;
-  readonly method: string;
-  readonly collective: string;
-  readonly speedup: number;
-  readonly text: string;
-}
-
-/** @param candidates fastest first */
-function verdictLine(candidates: readonly Candidate[], ranks: number): Verdict {
-  const [best] = candidates as readonly [Candidate, ...Candidate[]];
-  const dense = candidates.find(({ uncompressed }) => uncompressed)!;
-  const own = candidates.find((candidate) => candidate.own)!;
-  const compress = best.speedup > 1;
-  const advice = compress
-    ? `compress: ${best.method} over ${collectiveText(best)} is predicted to take ` +
-      `${seconds(best.step)} a step instead of ${seconds(dense.step)} ` +
-      `(${best.speedup.toFixed(2)} times as fast)`
-    : `do not compress: no method is predicted to beat ${collectiveText(dense)}, ` +
-      `${seconds(dense.step)} a step`;
-  const ownAdvice =
-    own === best || own.step === dense.step
-      ? ''
-      : own.speedup > 1
-        ? `; the spec’s ${own.method} is predicted to be ${own.speedup.toFixed(2)} times as fast`
-        : `; the spec’s ${own.method} would take ${seconds(own.step)}`;
-  const { method, collective, speedup } = best;
-  return {
-    type: 'verdict',
-    ranks,
-    compress,
-    method,
-    collective,
-    speedup,
-    text: `${ranks} rank${ranks === 1 ? '' : 's'}, ${advice}${ownAdvice}`,
-  };
-}
-
-const ofRanks = (candidates: readonly Candidate[], ranks: number): Candidate[] =>
-  candidates.filter((candidate) => candidate.ranks === ranks);
-
-/** The first of each method and of the spec's plan: candidates come fastest first. */
-function bestOfEach(candidates: readonly Candidate[]): readonly Candidate[] {
-  const seen = new Set<string>();
-  return candidates.filter(({ method, own }) => {
-    const key = own ? 'own' : method;
-    return !seen.has(key) && seen.add(key);
-  });
 }
 
 function table(candidates: readonly Candidate[]): string {
@@ -358,16 +270,16 @@ function table(candidates: readonly Candidate[]): string {
   );
 }
 
-const collectiveText = ({ collective, servers }: Candidate): string =>
-  servers === undefined ? collective : `${collective}, ${serversText(servers)}`;
-
 const seconds = (time: number): string => formatDuration(1000 * time);
 
 function parseCounts(text: string): readonly number[] {
   const counts = text.split(',').map(Number);
-  if (!/^\d+(,\d+)*$/.test(text) || counts.some((n) => n < 1 || n > MAXIMUM_RANKS)) {
+  if (
+    !/^\d+(,\d+)*$/.test(text) ||
+    counts.some((n) => n < 1 || n > MOST_PLANNED_RANKS)
+  ) {
     throw new InvalidArgumentError(
-      `They must be numbers of ranks up to ${MAXIMUM_RANKS}, such as 8,64,1024.`,
+      `They must be numbers of ranks up to ${MOST_PLANNED_RANKS}, such as 8,64,1024.`,
     );
   }
   return [...new Set(counts)];
@@ -379,4 +291,22 @@ function parseMilliseconds(text: string): number {
     throw new InvalidArgumentError('It must be a time in milliseconds.');
   }
   return time;
+}
+
+function parseMachines(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > MOST_PLANNED_RANKS) {
+    throw new InvalidArgumentError('It must be a number of machines from 1 on.');
+  }
+  return count;
+}
+
+function parseParameterCount(text: string): number {
+  const count = readCountText(text);
+  if (count === undefined || count < 1 || count > MOST_ELEMENTS) {
+    throw new InvalidArgumentError(
+      'It must be a number up to 1G, such as 199210, 500k or 25M.',
+    );
+  }
+  return count;
 }

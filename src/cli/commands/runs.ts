@@ -16,6 +16,7 @@ import { addRunsStopCommand } from './runs-stop.ts';
 import { addRunsSwitchCommand } from './runs-switch.ts';
 import { addRunsTagCommand } from './runs-tag.ts';
 import { addRunsTraceCommand } from './runs-trace.ts';
+import { addRunsWhatIfCommand } from './runs-what-if.ts';
 
 export function addRunsCommand(program: Command): void {
   const runs = program.command('runs').description('list, inspect and control runs');
@@ -29,6 +30,7 @@ export function addRunsCommand(program: Command): void {
   addRunsSwitchCommand(runs);
   addRunsOrderCommand(runs);
   addRunsTraceCommand(runs);
+  addRunsWhatIfCommand(runs);
   addRunsRelaunchCommand(runs);
   addRunsTagCommand(runs);
   addRunsNoteCommand(runs);

@@ -33,6 +33,7 @@ import { HistoryDesk } from './history-desk.ts';
 import { HistoryWatch } from './history-watch.ts';
 import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
+import { PlanDesk } from './plan-desk.ts';
 import { RunsDesk } from './runs-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
 
@@ -216,6 +217,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   }, DISCOVERY_MS);
   const historyDesk = new HistoryDesk(store);
   const runsDesk = new RunsDesk(store, outbox);
+  const planDesk = new PlanDesk({
+    home,
+    store,
+    coordinator,
+    outbox,
+    ownProfile: () => ownNetwork.current,
+  });
   const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
@@ -269,6 +277,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     fetchMissing: (run) => coordinator.following.fetchMissing(run),
     // Calls that only read are async so that errors reject instead of throwing.
     ...runsDesk.api,
+    ...planDesk.api,
     run: async (id) => store.reads.shown(id),
     iterations: async (run, { most, ...range }) =>
       store.reads.iterations(run, range, most),
@@ -352,6 +361,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         clearInterval(looking);
         upkeep.close();
         desk.close();
+        planDesk.close();
         await linkDesk.close();
         await dataDesk.close();
         terminals.close();

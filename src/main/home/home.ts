@@ -10,6 +10,7 @@
  *   data/            public data sets (`gradwire data fetch`)
  *   packages/        what is deployed to machines, and npm packages for other processors
  *   network.json     what was measured of the network (`gradwire bench network`)
+ *   rehearsals.json  how long compression methods take here (`gradwire plan`)
  *   known_hosts      SSH host keys that were accepted here (the user's own are not touched)
  *   app.lock         held by the one window or server that uses this home
  *   app.json         who holds it
@@ -33,6 +34,8 @@ export interface Home {
   /** A directory for each public data set. */
   readonly data: string;
   readonly networkProfile: string;
+  /** Times of compression methods on this computer. */
+  readonly rehearsals: string;
   readonly knownHosts: string;
   readonly lock: string;
   readonly lockHolder: string;
@@ -62,6 +65,7 @@ export function resolveHome(
     supervisorLog: path.join(directory, 'supervisor.log'),
     data: path.join(directory, 'data'),
     networkProfile: path.join(directory, 'network.json'),
+    rehearsals: path.join(directory, 'rehearsals.json'),
     knownHosts: path.join(directory, 'known_hosts'),
     lock: path.join(directory, 'app.lock'),
     lockHolder: path.join(directory, 'app.json'),

@@ -21,6 +21,7 @@ import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ClusterState } from './cluster/cluster.svelte.ts';
 import { CommandRegistry } from './page/commands.svelte.ts';
 import type { Connection, ConnectionStatus } from './host/connection.ts';
+import type { Draft } from './experiment/spec-draft.ts';
 import { DataSets } from './experiment/data-sets.svelte.ts';
 import { Preferences } from './page/preferences.svelte.ts';
 import { Router } from './page/router.svelte.ts';
@@ -48,6 +49,8 @@ export class AppState {
   readonly dataSets: DataSets;
   readonly terminals: Terminals;
 
+  /** A spec that another view has made, for the next new experiment. */
+  #handedOver: Draft | undefined;
   #status = $state.raw<ConnectionStatus>('reconnecting');
   #info = $state.raw<AppInfo>();
   #catalogue = $state.raw<Catalogue>();
@@ -107,6 +110,18 @@ export class AppState {
 
   get live(): readonly RunSummary[] {
     return (this.#recent ?? []).filter(isLive);
+  }
+
+  /** Gives a spec to the next new experiment. */
+  handOver(spec: Draft): void {
+    this.#handedOver = spec;
+  }
+
+  /** Returns a spec that was handed over, once. */
+  takeHandedOver(): Draft | undefined {
+    const spec = this.#handedOver;
+    this.#handedOver = undefined;
+    return spec;
   }
 
   /** Requests everything from the host again. */

@@ -13,6 +13,10 @@ export const appCodes = codeGroup({
       means: 'The page lost its connection to Gradwire.',
       next: 'It reconnects by itself. If not, start Gradwire again; runs go on.',
     },
+    PLAN_VALUE_INVALID: {
+      means: 'A value of a plan cannot be used.',
+      next: 'Correct the value that the message names.',
+    },
     PORT_INVALID: {
       means: 'The number is not a port.',
       next: 'Give one from 1 to 65535, or omit --port.',

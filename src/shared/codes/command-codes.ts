@@ -47,6 +47,22 @@ export const commandCodes = codeGroup({
       means: 'The export could not be written to its file.',
       next: 'Check the space on that disk, or give another file with --output.',
     },
+    NETWORK_LINK_INVALID: {
+      means: 'A bandwidth or a latency cannot be used.',
+      next: 'Write it as --bandwidth "1 Gbit/s" --latency "50 µs".',
+    },
+    WHAT_IF_MISFIT: {
+      means: 'The run cannot be replayed under other settings.',
+      next: 'Choose a run of synchronous training without overlap.',
+    },
+    WHAT_IF_TOO_FEW: {
+      means: 'The plan in force has too few iterations to replay.',
+      next: 'Wait, or choose a longer run.',
+    },
+    FORECASTER_LOST: {
+      means: 'The process that predicts steps ended before it answered.',
+      next: 'Ask again. If it happens again, the machine may be out of memory.',
+    },
     FIGURE_MISSING: {
       means: 'No figure is named.',
       next: 'Name one from gradwire reproduce list, or give --all.',

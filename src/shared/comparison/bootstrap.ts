@@ -12,7 +12,7 @@
  * of samples. Resamples are drawn by a generator with a fixed start: equal input, equal output.
  */
 import { quantile } from '../numbers/quantile.ts';
-import { normalQuantile, studentQuantile } from './central-quantile.ts';
+import { normalQuantile, studentQuantile } from '../numbers/central-quantile.ts';
 
 /** Costs by seed. */
 export type SeedCosts = ReadonlyMap<number, number>;

@@ -1,6 +1,6 @@
 /** The mean of a value over seeds, with Student's interval of 95 %. */
 import { FEWEST_SEEDS, meanOf } from './bootstrap.ts';
-import { studentQuantile } from './central-quantile.ts';
+import { studentQuantile } from '../numbers/central-quantile.ts';
 
 export interface MeanInterval {
   readonly mean: number;

@@ -44,6 +44,9 @@ export type PhaseTimes = Readonly<
 /** Phases that compute the model. */
 export const COMPUTE_PHASES: readonly Phase[] = ['compute', 'forward', 'backward'];
 
+/** Phases of a step that need no other rank: data, gradient and update. */
+export const OWN_PHASES: readonly Phase[] = ['data', ...COMPUTE_PHASES, 'apply'];
+
 /**
  * Phases that exist only because there is more than one rank, except the bubble of a pipeline,
  * which smaller messages would not shorten.

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { LONGEST_NOTE } from '../run-query/run-note.ts';
 import { MOST_IDS, runMatchSchema, runPageQuerySchema } from '../run-query/run-page.ts';
+import { whatIfRequestSchema } from '../forecast/what-if.ts';
+import { planRequestSchema } from '../forecast/plan-request.ts';
 import { runIdSchema } from '../checks/run-id.ts';
 import { runOrderSchema } from '../orders/orders.ts';
 import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
@@ -74,6 +76,15 @@ export const rpcArguments = {
   setAllDeleted: z.tuple([someRuns, z.boolean()]),
   history: z.tuple([]),
   purge: z.tuple([someRuns.optional()]),
+  planStep: z.tuple([planRequestSchema]),
+  whatIf: z.tuple([whatIfRequestSchema]),
+  measuredSteps: z.tuple([
+    z.strictObject({
+      model: z.string().max(1000),
+      dataset: z.string().max(1000),
+      batchPerRank: z.int().min(0),
+    }),
+  ]),
   comparedRun: z.tuple([runIdSchema]),
   exportRun: z.tuple([
     runIdSchema,

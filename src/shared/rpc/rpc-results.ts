@@ -55,6 +55,19 @@ export const rpcResults = {
   runLog: list,
   history: space.extend({ deleted: space }),
   purge: z.looseObject({ before: z.number(), after: z.number(), refused: list }),
+  planStep: z.looseObject({
+    compute: z.number(),
+    elements: z.number(),
+    worlds: z.array(
+      z.looseObject({ candidates: list, verdict: z.looseObject({ text: z.string() }) }),
+    ),
+  }),
+  measuredSteps: list,
+  whatIf: z.looseObject({
+    text: z.string(),
+    steps: z.looseObject({ recorded: list, replayed: list }),
+    switches: list,
+  }),
   comparedRun: z.looseObject({
     id: z.string(),
     name: z.string(),

@@ -9,6 +9,10 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
 import type { ErrorData } from '../errors/errors.ts';
+import type { MeasuredQuery, MeasuredStep } from '../forecast/measured-step.ts';
+import type { PlanRequest } from '../forecast/plan-request.ts';
+import type { WhatIf, WhatIfRequest } from '../forecast/what-if.ts';
+import type { StepPlan } from '../forecast/step-plan.ts';
 import type { ExperimentSpec } from '../spec/experiment-spec.ts';
 import type { PieceFormat } from '../records/export-format.ts';
 import type { NetworkStatus } from '../machines/link-status.ts';
@@ -154,6 +158,12 @@ export interface CoreApi {
   history(): Promise<HistoryStatus>;
   /** Deletes deleted runs for good: these, or all. */
   purge(runs?: readonly string[]): Promise<PurgeResult>;
+  /** Predicted steps, as `gradwire plan` gives them; times the methods if nobody has yet. */
+  planStep(request: PlanRequest): Promise<StepPlan>;
+  /** Recorded iterations of a run, replayed under another exchange, network or world. */
+  whatIf(request: WhatIfRequest): Promise<WhatIf>;
+  /** Mean steps of runs of a model, newest first. */
+  measuredSteps(query: MeasuredQuery): Promise<readonly MeasuredStep[]>;
   /** A run as comparisons need it, whatever its length. */
   comparedRun(run: string): Promise<ComparedRun>;
   /** A piece of the run as a file; without a place: the first. */

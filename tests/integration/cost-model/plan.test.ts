@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { methods } from '../../../src/agent/methods/registry.ts';
-import type { PlannedMemory } from '../../../src/cli/commands/plan-memory.ts';
+import type { PlannedMemory } from '../../../src/shared/forecast/planned-memory.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';

@@ -8,7 +8,7 @@ import {
 import {
   normalQuantile,
   studentQuantile,
-} from '../../../src/shared/comparison/central-quantile.ts';
+} from '../../../src/shared/numbers/central-quantile.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
 
 test('quantiles are those of printed tables', () => {

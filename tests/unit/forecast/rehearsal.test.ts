@@ -5,8 +5,8 @@ import {
   forecastStep,
   type ForecastSetting,
   type RehearsedPlan,
-  type StepForecast,
 } from '../../../src/agent/forecast/step-forecast.ts';
+import type { StepForecast } from '../../../src/shared/forecast/candidate.ts';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import type { MethodDefinition } from '../../../src/agent/methods/method.ts';
 import { none } from '../../../src/agent/methods/none.ts';

@@ -33,6 +33,8 @@ it('specs are parsed at the doors of processes alone', () => {
     'agent/forecast/forecast-spec.ts': 1,
     'agent/forecast/layer-rates.ts': 2,
     'agent/forecast/spec-memory.ts': 3,
+    // A question to the forecaster.
+    'agent/forecast/forecaster.ts': 1,
     // The control socket's requests `validate` and `prepare`; runs found on disk.
     'agent/supervisor/door/client-session.ts': 2,
     'agent/supervisor/runs/run-table.ts': 1,
@@ -41,9 +43,10 @@ it('specs are parsed at the doors of processes alone', () => {
     'cli/commands/plan.ts': 1,
     'cli/commands/run.ts': 1,
     'cli/commands/runs-relaunch.ts': 1,
-    'cli/session/compute-time.ts': 1,
     // What a page gives; presets; the history; a spec that its files have changed.
     'main/app/app-core.ts': 2,
+    'main/app/plan-desk.ts': 1,
+    'main/plan/compute-time.ts': 1,
     'main/runs/run-launches.ts': 1,
     'main/spec/own-files.ts': 1,
     'main/spec/presets.ts': 1,

@@ -134,6 +134,36 @@ export class SmallCore implements ServedCore {
       this.#answer('history', [], { bytes: 9, deleted: { runs: 1, bytes: 3 } }),
     purge: (runs) =>
       this.#answer('purge', [runs], { before: 9, after: 6, refused: [] }),
+    planStep: (request) =>
+      this.#answer('planStep', [request], {
+        name: 'first',
+        compute: 5,
+        computeOrigin: 'given',
+        network: 'not measured',
+        elements: 10,
+        worlds: [],
+      }),
+    whatIf: (request) =>
+      this.#answer('whatIf', [request], {
+        run: request.run,
+        name: 'first',
+        from: 'none',
+        to: 'topk',
+        ranks: [4, 16],
+        networks: ['not measured', 'not measured'],
+        first: 5,
+        last: 20,
+        recorded: { mean: 5, low: 4, high: 6 },
+        replayed: { mean: 5, low: 4, high: 6 },
+        change: { mean: 0, low: -1, high: 1 },
+        payloadBytes: [8, 4],
+        collectives: ['ring', 'ring'],
+        steps: { recorded: [], replayed: [] },
+        switches: [],
+        modelError: 0.25,
+        text: 'no difference',
+      }),
+    measuredSteps: (query) => this.#answer('measuredSteps', [query], []),
     comparedRun: (run) =>
       this.#answer('comparedRun', [run], {
         id: run,

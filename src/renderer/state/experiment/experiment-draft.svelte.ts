@@ -108,6 +108,11 @@ export class ExperimentDraft {
     }
   }
 
+  /** Starts from a spec that another view has made. */
+  beginWithSpec(spec: Draft): void {
+    this.#take(withoutIdleMomentum(spec as never) as unknown as Draft);
+  }
+
   /** Starts from a preset: its own text, comments included; the form shows the same spec. */
   async beginWithPreset(presets: readonly Preset[], id: string): Promise<void> {
     const chosen = presets.find((entry) => entry.id === id);

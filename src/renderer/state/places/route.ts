@@ -2,6 +2,7 @@
 import { comparePlace } from './compare.ts';
 import { newPlace } from './new.ts';
 import { onlyPlace, queryOf, type AnyPlace, type PlaceKind } from './place-kind.ts';
+import { planPlace } from './plan.ts';
 import { runPlace } from './run.ts';
 import { runsPlace } from './runs.ts';
 
@@ -12,6 +13,7 @@ const KINDS = [
   runsPlace,
   runPlace,
   comparePlace,
+  planPlace,
   onlyPlace('cluster'),
 ] as const;
 

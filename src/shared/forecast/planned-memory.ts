@@ -1,8 +1,7 @@
-/** The memory that `gradwire plan` reports: of a rank, part by part, and of each machine. */
-import type { RankMemory } from '../../agent/engine.ts';
-import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
-import { assignRanks } from '../../shared/machines/rank-assignment.ts';
-import { formatBytes } from '../../shared/words/units.ts';
+/** The memory that a plan needs: of a rank, part by part, and of each machine. */
+import { LOCAL_NODE } from '../machines/node-entry.ts';
+import { assignRanks } from '../machines/rank-assignment.ts';
+import { formatBytes } from '../words/units.ts';
 
 interface MachineMemory {
   readonly node: string;
@@ -20,16 +19,17 @@ export interface PlannedMemory {
   readonly machines: readonly MachineMemory[];
 }
 
+/** @param available bytes that this computer has left */
 export function plannedMemory(
-  { ranks, parts }: RankMemory,
+  ranks: number,
+  parts: PlannedMemory['parts'],
   nodes: readonly string[],
+  available: number,
 ): PlannedMemory {
   const perRank = parts.reduce((sum, { bytes }) => sum + bytes, 0);
   const machines = assignRanks(ranks, nodes).map(([node, share]): MachineMemory => {
     const needs = { node, ranks: share.length, bytes: perRank * share.length };
-    return node === LOCAL_NODE
-      ? { ...needs, available: process.availableMemory() }
-      : needs;
+    return node === LOCAL_NODE ? { ...needs, available } : needs;
   });
   return {
     ranks,

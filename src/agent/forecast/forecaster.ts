@@ -1,0 +1,70 @@
+/**
+ * The process that predicts steps for a page or a command: it times the methods on this computer,
+ * so nobody else should wait in the same thread. Its arguments: the file in which times are kept,
+ * and Gradwire's version. It ends with its parent.
+ */
+import { toErrorData } from '../../shared/errors/errors.ts';
+import {
+  forecastCallSchema,
+  type ForecastAnswer,
+  type ForecastQuestion,
+} from '../../shared/forecast/forecast-question.ts';
+import { checkedMessage } from '../../shared/protocol/checked-message.ts';
+import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { inspectSpec } from '../training/inspect/inspect-spec.ts';
+import type { SpecFacts } from '../training/data-facts.ts';
+import { forecastWorlds } from './forecast-spec.ts';
+import { KeptRehearsals } from './kept-rehearsals.ts';
+import { specMemory, stepMemory } from './spec-memory.ts';
+
+const [file = '', version = ''] = process.argv.slice(2);
+const kept = new KeptRehearsals(file, version);
+
+async function answerTo(question: ForecastQuestion): Promise<ForecastAnswer> {
+  const spec = parseExperimentSpec(question.spec);
+  const known = await inspectSpec(spec);
+  kept.begin();
+  const { candidates, elements } = await forecastWorlds(spec, {
+    ...question,
+    known,
+    rehearse: (buckets) => kept.of(buckets, question.rehearse),
+  });
+  const memory = question.memory
+    ? await memoryOf(spec, question.worlds, known)
+    : undefined;
+  return { worlds: candidates, elements, memory };
+}
+
+/** Steps that were traced, by what they depend on: a trace takes seconds. */
+const traced = new Map<string, ReturnType<typeof stepMemory>>();
+
+async function memoryOf(
+  spec: ReturnType<typeof parseExperimentSpec>,
+  worlds: ForecastQuestion['worlds'],
+  known: SpecFacts,
+): Promise<ForecastAnswer['memory']> {
+  const { backend, optimizer, parallelism, workload } = spec;
+  const key = JSON.stringify([backend, optimizer, parallelism, workload]);
+  const tracing = traced.get(key) ?? stepMemory(spec, known);
+  traced.set(key, tracing);
+  tracing.catch(() => traced.delete(key));
+  const counts = worlds.map(({ ranks }) => ranks);
+  return specMemory(spec, counts, known, await tracing).map(({ parts }) => parts);
+}
+
+async function reply(raw: unknown): Promise<void> {
+  const refusal = { code: 'REQUEST_INVALID', what: 'the question' } as const;
+  const { id, question } = checkedMessage(forecastCallSchema, raw, refusal);
+  try {
+    process.send!({ id, answer: await answerTo(question) });
+  } catch (error) {
+    process.send!({ id, error: toErrorData(error) });
+  }
+}
+
+/** One at a time, because methods that are timed side by side would disturb each other. */
+let last: Promise<void> = Promise.resolve();
+process.on('message', (raw) => {
+  last = last.then(() => reply(raw));
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,257 @@
+/**
+ * Replays a stored run under another exchange, network or number of ranks, for a page as for a
+ * command; and the iterations before each of its switches under the plan that followed, to say how
+ * wrong that would have been.
+ */
+import { inputError } from '../../shared/errors/errors.ts';
+import type { Candidate } from '../../shared/forecast/candidate.ts';
+import type { ForecastAnswer } from '../../shared/forecast/forecast-question.ts';
+import {
+  calibrate,
+  MODEL_ERROR,
+  replay,
+  wallOf,
+  type RecordedStep,
+  type Replay,
+} from '../../shared/forecast/replay.ts';
+import { whatIfText } from '../../shared/forecast/what-if-text.ts';
+import {
+  REPLAYED,
+  type ForetoldSwitch,
+  type WhatIf,
+  type WhatIfRequest,
+} from '../../shared/forecast/what-if.ts';
+import {
+  describePlan,
+  PLAN_KEYS,
+  planAsExchange,
+  type ExchangePlan,
+} from '../../shared/plan/exchange-plan.ts';
+import type { JsonValue } from '../../shared/checks/json.ts';
+import type { SwitchRecord } from '../../shared/records/switch.ts';
+import { linkSpecSchema } from '../../shared/machines/emulated-network.ts';
+import type { RunDetail } from '../../shared/rpc/run-summary.ts';
+import { assertForecastable } from '../../shared/spec/forecastable.ts';
+import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
+import type { RunStore } from '../store/run-store.ts';
+import { planNetwork } from './plan-network.ts';
+import type { PlanParts } from './plan-step.ts';
+import { recordedSteps } from './recorded-steps.ts';
+
+/** Iterations after a start or a fence that are left out: they compile, or pay for the change. */
+const SETTLING = 5;
+/** Fewest iterations that a mean is made of. */
+const FEWEST = 10;
+/** Iterations on each side of a switch. */
+const BESIDE_SWITCH = 50;
+/** Newest switches that are looked at. */
+const MOST_SWITCHES = 10;
+
+interface Stretch {
+  readonly plan: ExchangePlan;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * @throws GradwireError `RUN_UNKNOWN`, `WHAT_IF_MISFIT`, `WHAT_IF_TOO_FEW`, `PLAN_PIPELINE`,
+ * `PARALLELISM_MISFIT`; what is wrong with the change
+ */
+export async function whatIf(
+  store: RunStore,
+  request: WhatIfRequest,
+  { forecaster, measured }: Pick<PlanParts, 'forecaster' | 'measured'>,
+): Promise<WhatIf> {
+  const detail = store.reads.shown(request.run);
+  const { spec } = detail;
+  requireReplayable(detail);
+  const stretches = stretchesOf(detail);
+  const last = stretches.at(-1);
+  const steps =
+    last === undefined ? [] : stepsOf(store, detail, last, request.iterations);
+  if (last === undefined || steps.length < FEWEST) {
+    throw inputError(
+      'WHAT_IF_TOO_FEW',
+      `run ${detail.id} has ${steps.length} iterations to replay; ${FEWEST} are needed`,
+      { place: detail.id, next: 'Wait, or choose a longer run.' },
+    );
+  }
+  const known = await measured(spec);
+  const own = planNetwork(spec, known);
+  const other = planNetwork(
+    {
+      ...spec,
+      network:
+        request.network === undefined
+          ? spec.network
+          : linkSpecSchema.parse(request.network),
+    },
+    known,
+    request.machines,
+  );
+  const ranks = request.ranks ?? spec.world.ranks;
+  const switches = eventsOf(detail, 'switch').slice(-MOST_SWITCHES);
+  const answer = await forecaster.ask({
+    spec: { ...spec, exchange: planAsExchange(last.plan) },
+    worlds: [own.worldOf(spec.world.ranks), other.worldOf(ranks)],
+    compute: 0,
+    exchanges: [
+      changed(last.plan, request.change ?? {}),
+      ...switches.flatMap(({ from, to }) => [
+        planAsExchange(from as ExchangePlan),
+        planAsExchange(to as ExchangePlan),
+      ]),
+    ],
+    memory: false,
+    rehearse: false,
+  });
+  const foretold = switches.flatMap((record, index) => {
+    const [from, to] = [
+      chosen(answer, 0, 2 * index + 2),
+      chosen(answer, 0, 2 * index + 3),
+    ];
+    return foretell(store, detail, stretches, record, from, to) ?? [];
+  });
+  const modelError = Math.max(
+    MODEL_ERROR,
+    ...foretold.map(({ before, error, observed, predicted }) => {
+      const added = Math.abs(predicted.mean - before);
+      return added === 0 ? 0 : Math.min(1, Math.abs(error * observed) / added);
+    }),
+  );
+  const [before, after] = [chosen(answer, 0, 0), chosen(answer, 1, 1)];
+  const played = replay(steps, before, after, calibrate(steps, before), modelError);
+  return {
+    ...described(detail, played, [before, after]),
+    from: describePlan(last.plan),
+    to: `${after.label}, ${after.collective}`,
+    networks: [own.origin, other.origin],
+    steps: { recorded: steps, replayed: played.steps },
+    switches: foretold,
+    modelError,
+  };
+}
+
+function described(
+  { id, name }: RunDetail,
+  played: Replay,
+  [before, after]: readonly [Candidate, Candidate],
+): Omit<WhatIf, 'from' | 'modelError' | 'networks' | 'steps' | 'switches' | 'to'> {
+  const { change, recorded, replayed, steps } = played;
+  return {
+    run: id,
+    name,
+    ranks: [before.ranks, after.ranks],
+    first: steps[0]!.iteration,
+    last: steps.at(-1)!.iteration,
+    recorded,
+    replayed,
+    change,
+    payloadBytes: [before.payloadBytes, after.payloadBytes],
+    collectives: [before.collective, after.collective],
+    text: whatIfText(played, after),
+  };
+}
+
+/** The prediction of a plan in a world, by the collective that it names or `auto` takes. */
+const chosen = ({ worlds }: ForecastAnswer, world: number, plan: number): Candidate =>
+  worlds[world]!.find((one) => one.plan === plan && one.chosen)!;
+
+/** @throws GradwireError `WHAT_IF_MISFIT`; as `assertForecastable` */
+function requireReplayable({ id, spec }: RunDetail): void {
+  assertForecastable(spec);
+  const why =
+    spec.overlap === true || spec.doubleBuffer === true
+      ? 'hides its exchanges behind computation, which a replay does not know'
+      : localStepsOf(spec) !== undefined
+        ? 'exchanges only every few iterations'
+        : isProgram(spec.workload)
+          ? 'is a program of its own, which is not predicted'
+          : undefined;
+  if (why === undefined) return;
+  throw inputError('WHAT_IF_MISFIT', `run ${id} cannot be replayed: it ${why}`, {
+    place: id,
+    next: 'Choose a run of synchronous training without overlap.',
+  });
+}
+
+type EventOf<T> = Extract<RunDetail['events'][number], { readonly type: T }>;
+
+const eventsOf = <T extends RunDetail['events'][number]['type']>(
+  { events }: RunDetail,
+  type: T,
+): readonly EventOf<T>[] =>
+  events.filter((event): event is EventOf<T> => event.type === type);
+
+/** The plans of a run with their iterations, in order. */
+function stretchesOf(detail: RunDetail): readonly Stretch[] {
+  const [started] = eventsOf(detail, 'started');
+  if (started === undefined) return [];
+  const switches = eventsOf(detail, 'switch');
+  const plans = [started.plan, ...switches.map(({ to }) => to)];
+  const fences = [0, ...switches.map(({ fence }) => fence), detail.iterations];
+  return plans.map((plan, index) => ({
+    plan: plan as ExchangePlan,
+    from: fences[index]!,
+    to: fences[index + 1]!,
+  }));
+}
+
+function stepsOf(
+  store: RunStore,
+  { id, spec }: RunDetail,
+  { from, to }: Pick<Stretch, 'from' | 'to'>,
+  most = REPLAYED,
+): readonly RecordedStep[] {
+  const first = Math.max(from + SETTLING, to - most);
+  if (first >= to) return [];
+  return recordedSteps(store, id, spec.world.ranks, { from: first, to });
+}
+
+/** The exchange after a change, as a switch would make it: another method drops parameters. */
+function changed(
+  plan: ExchangePlan,
+  change: Readonly<Record<string, JsonValue>>,
+): Record<string, JsonValue> {
+  const exchange = planAsExchange(plan) as Record<string, JsonValue>;
+  const method = change['method'];
+  const kept =
+    method === undefined || method === plan.method
+      ? exchange
+      : Object.fromEntries(
+          Object.entries(exchange).filter(
+            ([key]) => key !== 'layers' && PLAN_KEYS.some((known) => known === key),
+          ),
+        );
+  return { ...kept, ...change };
+}
+
+function foretell(
+  store: RunStore,
+  detail: RunDetail,
+  stretches: readonly Stretch[],
+  { fence, from, to }: SwitchRecord,
+  own: Candidate,
+  other: Candidate,
+): ForetoldSwitch | undefined {
+  const before = stretches.find((stretch) => stretch.to === fence);
+  const after = stretches.find((stretch) => stretch.from === fence);
+  if (before === undefined || after === undefined) return undefined;
+  const recorded = stepsOf(store, detail, before, BESIDE_SWITCH);
+  const end = Math.min(after.to, after.from + SETTLING + BESIDE_SWITCH);
+  const followed = stepsOf(store, detail, { from: after.from, to: end }, BESIDE_SWITCH);
+  if (recorded.length < FEWEST || followed.length < FEWEST) return undefined;
+  const played = replay(recorded, own, other, calibrate(recorded, own));
+  const observed =
+    followed.reduce((sum, step) => sum + wallOf(step), 0) / followed.length;
+  return {
+    fence,
+    from: describePlan(from as ExchangePlan),
+    to: describePlan(to as ExchangePlan),
+    before: played.recorded.mean,
+    predicted: played.replayed,
+    observed,
+    error: played.replayed.mean / observed - 1,
+  };
+}
