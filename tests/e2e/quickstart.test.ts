@@ -260,6 +260,10 @@ describe('a run that the command line started, as it goes on', () => {
   it('shows dense traffic as dense, with a verdict', async () => {
     await paused(async () => {
       await untilShown('verdict', /\d+ %/);
+      const bound = page.getByTestId('verdict').getByRole('button').first();
+      await bound.click();
+      await untilShown('verdict-proof', /the step.*records/s);
+      await bound.click();
       expect(await text('dense-bytes')).toMatch(/^797 kB/);
       // Two ranks exchange all of it once.
       expect(await text('wire-bytes')).toMatch(/^(79|80)\d(\.\d)? kB/);

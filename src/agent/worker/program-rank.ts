@@ -1,5 +1,6 @@
 /** A rank's side of its program: starts it, makes a trainer of it, and compares its model. */
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 import { statedKind } from '../../shared/records/metric.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
@@ -85,7 +86,14 @@ export class ProgramRank {
     const { plan, rank, spec } = this.#configuration;
     const { backend, device, metric, parameters } = this.#trainer!;
     await this.#opened.begin(0);
-    more.ready({ type: 'ready', backend, device, parameters, ...statedKind(metric) });
+    more.ready({
+      type: 'ready',
+      backend,
+      device,
+      cores: availableParallelism(),
+      parameters,
+      ...statedKind(metric),
+    });
     const program = this.#opened;
     await observe({ ...more, rank, program, plan, iterations: spec.iterations });
   }

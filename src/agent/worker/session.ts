@@ -3,6 +3,7 @@
  * error ends it: peers get the reason, the supervisor gets the coded error, the process
  * exits.
  */
+import { availableParallelism } from 'node:os';
 import { inputError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { RankOrder } from '../../shared/orders/orders.ts';
 import { checkpointInterval } from '../../shared/spec/experiment-spec.ts';
@@ -314,6 +315,7 @@ export class WorkerSession {
       backend: trainer.backend,
       device: trainer.device,
       bus: trainer.bus,
+      cores: availableParallelism(),
       why: this.#whyBackend(trainer),
       parameters: trainer.parameters,
       ...statedKind(trainer.metric),

@@ -1,5 +1,7 @@
 /** `gradwire runs show`: one run, its spec, and what happened in it. */
+import os from 'node:os';
 import type { Command } from 'commander';
+import { readVerdict } from '../../export/report/read-verdict.ts';
 import { specToYaml } from '../../main/spec/spec-text.ts';
 import { describeEmulated } from '../../shared/machines/emulated-network.ts';
 import { formatError } from '../../shared/errors/errors.ts';
@@ -24,6 +26,7 @@ import type { RunNote } from '../../shared/run-query/run-note.ts';
 import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
+import { storedRuns } from '../session/stored-runs.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { noteLine } from '../text/note-line.ts';
@@ -51,7 +54,14 @@ export function addRunsShowCommand(runs: Command): void {
         const missing = missingRecords(store.journals.missing(), id);
         const notes = store.annotations.notes(id);
         const text = describe(detail, breakdown.table(), missing, notes);
-        process.stdout.write(`${text}\n`);
+        const verdict = await readVerdict(
+          storedRuns(store),
+          detail,
+          os.availableParallelism(),
+        );
+        const said = verdict?.statements.map((statement) => statement.text).join('; ');
+        const more = `verdict: ${said} (gradwire runs verdict ${id})`;
+        process.stdout.write(`${text}\n${said === undefined ? '' : `\n${more}\n`}`);
       });
     });
 }

@@ -17,11 +17,13 @@ import { addRunsSwitchCommand } from './runs-switch.ts';
 import { addRunsTagCommand } from './runs-tag.ts';
 import { addRunsTraceCommand } from './runs-trace.ts';
 import { addRunsWhatIfCommand } from './runs-what-if.ts';
+import { addRunsVerdictCommand } from './runs-verdict.ts';
 
 export function addRunsCommand(program: Command): void {
   const runs = program.command('runs').description('list, inspect and control runs');
   addRunsListCommand(runs);
   addRunsShowCommand(runs);
+  addRunsVerdictCommand(runs);
   addRunsExportCommand(runs);
   addRunsReportCommand(runs);
   addRunsAttachCommand(runs);

@@ -1,26 +1,14 @@
 /** Reads what the report of a run shows. */
-import type { IterationRecord } from '../../shared/records/iteration.ts';
-import {
-  MOST_ITERATION_RECORDS,
-  type IterationPlace,
-  type IterationsPiece,
-} from '../../shared/rpc/run-pieces.ts';
 import { type CoreApi } from '../../shared/rpc/rpc.ts';
 import { type RunDetail } from '../../shared/rpc/run-summary.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
-import { rankNodes } from '../../shared/verdict/rank-nodes.ts';
-import { RecentIterations } from '../../shared/verdict/recent-iterations.ts';
 import {
   effectReach,
   switchEffect,
   type SwitchEffect,
 } from '../../shared/verdict/switch-effect.ts';
-import {
-  hasRefutedCompression,
-  linkTimePerByte,
-} from '../../shared/verdict/verdict-context.ts';
-import { verdict, type Statement } from '../../shared/verdict/verdict.ts';
-import { summarizeWindow, windowStart } from '../../shared/verdict/window-summary.ts';
+import type { Verdict } from '../../shared/verdict/verdict.ts';
+import { readIterations, readVerdict } from './read-verdict.ts';
 import { readRunBins, type RunBin } from './run-bins.ts';
 
 /** The calls by which a run is read for its report. */
@@ -30,8 +18,8 @@ export interface ReportedRun {
   readonly detail: RunDetail;
   readonly yaml: string;
   readonly bins: readonly RunBin[];
-  /** The verdict on its last iterations. */
-  readonly statements: readonly Statement[];
+  /** The verdict on its last iterations; undefined if they are too few. */
+  readonly verdict: Verdict | undefined;
   /** The effects of its switches, by epoch, where they can be measured. */
   readonly effects: ReadonlyMap<number, SwitchEffect>;
 }
@@ -46,33 +34,13 @@ export async function readReportedRun(
   cores: number | undefined,
 ): Promise<ReportedRun> {
   const detail = await runs.run(id);
-  const [yaml, bins, statements, effects] = await Promise.all([
+  const [yaml, bins, verdict, effects] = await Promise.all([
     runs.specToYaml(detail.spec),
     readRunBins(runs, id, detail.iterations),
-    readStatements(runs, detail, cores),
+    readVerdict(runs, detail, cores),
     readEffects(runs, detail),
   ]);
-  return { detail, yaml, bins, statements, effects };
-}
-
-async function readStatements(
-  runs: ReportedRuns,
-  { events, id, iterations, nodes, ranks }: RunDetail,
-  cores: number | undefined,
-): Promise<readonly Statement[]> {
-  const switches = events.filter((event) => event.type === 'switch');
-  const from = windowStart(switches, iterations);
-  const recent = await readIterations(runs, id, { from, to: iterations, ranks });
-  const summary = summarizeWindow(recent, from, iterations);
-  if (summary === undefined) return [];
-  const places = rankNodes(events, nodes);
-  return verdict(summary, {
-    ranks,
-    cores: places.size === 0 ? cores : undefined,
-    nodes: places,
-    linkTime: linkTimePerByte(events),
-    doesNotPay: hasRefutedCompression(events),
-  });
+  return { detail, yaml, bins, verdict, effects };
 }
 
 async function readEffects(
@@ -96,25 +64,4 @@ async function readEffects(
     if (effect !== undefined) effects.set(epoch, effect);
   }
   return effects;
-}
-
-/** The iterations from ≤ i < to, one by one. */
-async function readIterations(
-  runs: Pick<CoreApi, 'iterations'>,
-  run: string,
-  {
-    from,
-    ranks,
-    to,
-  }: { readonly from: number; readonly to: number; readonly ranks: number },
-): Promise<RecentIterations> {
-  const read = new RecentIterations(ranks, Math.max(1, to - from));
-  let next: IterationPlace | undefined = { from };
-  while (next !== undefined && next.from < to) {
-    const range = { ...next, to, most: MOST_ITERATION_RECORDS };
-    const piece: IterationsPiece = await runs.iterations(run, range);
-    for (const { record } of piece.entries) read.add(record as IterationRecord);
-    next = piece.next;
-  }
-  return read;
 }

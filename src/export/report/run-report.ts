@@ -15,6 +15,7 @@ import {
 import { eventText } from '../../shared/records/record-kinds.ts';
 import { workloadName } from '../../shared/spec/model-name.ts';
 import { isOpenEnded } from '../../shared/spec/program-spec.ts';
+import type { Verdict } from '../../shared/verdict/verdict.ts';
 import { describeEffect } from '../../shared/verdict/switch-effect.ts';
 import {
   formatBytes,
@@ -71,12 +72,12 @@ const switchesOf = ({ detail }: ReportedRun) =>
 const evaluationsOf = ({ detail }: ReportedRun) =>
   detail.events.filter((event) => event.type === 'evaluation');
 
-function verdictBlocks({ detail, statements }: ReportedRun): readonly Block[] {
+function verdictBlocks({ detail, verdict }: ReportedRun): readonly Block[] {
   const { error } = detail;
   return [
-    statements.length === 0
-      ? { kind: 'text', text: 'Too few iterations for a verdict.' }
-      : { kind: 'lead', text: `${statements.map(({ text }) => text).join('; ')}.` },
+    ...(verdict === undefined
+      ? [{ kind: 'text' as const, text: 'Too few iterations for a verdict.' }]
+      : provedBlocks(verdict)),
     ...(error === undefined
       ? []
       : [
@@ -87,6 +88,22 @@ function verdictBlocks({ detail, statements }: ReportedRun): readonly Block[] {
         ]),
   ];
 }
+
+/** The sentences, and a table of what each rests on. */
+const provedBlocks = ({ basis, statements }: Verdict): readonly Block[] => [
+  { kind: 'lead', text: `${statements.map(({ text }) => text).join('; ')}.` },
+  {
+    kind: 'table',
+    head: ['Statement', 'How it follows', 'Numbers'],
+    rows: statements.map(({ proof, text }) => [
+      text,
+      proof.formula,
+      proof.terms.map(({ name, value }) => `${name}: ${value}`).join('; '),
+    ]),
+    texts: [0, 1, 2],
+  },
+  { kind: 'text', text: `Numbers: ${basis}, with 95 % intervals.` },
+];
 
 function factsOf({ detail }: ReportedRun): readonly (readonly [string, string])[] {
   const { events, loss, metric, metricKind } = detail;

@@ -27,6 +27,9 @@ function quantileOf(freedom: number): number {
   return quantile;
 }
 
+/** The estimate of a number that is known exactly. */
+export const exactly = (mean: number): Estimate => ({ mean, low: mean, high: mean });
+
 /** Fewer than two values give an interval without end; none give a mean that is not a number. */
 export function meanInterval(values: ArrayLike<number>): Estimate {
   const { length } = values;

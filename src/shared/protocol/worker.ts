@@ -82,6 +82,8 @@ export const fromWorkerSchema = z.discriminatedUnion('type', [
     device: text.optional(),
     /** The GPU's PCI bus id, as nvidia-smi prints it, if that is known. */
     bus: text.optional(),
+    /** Cores that the rank may use; others on the machine may use them, too. */
+    cores: count.optional(),
     /** The reason why `auto` did not choose a GPU, if it did not. */
     why: text.optional(),
     parameters: count,

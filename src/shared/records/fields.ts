@@ -53,6 +53,8 @@ export const processesSchema = z.array(
     device: z.string().optional(),
     /** A GPU's PCI bus id, as nvidia-smi prints it: `00000000:3B:00.0`. */
     bus: z.string().optional(),
+    /** Cores that the rank may use; other ranks may use them, too. */
+    cores: count.optional(),
   }),
 );
 export type RankProcess = z.infer<typeof processesSchema>[number];

@@ -10,6 +10,7 @@
 
 /** Means per iteration of one rank; times in milliseconds. */
 export interface RankTraffic {
+  readonly rank: number;
   /** `send`, `receive` and `activations`. */
   readonly moving: number;
   /** `moving`, and `wait`: what is not hidden behind computing. */

@@ -1,22 +1,74 @@
-/** Facts for the verdict from a run's events: its links, and what the engine noticed. */
-import { secondsPerByte } from '../machines/emulated-network.ts';
+/** Facts for the verdict from a run's events: its places, its links, and what the engine noticed. */
+import { secondsPerByte, type EmulatedLink } from '../machines/emulated-network.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
+import { formatBitRate, formatDuration } from '../words/units.ts';
+import { crowdOf, type Crowd } from './core-crowding.ts';
+import { rankNodes } from './rank-nodes.ts';
 
-/** Milliseconds per byte of the slowest emulated link; undefined where ranks have real links. */
-export function linkTimePerByte(events: readonly RunEvent[]): number | undefined {
+/** Facts of a run besides its iterations. */
+export interface VerdictContext {
+  readonly ranks: number;
+  /** The machine with most ranks per core, if its ranks share cores. */
+  readonly crowd?: Crowd | undefined;
+  /** The machine of each rank, if they are on several. */
+  readonly nodes?: ReadonlyMap<number, string> | undefined;
+  /** Milliseconds that the slowest link between ranks takes for a byte, when known. */
+  readonly linkTime?: number | undefined;
+  /** Words for that link: `50 Mbit/s, 50 µs, between a and b`. */
+  readonly link?: string | undefined;
+  /** The engine's notice that the current plan's compression does not pay. */
+  readonly doesNotPay?: string | undefined;
+  /** Cosine of what was applied last with the uncompressed gradient, under this plan. */
+  readonly cosine?: number | undefined;
+}
+
+export interface JudgedRun {
+  readonly events: readonly RunEvent[];
+  readonly ranks: number;
+  /** The machines of the run, as its spec names them. */
+  readonly nodes: readonly string[];
+}
+
+/** @param ownCores of this computer, for runs whose records do not say how many there are */
+export function verdictContext(
+  { events, nodes, ranks }: JudgedRun,
+  ownCores?: number,
+): VerdictContext {
+  const slowest = slowestLink(events);
+  const since = events.findLast(({ type }) => type === 'switch')?.at ?? -Infinity;
+  const current = events.filter(({ at }) => at >= since);
+  const notices = current.filter((event) => event.type === 'notice');
+  return {
+    ranks,
+    crowd: crowdOf(events, nodes, ownCores),
+    nodes: rankNodes(events, nodes),
+    linkTime: slowest && 1000 * secondsPerByte(slowest),
+    link: slowest && linkText(slowest),
+    doesNotPay: notices.find(({ code }) => code === 'COMPRESSION_DOES_NOT_PAY')
+      ?.message,
+    cosine: current.findLast((event) => event.type === 'comparison')?.cosine,
+  };
+}
+
+interface NamedLink extends EmulatedLink {
+  readonly between?: readonly [string, string] | undefined;
+}
+
+/** The slowest emulated link; undefined where ranks have real links. */
+function slowestLink(events: readonly RunEvent[]): NamedLink | undefined {
   const started = events.find((event) => event.type === 'started');
   if (started?.emulated === undefined) return undefined;
   const { pairs = [], ...common } = started.emulated;
-  return 1000 * Math.max(...[common, ...pairs].map(secondsPerByte));
+  return [common, ...pairs].reduce<NamedLink>(
+    (slowest, link) =>
+      secondsPerByte(link) > secondsPerByte(slowest) ? link : slowest,
+    common,
+  );
 }
 
-/** Whether the engine has noticed, under the current plan, that compression does not pay. */
-export function hasRefutedCompression(events: readonly RunEvent[]): boolean {
-  const since = events.findLast(({ type }) => type === 'switch')?.at ?? -Infinity;
-  return events.some(
-    (event) =>
-      event.type === 'notice' &&
-      event.code === 'COMPRESSION_DOES_NOT_PAY' &&
-      event.at >= since,
-  );
+function linkText({ bandwidth, between, latency }: NamedLink): string {
+  const speed = `${formatBitRate(bandwidth)}, ${formatDuration(latency)}`;
+  if (between === undefined) return speed;
+  const [a, b] = between;
+  return a === b ? `${speed}, within ${a}` : `${speed}, between ${a} and ${b}`;
 }

@@ -1,147 +1,174 @@
 /**
- * The verdict: what the last iterations show, in sentences. Each statement follows from
- * one window summary and points at the chart that shows it.
+ * The verdict: what the last iterations show, in sentences, each with its proof. It is made here
+ * alone, for the page, reports, exports and commands: what bounds the step, what that rests on,
+ * and what each remedy would gain.
  */
 import { COMMUNICATION_PHASES, type Phase } from '../records/phases.ts';
 import {
+  formatBytes,
   formatDuration,
   formatFactor,
   formatPercent,
   formatWholePercent,
 } from '../words/units.ts';
+import { boundStatement } from './bound-statement.ts';
 import { timeInFlight } from './bytes-in-flight.ts';
+import { basisText, estimateText, term, type Statement } from './proof.ts';
 import { rankTitle } from './rank-nodes.ts';
+import { ownGain, payloadStatements, remediesOf } from './remedies.ts';
+import { accountOf, type AccountPart, type StepAccount } from './step-account.ts';
+import type { VerdictContext } from './verdict-context.ts';
 import type { WindowSummary } from './window-summary.ts';
-
-/** Ids of the charts that a statement can point at. */
-export type Evidence = 'phases' | 'ranks' | 'bytes';
-
-export interface Statement {
-  readonly text: string;
-  readonly evidence: Evidence;
-}
 
 /** Fewest iterations for a verdict. */
 const VERDICT_MINIMUM = 5;
 /** Communication below this part of the step is not worth a sentence about its causes. */
 const NOTEWORTHY = 0.05;
-/** A smaller gain is noise. */
-const NOTICEABLE = 1.02;
 
-/** Facts of a run besides its iterations. */
-export interface VerdictContext {
-  readonly ranks: number;
-  /** Cores of the machine that all ranks share, when known. */
-  readonly cores?: number | undefined;
-  /** The machine of each rank, if they are on several. */
-  readonly nodes?: ReadonlyMap<number, string> | undefined;
-  /** Milliseconds that the slowest link between ranks takes for a byte, when known. */
-  readonly linkTime?: number | undefined;
-  /** Whether the engine has noticed that the current plan's compression does not pay. */
-  readonly doesNotPay?: boolean | undefined;
+export interface Verdict {
+  /** The part that bounds the step. */
+  readonly bound: AccountPart;
+  readonly account: StepAccount;
+  /** Sentences in order: the bound first, remedies last. */
+  readonly statements: readonly Statement[];
+  /** The records that all of it rests on, in words. */
+  readonly basis: string;
 }
 
+/** Undefined while there are too few iterations of all ranks. */
 export function verdict(
   summary: WindowSummary,
   context: VerdictContext,
-): readonly Statement[] {
-  const { ranks, cores, nodes = new Map() } = context;
-  if (summary.iterations < VERDICT_MINIMUM) return [];
-  if (ranks < 2) {
-    return [
-      {
-        text: `One rank has nothing to communicate; the step takes ${formatDuration(summary.wall)}`,
-        evidence: 'phases',
-      },
-    ];
-  }
-  const statements: Statement[] = [];
-  const share = summary.communicationShare;
-  const largest = largestCommunication(summary.phases);
-  statements.push({
-    text:
-      `${formatWholePercent(share)} of the step is communication` +
-      (share >= NOTEWORTHY ? `, most of it ${PHASE_GERUNDS[largest]}` : ''),
-    evidence: 'phases',
+): Verdict | undefined {
+  const { ranks, crowd, linkTime } = context;
+  const { series } = summary;
+  if (series.step.length < VERDICT_MINIMUM) return undefined;
+  const isOwn = summary.wireSent === undefined;
+  const flight = isOwn ? undefined : timeInFlight(summary.traffic, linkTime);
+  const account = accountOf(series, {
+    ranks,
+    flight,
+    isLinkKnown: linkTime !== undefined,
+    crowd,
   });
-  if (summary.straggler !== undefined) {
-    const time = summary.awaited[summary.straggler]!;
-    statements.push({
-      text: `the longest wait is for ${rankTitle(summary.straggler, nodes)} (${formatDuration(time)} a step)`,
-      evidence: 'ranks',
-    });
-  }
-  if (summary.overlapped > 0.02 * summary.wall) {
-    statements.push({
-      text: `another ${formatDuration(summary.overlapped)} of communication is hidden behind compute`,
+  return {
+    bound: account.bound,
+    account,
+    statements:
+      ranks < 2
+        ? [aloneStatement(summary, account), boundStatement(summary, account, context)]
+        : [
+            boundStatement(summary, account, context),
+            ...observations(summary, account, context),
+            ...remediesOf(account, context),
+            ...(flight === undefined
+              ? [ownGain(summary)]
+              : payloadStatements(summary, account, context, flight)),
+          ],
+    basis: basisText(summary.from, summary.to, ranks, summary.records),
+  };
+}
+
+const aloneStatement = ({ wall }: WindowSummary, account: StepAccount): Statement => ({
+  text: `One rank has nothing to communicate; the step takes ${formatDuration(wall)}`,
+  evidence: 'phases',
+  proof: {
+    formula: 'mean wall time',
+    terms: [term('step', estimateText(account.step))],
+  },
+});
+
+/** Statements about the window besides the bound. */
+function observations(
+  summary: WindowSummary,
+  account: StepAccount,
+  { crowd, nodes = new Map<number, string>() }: VerdictContext,
+): readonly Statement[] {
+  const { awaited, dense, overlapped, phases, straggler, wall, wireSent } = summary;
+  const share = summary.communicationShare;
+  const largest = largestCommunication(phases);
+  const statements: Statement[] = [
+    {
+      text:
+        `${formatWholePercent(share)} of the step is communication` +
+        (share >= NOTEWORTHY ? `, most of it ${PHASE_GERUNDS[largest]}` : ''),
       evidence: 'phases',
+      proof: {
+        formula: `(${COMMUNICATION_PHASES.join(' + ')}) ÷ step, means over ranks`,
+        terms: [
+          ...COMMUNICATION_PHASES.filter((phase) => phases[phase] > 0).map((phase) =>
+            term(phase, formatDuration(phases[phase])),
+          ),
+          term('step', formatDuration(wall)),
+        ],
+      },
+    },
+  ];
+  // The bound or a remedy has named it already.
+  if (straggler !== undefined && straggler !== account.straggler?.rank) {
+    statements.push({
+      text: `the longest wait is for ${rankTitle(straggler, nodes)} (${formatDuration(awaited[straggler])} a step)`,
+      evidence: 'ranks',
+      proof: {
+        formula: 'time that each other rank waits for it in a step',
+        terms: mostAwaited(awaited).map(([rank, time]) =>
+          term(rankTitle(rank, nodes), formatDuration(time)),
+        ),
+      },
     });
   }
-  if (summary.dense > 0 && summary.wireSent !== undefined) {
-    const ratio = summary.wireSent / summary.dense;
+  if (overlapped > 0.02 * wall) {
+    statements.push({
+      text: `another ${formatDuration(overlapped)} of communication is hidden behind compute`,
+      evidence: 'phases',
+      proof: {
+        formula: 'overlapped, mean over ranks',
+        terms: [term('overlapped', formatDuration(overlapped))],
+      },
+    });
+  }
+  if (dense > 0 && wireSent !== undefined) {
+    const ratio = wireSent / dense;
     statements.push({
       text: `each rank sends ${ratio < 0.995 ? formatPercent(ratio) : formatFactor(ratio)} of its dense bytes`,
       evidence: 'bytes',
+      proof: {
+        formula: 'bytes sent at the sockets ÷ 4 × parameters',
+        terms: [
+          term('sent by a rank', formatBytes(wireSent)),
+          term('dense', formatBytes(dense)),
+        ],
+      },
     });
   }
   // With fewer cores than ranks, some ranks wait while others compute: no method helps.
-  const crowded = cores !== undefined && ranks > cores && share >= NOTEWORTHY;
-  if (crowded) {
+  if (crowd !== undefined && share >= NOTEWORTHY && account.bound !== 'cores') {
     statements.push({
-      text: `${ranks} ranks share ${cores} cores, so they also wait for cores`,
+      text: `${crowd.ranks} ranks share ${crowd.cores} cores, so they also wait for cores`,
       evidence: 'ranks',
+      proof: {
+        formula: 'w = 1 − C/n, n = 1 + (R − 1)·busy/step',
+        terms: [
+          term('R, ranks', String(crowd.ranks)),
+          term('C, cores', String(crowd.cores)),
+          term('w', formatPercent(account.coreWait)),
+        ],
+      },
     });
   }
-  statements.push(gainOf(summary, context, crowded));
   return statements;
 }
 
-/** The gain that compression, or more of it, could still bring. */
-function gainOf(
-  summary: WindowSummary,
-  { linkTime, doesNotPay = false }: VerdictContext,
-  crowded: boolean,
-): Statement {
-  if (doesNotPay) {
-    return {
-      text: 'the engine has measured that this compression takes longer than it saves',
-      evidence: 'phases',
-    };
-  }
-  // A peer without a core neither reads nor writes: that looks like bytes in flight.
-  if (crowded && linkTime === undefined) {
-    return {
-      text: 'how much a smaller payload would save cannot be told apart from that',
-      evidence: 'phases',
-    };
-  }
-  if (summary.wireSent === undefined) return ownGainOf(summary);
-  const moving = timeInFlight(summary.traffic, linkTime);
-  const most = summary.wall / Math.max(1e-9 * summary.wall, summary.wall - moving);
-  return {
-    text:
-      most < NOTICEABLE
-        ? `a smaller payload would not speed up the step: its bytes are in flight for ${formatDuration(moving)}`
-        : `a smaller payload can speed up the step by at most ${formatFactor(most)}: its bytes are in flight for ${formatDuration(moving)}`,
-    evidence: 'phases',
-  };
-}
+/** Ranks in a proof of waits, at most. */
+const MOST_AWAITED = 4;
 
-/**
- * The gain that a program could have which communicates by itself: its waiting has other causes,
- * too, so this is a bound.
- */
-function ownGainOf({ phases, wall }: WindowSummary): Statement {
-  const { wait } = phases;
-  const most = wall / Math.max(1e-9 * wall, wall - wait);
-  return {
-    text:
-      most < NOTICEABLE
-        ? `compression would not speed up the step: the program waits ${formatDuration(wait)} for its own communication`
-        : `compression can speed up the step by at most ${formatFactor(most)}: the program waits ${formatDuration(wait)} for its own communication and for slower ranks; let it join to try`,
-    evidence: 'phases',
-  };
-}
+const mostAwaited = (
+  awaited: readonly number[],
+): readonly (readonly [number, number])[] =>
+  awaited
+    .map((time, rank): readonly [number, number] => [rank, time])
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, MOST_AWAITED);
 
 const PHASE_GERUNDS: Record<Phase, string> = {
   data: 'reading data',

@@ -7,6 +7,7 @@ import { COMMUNICATION_PHASES, PHASES, type Phase } from '../records/phases.ts';
 import type { SwitchRecord } from '../records/switch.ts';
 import type { RankTraffic } from './bytes-in-flight.ts';
 import type { RecentIterations } from './recent-iterations.ts';
+import { stepSeries, type StepSeries } from './step-series.ts';
 import { COLUMN, FIELD_COUNT, type Field } from '../records/chart-fields.ts';
 
 /** Phases in which bytes move. */
@@ -41,10 +42,18 @@ export interface WindowSummary {
   readonly traffic: readonly RankTraffic[];
   /** The rank that the others wait for much longer than for any other. */
   readonly straggler: number | undefined;
+  /** The parts of the step, iteration by iteration. */
+  readonly series: StepSeries;
+  /** Records that it is made of: one for each rank and iteration. */
+  readonly records: number;
 }
 
 /** Iterations that the verdict looks back on. */
 const LOOK_BACK = 200;
+
+/** First iterations of a run, which compile and fill caches: left out once there are enough others. */
+const SETTLING = 5;
+const ENOUGH = 15;
 
 /**
  * The first of the last iterations under the current plan; the exchange at its fence is left out.
@@ -52,7 +61,8 @@ const LOOK_BACK = 200;
  */
 export function windowStart(switches: readonly SwitchRecord[], to: number): number {
   const fence = switches.findLast((record) => record.fence < to)?.fence ?? -1;
-  return Math.max(fence + 1, to - LOOK_BACK);
+  const settled = to >= SETTLING + ENOUGH ? SETTLING : 0;
+  return Math.max(fence + 1, settled, to - LOOK_BACK);
 }
 
 /** Summarises the iterations from ≤ i < to; undefined if none was observed. */
@@ -143,12 +153,15 @@ export function summarizeWindow(
       wait: rows[rank] === 0 ? NaN : wait[rank]! / rows[rank]!,
     })),
     traffic: Array.from(rows, (count, rank) => ({
+      rank,
       moving: moving[rank]! / count,
       exposed: (moving[rank]! + wait[rank]!) / count,
       bytesSent: sent[rank]! / count,
       bytesReceived: received[rank]! / count,
-    })).filter(({ bytesSent }, rank) => rows[rank]! > 0 && !Number.isNaN(bytesSent)),
+    })).filter(({ bytesSent, rank }) => rows[rank]! > 0 && !Number.isNaN(bytesSent)),
     straggler: findStraggler(perOther, meanWall),
+    series: stepSeries(recent, from, to),
+    records: rows.reduce((sum, count) => sum + count, 0),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
-import { verdict, type VerdictContext } from '../../../src/shared/verdict/verdict.ts';
+import { verdict } from '../../../src/shared/verdict/verdict.ts';
+import type { VerdictContext } from '../../../src/shared/verdict/verdict-context.ts';
 import {
   findStraggler,
   summarizeWindow,
@@ -71,31 +72,49 @@ describe('window summary', () => {
   });
 });
 
+/** What `straggling` is, for the verdict; crowded where there are fewer cores than ranks. */
+const crowd = (cores: number): VerdictContext['crowd'] => ({
+  machine: 'box',
+  ranks: 3,
+  cores,
+});
+
 describe('verdict', () => {
   const texts = (
     of: WindowSummary,
     context: Partial<VerdictContext> = {},
-  ): readonly string[] => verdict(of, { ranks: 3, ...context }).map(({ text }) => text);
+  ): readonly string[] =>
+    verdict(of, { ranks: 3, ...context })!.statements.map(({ text }) => text);
   const gain = (of: WindowSummary, context?: Partial<VerdictContext>): string =>
     texts(of, context).at(-1)!;
 
-  it('states the share, the straggler, the bytes and the bound, each with its chart', () => {
-    const statements = verdict(summary(), { ranks: 3 });
+  it('states the bound, its remedies and the bytes, each with its chart', () => {
+    const { bound, statements } = verdict(summary(), { ranks: 3 })!;
+    expect(bound).toBe('compute');
     expect(statements.map(({ text }) => text)).toEqual([
+      'computing bounds the step: 53 % of it',
       '47 % of the step is communication, most of it waiting for other ranks',
-      'the longest wait is for rank 2 (3.50 ms a step)',
       'another 500 µs of communication is hidden behind compute',
       'each rank sends 25.0 % of its dense bytes',
+      // Ranks 0 and 1 wait 4 ms for rank 2: 2.67 ms on average.
+      'if rank 2 kept pace, a step would take 7.33 ms (1.36× as fast)',
       // Bytes move for 2 of 10 ms; the wait for the straggler stays.
       'a smaller payload can speed up the step by at most 1.25×: its bytes are in flight for 2.00 ms',
+      'hiding them needs 4.75× fewer bytes',
     ]);
     expect(statements.map(({ evidence }) => evidence)).toEqual([
       'phases',
+      'phases',
+      'phases',
+      'bytes',
       'ranks',
       'phases',
       'bytes',
-      'phases',
     ]);
+    for (const { proof } of statements) {
+      expect(proof.formula).not.toBe('');
+      expect(proof.terms.length).toBeGreaterThan(0);
+    }
   });
 
   it.each([
@@ -108,36 +127,45 @@ describe('verdict', () => {
   ])(
     'rests on the bytes where a link takes $linkTime ms for one',
     ({ linkTime, says }) => {
-      expect(gain(summary(), { linkTime })).toMatch(says);
+      expect(texts(summary(), { linkTime }).join('; ')).toMatch(says);
     },
   );
 
-  it.each([
-    [2, 1],
-    [3, 0],
-    [8, 0],
-    [undefined, 0],
-  ])('says that ranks share cores where there are %s of them for 3', (cores, times) => {
-    const said = texts(summary(), { cores });
-    expect(said.filter((text) => text.includes('3 ranks share'))).toHaveLength(times);
+  it('says that ranks share cores, and what cores would gain', () => {
+    const said = texts(summary(), { crowd: crowd(1) }).join('; ');
+    expect(said).toContain('too few cores bound the step, 1 for 3 ranks on box');
+    expect(said).toContain('with a core for each rank, a step could shrink to');
+    expect(texts(summary()).join()).not.toContain('cores');
   });
 
   it('does not take waiting for a core for compressible, and says so', () => {
-    expect(gain(summary(), { cores: 2 })).toBe(
-      'how much a smaller payload would save cannot be told apart from that',
+    expect(gain(summary(), { crowd: crowd(1) })).toBe(
+      'how much a smaller payload would save cannot be told apart from waiting for cores',
     );
     // A known link tells what its bytes take, whoever waits for a core.
-    expect(gain(summary(), { cores: 2, linkTime: 4e-3 })).toContain('at most 1.67×');
+    const known = texts(summary(), { crowd: crowd(1), linkTime: 4e-3 });
+    expect(known.join()).toContain('at most 1.67×');
   });
 
   it('does not contradict the engine, which has compared both', () => {
-    expect(gain(summary(), { doesNotPay: true })).toBe(
-      'the engine has measured that this compression takes longer than it saves',
+    const { statements } = verdict(summary(), {
+      ranks: 3,
+      doesNotPay: 'topk takes 9 ms',
+    })!;
+    expect(statements.at(-1)).toMatchObject({
+      text: 'do not compress here: the engine has measured that this compression takes longer than it saves',
+      proof: { terms: [{ value: 'topk takes 9 ms' }] },
+    });
+  });
+
+  it('says how far what is sent now resembles the gradient', () => {
+    expect(gain(summary(), { cosine: 0.934 })).toContain(
+      'its cosine with the uncompressed gradient is 0.93',
     );
   });
 
   it('says nothing from too few iterations', () => {
-    expect(verdict(summary(4), { ranks: 3 })).toEqual([]);
+    expect(verdict(summary(4), { ranks: 3 })).toBeUndefined();
   });
 
   it('bounds what compression is worth to a program whose bytes it does not see', () => {
@@ -151,13 +179,9 @@ describe('verdict', () => {
   });
 
   it('does not speak of communication where there is one rank', () => {
-    const [only, ...more] = texts(summary(), { ranks: 1 });
+    const [only, bound, ...more] = texts(summary(), { ranks: 1 });
     expect(only).toContain('nothing to communicate');
+    expect(bound).toContain('computing bounds the step');
     expect(more).toEqual([]);
-  });
-
-  it('names no straggler and nothing hidden where there is none', () => {
-    const calm = { ...summary(), straggler: undefined, overlapped: 0 };
-    expect(texts(calm)).toHaveLength(3);
   });
 });

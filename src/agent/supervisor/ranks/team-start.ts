@@ -28,13 +28,14 @@ export function teamStart(
     ...(why === undefined ? {} : { why }),
     ...(metricKind === undefined ? {} : { metricKind }),
     processes: [...processes].map(([rank, { pid }]) => {
-      const { device, bus } = ready.get(rank)!;
+      const { device, bus, cores } = ready.get(rank)!;
       return {
         rank,
         pid,
         node: nodeOf(rank),
         ...(device === undefined ? {} : { device }),
         ...(bus === undefined ? {} : { bus }),
+        ...(cores === undefined ? {} : { cores }),
       };
     }),
   };

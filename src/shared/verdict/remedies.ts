@@ -1,0 +1,221 @@
+/**
+ * Remedies, and what each would gain: what its part of the account says, not more. A gain is a
+ * bound where the remedy may leave a rest.
+ */
+import { exactly, type Estimate } from '../numbers/mean-interval.ts';
+import { formatDuration, formatFactor, formatQuantity } from '../words/units.ts';
+import { estimateText, term, type Gain, type Statement } from './proof.ts';
+import { rankTitle } from './rank-nodes.ts';
+import type { AccountPart, StepAccount } from './step-account.ts';
+import type { VerdictContext } from './verdict-context.ts';
+import type { WindowSummary } from './window-summary.ts';
+
+/** A smaller gain is noise. */
+const NOTICEABLE = 1.02;
+/** Bytes are as good as hidden once they take this part of the step. */
+const HIDDEN = 0.05;
+
+/** Remedies other than for the payload, the largest gain first. */
+export function remediesOf(
+  account: StepAccount,
+  { crowd, nodes = new Map<number, string>() }: VerdictContext,
+): readonly Statement[] {
+  const { step, straggler } = account;
+  const candidates = [
+    straggler && {
+      id: 'straggler' as const,
+      part: 'straggler' as const,
+      evidence: 'ranks' as const,
+      isBound: false,
+      text: `if ${rankTitle(straggler.rank, nodes)} kept pace, a step would take`,
+    },
+    crowd && {
+      id: 'cores' as const,
+      part: 'cores' as const,
+      evidence: 'ranks' as const,
+      isBound: true,
+      text: 'with a core for each rank, a step could shrink to',
+    },
+    {
+      id: 'data' as const,
+      part: 'data' as const,
+      evidence: 'phases' as const,
+      isBound: true,
+      text: 'if data were read ahead, a step could shrink to',
+    },
+    {
+      id: 'latency' as const,
+      part: 'latency' as const,
+      evidence: 'phases' as const,
+      isBound: true,
+      text: 'with fewer messages (larger buckets, another collective), a step could shrink to',
+    },
+  ];
+  return candidates
+    .flatMap((candidate) => {
+      if (candidate === undefined) return [];
+      const { evidence, id, isBound, part, text } = candidate;
+      const gain = without(account, part, isBound);
+      // Latency is named only where it matters: every message has some.
+      const least = id === 'latency' ? 1 / (1 - HIDDEN) : NOTICEABLE;
+      if (gain === undefined || gain.factor < least) return [];
+      const statement: Statement = {
+        text: `${text} ${formatDuration(gain.step.mean)} (${formatFactor(gain.factor)} as fast${isBound ? ' at most' : ''})`,
+        evidence,
+        proof: {
+          formula: `step − ${PARTS[part] ?? part}`,
+          terms: [
+            term('step', estimateText(step)),
+            term(PARTS[part] ?? part, estimateText(account.parts.get(part)!)),
+            term('with the remedy', estimateText(gain.step)),
+          ],
+        },
+        remedy: { id, gain },
+      };
+      return [statement];
+    })
+    .toSorted((a, b) => b.remedy!.gain.factor - a.remedy!.gain.factor);
+}
+
+const PARTS: Partial<Record<AccountPart, string>> = {
+  straggler: 'wait for the straggler',
+  cores: 'wait for cores',
+  data: 'wait for data',
+  latency: 'latency',
+};
+
+/** The step without one of its parts; undefined if it has none of it. */
+function without(
+  { parts, step }: StepAccount,
+  part: AccountPart,
+  isBound: boolean,
+): Gain | undefined {
+  const time = parts.get(part);
+  if (time === undefined) return undefined;
+  return gainTo(step, difference(step, time), isBound);
+}
+
+/** Intervals of both, added: they may vary together. */
+function difference(step: Estimate, part: Estimate): Estimate {
+  const mean = Math.max(0, step.mean - part.mean);
+  const half = step.high - step.mean + (part.high - part.mean);
+  return { mean, low: Math.max(0, mean - half), high: mean + half };
+}
+
+const gainTo = (now: Estimate, then: Estimate, isBound: boolean): Gain => ({
+  step: then,
+  factor: now.mean / Math.max(1e-9 * now.mean, then.mean),
+  isBound,
+});
+
+/**
+ * The gain that compression, or more of it, could still bring.
+ * @param moving milliseconds in which bytes are in flight
+ */
+export function payloadStatements(
+  summary: WindowSummary,
+  account: StepAccount,
+  context: VerdictContext,
+  moving: number,
+): readonly Statement[] {
+  const { cosine, crowd, doesNotPay, linkTime } = context;
+  if (doesNotPay !== undefined) {
+    return [
+      {
+        text: 'do not compress here: the engine has measured that this compression takes longer than it saves',
+        evidence: 'phases',
+        proof: {
+          formula: 'notice COMPRESSION_DOES_NOT_PAY under this plan',
+          terms: [term('the engine', doesNotPay)],
+        },
+        remedy: { id: 'dense', gain: gainTo(account.step, account.step, true) },
+      },
+    ];
+  }
+  // A peer without a core neither reads nor writes: that looks like bytes in flight.
+  if (crowd !== undefined && account.coreWait > 0 && linkTime === undefined) {
+    return [
+      {
+        text: 'how much a smaller payload would save cannot be told apart from waiting for cores',
+        evidence: 'phases',
+        proof: {
+          formula:
+            'a peer without a core neither reads nor writes, as if bytes were in flight',
+          terms: [term('ranks per core', formatQuantity(crowd.ranks / crowd.cores))],
+        },
+      },
+    ];
+  }
+  const { traffic, wall } = summary;
+  const then = Math.max(1e-9 * wall, wall - moving);
+  const gain = gainTo(exactly(wall), exactly(then), true);
+  const bytes = Math.max(...traffic.map(({ bytesSent }) => bytesSent));
+  const terms = [
+    term('step', estimateText(account.step)),
+    term('bytes in flight', formatDuration(moving)),
+    ...(linkTime === undefined
+      ? []
+      : [term('time for a byte on the link', formatDuration(linkTime))]),
+    ...(Number.isFinite(bytes)
+      ? [term('bytes sent by a rank', `${Math.round(bytes)}`)]
+      : []),
+  ];
+  if (gain.factor < NOTICEABLE) {
+    return [
+      {
+        text: `a smaller payload would not speed up the step: its bytes are in flight for ${formatDuration(moving)}`,
+        evidence: 'phases',
+        proof: { formula: 'step ÷ (step − bytes in flight)', terms },
+        remedy: { id: 'payload', gain },
+      },
+    ];
+  }
+  const rest = wall - moving;
+  const needed = moving / ((HIDDEN / (1 - HIDDEN)) * rest);
+  const kept =
+    cosine === undefined
+      ? ''
+      : `; now its cosine with the uncompressed gradient is ${cosine.toFixed(2)}`;
+  return [
+    {
+      text: `a smaller payload can speed up the step by at most ${formatFactor(gain.factor)}: its bytes are in flight for ${formatDuration(moving)}`,
+      evidence: 'phases',
+      proof: { formula: 'step ÷ (step − bytes in flight)', terms },
+      remedy: { id: 'payload', gain },
+    },
+    ...(needed > NOTICEABLE && Number.isFinite(needed)
+      ? [
+          {
+            text: `hiding them needs ${formatFactor(needed)} fewer bytes${kept}`,
+            evidence: 'bytes' as const,
+            proof: {
+              formula: `bytes in flight ÷ (5/95 × (step − bytes in flight)): they then take ${100 * HIDDEN} % of the step`,
+              terms,
+            },
+          },
+        ]
+      : []),
+  ];
+}
+
+/**
+ * The gain that a program could have which communicates by itself: its waiting has other causes,
+ * too, so this is a bound.
+ */
+export function ownGain({ phases, wall }: WindowSummary): Statement {
+  const { wait } = phases;
+  const then = Math.max(1e-9 * wall, wall - wait);
+  const gain = gainTo(exactly(wall), exactly(then), true);
+  return {
+    text:
+      gain.factor < NOTICEABLE
+        ? `compression would not speed up the step: the program waits ${formatDuration(wait)} for its own communication`
+        : `compression can speed up the step by at most ${formatFactor(gain.factor)}: the program waits ${formatDuration(wait)} for its own communication and for slower ranks; let it join to try`,
+    evidence: 'phases',
+    proof: {
+      formula: 'step ÷ (step − wait)',
+      terms: [term('step', formatDuration(wall)), term('wait', formatDuration(wait))],
+    },
+    remedy: { id: 'payload', gain },
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * The account of a step: what each of its milliseconds is spent on, from the run's own records.
+ * The parts add up to the step, so that the largest is what bounds it, and what a remedy removes
+ * is what its part says. Every part is a series over iterations, hence has an interval.
+ */
+import { meanInterval, type Estimate } from '../numbers/mean-interval.ts';
+import { coreWait, type Crowd } from './core-crowding.ts';
+import type { StepSeries } from './step-series.ts';
+
+/** Parts of a step, by what would shorten them. */
+export type AccountPart =
+  | 'compute'
+  | 'data'
+  | 'cores'
+  | 'straggler'
+  | 'lateness'
+  | 'bandwidth'
+  | 'latency'
+  | 'exchange'
+  | 'compression'
+  | 'reduction'
+  | 'bubble'
+  | 'other';
+
+export interface StepAccount {
+  readonly step: Estimate;
+  /** Milliseconds of a step by part; parts that take no time are left out. */
+  readonly parts: ReadonlyMap<AccountPart, Estimate>;
+  /** The largest part. */
+  readonly bound: AccountPart;
+  /** The second largest, if it is not clear which of the two is larger. */
+  readonly rival: AccountPart | undefined;
+  /** The rank that arrives last, and its part of all lateness, if it is one rank. */
+  readonly straggler: { readonly rank: number; readonly share: number } | undefined;
+  /** The part of its time in which a rank waits for a core, 0…1. */
+  readonly coreWait: number;
+}
+
+export interface AccountFacts {
+  readonly ranks: number;
+  /** Milliseconds of the exchange in which bytes are in flight; undefined if not seen. */
+  readonly flight: number | undefined;
+  /** Whether the link's bandwidth is known, so that `flight` is no wait for a core. */
+  readonly isLinkKnown: boolean;
+  readonly crowd: Crowd | undefined;
+}
+
+/** Lateness below this part of the step has no culprit: it would be noise. */
+const NOTEWORTHY_LATENESS = 0.02;
+
+/** @param series of at least one iteration */
+export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount {
+  const { step } = series;
+  const total = sum(step);
+  const { flight, isLinkKnown, crowd } = facts;
+  const exchange = sum(series.exchange);
+  const lateness = sum(series.lateness);
+  const bubble = sum(series.parts.bubble);
+  const busy = total - exchange - lateness - bubble;
+  const wait = crowd === undefined ? 0 : coreWait(crowd, busy, total);
+  const straggler = stragglerOf(series, facts.ranks);
+  const moving =
+    flight === undefined || exchange === 0
+      ? 0
+      : Math.min(1, (flight * step.length) / exchange);
+  const isOwn = flight === undefined;
+
+  const parts = new Map<AccountPart, number[]>();
+  const add = (part: AccountPart, at: number, time: number): void => {
+    const list = parts.get(part) ?? new Array<number>(step.length).fill(0);
+    list[at]! += time;
+    parts.set(part, list);
+  };
+  for (let at = 0; at < step.length; at++) {
+    // A core that is not there lengthens all that a rank does itself.
+    const shared = (part: AccountPart, time: number): void => {
+      add(part, at, time * (1 - wait));
+      if (wait > 0) add('cores', at, time * wait);
+    };
+    const { compute, apply, data, compression, reduction, other } = series.parts;
+    shared('compute', compute[at]! + apply[at]!);
+    shared('data', data[at]!);
+    shared('compression', compression[at]!);
+    shared('reduction', reduction[at]!);
+    shared('other', other[at]!);
+    add('bubble', at, series.parts.bubble[at]!);
+    const bytes = series.exchange[at]! * moving;
+    if (isLinkKnown) add('bandwidth', at, bytes);
+    else shared('bandwidth', bytes);
+    shared(isOwn ? 'exchange' : 'latency', series.exchange[at]! - bytes);
+    const late = series.lateness[at]!;
+    if (series.last[at] === straggler?.rank) add('straggler', at, late);
+    else add(wait > 0 ? 'cores' : 'lateness', at, late);
+  }
+  const present = [...parts].filter(([, times]) => times.some((time) => time > 0));
+  const order = present.toSorted(([, a], [, b]) => sum(b) - sum(a));
+  const [first, second] = order;
+  return {
+    step: meanInterval(step),
+    parts: new Map(present.map(([part, times]) => [part, meanInterval(times)])),
+    bound: first?.[0] ?? 'other',
+    rival:
+      first !== undefined && second !== undefined && !isLarger(first[1], second[1])
+        ? second[0]
+        : undefined,
+    straggler,
+    coreWait: wait,
+  };
+}
+
+/** Whether one series is larger than the other beyond doubt, iteration by iteration. */
+const isLarger = (one: readonly number[], other: readonly number[]): boolean =>
+  meanInterval(one.map((value, at) => value - other[at]!)).low > 0;
+
+/**
+ * The rank for which the others wait: lateness is counted against whoever arrived last, and one
+ * rank must have a share of it halfway between chance, 1/P, and all. A rank whose link is
+ * slow is awaited, too, but communicates longest itself, so that it never arrives last.
+ */
+function stragglerOf(series: StepSeries, ranks: number): StepAccount['straggler'] {
+  const lateness = sum(series.lateness);
+  if (ranks < 2 || !(lateness > NOTEWORTHY_LATENESS * sum(series.step))) return;
+  const against = new Array<number>(ranks).fill(0);
+  for (const [at, rank] of series.last.entries())
+    against[rank]! += series.lateness[at]!;
+  const most = Math.max(...against);
+  const share = most / lateness;
+  if (share < (1 + 1 / ranks) / 2) return undefined;
+  return { rank: against.indexOf(most), share };
+}
+
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
