@@ -3,6 +3,7 @@
  * the first question and ends when it is closed, or a minute after the last answer.
  */
 import { fork, type ChildProcess } from 'node:child_process';
+import path from 'node:path';
 import { failure, GradwireError, toErrorData } from '../../shared/errors/errors.ts';
 import {
   forecastReplySchema,
@@ -11,11 +12,17 @@ import {
 } from '../../shared/forecast/forecast-question.ts';
 import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import type { Home } from '../home/home.ts';
-import { agentBundle, appVersion } from '../home/installation.ts';
+import { agentBundle, appVersion, installationRoot } from '../home/installation.ts';
 import { nodeBinary } from '../home/node-binary.ts';
 
 const IDLE_MS = 60_000;
 const STDERR_TAIL = 2000;
+
+/** Sources start sources, so that what was registered in them is known there, too. */
+const forecasterFile = (): string =>
+  import.meta.filename.endsWith('.ts')
+    ? path.join(installationRoot(), 'src/agent/forecast/forecaster.ts')
+    : agentBundle('forecaster.js');
 
 interface Waiting {
   readonly resolve: (answer: ForecastAnswer) => void;
@@ -59,15 +66,11 @@ export class Forecaster implements Disposable {
   }
 
   #start(): ChildProcess {
-    const child = fork(
-      agentBundle('forecaster.js'),
-      [this.#home.rehearsals, appVersion()],
-      {
-        execPath: nodeBinary(),
-        execArgv: [],
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      },
-    );
+    const child = fork(forecasterFile(), [this.#home.rehearsals, appVersion()], {
+      execPath: nodeBinary(),
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
     let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(-STDERR_TAIL);
