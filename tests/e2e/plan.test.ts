@@ -39,7 +39,7 @@ afterAll(async () => {
 const part = (testId: string) => app.part(testId);
 
 async function go(place: string): Promise<void> {
-  await page.evaluate((hash) => (location.hash = hash), `#/${place}`);
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
 }
 
 interface CandidateLine {

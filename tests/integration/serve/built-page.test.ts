@@ -110,6 +110,7 @@ describe.each([
     'RunsView',
     'NewExperimentView',
     'CompareView',
+    'PlanView',
     'ClusterView',
   ])('%s and what it needs', async (view) => {
     const files = filesOf('index.html', `views/${view}.svelte`);
@@ -119,7 +120,7 @@ describe.each([
 
   it('all pages together, as they are once the first is shown', async () => {
     const views = Object.keys(manifest).filter((name) => name.startsWith('views/'));
-    expect(views).toHaveLength(5);
+    expect(views).toHaveLength(7);
     expect(await served(filesOf('index.html', ...views))).toBeLessThan(MOST_BYTES);
   });
 });
