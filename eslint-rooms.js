@@ -109,6 +109,7 @@ export const rooms = {
     'shared/records',
     'shared/run-query',
     'shared/spec',
+    'shared/sweep',
   ],
 
   // What a run's iterations show, in sentences, and the effects of its switches.
@@ -583,6 +584,7 @@ export const rooms = {
     SHARED,
   ],
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
+  'renderer/state/sweeps': ['renderer/state/host', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
   'renderer/state': ['export', 'export/report', 'renderer/state/*', SHARED],
@@ -615,6 +617,12 @@ export const rooms = {
     SHARED,
   ],
   'renderer/components/plan': [
+    'renderer/charts',
+    'renderer/components/parts',
+    'renderer/state/*',
+    SHARED,
+  ],
+  'renderer/components/sweeps': [
     'renderer/charts',
     'renderer/components/parts',
     'renderer/state/*',

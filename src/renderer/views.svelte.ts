@@ -8,6 +8,7 @@ import type { Component } from 'svelte';
 import GitCompare from '@lucide/svelte/icons/git-compare-arrows';
 import History from '@lucide/svelte/icons/history';
 import House from '@lucide/svelte/icons/house';
+import ListOrdered from '@lucide/svelte/icons/list-ordered';
 import Plus from '@lucide/svelte/icons/plus';
 import Ruler from '@lucide/svelte/icons/ruler';
 import Server from '@lucide/svelte/icons/server';
@@ -65,6 +66,12 @@ const VIEWS = {
     part: new LazyView(() => import('./views/LiveRunView.svelte')),
     props: ({ run }: PlaceOf<'run'>) => ({ run }),
     key: ({ run }) => run,
+  }),
+  sweeps: define({
+    part: new LazyView(() => import('./views/SweepsView.svelte')),
+    props: ({ sweep }: PlaceOf<'sweeps'>) => ({ sweep }),
+    key: ({ sweep }) => sweep ?? '',
+    rail: { title: 'Sweeps', icon: ListOrdered, to: { view: 'sweeps' } },
   }),
   compare: define({
     part: new LazyView(() => import('./views/CompareView.svelte')),

@@ -36,6 +36,7 @@ import { NodeDesk } from './node-desk.ts';
 import { PlanDesk } from './plan-desk.ts';
 import { RunsDesk } from './runs-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
+import { SweepDesk } from './sweep-desk.ts';
 
 /** Interval of checks whether another process has written to the database. */
 const DISCOVERY_MS = 1000;
@@ -224,11 +225,15 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     outbox,
     ownProfile: () => ownNetwork.current,
   });
+  const sweepDesk = new SweepDesk({ store, coordinator, outbox, report });
   const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
     .recover()
     .catch(report)
+    .then(() => {
+      sweepDesk.begin();
+    })
     // What this computer is like may have changed since it was last inspected.
     .then(() => (closing === undefined ? desk.check(LOCAL_NODE) : undefined))
     .catch(report);
@@ -278,6 +283,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     // Calls that only read are async so that errors reject instead of throwing.
     ...runsDesk.api,
     ...planDesk.api,
+    ...sweepDesk.api,
     run: async (id) => store.reads.shown(id),
     iterations: async (run, { most, ...range }) =>
       store.reads.iterations(run, range, most),
@@ -362,6 +368,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         upkeep.close();
         desk.close();
         planDesk.close();
+        await sweepDesk.close();
         await linkDesk.close();
         await dataDesk.close();
         terminals.close();

@@ -34,6 +34,7 @@ export class EventOutbox {
   #nodes: (() => readonly NodeStatus[]) | undefined;
   #dataSets: (() => Promise<readonly DataSetStatus[]>) | undefined;
   #isListing = false;
+  #sweepsChanged = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -109,6 +110,12 @@ export class EventOutbox {
     this.#emit('historyPurged');
   }
 
+  /** Some sweep has changed. */
+  sweepsChanged(): void {
+    this.#sweepsChanged = true;
+    this.#schedule();
+  }
+
   questionsChanged(questions: readonly OpenQuestion[]): void {
     this.#emit('questionsChanged', questions);
   }
@@ -136,6 +143,8 @@ export class EventOutbox {
     this.#records.clear();
     for (const summary of this.#changed.values()) this.#emit('runChanged', summary);
     this.#changed.clear();
+    if (this.#sweepsChanged) this.#emit('sweepsChanged');
+    this.#sweepsChanged = false;
     this.#listNodes();
     void this.#listDataSets();
   }

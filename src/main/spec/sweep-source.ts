@@ -28,11 +28,23 @@ export interface SweepChanges {
  */
 export async function loadSweep(
   source: string,
-  { atOnce, name, seeds, set, vary }: SweepChanges,
+  changes: SweepChanges,
 ): Promise<SweepDefinition> {
   const { place, raw } = await loadSpecSource(source);
   const written = isSweep(raw) ? (raw as Record<string, unknown>) : { base: raw };
   const base = await baseOf(written['base'], source, place);
+  return sweepOf({ ...written, base: base.raw }, place, changes);
+}
+
+/**
+ * A raw sweep with changes.
+ * @throws GradwireError what is wrong with a setting or the sweep
+ */
+export function sweepOf(
+  written: Readonly<Record<string, unknown>>,
+  place: string,
+  { atOnce, name, seeds, set, vary }: SweepChanges,
+): SweepDefinition {
   const grid = { ...(written['grid'] as object | undefined) } as Record<
     string,
     unknown
@@ -42,13 +54,13 @@ export async function loadSweep(
     grid[key] = values;
   }
   const given = { name, seeds, atOnce };
-  const changes = Object.entries(given).filter(([, value]) => value !== undefined);
+  const changed = Object.entries(given).filter(([, value]) => value !== undefined);
   return parseSweep(
     {
       ...written,
-      base: applySettings(base.raw, set),
+      base: applySettings(written['base'], set),
       ...(vary.length === 0 ? {} : { grid }),
-      ...Object.fromEntries(changes),
+      ...Object.fromEntries(changed),
     },
     place,
   );

@@ -7,6 +7,8 @@ import { planRequestSchema } from '../forecast/plan-request.ts';
 import { runIdSchema } from '../checks/run-id.ts';
 import { runOrderSchema } from '../orders/orders.ts';
 import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
+import { sweepEditSchema } from '../sweep/sweep-edit.ts';
+import { sweepRequestSchema } from '../sweep/sweep-request.ts';
 import type { AppApi } from './rpc.ts';
 import { binsQuerySchema, MOST_ITERATION_RECORDS } from './run-pieces.ts';
 import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';
@@ -25,6 +27,14 @@ export const rpcArguments = {
   checkSpec: z.tuple([text]),
   specToYaml: z.tuple([z.unknown()]),
   launch: z.tuple([z.unknown(), runIdSchema.optional()]),
+  sweeps: z.tuple([]),
+  sweep: z.tuple([runIdSchema]),
+  checkSweep: z.tuple([sweepRequestSchema]),
+  startSweep: z.tuple([sweepRequestSchema]),
+  stopSweep: z.tuple([runIdSchema, z.boolean()]),
+  resumeSweep: z.tuple([runIdSchema]),
+  editSweep: z.tuple([runIdSchema, sweepEditSchema]),
+  removeSweep: z.tuple([runIdSchema]),
   relaunch: z.tuple([runIdSchema]),
   order: z.tuple([runIdSchema, runOrderSchema]),
   fetchMissing: z.tuple([runIdSchema]),

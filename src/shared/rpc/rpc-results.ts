@@ -25,6 +25,12 @@ const detail = summary.extend({
   events: list,
   lastSequence: z.number(),
 });
+const sweep = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  state: z.string(),
+  counts: z.record(z.string(), z.number()),
+});
 const space = z.looseObject({ bytes: z.number() });
 
 export const rpcResults = {
@@ -34,6 +40,10 @@ export const rpcResults = {
   specToYaml: z.string(),
   launch: summary,
   relaunch: summary,
+  sweeps: z.array(sweep),
+  sweep: sweep.extend({ keys: names, points: list, runs: list }),
+  checkSweep: z.looseObject({ ok: z.boolean() }),
+  startSweep: z.looseObject({ id: z.string() }),
   runs: z.array(summary),
   runPage: z.looseObject({
     rows: z.array(z.looseObject({ run: summary, values: list })),

@@ -39,6 +39,9 @@ import type {
   RunVocabulary,
 } from '../run-query/run-page.ts';
 import type { RunDetail, RunSummary } from './run-summary.ts';
+import type { SweepEdit } from '../sweep/sweep-edit.ts';
+import type { SweepCheck, SweepRequest } from '../sweep/sweep-request.ts';
+import type { SweepDetail, SweepSummary } from '../sweep/sweep-status.ts';
 import type { TerminalApi } from './terminal.ts';
 
 export interface AppInfo {
@@ -94,6 +97,23 @@ export interface CoreApi {
   specToYaml(spec: unknown): Promise<string>;
   /** @param switchesOf a run whose switches are repeated at the same iterations */
   launch(spec: unknown, switchesOf?: string): Promise<RunSummary>;
+  /** Newest first. */
+  sweeps(): Promise<readonly SweepSummary[]>;
+  sweep(id: string): Promise<SweepDetail>;
+  /** The points of a sweep, each checked as a launch would check it, or the first error. */
+  checkSweep(request: SweepRequest): Promise<SweepCheck>;
+  /** Checks and stores a sweep; the app drives it. */
+  startSweep(request: SweepRequest): Promise<SweepSummary>;
+  /**
+   * Stops a sweep. Resolves when its runs in progress have ended.
+   * @param finishesRuns whether these come to their end; otherwise they are stopped, and run again
+   * when the sweep is resumed
+   */
+  stopSweep(id: string, finishesRuns: boolean): Promise<void>;
+  resumeSweep(id: string): Promise<void>;
+  editSweep(id: string, edit: SweepEdit): Promise<void>;
+  /** Deletes a sweep for good. Its runs are kept. */
+  removeSweep(id: string): Promise<void>;
   /** Launches the same spec with the same switches at the same iterations. */
   relaunch(run: string): Promise<RunSummary>;
   /**
@@ -234,6 +254,8 @@ export interface AppEvents {
   networkChanged(network: NetworkStatus): void;
   /** Public data sets, at most ten times a second. */
   dataSetsChanged(sets: readonly DataSetStatus[]): void;
+  /** Some sweep was made, changed, or has come further. */
+  sweepsChanged(): void;
   /** Deleted runs are gone for good. */
   historyPurged(): void;
   /** All questions that wait for an answer. */

@@ -112,6 +112,7 @@ describe.each([
     'CompareView',
     'PlanView',
     'ClusterView',
+    'SweepsView',
   ])('%s and what it needs', async (view) => {
     const files = filesOf('index.html', `views/${view}.svelte`);
     expect(files.size).toBeGreaterThan(filesOf('index.html').size);

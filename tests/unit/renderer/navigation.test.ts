@@ -24,6 +24,8 @@ describe('routes', () => {
       page: 3,
     },
     { view: 'run', run: 'a/b c' },
+    { view: 'sweeps' },
+    { view: 'sweeps', sweep: 'a/b' },
     {
       view: 'compare',
       runs: ['a/b', 'c,d'],

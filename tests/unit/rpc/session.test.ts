@@ -20,6 +20,13 @@ async function open(core: SmallCore, sessions = new Sessions(core)) {
   return { connection, sessions, lines, line: () => lines.at(-1)! };
 }
 
+const SWEEP = {
+  spec: 'name: first\n',
+  vary: ['world.ranks=1,2'],
+  seeds: [4],
+  atOnce: 2,
+};
+
 /** Every call with arguments that are all different from their defaults. */
 const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   info: [],
@@ -28,6 +35,14 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   checkSpec: ['name: first\n'],
   specToYaml: [SPEC],
   launch: [SPEC, 'run-1'],
+  sweeps: [],
+  sweep: ['sweep-1'],
+  checkSweep: [SWEEP],
+  startSweep: [SWEEP],
+  stopSweep: ['sweep-1', true],
+  resumeSweep: ['sweep-1'],
+  editSweep: ['sweep-1', { type: 'drop', runs: [3] }],
+  removeSweep: ['sweep-1'],
   relaunch: ['run-1'],
   fetchMissing: ['run-1'],
   order: [

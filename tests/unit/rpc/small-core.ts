@@ -3,6 +3,7 @@
  * called with. What crosses the boundary is what these tests are about; the real core
  * stands behind the hosts in the integration tests.
  */
+import type { SweepSummary } from '../../../src/shared/sweep/sweep-status.ts';
 import type { ServedCore, SessionTerminals } from '../../../src/main/rpc/session.ts';
 import { inputError } from '../../../src/shared/errors/errors.ts';
 import { ACCURACY } from '../../../src/shared/records/metric.ts';
@@ -44,6 +45,24 @@ export const ENTRY: JournalEntry = {
 
 const NOTE: RunNote = { id: 2, text: 'it diverged', iteration: 7, writtenAt: 8 };
 
+const SWEEP: SweepSummary = {
+  id: 'sweep-1',
+  name: 'rates',
+  state: 'running',
+  createdAt: 7,
+  atOnce: 1,
+  points: 2,
+  counts: {
+    queued: 1,
+    running: 1,
+    completed: 0,
+    stopped: 0,
+    failed: 0,
+    dropped: 0,
+    purged: 0,
+  },
+};
+
 export class SmallCore implements ServedCore {
   readonly calls: { readonly name: string; readonly input: readonly unknown[] }[] = [];
   readonly #listeners = new Set<Listener>();
@@ -72,6 +91,21 @@ export class SmallCore implements ServedCore {
       this.#answer('checkSpec', [text], { ok: true, spec: SPEC, yaml: text }),
     specToYaml: (spec) => this.#answer('specToYaml', [spec], 'name: first\n'),
     launch: (...args) => this.#answer('launch', args, RUN),
+    sweeps: () => this.#answer('sweeps', [], []),
+    sweep: (id) =>
+      this.#answer('sweep', [id], { ...SWEEP, keys: [], points: [], runs: [] }),
+    checkSweep: (request) =>
+      this.#answer('checkSweep', [request], {
+        ok: true,
+        keys: [],
+        points: [],
+        seeds: [1],
+      }),
+    startSweep: (request) => this.#answer('startSweep', [request], SWEEP),
+    stopSweep: (...args) => this.#answer('stopSweep', args, undefined),
+    resumeSweep: (id) => this.#answer('resumeSweep', [id], undefined),
+    editSweep: (...args) => this.#answer('editSweep', args, undefined),
+    removeSweep: (id) => this.#answer('removeSweep', [id], undefined),
     relaunch: (run) => this.#answer('relaunch', [run], RUN),
     order: (run, order) =>
       this.#answer('order', [run, order], {

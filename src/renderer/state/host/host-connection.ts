@@ -130,6 +130,7 @@ export class HostConnection implements Connection {
         nodesChanged: (...args) => this.#emit('nodesChanged', ...args),
         dataSetsChanged: (...args) => this.#emit('dataSetsChanged', ...args),
         networkChanged: (...args) => this.#emit('networkChanged', ...args),
+        sweepsChanged: () => this.#emit('sweepsChanged'),
         historyPurged: () => this.#emit('historyPurged'),
         questionsChanged: (...args) => this.#emit('questionsChanged', ...args),
         resync: () => this.#emit('resync'),

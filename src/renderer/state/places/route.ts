@@ -5,6 +5,7 @@ import { onlyPlace, queryOf, type AnyPlace, type PlaceKind } from './place-kind.
 import { planPlace } from './plan.ts';
 import { runPlace } from './run.ts';
 import { runsPlace } from './runs.ts';
+import { sweepsPlace } from './sweeps.ts';
 
 /** The places of all views. What each view shows is in ../../views.svelte.ts. */
 const KINDS = [
@@ -12,6 +13,7 @@ const KINDS = [
   newPlace,
   runsPlace,
   runPlace,
+  sweepsPlace,
   comparePlace,
   planPlace,
   onlyPlace('cluster'),
