@@ -71,6 +71,23 @@ export const scalecomFigure3: Figure = {
     'most 0.8, the upper end of what the paper observed. The distance is the share ' +
     'of the average’s k largest entries that the leader did not choose: 0 if it ' +
     'chose all of them, near 1 by chance.',
+  settings: [
+    {
+      text: '400 times, a rate of 0.1, 32 samples per worker, from the first iteration on.',
+      because:
+        'Figure 3: “learning rate 0.1 and compression rate=400X at epoch 0. Per-worker batch size is 32.”',
+    },
+    {
+      text: '4, 8 and 16 workers.',
+      because:
+        'Section 3: “various number of workers”, without numbers; 8 is that of Figure A1.',
+    },
+    {
+      text: 'Only the upper bound of 0.8 is judged.',
+      because:
+        'The text calls 0.6 to 0.8 “reasonable” because of what overlaps; a smaller distance would say so all the more.',
+    },
+  ],
   differences: [
     'FNN-3 on the embedded digits, not ResNet18 on CIFAR10; 4 to 16 workers. Here the distance grows with their number; these runs cannot say what it is for many more.',
     CHUNKS_NOTE,
