@@ -44,6 +44,15 @@ export const rooms = {
     'shared/plan',
     'shared/words',
   ],
+  // Rules over a run's records that tell when something needs attention.
+  'shared/alerts': ['shared/codes', 'shared/records', 'shared/words'],
+  // Settings of a home, each defined once.
+  'shared/settings': [
+    'shared/alerts',
+    'shared/checks',
+    'shared/errors',
+    'shared/words',
+  ],
   'shared/orders': [
     'shared/catalogue',
     'shared/checks',
@@ -486,7 +495,16 @@ export const rooms = {
   'main/deploy': ['main/home', 'main/ssh', 'disk', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/compare': ['main/store', SHARED],
-  'main/runs': ['main/cluster', 'main/deploy', 'main/home', 'main/store', SHARED],
+  // Alerts on their way to a command and a webhook.
+  'main/alerts': ['main/store', SHARED],
+  'main/runs': [
+    'main/alerts',
+    'main/cluster',
+    'main/deploy',
+    'main/home',
+    'main/store',
+    SHARED,
+  ],
   // Queues of runs.
   'main/sweeps': ['main/runs', 'main/spec', 'main/store', SHARED],
   // Predictions of steps, for a page as for a command.

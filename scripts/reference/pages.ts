@@ -6,6 +6,7 @@ import { codePages } from './code-pages.ts';
 import { commandPage } from './command-page.ts';
 import type { Page } from './page.ts';
 import { recordPage } from './record-page.ts';
+import { settingsPages } from './settings-pages.ts';
 import { specPages } from './spec-pages.ts';
 
 export const referenceDirectory = path.join(
@@ -18,6 +19,7 @@ const pages: readonly Page[] = [
   ...specPages,
   ...cataloguePages,
   recordPage,
+  ...settingsPages,
   ...codePages,
 ];
 

@@ -1,6 +1,7 @@
 /** Base of trainers on jax-js: parameters on the device, and measures. */
 import type { MetricKind } from '../../shared/records/metric.ts';
 import type { ClassScores } from '../../shared/numbers/ordered-pairs.ts';
+import { chanceOf } from './chance.ts';
 import type { ParameterArena } from './arena-parameters.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
 import type { RankShard } from './datasets/dataset.ts';
@@ -38,6 +39,7 @@ export abstract class ParameterTrainer {
   readonly whyBackend: string | undefined;
   readonly tensors: readonly ParameterTensor[];
   readonly metric: MetricKind;
+  readonly chance: number | undefined;
   readonly evaluates = true;
   readonly parameters: number;
   readonly length: number;
@@ -64,6 +66,7 @@ export abstract class ParameterTrainer {
     this.whyBackend = runtime.why;
     const { id, title, format, better } = model.metric;
     this.metric = { id, title, format, better };
+    this.chance = chanceOf(model);
     this.weights = new ModelParameters({
       runtime,
       optimizer,

@@ -68,6 +68,8 @@ export interface Trainer {
   readonly tensors: readonly ParameterTensor[];
   /** The model's metric besides its loss. */
   readonly metric: MetricKind;
+  /** The metric that guessing reaches, if it is known. */
+  readonly chance?: number | undefined;
   /** Whether there are test samples to evaluate the model on. */
   readonly evaluates: boolean;
   /** Parameters of the whole model. */

@@ -319,6 +319,7 @@ export class WorkerSession {
       why: this.#whyBackend(trainer),
       parameters: trainer.parameters,
       ...statedKind(trainer.metric),
+      chance: trainer.chance,
     });
     await this.#joinPipeline(trainer, arena, resume?.passages);
     // Servers move the weights.

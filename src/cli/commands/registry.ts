@@ -28,6 +28,7 @@ export const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map(
   ['reproduce', async () => (await import('./reproduce.ts')).addReproduceCommand],
   ['errors', async () => (await import('./errors.ts')).addErrorsCommand],
   ['completion', async () => (await import('./completion.ts')).addCompletionCommand],
+  ['settings', async () => (await import('./settings.ts')).addSettingsCommand],
   ['serve', async () => (await import('./serve.ts')).addServeCommand],
   ['start', async () => (await import('./start.ts')).addStartCommand],
 ]);

@@ -108,6 +108,7 @@ const HEADINGS = [
   'metric',
   'methods',
   'network',
+  'alerts',
   'tags',
   'name',
 ];
@@ -120,6 +121,7 @@ const ALIGN = [
   'left',
   'right',
   'right',
+  'left',
   'left',
   'left',
   'left',
@@ -138,6 +140,7 @@ function row(run: RunSummary): string[] {
     run.metric === undefined ? '–' : describeMetric(run.metric, run.metricKind),
     methodsText(run.methods),
     run.emulated ?? '',
+    (run.alerts ?? []).map(({ rule }) => rule).join(' '),
     (run.tags ?? []).join(' '),
     run.name,
   ];

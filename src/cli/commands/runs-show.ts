@@ -22,6 +22,8 @@ import {
 import { rankProcesses } from '../../shared/records/rank-places.ts';
 import { describeGpus, describePlaces } from '../../shared/records/rank-places.ts';
 import { describeThinned } from '../../shared/records/thinned.ts';
+import { alertsText } from '../../shared/records/run-alert.ts';
+import { alertLine } from '../../shared/records/alert.ts';
 import type { RunNote } from '../../shared/run-query/run-note.ts';
 import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { catchUp } from '../session/catch-up.ts';
@@ -88,6 +90,7 @@ function describe(
   if (run.title !== undefined) lines.push(`name in its spec ${run.spec.name}`);
   if (run.tags !== undefined) lines.push(`tags ${run.tags.join(' ')}`);
   lines.push(...notes.map(noteLine));
+  if (run.alerts !== undefined) lines.push(`alerts ${alertsText(run.alerts)}`);
   const advice = run.queue && queueAdvice(run.queue);
   if (advice !== undefined) lines.push(advice);
   const started = run.events.find((event) => event.type === 'started');
@@ -116,6 +119,7 @@ function describe(
       );
     }
     if (event.type === 'thinned') lines.push(`warning: ${describeThinned(event)}`);
+    if (event.type === 'alert') lines.push(alertLine(event));
     if (event.type === 'notice') lines.push(`${event.level}: ${event.message}`);
   }
   lines.push('', specToYaml(run.spec).trimEnd());

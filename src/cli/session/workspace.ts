@@ -80,6 +80,9 @@ export async function withWorkspace<T>(
       notice: (error: ErrorData) => {
         reject(new GradwireError(error));
       },
+      alertUntold: (error) => {
+        process.stderr.write(`gradwire: ${formatError(error)}\n`);
+      },
       caughtUp: (catchUp) => {
         process.stderr.write(`gradwire: ${describeCatchUp(catchUp)}\n`);
       },
@@ -113,6 +116,9 @@ export async function withWorkspace<T>(
         },
         silent: (node, error) => {
           events.silent?.(node, error);
+        },
+        alertUntold: (error) => {
+          events.alertUntold?.(error);
         },
         caughtUp: (catchUp) => {
           events.caughtUp?.(catchUp);

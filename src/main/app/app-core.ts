@@ -135,6 +135,9 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         const message = `${node} does not answer: ${error.message}`;
         outbox.notice({ ...error, message });
       },
+      alertUntold: (error) => {
+        outbox.notice(error);
+      },
       caughtUp: (catchUp) => {
         outbox.caughtUp(catchUp);
       },

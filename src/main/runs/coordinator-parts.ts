@@ -3,10 +3,12 @@ import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts'
 import type { NodeLink } from '../cluster/node-link.ts';
 import { NodeSet, type NodeDirectory } from '../cluster/node-set.ts';
 import type { RunStore } from '../store/run-store.ts';
+import { AlertDelivery } from '../alerts/alert-delivery.ts';
 import { LostMachines } from './lost-machines.ts';
 import { RunEndings } from './run-endings.ts';
 import { RunFollowing } from './run-following.ts';
 import { RunFollowers } from './run-followers.ts';
+import { RunLooks } from './run-looks.ts';
 import { RunLaunches } from './run-launches.ts';
 import { RunMachines } from './run-machines.ts';
 import { RunNews, type CoordinatorEvents } from './run-news.ts';
@@ -49,6 +51,8 @@ export class CoordinatorParts {
   readonly following: RunFollowing;
   readonly machines: RunMachines;
   readonly nodes: NodeSet;
+  readonly alerts: AlertDelivery;
+  readonly looks: RunLooks;
 
   constructor(options: CoordinatorOptions) {
     this.store = options.store;
@@ -65,6 +69,14 @@ export class CoordinatorParts {
     this.launches = new RunLaunches(this);
     this.following = new RunFollowing(this);
     this.machines = new RunMachines(this);
+    this.looks = new RunLooks(this);
+    this.alerts = new AlertDelivery({
+      alerts: this.store.alerts,
+      settings: () => this.store.settings.all(),
+      failed: (error) => {
+        options.events.alertUntold?.(error);
+      },
+    });
     this.nodes = new NodeSet(options.nodes, (link) => this.news.of(link));
   }
 

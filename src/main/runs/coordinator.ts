@@ -66,12 +66,16 @@ export class RunCoordinator {
    * continue.
    */
   async close(): Promise<void> {
-    const { endings, followers, news, nodes, restarts, tunnels } = this.#parts;
+    const { alerts, endings, followers, looks, news, nodes, restarts, tunnels } =
+      this.#parts;
+    looks.close();
     news.close();
     endings.close();
     restarts.close();
     tunnels.close();
     followers.close();
+    // What has just been stored may still have to be told.
+    await alerts.close();
     await nodes.close();
   }
 }

@@ -16,6 +16,7 @@ import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import type { Moment } from '../store/run-alerts.ts';
 import type { StoredBatch } from '../store/run-store.ts';
 import { RecordIntake } from './record-intake.ts';
 
@@ -142,6 +143,13 @@ export class RunFollowers {
    */
   endEarly(id: string): void {
     this.#tell(id, this.#parts.store.endEarly(id, { seen: this.#seen.get(id) }));
+  }
+
+  /** Lets the rules of alerts look at the followed runs. */
+  look(moment: Moment): void {
+    for (const id of this.ids()) {
+      this.#tell(id, this.#parts.store.look(id, moment, { seen: this.#seen.get(id) }));
+    }
   }
 
   /** Stores what has arrived for a run, or its journal on one node, and stops following. */

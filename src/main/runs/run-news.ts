@@ -34,6 +34,8 @@ export interface CoordinatorEvents {
    * Many records were read that were made while this process did not follow the run.
    */
   caughtUp?(catchUp: CatchUp): void;
+  /** An alert could not be told to the user's command or webhook. */
+  alertUntold?(error: ErrorData): void;
   /** The connection to a node was established or lost. */
   nodeChanged?(node: string): void;
 }

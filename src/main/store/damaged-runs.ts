@@ -49,6 +49,7 @@ export class DamagedRuns {
         methods: JSON.stringify([spec.exchange.method]),
         error: null,
         metric_kind: null,
+        alerts: null,
       };
       let mended = row;
       // One more at a time, so that those that can be read stay as they are.

@@ -44,6 +44,7 @@ import { tracesMigration } from './migrations/015-traces.ts';
 import { journalClocksMigration } from './migrations/016-journal-clocks.ts';
 import { annotationsMigration } from './migrations/017-annotations.ts';
 import { sweepsMigration } from './migrations/018-sweeps.ts';
+import { alertsAndSettingsMigration } from './migrations/019-alerts-and-settings.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -66,6 +67,7 @@ const migrations: readonly string[] = [
   journalClocksMigration,
   annotationsMigration,
   sweepsMigration,
+  alertsAndSettingsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

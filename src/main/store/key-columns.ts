@@ -38,6 +38,7 @@ const COLUMNS: Readonly<Record<RunKeyId, KeyColumn>> = {
   tag: many('SELECT tag AS value FROM run_tags WHERE run = runs.number'),
   sweep: one('(SELECT name FROM sweeps WHERE sweeps.number = runs.sweep)'),
   note: many('SELECT text AS value FROM run_notes WHERE run = runs.number'),
+  alert: many(`SELECT value ->> '$.rule' AS value FROM json_each(${whole('alerts')})`),
   method: many(`SELECT value FROM json_each(${whole('methods')})`),
   model: one('model'),
   data: one('dataset'),

@@ -25,12 +25,15 @@ import {
   type RunEvent,
   type RunRecord,
 } from '../../shared/records/record-kinds.ts';
+import { alertsAfter, type RunAlert } from '../../shared/records/run-alert.ts';
 import { reportOf, rootCause } from '../../shared/errors/root-cause.ts';
+import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
 import { endedAt } from './ended-at.ts';
 import type { IterationArchive } from './iteration-archive.ts';
 import type { IterationReader } from './iteration-reader.ts';
 import { JournalProgress } from './journal-progress.ts';
 import type { JournalRow, RunRow } from './run-row.ts';
+import type { Moment, RunAlerts } from './run-alerts.ts';
 import type { Statements } from './statements.ts';
 
 export interface Written {
@@ -38,6 +41,8 @@ export interface Written {
   readonly entries: readonly JournalEntry[];
   /** The first reason why one of them could not be stored. */
   readonly refusal: ErrorData | undefined;
+  /** Alerts that were raised by them or are over. */
+  readonly alerts: readonly RaisedAlert[];
 }
 
 /** Tables that a writer writes to, and what of them it has to read. */
@@ -45,6 +50,7 @@ export interface RecordTables {
   readonly statements: Statements;
   readonly archive: IterationArchive;
   readonly reader: IterationReader;
+  readonly alerts: RunAlerts;
 }
 
 /**
@@ -73,12 +79,19 @@ export function writeRecords(
   let refusal: ErrorData | undefined;
   let bytes = 0;
   const written: JournalEntry[] = [];
-  const store = (record: RunRecord): void => {
+  const watch = tables.alerts.watch(run.number);
+  const put = (record: RunRecord): void => {
     const sequence = run.last_sequence + written.length + 1;
     if (record.type === 'iteration') requireNew(record);
     bytes += write(statements, run, { sequence, record });
     written.push({ sequence, record });
     progress.stored(record);
+  };
+  // The record that ends a run stays its last one.
+  const store = (record: RunRecord): void => {
+    if (!endsRun(record)) put(record);
+    for (const alert of watch.observe(record)) put(alert);
+    if (endsRun(record)) put(record);
   };
   const take = (record: RunRecord): void => {
     if (endsJournal(record)) progress.ends(record);
@@ -110,24 +123,61 @@ export function writeRecords(
     statements.setRankProgress.run(run.number, rank, iterations);
   }
   moveOn(tables, run);
-  return { entries: written, refusal };
+  watch.keep();
+  return { entries: written, refusal, alerts: watch.told };
+}
+
+/** Records that this process makes of a run, as stored, and the alerts among them. */
+export interface OwnRecords {
+  readonly entries: readonly JournalEntry[];
+  readonly alerts: readonly RaisedAlert[];
 }
 
 /**
- * Ends a run with the journals that have ended; the other nodes cannot be reached.
- * Undefined if none has ended, or if the run has already ended.
+ * Ends a run with the journals that have ended; the other nodes cannot be reached. Nothing is
+ * stored if none has ended, or if the run has already ended.
  */
 export function writeEnd(
+  { alerts, statements }: Pick<RecordTables, 'alerts' | 'statements'>,
+  run: RunRow,
+): OwnRecords {
+  const end = endOf(statements, run, { early: true });
+  if (end === undefined) return { entries: [], alerts: [] };
+  const record = closeRefused(end, run.error ?? undefined);
+  const watch = alerts.watch(run.number);
+  const entries = writeOwn(statements, run, [...watch.observe(record), record]);
+  watch.keep();
+  return { entries, alerts: watch.told };
+}
+
+/** Stores what the rules of alerts find at a moment. */
+export function writeMoment(
+  { alerts, statements }: Pick<RecordTables, 'alerts' | 'statements'>,
+  run: RunRow,
+  moment: Moment,
+): OwnRecords {
+  const watch = alerts.watch(run.number);
+  const entries = writeOwn(statements, run, watch.look(moment));
+  watch.keep();
+  return { entries, alerts: watch.told };
+}
+
+/** Stores events that no journal has, after all others. */
+function writeOwn(
   statements: Statements,
   run: RunRow,
-): JournalEntry | undefined {
-  const end = endOf(statements, run, { early: true });
-  if (end === undefined) return undefined;
-  const record = closeRefused(end, run.error ?? undefined);
-  const entry = { sequence: run.last_sequence + 1, record };
-  const bytes = write(statements, run, entry);
-  statements.setLastSequence.run(entry.sequence, bytes, Date.now(), run.number);
-  return entry;
+  records: readonly RunEvent[],
+): readonly JournalEntry[] {
+  if (records.length === 0) return [];
+  let bytes = 0;
+  const entries = records.map((record, index) => {
+    const entry = { sequence: run.last_sequence + index + 1, record };
+    bytes += write(statements, run, entry);
+    return entry;
+  });
+  const last = run.last_sequence + entries.length;
+  statements.setLastSequence.run(last, bytes, Date.now(), run.number);
+  return entries;
 }
 
 /** The end of a run from its ended journals: all of them, unless it is ended early. */
@@ -231,7 +281,8 @@ function write(
 function applyEvent(statements: Statements, run: RunRow, event: RunEvent): void {
   const change = eventKindOf(event).summary(event);
   if (change === undefined) return;
-  const { end, method, metric, running } = change;
+  const { alert, end, method, metric, running } = change;
+  if (alert !== undefined) addAlert(statements, run, alert);
   if (running !== undefined) {
     const { metricKind } = running;
     statements.setRunning.run(metricKind && JSON.stringify(metricKind), run.number);
@@ -255,6 +306,16 @@ function addMethod(statements: Statements, run: RunRow, method: string): void {
   if (used.at(-1) === method) return;
   used.push(method);
   statements.setMethods.run(JSON.stringify(used), run.number);
+}
+
+function addAlert(
+  statements: Statements,
+  run: RunRow,
+  alert: Parameters<typeof alertsAfter>[1],
+): void {
+  const { alerts } = statements.runById.get(run.id)!;
+  const known = alerts === null ? [] : (JSON.parse(alerts) as RunAlert[]);
+  statements.setAlerts.run(JSON.stringify(alertsAfter(known, alert)), run.number);
 }
 
 function endOfRun(statements: Statements, run: RunRow, lastAt: number): number {

@@ -7,6 +7,7 @@ import {
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { metricKindSchema } from '../../shared/records/metric.ts';
+import { runAlertsSchema } from '../../shared/records/run-alert.ts';
 import { errorDataSchema } from '../../shared/records/fields.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunState } from '../../shared/records/run-state.ts';
@@ -57,6 +58,8 @@ export interface RunRow {
   readonly note: string | null;
   /** The sweep that it is a run of: its id and name, as JSON. */
   readonly of_sweep: string | null;
+  /** RunAlert[] as JSON; null: none. */
+  readonly alerts: string | null;
   /** Nodes whose journals are missing of an ended run, string[] as JSON. */
   readonly missing: string | null;
 }
@@ -117,6 +120,9 @@ export function summaryOf(row: RunRow): RunSummary {
     ...(row.bytes === null ? {} : { bytes: row.bytes }),
     ...annotationsOf(row),
     ...sweepOf(row),
+    ...(row.alerts === null
+      ? {}
+      : { alerts: storedJson(row.alerts, runAlertsSchema, id, 'alerts') }),
     deleted: row.deleted !== 0,
   };
 }

@@ -8,6 +8,7 @@
  */
 import { type ErrorData, type GradwireError } from '../../shared/errors/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
@@ -25,11 +26,19 @@ import { IterationReader } from './iteration-reader.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
 import { PresumedRuns } from './presumed-runs.ts';
-import { writeEnd, writeRecords, type RecordTables } from './record-writer.ts';
+import {
+  writeEnd,
+  writeMoment,
+  writeRecords,
+  type OwnRecords,
+  type RecordTables,
+} from './record-writer.ts';
 import { RunJournals } from './run-journals.ts';
+import { RunAlerts, type Moment } from './run-alerts.ts';
 import { RunList } from './run-list.ts';
 import { RunReads } from './run-reads.ts';
 import { TraceReads } from './trace-reads.ts';
+import { SettingTable } from './setting-table.ts';
 import { summaryOf, type RunRow } from './run-row.ts';
 import { RunRows } from './run-rows.ts';
 import { prepareStatements, type Statements } from './statements.ts';
@@ -107,6 +116,10 @@ export class RunStore {
   readonly journals: RunJournals;
   /** Runs that are presumed lost. */
   readonly presumed: PresumedRuns;
+  /** The settings of the home. */
+  readonly settings: SettingTable;
+  /** The alert rules over runs. */
+  readonly alerts: RunAlerts;
   /** Reads one run. */
   readonly reads: RunReads;
   /** Reads the traces of its iterations. */
@@ -141,6 +154,8 @@ export class RunStore {
     this.damaged = new DamagedRuns(this.#database, this.#statements, this.#rows);
     this.journals = new RunJournals(this.#database, this.#statements, this.#rows);
     this.presumed = new PresumedRuns(this.#database, this.#statements, this.#rows);
+    this.settings = new SettingTable(this.#database, database);
+    this.alerts = new RunAlerts(database, this.settings);
     this.reads = new RunReads({
       database: this.#database,
       statements: this.#statements,
@@ -153,6 +168,11 @@ export class RunStore {
       statements: this.#statements,
       rows: this.#rows,
     });
+  }
+
+  /** The database's file. */
+  get file(): string {
+    return this.#database.file;
   }
 
   /** Set if nothing can be stored: why, and what to do. */
@@ -213,7 +233,10 @@ export class RunStore {
     entries: readonly JournalEntry[],
     { node, seen }: AppendFrom = {},
   ): StoredBatch {
-    const append = (): StoredBatch & { readonly stored: Stored | undefined } => {
+    const append = (): StoredBatch & {
+      readonly stored: Stored | undefined;
+      readonly alerts: readonly RaisedAlert[];
+    } => {
       const row = this.#rows.row(id);
       const journal = this.journals.row(row, node);
       const fresh = entries.filter((entry) => entry.sequence > journal.last_sequence);
@@ -224,6 +247,7 @@ export class RunStore {
           entries: missed,
           refusal: undefined,
           stored: undefined,
+          alerts: [],
         };
       }
       const written = writeRecords(this.#tables, row, journal, fresh);
@@ -233,13 +257,15 @@ export class RunStore {
         summary,
         entries: [...missed, ...written.entries],
         refusal: written.refusal,
+        alerts: written.alerts,
         stored: hasEnded(summary.state)
           ? undefined
           : { run: row, entries: written.entries },
       };
     };
-    const { stored, ...batch } = this.#database.write(append);
+    const { alerts, stored, ...batch } = this.#database.write(append);
     if (stored !== undefined) this.#archive.committed(stored.run, stored.entries);
+    this.alerts.tell(batch.summary, alerts);
     return batch;
   }
 
@@ -248,22 +274,33 @@ export class RunStore {
    * @returns as `append`
    */
   endEarly(id: string, { seen }: Pick<AppendFrom, 'seen'> = {}): StoredBatch {
-    const end = (): StoredBatch => {
-      const row = this.#rows.row(id);
-      const missed = this.reads.after(row, seen ?? row.last_sequence);
-      const entry = writeEnd(this.#statements, row);
-      const entries = entry === undefined ? missed : [...missed, entry];
-      return { summary: this.summary(id), entries, refusal: undefined };
-    };
-    return this.#database.write(end);
+    return this.#storeOwn(id, seen, (row) => writeEnd(this.#tables, row));
+  }
+
+  /**
+   * Lets the rules of alerts look at a run in progress.
+   * @returns as `append`
+   */
+  look(
+    id: string,
+    moment: Moment,
+    { seen }: Pick<AppendFrom, 'seen'> = {},
+  ): StoredBatch {
+    return this.#storeOwn(id, seen, (row) =>
+      row.state === 'running'
+        ? writeMoment(this.#tables, row, moment)
+        : { entries: [], alerts: [] },
+    );
   }
 
   /** Ends a run that no record will end; does not change an ended run. */
   fail(id: string, error: ErrorData, at: number): RunSummary {
-    return this.#database.guard(() => {
-      this.#statements.failRun.run(JSON.stringify(error), at, id);
-      return this.summary(id);
-    });
+    const { changes, summary } = this.#database.guard(() => ({
+      ...this.#statements.failRun.run(JSON.stringify(error), at, id),
+      summary: this.summary(id),
+    }));
+    if (changes > 0) this.alerts.tellFailure(summary, at, error);
+    return summary;
   }
 
   /** @throws GradwireError `RUN_UNKNOWN` */
@@ -313,8 +350,26 @@ export class RunStore {
     this.space.purge(row);
   }
 
+  #storeOwn(
+    id: string,
+    seen: number | undefined,
+    write: (run: RunRow) => OwnRecords,
+  ): StoredBatch {
+    const { alerts, ...batch } = this.#database.write(() => {
+      const row = this.#rows.row(id);
+      const missed = this.reads.after(row, seen ?? row.last_sequence);
+      const own = write(row);
+      const entries = [...missed, ...own.entries];
+      const summary = this.summary(id);
+      return { summary, entries, refusal: undefined, alerts: own.alerts };
+    });
+    this.alerts.tell(batch.summary, alerts);
+    return batch;
+  }
+
   get #tables(): RecordTables {
     return {
+      alerts: this.alerts,
       statements: this.#statements,
       archive: this.#archive,
       reader: this.#reader,

@@ -208,6 +208,9 @@ export function prepareStatements(database: Database.Database) {
     setMetric: database.prepare<[number, number]>(
       'UPDATE runs SET metric = ? WHERE number = ?',
     ),
+    setAlerts: database.prepare<[string, number]>(
+      'UPDATE runs SET alerts = ? WHERE number = ?',
+    ),
     setMethods: database.prepare<[string, number]>(
       'UPDATE runs SET methods = ? WHERE number = ?',
     ),
@@ -232,7 +235,7 @@ export function prepareStatements(database: Database.Database) {
           AND record ->> '$.type' IN ('done', 'failed'))`),
     mendRun: database.prepare<RunRow>(`
       UPDATE runs SET spec = @spec, switches = @switches, methods = @methods,
-        error = @error, metric_kind = @metric_kind
+        error = @error, metric_kind = @metric_kind, alerts = @alerts
       WHERE number = @number`),
     setDeleted: database.prepare<[number, number]>(
       'UPDATE runs SET deleted = ? WHERE number = ?',

@@ -5,6 +5,11 @@ export const appCodes = codeGroup({
   title: 'The app',
   about: 'The window or page, its connection, terminals and questions.',
   codes: {
+    ALERT_NOT_DELIVERED: {
+      means:
+        'The command or the webhook for alerts failed. It is told once until it works.',
+      next: 'Correct it in the settings: gradwire settings get notify.',
+    },
     ANSWER_INVALID: {
       means: 'The answer does not match the question.',
       next: 'Answer every prompt.',
@@ -64,6 +69,14 @@ export const appCodes = codeGroup({
     RPC_UNKNOWN_CALL: {
       means: 'The page asked for something that this version does not have.',
       next: 'Reload the page.',
+    },
+    SETTING_INVALID: {
+      means: 'The value is none of the setting.',
+      next: 'Give one of the values that gradwire settings list shows.',
+    },
+    SETTING_UNKNOWN: {
+      means: 'There is no such setting.',
+      next: 'List them: gradwire settings list.',
     },
     TERMINAL_GONE: { means: 'The terminal has no shell.', next: 'Open it again.' },
     TERMINAL_LIMIT: {

@@ -89,6 +89,8 @@ export const fromWorkerSchema = z.discriminatedUnion('type', [
     parameters: count,
     /** The model's metric; default: accuracy. */
     metricKind: metricKindSchema.strip().optional(),
+    /** The metric that guessing reaches, if it is known. */
+    chance: z.number().min(0).max(1).optional(),
   }),
   z.object({
     type: z.literal('records'),

@@ -80,6 +80,12 @@ interface SummaryChange {
   readonly metric?: number;
   /** A method that the run uses from here on. */
   readonly method?: string;
+  /** An alert that was raised or is over. */
+  readonly alert?: {
+    readonly rule: string;
+    readonly title: string;
+    readonly phase: 'over' | 'raised';
+  };
   readonly end?: {
     readonly state: 'completed' | 'stopped' | 'failed';
     readonly at: number;

@@ -5,6 +5,7 @@
  * bytes, `at` is wall-clock milliseconds since 1970.
  */
 import { z } from 'zod';
+import { alertKind } from './alert.ts';
 import { allocatedKind } from './allocated.ts';
 import { bucketsKind } from './buckets.ts';
 import { checkpointKind } from './checkpoint.ts';
@@ -41,6 +42,7 @@ const EVENT_KINDS = [
   similarityKind,
   bucketsKind,
   noticeKind,
+  alertKind,
   queuedKind,
   allocatedKind,
   startedKind,

@@ -32,6 +32,8 @@ const startedRecordSchema = z.strictObject({
   iterationsPerPass: z.number().positive().optional(),
   /** The model's metric; default: accuracy. */
   metricKind: metricKindSchema.optional(),
+  /** The metric that guessing reaches, such as 0.1 among ten classes; absent if it is unknown. */
+  chance: z.number().min(0).max(1).optional(),
   /** The plan that the run starts with. */
   plan: planSchema,
   /** The network between the ranks, if it was emulated. */

@@ -1,6 +1,7 @@
 /** A run as pages show it: in lists, and whole. */
 import type { ErrorData } from '../errors/errors.ts';
 import type { MetricKind } from '../records/metric.ts';
+import type { RunAlert } from '../records/run-alert.ts';
 import type { QueuedRecord } from '../records/queued.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
 import type { RunState } from '../records/run-state.ts';
@@ -38,6 +39,8 @@ export interface RunSummary {
   /** Bytes that its records take on the disk; absent until they have been counted. */
   readonly bytes?: number | undefined;
   readonly deleted: boolean;
+  /** Rules that held, in the order in which they last changed; absent without any. */
+  readonly alerts?: readonly RunAlert[] | undefined;
   /** Set if it was given a title. */
   readonly title?: string | undefined;
   /** Tags in alphabetical order; absent without any. */

@@ -69,6 +69,14 @@ export const RUN_KEYS = [
     isMany: true,
   },
   {
+    id: 'alert',
+    title: 'Alerts',
+    kind: 'word',
+    about: 'a rule that raised an alert, such as loss-rising, at-chance or long-wait',
+    example: 'alert:at-chance',
+    isMany: true,
+  },
+  {
     id: 'method',
     title: 'Methods',
     kind: 'word',

@@ -1,4 +1,6 @@
 /** Runs whose numbers leave what a float can hold: each ends, and says why. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
@@ -26,6 +28,10 @@ describe('the command of a run that diverges', () => {
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
     expect(stderr).toMatch(/^gradwire: LOSS_NOT_FINITE: .* Lower the learning rate/);
+    expect(ofType(command.records, 'alert')).toMatchObject([
+      { rule: 'loss-not-finite', phase: 'raised', rank: expect.any(Number) as number },
+    ]);
+    expect(command.records.at(-1)).toMatchObject({ type: 'failed' });
     expect(find(command.records, 'failed')!.error).toMatchObject({
       code: 'LOSS_NOT_FINITE',
       message: expect.stringMatching(
@@ -58,12 +64,60 @@ describe('the command of a run that diverges', () => {
     });
   });
 
+  it('raises alerts by the rules of the home, and tells each to a command of the user', async () => {
+    const file = path.join(home.directory, 'alerts.jsonl');
+    for (const [key, value] of [
+      ['alerts.loss-rising.iterations', '1'],
+      ['alerts.at-chance.iterations', '12'],
+      ['notify.command', `cat >> '${file}'; echo 'is broken' >&2; exit 3`],
+    ] as const) {
+      expect(await home.run(['settings', 'set', key, value])).toMatchObject({
+        code: 0,
+      });
+    }
+    const command = home.startQuickstart([
+      ...['world.ranks=1', 'iterations=12', 'evaluateEvery=0', 'optimizer.lr=10'],
+    ]);
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(0);
+    // Told once, though it failed for each alert.
+    expect(stderr.match(/ALERT_NOT_DELIVERED.*3: is broken/g)).toHaveLength(1);
+    const raised = ofType(command.records, 'alert').filter(
+      ({ phase }) => phase === 'raised',
+    );
+    const rules = raised.map(({ rule }) => rule);
+    expect(new Set(rules)).toEqual(new Set(['loss-rising', 'at-chance']));
+    const told = readFileSync(file, 'utf8').trim().split('\n');
+    expect(told.map((line) => (JSON.parse(line) as { rule: string }).rule)).toEqual(
+      rules,
+    );
+
+    const listed = await home.run([
+      'runs',
+      'list',
+      '--json',
+      '--filter',
+      'alert:at-chance',
+    ]);
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      state: 'completed',
+      alerts: expect.arrayContaining([
+        { rule: 'at-chance', title: 'At chance', times: 1, isOpen: true },
+      ]) as unknown,
+    });
+    const shown = await home.run(['runs', 'show', 'last']);
+    expect(shown.stdout).toMatch(/^alerts .*At chance/m);
+    expect(shown.stdout).toMatch(
+      /^alert: At chance: accuracy [\d.]+ % at the end; guessing/m,
+    );
+  });
+
   it('leaves no run open', async () => {
     const { code, stderr, stdout } = await home.run(['runs', 'list', '--json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n').filter((line) => line !== '');
     const states = lines.map((line) => (JSON.parse(line) as RunSummary).state);
-    expect(states).toEqual(['completed', 'failed']);
+    expect(states).toEqual(['completed', 'completed', 'failed']);
   });
 });
 

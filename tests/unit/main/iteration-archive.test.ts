@@ -53,6 +53,8 @@ const iterations = inOrder
   .toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank);
 
 const create = (id: string): void => {
+  // The losses here rise.
+  store.settings.set('alerts.loss-rising.on', false);
   const spec = sampleSpec({ world: { ranks: RANKS }, iterations: ITERATIONS });
   store.create({ id, spec, switches: [], createdAt: 1 });
 };

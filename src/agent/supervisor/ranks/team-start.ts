@@ -5,7 +5,7 @@ import type { StartedRecord } from '../../../shared/records/started.ts';
 /** The beginning of a run, as its ranks report it. */
 export type TeamStart = Pick<
   StartedRecord,
-  'backend' | 'why' | 'parameters' | 'metricKind' | 'processes'
+  'backend' | 'why' | 'parameters' | 'metricKind' | 'chance' | 'processes'
 >;
 
 /** A rank's report that it is ready. */
@@ -21,12 +21,13 @@ export function teamStart(
   processes: ReadonlyMap<number, { readonly pid: number }>,
   nodeOf: (rank: number) => string,
 ): TeamStart {
-  const { backend, why, parameters, metricKind } = [...ready.values()][0]!;
+  const { backend, chance, why, parameters, metricKind } = [...ready.values()][0]!;
   return {
     backend,
     parameters,
     ...(why === undefined ? {} : { why }),
     ...(metricKind === undefined ? {} : { metricKind }),
+    ...(chance === undefined ? {} : { chance }),
     processes: [...processes].map(([rank, { pid }]) => {
       const { device, bus, cores } = ready.get(rank)!;
       return {

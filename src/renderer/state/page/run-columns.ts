@@ -1,8 +1,8 @@
 /** Columns of lists of runs: those that can be chosen, and those that a list begins with. */
 import { RUN_KEYS, type RunKey } from '../../../shared/run-query/run-key.ts';
 
-/** Keys whose values stand elsewhere in a row: with its name, or in another column. */
-const ELSEWHERE: readonly string[] = ['name', 'tag', 'note', 'age'];
+/** Keys whose values stand elsewhere in a row: with its name or state, or in another column. */
+const ELSEWHERE: readonly string[] = ['name', 'tag', 'note', 'age', 'alert'];
 
 /** Keys of the list that have a column of their own. */
 export const LIST_COLUMNS: readonly RunKey[] = RUN_KEYS.filter(
