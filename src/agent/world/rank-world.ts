@@ -5,9 +5,9 @@
  */
 import type { z } from 'zod';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
-import { memoryLimit, memoryWords, refusedMemory } from '../memory/memory-limit.ts';
 import { parseReport } from './line-message.ts';
 import { rankFailedSchema, type RankFailed } from './order-server.ts';
+import { deathOf } from './rank-death.ts';
 import {
   RankProcess,
   type ProcessBroken,
@@ -156,7 +156,7 @@ export class RankWorld<
     this.#failures.push(
       end.type === 'failed'
         ? { kind: 'report', error: { rank, ...end.error } }
-        : { kind: 'death', error: { ...deathOf(rank, end), rank } },
+        : { kind: 'death', error: { ...errorOf(rank, end), rank } },
     );
     if (this.#failures.length === 1) void this.#explain().then(this.#failed.reject);
   }
@@ -200,19 +200,5 @@ function isEnd<Report extends Typed>(
   return event.type === 'failed' || event.type === 'exit' || event.type === 'broken';
 }
 
-function deathOf(rank: number, end: ProcessExit | ProcessBroken): ErrorData {
-  if (end.type === 'broken') return end.error;
-  const { code, signal, stderr } = end;
-  const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-  const words = memoryWords(stderr);
-  const limit = words === undefined ? undefined : memoryLimit();
-  if (limit !== undefined) return { ...refusedMemory(`rank ${rank}`, limit), rank };
-  const printed = words ?? stderr.trim().split('\n').at(-1) ?? '';
-  return failure('WORKER_DIED', `rank ${rank} ${how}`, {
-    rank,
-    next:
-      printed === ''
-        ? 'Look for the reason in the system log.'
-        : `It printed: ${printed}`,
-  }).toData();
-}
+const errorOf = (rank: number, end: ProcessExit | ProcessBroken): ErrorData =>
+  end.type === 'broken' ? end.error : deathOf(rank, end);

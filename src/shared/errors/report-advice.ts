@@ -4,4 +4,4 @@ const REPORT =
   'and of the machine (gradwire nodes log NAME), and give them to whoever gave you Gradwire.';
 
 export const BUG = `This is a bug in Gradwire. ${REPORT}`;
-export const AGAIN = `Launch the run again. If this happens again: ${REPORT}`;
+export const AGAIN = `Start it again. If this happens again: ${REPORT}`;

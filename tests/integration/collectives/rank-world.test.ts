@@ -49,7 +49,7 @@ test('a process that is killed between two orders fails the next', async () => {
   await expect(world.all('listening', listen)).rejects.toMatchObject({
     code: 'WORKER_DIED',
     rank: 1,
-    message: 'rank 1 was killed by SIGKILL',
+    message: 'the process of rank 1 was killed by SIGKILL',
   });
 });
 
@@ -76,6 +76,6 @@ test('what a process printed before it died is in the error', async () => {
   await expect(world.all('listening', listen)).rejects.toMatchObject({
     code: 'WORKER_DIED',
     rank: 0,
-    next: expect.stringMatching(/^It printed: /) as string,
+    message: expect.stringMatching(/^the process of rank 0 exited with code 1: .*no-such-entry/) as string,
   });
 });

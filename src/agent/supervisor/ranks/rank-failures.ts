@@ -1,42 +1,5 @@
 /** Errors about ranks that can no longer report themselves. */
-import {
-  failure,
-  type ErrorData,
-  type GradwireError,
-} from '../../../shared/errors/errors.ts';
-import { AGAIN } from '../../../shared/errors/report-advice.ts';
-import { memoryLimit, memoryWords, refusedMemory } from '../../memory/memory-limit.ts';
-import type { ProcessExit } from '../../world/rank-process.ts';
-
-/**
- * A process ended or was killed before its rank had finished.
- * @param isHere whether it had this process's limits
- */
-export function deathOf(
-  rank: number,
-  { code, signal, stderr }: ProcessExit,
-  { isHere, node }: { readonly isHere: boolean; readonly node: string },
-): ErrorData {
-  const words = memoryWords(stderr);
-  const limit = words !== undefined && isHere ? memoryLimit() : undefined;
-  if (limit !== undefined) {
-    return { ...refusedMemory(`rank ${rank}`, limit), place: node, rank };
-  }
-  const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-  const tail = words ?? stderr.trim().split('\n').slice(-3).join(' | ');
-  return failure(
-    'WORKER_DIED',
-    `the process of rank ${rank} ${how}${tail === '' ? '' : `: ${tail}`}`,
-    {
-      place: node,
-      rank,
-      next:
-        signal === 'SIGKILL'
-          ? 'It may have been killed by a user, or because memory ran out (see dmesg). Launch the run again.'
-          : AGAIN,
-    },
-  ).toData();
-}
+import { failure, type GradwireError } from '../../../shared/errors/errors.ts';
 
 /** Ranks are alive but silent, while the others gave up waiting. */
 export function silenceOf(ranks: readonly number[], node: string): GradwireError {

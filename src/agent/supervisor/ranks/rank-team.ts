@@ -26,6 +26,7 @@ import {
 } from '../../../shared/errors/root-cause.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
 import { parseReport } from '../../world/line-message.ts';
+import { deathOf } from '../../world/rank-death.ts';
 import type { RankPlacement } from '../../world/rank-placement.ts';
 import {
   RankProcess,
@@ -33,7 +34,7 @@ import {
   type ProcessExit,
 } from '../../world/rank-process.ts';
 import { PrintedLog } from './printed-log.ts';
-import { deathOf, neverBegun, notStarted, silenceOf } from './rank-failures.ts';
+import { neverBegun, notStarted, silenceOf } from './rank-failures.ts';
 import { admitError } from '../journal/record-admission.ts';
 import { stoppedEarly } from './run-errors.ts';
 import { SilenceWatch } from './silence-watch.ts';
