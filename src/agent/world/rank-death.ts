@@ -4,8 +4,11 @@ import { AGAIN } from '../../shared/errors/report-advice.ts';
 import { memoryLimit, memoryWords, refusedMemory } from '../memory/memory-limit.ts';
 import type { ProcessExit } from './rank-process.ts';
 
-/** Lines that are told of what the process printed. */
+/** Lines that are told of what the process printed, where none of them is an error's. */
 const TOLD_LINES = 3;
+
+/** The line of an error that ended the process; Node prints its place before and its version after. */
+const ERROR_LINE = /^\w*Error(?: \[\w+\])?: /;
 
 interface Whereabouts {
   /** Whether the process had this process's limits; default: it had. */
@@ -24,7 +27,11 @@ export function deathOf(
   const limit = words !== undefined && isHere ? memoryLimit() : undefined;
   if (limit !== undefined) return { ...refusedMemory(`rank ${rank}`, limit), ...where };
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-  const printed = words ?? stderr.trim().split('\n').slice(-TOLD_LINES).join(' | ');
+  const lines = stderr.trim().split('\n');
+  const printed =
+    words ??
+    lines.findLast((line) => ERROR_LINE.test(line)) ??
+    lines.slice(-TOLD_LINES).join(' | ');
   return failure(
     'WORKER_DIED',
     `the process of rank ${rank} ${how}${printed === '' ? '' : `: ${printed}`}`,

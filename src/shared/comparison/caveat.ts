@@ -91,7 +91,7 @@ export function resolutionCaveat(results: readonly RunResult[]): readonly string
   }
   if (coarsest <= FINE) return [];
   return [
-    `The target is seen only every ${formatCount(gap)} iterations: costs to it are up to ` +
+    `The target is seen only every ${gap === 1 ? 'iteration' : `${formatCount(gap)} iterations`}: costs to it are up to ` +
       `${formatWholePercent(coarsest)} too high. Evaluate more often for finer ones.`,
   ];
 }

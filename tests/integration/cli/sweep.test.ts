@@ -99,7 +99,7 @@ test('every point runs with every seed; one that fails does not end the sweep', 
     'two rates: lr 0.1, topk, ratio 0.1, seed 2',
   ]);
   const shown = succeeded(await home.run(['sweeps', 'show', 'two rates'])).stdout;
-  expect(shown).toMatch(/^ +2 +0\.1 +topk +0\.1 +2\/2 +\d+\.\d %/m);
+  expect(shown).toMatch(/^ +2 +0\.1 +topk +0\.1 +2\/2 +\d\.\d+ /m);
 
   // Those that failed, again.
   const again = await home.run(['sweeps', 'resume', 'two rates', '--retry', '--json']);

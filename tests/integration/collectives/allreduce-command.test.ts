@@ -431,7 +431,9 @@ describe('processes', () => {
     const victim = ranks.find(({ title }) => title.endsWith('allreduce 1'))!;
     process.kill(victim.pid, 'SIGKILL');
     const { code, stderr } = await running.finished;
-    expect(stderr).toMatch(/^gradwire: WORKER_DIED: the process of rank 1 was killed by SIGKILL.*\n$/);
+    expect(stderr).toMatch(
+      /^gradwire: WORKER_DIED: the process of rank 1 was killed by SIGKILL.*\n$/,
+    );
     expect(code).toBe(1);
     expect(ranksOf()).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.startsWith('out'))).toEqual([]);

@@ -76,6 +76,8 @@ test('what a process printed before it died is in the error', async () => {
   await expect(world.all('listening', listen)).rejects.toMatchObject({
     code: 'WORKER_DIED',
     rank: 0,
-    message: expect.stringMatching(/^the process of rank 0 exited with code 1: .*no-such-entry/) as string,
+    message: expect.stringMatching(
+      /^the process of rank 0 exited with code 1: Error.*no-such-entry/,
+    ) as string,
   });
 });
