@@ -56,6 +56,7 @@ export const rooms = {
   'shared/orders': [
     'shared/catalogue',
     'shared/checks',
+    'shared/cost-model',
     'shared/errors',
     'shared/plan',
   ],
@@ -123,6 +124,7 @@ export const rooms = {
 
   // What a run's iterations show, in sentences, and the effects of its switches.
   'shared/verdict': [
+    'shared/cost-model',
     'shared/machines',
     'shared/numbers',
     'shared/plan',
@@ -391,6 +393,7 @@ export const rooms = {
   ],
   'agent/forecast': [
     'agent/auto',
+    'agent/bundle',
     'agent/collectives',
     'agent/methods',
     'agent/kernels',
@@ -420,6 +423,7 @@ export const rooms = {
   'agent/supervisor/workdirs': [SHARED],
   'agent/supervisor/runs': [
     'agent/checkpoint',
+    'agent/forecast',
     'agent/launch',
     'agent/plan',
     'agent/slurm',

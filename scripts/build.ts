@@ -212,6 +212,7 @@ const builders: Record<Part, () => Promise<void>> = {
           'allreduce-rank': 'src/agent/allreduce/rank-main.ts',
           'probe-rank': 'src/agent/probe/rank-main.ts',
           'pulse-thread': 'src/agent/transport/pulse-thread.ts',
+          'foresight-thread': 'src/agent/forecast/foresight-thread.ts',
         },
         'agent',
       ),

@@ -281,6 +281,10 @@ describe('a run that the command line started, as it goes on', () => {
     await untilShown('switch-error', /ratio/);
     await untilIteration((await iterationShown()) + 1);
     expect(await text('current-plan')).toContain('none');
+    // A valid one is foreseen before it is made.
+    await ratio.fill('0.01');
+    await ratio.press('Tab');
+    await untilShown('switch-predicted', /a step would take about .* instead of/);
   });
 
   it('switches to topk at a marked iteration, and the bars and bytes change', async () => {

@@ -25,13 +25,8 @@ import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { specFactsSchema } from '../training/inspect/inspections.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
-import {
-  isSynthetic,
-  syntheticWorkload,
-} from '../training/synthetic/synthetic-workload.ts';
 import type { SpecFacts } from '../training/data-facts.ts';
-import { findWorkload } from '../training/find-workload.ts';
-import type { ModelFacts } from '../training/model-facts.ts';
+import { modelTensors } from './model-tensors.ts';
 import { rehearse, type Rehearsal } from './rehearsal.ts';
 import { forecastPlan, type RehearsedPlan } from './step-forecast.ts';
 
@@ -116,7 +111,7 @@ export async function forecastWorlds(
   const { compute, exchanges, known, worlds } = options;
   const { plan, setting, spec } = validateLaunch(parsed, [], known);
   assertForecastable(spec);
-  const tensors = scaled(tensorsOf(spec, known.model), options.elements);
+  const tensors = scaled(modelTensors(spec, known.model), options.elements);
   const local = localStepsOf(spec);
   const plans =
     exchanges === undefined
@@ -191,20 +186,4 @@ function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
     )
     .map(({ id: method }) => resolvePlan({ method, bucketBytes }));
   return [own, ...others];
-}
-
-function tensorsOf(
-  { workload, optimizer }: ExperimentSpec,
-  own: ModelFacts | undefined,
-): readonly FlatTensor[] {
-  const tensors = isSynthetic(workload)
-    ? syntheticWorkload(workload).layers.flatMap((layer) => layer.tensors)
-    : findWorkload({ ...workload, optimizer: optimizer.kind }, own).model.tensors;
-  let start = 0;
-  return tensors.map((tensor) => {
-    const length = tensorLength(tensor);
-    const flat = { name: tensor.name, shape: tensor.shape, start, length };
-    start += length;
-    return flat;
-  });
 }

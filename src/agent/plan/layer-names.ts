@@ -1,7 +1,7 @@
 /** Layers of a plan, whose patterns are to match names of tensors. */
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
-import { fitsName } from '../methods/policy/name-pattern.ts';
+import { fitsName } from '../../shared/plan/name-pattern.ts';
 
 /** All of a small model's names; of a large one's enough to see how they are made. */
 const NAMES_SHOWN = 20;

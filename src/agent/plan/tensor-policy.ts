@@ -11,7 +11,7 @@ import {
   type DriftSchedule,
   type MethodDefinition,
 } from '../methods/method.ts';
-import { fitsName } from '../methods/policy/name-pattern.ts';
+import { fitsName } from '../../shared/plan/name-pattern.ts';
 import { travelsApart } from '../methods/policy/small-tensors.ts';
 import { findMethod, uncompressed } from '../methods/registry.ts';
 

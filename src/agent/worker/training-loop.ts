@@ -264,7 +264,7 @@ export class TrainingLoop {
         await this.#replicas.divergence(iteration);
         averages.push(...(await this.#replicas.resynchronize(this.#steps.state)));
       }
-      const { epoch, plan } = planSwitch;
+      const { epoch, foreseen, plan, why } = planSwitch;
       this.#plan.adopt(epoch, plan);
       for (const name of this.#plan.replaced) plain.add(name);
       if (this.#options.rank === 0) {
@@ -279,6 +279,8 @@ export class TrainingLoop {
           state: state.outcome,
           ...(state.dropped.length === 0 ? {} : { stateDropped: state.dropped }),
           resynchronized: transition.resynchronize,
+          ...(foreseen === undefined ? {} : { foreseen }),
+          ...(why === undefined ? {} : { why }),
         });
       }
     }

@@ -1,14 +1,17 @@
 /** A verdict for the terminal: each sentence, and under it what it rests on. */
+import type { Proof } from '../../shared/verdict/proof.ts';
 import type { Verdict } from '../../shared/verdict/verdict.ts';
 
 export function verdictText({ basis, statements }: Verdict): string {
-  const lines = statements.flatMap(({ proof, text }) => [
-    text,
-    `    ${proof.formula}`,
-    ...columns(proof.terms.map(({ name, value }) => [name, value])),
-  ]);
+  const lines = statements.flatMap(({ proof, text }) => [text, ...proofLines(proof)]);
   return [...lines, `${basis}, with 95 % intervals`].join('\n');
 }
+
+/** Lines under a sentence: the formula, and a column of its numbers. */
+export const proofLines = ({ formula, terms }: Proof): readonly string[] => [
+  `    ${formula}`,
+  ...columns(terms.map(({ name, value }) => [name, value])),
+];
 
 function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
   const width = Math.max(0, ...rows.map(([name]) => name.length));

@@ -19,7 +19,7 @@ import {
 type ReadRuns = Pick<CoreApi, 'iterations'>;
 
 /** The last iterations under the current plan; undefined if there are none. */
-async function readWindow(
+export async function readWindow(
   runs: ReadRuns,
   { events, id, iterations, ranks }: RunDetail,
 ): Promise<WindowSummary | undefined> {

@@ -16,7 +16,10 @@ import { eventText } from '../../shared/records/record-kinds.ts';
 import { workloadName } from '../../shared/spec/model-name.ts';
 import { isOpenEnded } from '../../shared/spec/program-spec.ts';
 import type { Verdict } from '../../shared/verdict/verdict.ts';
-import { describeEffect } from '../../shared/verdict/switch-effect.ts';
+import {
+  describeEffect,
+  describeForeseen,
+} from '../../shared/verdict/switch-effect.ts';
 import {
   formatBytes,
   formatCount,
@@ -149,15 +152,18 @@ function switchBlocks(run: ReportedRun): readonly Block[] {
       formatCount(event.fence),
       eventText(event).text,
       effect === undefined ? 'too few iterations beside it' : describeEffect(effect),
+      effect === undefined || event.foreseen === undefined
+        ? ''
+        : describeForeseen(event.foreseen, effect),
     ];
   });
   if (rows.length === 0) return [];
   return [
     {
       kind: 'table',
-      head: ['Iteration', 'Switch', 'Effect, medians before and after'],
+      head: ['Iteration', 'Switch', 'Effect, medians before and after', 'Prediction'],
       rows,
-      texts: [1, 2],
+      texts: [1, 2, 3],
     },
   ];
 }

@@ -18,6 +18,7 @@ import type { CoordinatorParts } from './coordinator-parts.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { Moment } from '../store/run-alerts.ts';
 import type { StoredBatch } from '../store/run-store.ts';
+import { relayMissed } from './other-nodes.ts';
 import { RecordIntake } from './record-intake.ts';
 
 const STORE_RETRY_MS = 2000;
@@ -216,6 +217,7 @@ export class RunFollowers {
           // A node that was away may have more records of an ended run.
           if (hasEnded(summary.state) && !this.#isOpen(id, link)) this.drop(id, link);
           this.#tell(id, { summary, entries });
+          if (entries.some(isGuardsSwitch)) this.#relaySwitches(id);
           if (refusal !== undefined && !hasEnded(summary.state)) {
             this.#parts.news.refused(summary);
           }
@@ -233,6 +235,14 @@ export class RunFollowers {
       }),
     };
     return follower;
+  }
+
+  /** A machine has planned a switch by itself: the others need to know of it. */
+  #relaySwitches(id: string): void {
+    const links = this.#parts.nodes.of(this.#parts.store.spec(id));
+    relayMissed(links, id).catch((error: unknown) => {
+      this.#parts.news.trouble(error);
+    });
   }
 
   #noteProgress(id: string, follower: Follower): void {
@@ -302,3 +312,6 @@ const endUnknown = (): ErrorData =>
 function isOfTheStore(error: unknown): boolean {
   return error instanceof GradwireError && error.code.startsWith('DATABASE_');
 }
+
+const isGuardsSwitch = ({ record }: JournalEntry): boolean =>
+  record.type === 'notice' && record.code === 'GUARD_SWITCHES_BACK';

@@ -83,6 +83,10 @@ export const commandCodes = codeGroup({
       means: 'The file cannot be read.',
       next: 'Give the path of a file that exists and that you may read.',
     },
+    FORESIGHT_UNAVAILABLE: {
+      means: 'The effect of a switch cannot be predicted for this run.',
+      next: 'Switch without a prediction: its effect is measured afterwards.',
+    },
     FULL_SCALE_MISSING: {
       means: 'The figure can be reproduced at laptop scale only.',
       next: 'Leave out --full, or choose a figure from the message.',

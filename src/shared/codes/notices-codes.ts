@@ -52,6 +52,16 @@ export const noticesCodes = codeGroup({
       means: 'doubleBuffer applies each gradient one iteration late.',
       next: 'Nothing to do; lower the learning rate if training suffers.',
     },
+    GUARD_NOT_OBEYED: {
+      means:
+        'The guard of a switch wanted to go back, but the run could not be switched.',
+      next: 'Switch back yourself, if the run goes on.',
+    },
+    GUARD_SWITCHES_BACK: {
+      means:
+        'After a switch, a limit of its guard was exceeded, so the run switches back.',
+      next: 'Nothing to do. Read the reason before you try the same switch again.',
+    },
     LEDGER_UNBALANCED: {
       means:
         'The bytes counted at the sockets are not those handed to them. It is a bug.',

@@ -6,6 +6,7 @@
  * Source: Schmeiser, Batch size effects in the analysis of simulation output, 1982.
  */
 import { studentQuantile } from './central-quantile.ts';
+import { median } from './quantile.ts';
 
 export interface Estimate {
   readonly mean: number;
@@ -31,24 +32,34 @@ function quantileOf(freedom: number): number {
 export const exactly = (mean: number): Estimate => ({ mean, low: mean, high: mean });
 
 /** Fewer than two values give an interval without end; none give a mean that is not a number. */
-export function meanInterval(values: ArrayLike<number>): Estimate {
+export const meanInterval = (values: readonly number[]): Estimate =>
+  batchInterval(values, meanOf);
+
+/** The same for the median, which a few long iterations do not move. */
+export const medianInterval = (values: readonly number[]): Estimate =>
+  batchInterval(values, (batch) => median(batch) ?? NaN);
+
+function batchInterval(
+  values: readonly number[],
+  centre: (values: readonly number[]) => number,
+): Estimate {
   const { length } = values;
-  const mean = meanBetween(values, 0, length);
+  const mean = centre(values);
   if (length < 2) return { mean, low: -Infinity, high: Infinity };
   const batches = Math.min(MOST_BATCHES, length);
-  let squares = 0;
-  for (let batch = 0; batch < batches; batch++) {
-    const from = Math.floor((batch * length) / batches);
-    const to = Math.floor(((batch + 1) * length) / batches);
-    squares += (meanBetween(values, from, to) - mean) ** 2;
-  }
-  const deviation = Math.sqrt(squares / (batches - 1) / batches);
-  const half = quantileOf(batches - 1) * deviation;
+  const centres = Array.from({ length: batches }, (_, batch) =>
+    centre(
+      values.slice(
+        Math.floor((batch * length) / batches),
+        Math.floor(((batch + 1) * length) / batches),
+      ),
+    ),
+  );
+  const middle = meanOf(centres);
+  const squares = centres.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+  const half = quantileOf(batches - 1) * Math.sqrt(squares / (batches - 1) / batches);
   return { mean, low: mean - half, high: mean + half };
 }
 
-function meanBetween(values: ArrayLike<number>, from: number, to: number): number {
-  let sum = 0;
-  for (let at = from; at < to; at++) sum += values[at]!;
-  return sum / (to - from);
-}
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -12,6 +12,7 @@ import {
 } from '../catalogue/registry.ts';
 import { checkpointOrder } from './checkpoint.ts';
 import type { OrderDefinition } from './order.ts';
+import { foreseeOrder } from './foresee.ts';
 import { pauseOrder } from './pause.ts';
 import { stopOrder } from './stop.ts';
 import { switchOrder } from './switch.ts';
@@ -23,6 +24,7 @@ const ORDERS = [
   pauseOrder,
   checkpointOrder,
   traceOrder,
+  foreseeOrder,
 ] as const;
 
 type Definition = (typeof ORDERS)[number];

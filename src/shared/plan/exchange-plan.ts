@@ -11,6 +11,7 @@ import {
 import type { MethodEntry } from '../catalogue/catalogue.ts';
 import type { JsonObject } from '../checks/json.ts';
 import { quantizationSchema, type Quantization } from './quantization.ts';
+import type { SwitchGuard } from './switch-guard.ts';
 
 /** Fates of a residual that the new method cannot take over. */
 export const RESIDUAL_POLICIES = ['flush', 'drop'] as const;
@@ -51,6 +52,13 @@ export interface LayerPlan {
   readonly parameters: JsonObject;
 }
 
+/** A predicted step after a switch, with its 95 % interval, in milliseconds. */
+export interface Foreseen {
+  readonly step: number;
+  readonly low: number;
+  readonly high: number;
+}
+
 export interface PlanSwitch {
   /**
    * The plan's version, numbered in the order in which switches were requested: 1 for the
@@ -61,6 +69,12 @@ export interface PlanSwitch {
   readonly notBefore: number;
   readonly plan: ExchangePlan;
   readonly residual: ResidualPolicy;
+  /** The prediction that was shown before the switch. */
+  readonly foreseen?: Foreseen | undefined;
+  /** Limits beyond which the run switches back by itself. */
+  readonly guard?: SwitchGuard | undefined;
+  /** Reason why a guard made it. */
+  readonly why?: string | undefined;
 }
 
 /** Keys of `exchange` that belong to the plan; all others are the method's parameters. */

@@ -9,10 +9,12 @@ import {
   RESIDUAL_POLICIES,
   RESIDUAL_UNITS,
   type ExchangePlan,
+  type Foreseen,
   type PlanSwitch,
 } from './exchange-plan.ts';
 import type { JsonObject } from '../checks/json.ts';
 import { quantizationSchema } from './quantization.ts';
+import { switchGuardSchema } from './switch-guard.ts';
 
 const MOST_LAYERS = 100;
 /** Switches of one run. */
@@ -45,11 +47,21 @@ export const exchangePlanSchema = z.object({
   residualUnits: z.enum(RESIDUAL_UNITS).optional(),
 }) satisfies z.ZodType<ExchangePlan>;
 
+/** The step that a switch is predicted to lead to, with its 95 % interval, in milliseconds. */
+const foreseenSchema = z.object({
+  step: z.number().min(0),
+  low: z.number().min(0),
+  high: z.number().min(0),
+}) satisfies z.ZodType<Foreseen>;
+
 export const planSwitchSchema = z.object({
   epoch: z.int().min(1),
   notBefore: z.int().min(0),
   plan: exchangePlanSchema,
   residual: z.enum(RESIDUAL_POLICIES),
+  foreseen: foreseenSchema.optional(),
+  guard: switchGuardSchema.optional(),
+  why: text.optional(),
 }) satisfies z.ZodType<PlanSwitch>;
 
 export const planSwitchesSchema = z
@@ -64,6 +76,10 @@ export const switchRequestSchema = z.object({
   /** First iteration under the new plan; default: as soon as every rank knows. */
   at: z.int().min(0).optional(),
   residual: z.enum(RESIDUAL_POLICIES).optional(),
+  /** The prediction that whoever requests it has seen, for its record. */
+  foreseen: foreseenSchema.optional(),
+  /** Limits beyond which the run switches back by itself. */
+  guard: switchGuardSchema.optional(),
 });
 export type SwitchRequest = Readonly<z.infer<typeof switchRequestSchema>>;
 

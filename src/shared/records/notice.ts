@@ -15,7 +15,7 @@ const noticeRecordSchema = z.strictObject({
   /** One sentence with the values. */
   message: z.string(),
 });
-type NoticeRecord = z.infer<typeof noticeRecordSchema>;
+export type NoticeRecord = z.infer<typeof noticeRecordSchema>;
 
 export const noticeKind = eventKind({
   schema: noticeRecordSchema,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { capitalized } from '../words/capitalized.ts';
 import { describeSwitch } from '../plan/exchange-plan.ts';
-import { count, planSchema } from './fields.ts';
+import { count, planSchema, time } from './fields.ts';
 import { eventKind } from './record-kind.ts';
 
 /** The fate of the state that methods and collectives keep besides the residual. */
@@ -27,6 +27,19 @@ const switchRecordSchema = z.strictObject({
   stateDropped: z.array(z.string()).readonly().optional(),
   /** Whether the weights were averaged because the old method's replicas drift. */
   resynchronized: z.boolean(),
+  /** The prediction that was shown before the switch. */
+  foreseen: z
+    .strictObject({
+      /** The predicted step; milliseconds. */
+      step: time,
+      /** The lower end of its interval; milliseconds. */
+      low: time,
+      /** The upper end of its interval; milliseconds. */
+      high: time,
+    })
+    .optional(),
+  /** Reason why a guard switched back; absent if somebody asked for the switch. */
+  why: z.string().optional(),
 });
 export type SwitchRecord = z.infer<typeof switchRecordSchema>;
 
@@ -39,12 +52,13 @@ export const switchKind = eventKind({
   },
   thinning: 'history',
   printed: (record) => {
-    const { fence, from, residual, resynchronized, to } = record;
+    const { fence, from, residual, resynchronized, to, why } = record;
     const parts = [
       describeSwitch(from, to),
       ...(residual === 'none' ? [] : [`residual ${residual}`]),
       ...describeState(record),
       ...(resynchronized ? ['weights averaged'] : []),
+      ...(why === undefined ? [] : [`switched back by its guard: ${why}`]),
     ];
     return [`── iteration ${fence}: ${parts.join(', ')}`];
   },
@@ -58,6 +72,9 @@ export const switchKind = eventKind({
       ...RESIDUALS[record.residual],
       ...describeState(record).map(capitalized),
       ...(record.resynchronized ? ['Weights averaged'] : []),
+      ...(record.why === undefined
+        ? []
+        : [`Switched back by its guard: ${record.why}`]),
     ]
       .map((sentence) => `${sentence}.`)
       .join(' '),

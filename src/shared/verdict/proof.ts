@@ -10,7 +10,7 @@ export interface ProofTerm {
   readonly value: string;
 }
 
-interface Proof {
+export interface Proof {
   /** Formula by which the statement's number follows from the terms. */
   readonly formula: string;
   readonly terms: readonly ProofTerm[];

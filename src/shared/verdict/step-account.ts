@@ -5,7 +5,7 @@
  */
 import { meanInterval, type Estimate } from '../numbers/mean-interval.ts';
 import { coreWait, type Crowd } from './core-crowding.ts';
-import type { StepSeries } from './step-series.ts';
+import { sumOfSeries as sum, type StepSeries } from './step-series.ts';
 
 /** Parts of a step, by what would shorten them. */
 export type AccountPart =
@@ -128,6 +128,3 @@ function stragglerOf(series: StepSeries, ranks: number): StepAccount['straggler'
   if (share < (1 + 1 / ranks) / 2) return undefined;
   return { rank: against.indexOf(most), share };
 }
-
-const sum = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0);

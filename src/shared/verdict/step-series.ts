@@ -96,3 +96,7 @@ function sumOf(row: Float64Array, phases: readonly Phase[]): number {
   for (const phase of phases) sum += row[COLUMN[phase]]! || 0;
   return sum;
 }
+
+/** The sum of one of the series. */
+export const sumOfSeries = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);

@@ -4,7 +4,10 @@
  * right after the fence is left out, since it pays for the change (a flush, a new arena).
  */
 import { median } from '../numbers/quantile.ts';
-import { formatBytes, formatDuration } from '../words/units.ts';
+import { medianInterval, type Estimate } from '../numbers/mean-interval.ts';
+import type { Foreseen } from '../plan/exchange-plan.ts';
+import { formatBytes, formatDuration, formatPercent } from '../words/units.ts';
+import { estimateText } from './proof.ts';
 import type { IterationMeans } from './iteration-means.ts';
 
 /** Iterations considered on each side, unless they have too few exchanges. */
@@ -27,6 +30,8 @@ interface EffectSide {
 export interface SwitchEffect {
   readonly before: EffectSide;
   readonly after: EffectSide;
+  /** Milliseconds by which a step became longer, with its 95 % interval. */
+  readonly change: Estimate;
   /** Whether more iterations could still change it. */
   readonly settled: boolean;
 }
@@ -72,9 +77,10 @@ export function switchEffect(
   const after = side(recent, sides.after, every);
   if (before === undefined || after === undefined) return undefined;
   return {
-    before,
-    after,
-    settled: after.exchanges === effectReach(every) || bounds.next !== undefined,
+    before: before.side,
+    after: after.side,
+    change: differenceOf(before.walls, after.walls),
+    settled: after.side.exchanges === effectReach(every) || bounds.next !== undefined,
   };
 }
 
@@ -103,7 +109,7 @@ function side(
   recent: IterationMeans,
   { from, to }: Range,
   every: number,
-): EffectSide | undefined {
+): { readonly side: EffectSide; readonly walls: readonly number[] } | undefined {
   const walls: number[] = [];
   const wires: number[] = [];
   // Fences are between exchanges, a whole number of exchanges apart.
@@ -118,16 +124,49 @@ function side(
   }
   if (walls.length < EFFECT_MINIMUM) return undefined;
   return {
-    exchanges: walls.length,
-    wall: median(walls)!,
-    wireSent: median(wires)!,
+    side: {
+      exchanges: walls.length,
+      wall: median(walls)!,
+      wireSent: median(wires)!,
+    },
+    walls,
   };
 }
 
+/** Medians vary by themselves, so their half-widths add as squares. */
+function differenceOf(before: readonly number[], after: readonly number[]): Estimate {
+  const [first, second] = [medianInterval(before), medianInterval(after)];
+  const mean = second.mean - first.mean;
+  const half = Math.hypot(first.high - first.mean, second.high - second.mean);
+  return { mean, low: mean - half, high: mean + half };
+}
+
 export function describeEffect(effect: SwitchEffect): string {
-  const { before, after } = effect;
+  const { after, before, change } = effect;
+  const [low, high] = [change.low, change.high].map(signed);
   return (
-    `wall ${formatDuration(before.wall)} → ${formatDuration(after.wall)}, ` +
+    `wall ${formatDuration(before.wall)} → ${formatDuration(after.wall)} ` +
+    `(${low} to ${high}), ` +
     `wire bytes ${formatBytes(before.wireSent)} → ${formatBytes(after.wireSent)}`
+  );
+}
+
+const signed = (time: number): string =>
+  `${time < 0 ? '−' : '+'}${formatDuration(Math.abs(time))}`;
+
+/**
+ * Says how far the prediction was off that was shown before the switch: `predicted 8.20 ms
+ * (7.10 ms–9.90 ms), measured 8.90 ms: 8.5 % more, within its interval`.
+ */
+export function describeForeseen(
+  { high, low, step }: Foreseen,
+  { after }: SwitchEffect,
+): string {
+  const error = after.wall / step - 1;
+  const isWithin = after.wall >= low && after.wall <= high;
+  return (
+    `predicted ${estimateText({ mean: step, low, high })}, measured ${formatDuration(after.wall)}: ` +
+    `${formatPercent(Math.abs(error))} ${error < 0 ? 'less' : 'more'}, ` +
+    `${isWithin ? 'within' : 'outside'} its interval`
   );
 }

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scalecom } from '../../../src/agent/methods/scalecom.ts';
-import { fitsName } from '../../../src/agent/methods/policy/name-pattern.ts';
+import { fitsName } from '../../../src/shared/plan/name-pattern.ts';
 import { layerPatterns } from '../../../src/agent/forecast/layer-patterns.ts';
 import { rateOf } from '../../../src/agent/forecast/layer-rates.ts';
 import { countMultiplyAdds } from '../../../src/agent/training/inspect/count-multiply-adds.ts';

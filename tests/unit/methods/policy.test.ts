@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inIterations } from '../../../src/agent/methods/policy/passes.ts';
-import { fitsName } from '../../../src/agent/methods/policy/name-pattern.ts';
+import { fitsName } from '../../../src/shared/plan/name-pattern.ts';
 import {
   largestRatio,
   ratioAt,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
 import {
   describeEffect,
+  describeForeseen,
   lacksIterations,
   switchEffect,
 } from '../../../src/shared/verdict/switch-effect.ts';
@@ -32,10 +33,17 @@ describe('the effect of a switch', () => {
     expect(effect).toEqual({
       before: { exchanges: 50, wall: 8, wireSent: 1_200_000 },
       after: { exchanges: 50, wall: 5, wireSent: 48_000 },
+      change: { mean: -3, low: -3, high: -3 },
       settled: true,
     });
     expect(describeEffect(effect)).toBe(
-      'wall 8.00 ms → 5.00 ms, wire bytes 1.20 MB → 48.0 kB',
+      'wall 8.00 ms → 5.00 ms (−3.00 ms to −3.00 ms), wire bytes 1.20 MB → 48.0 kB',
+    );
+    expect(describeForeseen({ step: 4, low: 3, high: 6 }, effect)).toBe(
+      'predicted 4.00 ms (3.00 ms–6.00 ms), measured 5.00 ms: 25.0 % more, within its interval',
+    );
+    expect(describeForeseen({ step: 10, low: 9, high: 11 }, effect)).toContain(
+      '50.0 % less, outside its interval',
     );
   });
 
@@ -61,6 +69,7 @@ describe('the effect of a switch', () => {
     expect(switchEffect(recent, { fence: 40, every: 8 })).toEqual({
       before: { exchanges: 5, wall: 2, wireSent: 100 },
       after: { exchanges: 5, wall: 2, wireSent: 25 },
+      change: { mean: 0, low: 0, high: 0 },
       settled: false,
     });
     expect(switchEffect(recent, { fence: 48, every: 8 })).toBeUndefined();

@@ -13,6 +13,7 @@ const planned = (settings: Readonly<Record<string, unknown>>): PlannedSwitches =
     plan: resolvePlan({ method: 'none' }),
     switches: [],
     setting: {},
+    ranks: [0],
   });
 
 const LOCAL = { parallelism: { kind: 'local-steps', every: 16 } };

@@ -1,12 +1,16 @@
 /** The switches of a run: those requested at launch, and later ones. */
 import type { ExchangePlan, PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
-import { exchangeFrom } from '../../../shared/spec/parallelism/local-steps.ts';
+import {
+  exchangeFrom,
+  localStepsOf,
+} from '../../../shared/spec/parallelism/local-steps.ts';
 import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
 import { assertReached } from '../../launch/validate-launch.ts';
 import type { PlanSetting } from '../../plan/plan-setting.ts';
 import { resolvePlan } from '../../plan/resolve-plan.ts';
 import { requireEngines } from '../../training/program-workload.ts';
+import { GuardWatch } from './guard-watch.ts';
 import { PlanInEffect } from './plan-in-effect.ts';
 import type { RestoredProgress } from './run-options.ts';
 
@@ -16,9 +20,21 @@ export interface PlannedSwitchesOptions {
   readonly switches: readonly PlanSwitch[];
   /** The context for resolving switches. */
   readonly setting: PlanSetting;
+  /** The ranks here. */
+  readonly ranks: readonly number[];
+}
+
+/** A switch that was checked but not made. */
+export interface ForeseenSwitch {
+  readonly before: ExchangePlan;
+  readonly planned: PlanSwitch;
+  /** The first iteration at which it could take effect. */
+  readonly fence: number;
 }
 
 export class PlannedSwitches {
+  /** Watches switches that were planned here: their guards are this machine's alone. */
+  readonly guard: GuardWatch;
   readonly #options: PlannedSwitchesOptions;
   readonly #forecast: PlanInEffect;
   /** Switches by epoch: requested here during the run, or planned on another node. */
@@ -30,6 +46,8 @@ export class PlannedSwitches {
 
   constructor(options: PlannedSwitchesOptions) {
     this.#options = options;
+    const { every = 1 } = localStepsOf(options.spec) ?? {};
+    this.guard = new GuardWatch(options.ranks.length, every);
     this.#forecast = new PlanInEffect(options.plan, options.switches);
     this.#epoch = options.switches.length;
   }
@@ -43,17 +61,32 @@ export class PlannedSwitches {
    * Checks a switch and gives it its epoch.
    * @throws GradwireError of kind input: the reason if it is invalid
    */
-  plan({ change, at = 0, residual = 'flush' }: SwitchRequest): PlanSwitch {
+  plan(request: SwitchRequest & Pick<PlanSwitch, 'why'>): PlanSwitch {
+    const { planned } = this.foresee(request);
+    this.#learn(planned);
+    this.guard.planned(planned);
+    return planned;
+  }
+
+  /**
+   * Checks a switch that is not made, and says from which plan it would lead where.
+   * @throws GradwireError of kind input: the reason if it is invalid
+   */
+  foresee({
+    at = 0,
+    change,
+    residual = 'flush',
+    ...told
+  }: SwitchRequest & Pick<PlanSwitch, 'why'>): ForeseenSwitch {
     const { spec, setting } = this.#options;
     requireEngines(spec, 'switch');
     const notBefore = this.#repeats ? Math.max(at, this.#forecast.next) : at;
-    assertReached(Math.max(notBefore, this.#forecast.next), spec);
+    const fence = Math.max(notBefore, this.#forecast.next);
+    assertReached(fence, spec);
     const epoch = this.#epoch + 1;
     const before = this.#forecast.before(notBefore);
     const plan = resolvePlan(change, before, { ...setting, epoch });
-    const planned = { epoch, notBefore, plan, residual };
-    this.#learn(planned);
-    return planned;
+    return { before, fence, planned: { epoch, notBefore, plan, residual, ...told } };
   }
 
   /** All switches; one that has taken effect has its fence as `at`. */

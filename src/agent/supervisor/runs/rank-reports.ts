@@ -3,13 +3,17 @@ import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import { endsJournal } from '../../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { TeamListener } from '../ranks/rank-team.ts';
+import type { WayBack } from './guard-watch.ts';
 import type { RunParts } from './run-parts.ts';
 
 export class RankReports {
   readonly #run: RunParts;
+  readonly #goBack: (way: WayBack) => RunRecord;
 
-  constructor(run: RunParts) {
+  /** @param goBack switches back, because a guard has found that it must; says so */
+  constructor(run: RunParts, goBack: (way: WayBack) => RunRecord) {
     this.#run = run;
+    this.#goBack = goBack;
   }
 
   /** Reports that are journalled as they are. */
@@ -50,6 +54,7 @@ export class RankReports {
   /** Journals records, unless the ranks are failing. */
   store(records: readonly RunRecord[]): void {
     const { life, outcome, switches, team } = this.#run;
+    let way: WayBack | undefined;
     if (life.is('ended')) return;
     // The run ends when all of its processes have ended; its last record waits for
     // them.
@@ -57,9 +62,11 @@ export class RankReports {
     for (const record of records) {
       if (record.type === 'iteration') switches.reached(record.iteration);
       if (record.type === 'switch') switches.passed(record.epoch, record.fence);
+      way = switches.guard.saw(record) ?? way;
     }
     const rest = records.filter((record) => !endsJournal(record));
     if (rest.length > 0 && team()?.failing !== true) this.#append(rest);
+    if (way !== undefined) this.#append([this.#goBack(way)]);
   }
 
   /** Journals printed lines, also while the run is failing: a rank's report may give the reason. */

@@ -7,6 +7,7 @@ import type { PortRange } from '../../../shared/machines/port-range.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import type { SlurmSettings } from '../../../shared/machines/slurm-settings.ts';
 import type { PlanSetting } from '../../plan/plan-setting.ts';
+import type { ModelFacts } from '../../training/model-facts.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { RecordAdmission } from '../journal/record-admission.ts';
 
@@ -27,6 +28,8 @@ export interface RunOptions extends RankSetting {
   readonly run: string;
   readonly spec: ExperimentSpec;
   readonly plan: ExchangePlan;
+  /** Facts of a model from a file. */
+  readonly model?: ModelFacts | undefined;
   /** The context for resolving switches. */
   readonly setting: PlanSetting;
   readonly switches: readonly PlanSwitch[];

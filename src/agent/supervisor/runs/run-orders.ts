@@ -1,5 +1,5 @@
 /** Orders to a run on this node: what is done about them here, and what its ranks are told. */
-import { failure, inputError } from '../../../shared/errors/errors.ts';
+import { failure, inputError, toErrorData } from '../../../shared/errors/errors.ts';
 import type {
   AnswerTo,
   AskedType,
@@ -7,12 +7,20 @@ import type {
   RankOrder,
   RunOrder,
 } from '../../../shared/orders/orders.ts';
-import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
+import {
+  describePlan,
+  planAsChange,
+  type PlanSwitch,
+} from '../../../shared/plan/exchange-plan.ts';
+import type { NoticeRecord } from '../../../shared/records/notice.ts';
 import type { SwitchRequest } from '../../../shared/protocol/supervisor.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { isProgram } from '../../../shared/spec/program-spec.ts';
+import { makeCatalogue } from '../../launch/catalogue.ts';
 import { requireEngines } from '../../training/program-workload.ts';
 import type { RankTeam } from '../ranks/rank-team.ts';
+import type { WayBack } from './guard-watch.ts';
+import { foreseen } from './run-foresight.ts';
 import type { RunParts } from './run-parts.ts';
 import { requireTraceable } from './traceable.ts';
 
@@ -30,6 +38,10 @@ export class RunOrders {
     this.#run = run;
     this.#actions = {
       switch: (order) => ({ switch: this.#switch(order) }),
+      foresee: (order) => {
+        this.#assertUnderWay('cannot be switched');
+        return foreseen(run.options, run.switches.foresee(order));
+      },
       stop: async () => {
         await stop();
         return {};
@@ -84,8 +96,28 @@ export class RunOrders {
     return ranks;
   }
 
+  /** Switches back as a guard wants it; returns what to record of it. */
+  goBack({ to, why }: WayBack): NoticeRecord {
+    const notice = { type: 'notice', at: Date.now(), level: 'warning' } as const;
+    try {
+      this.#switch({ change: planAsChange(to, makeCatalogue().methods), why });
+      return {
+        ...notice,
+        code: 'GUARD_SWITCHES_BACK',
+        message: `the guard switches back to ${describePlan(to)}: ${why}`,
+      };
+    } catch (error) {
+      const { message } = toErrorData(error);
+      return {
+        ...notice,
+        code: 'GUARD_NOT_OBEYED',
+        message: `the guard wanted to switch back (${why}), but ${message}`,
+      };
+    }
+  }
+
   /** Validates a switch, gives it its epoch and sends it to every rank. */
-  #switch(request: SwitchRequest): PlanSwitch {
+  #switch(request: SwitchRequest & Pick<PlanSwitch, 'why'>): PlanSwitch {
     this.#assertUnderWay('cannot be switched');
     const planned = this.#run.switches.plan(request);
     this.#announce([planned]);

@@ -254,6 +254,7 @@ export class RunTable {
           this.#writeMeta(request.run, { ...meta, later });
       },
       spec,
+      model: meta.model,
       plan,
       switches,
       setting,

@@ -94,7 +94,7 @@ export class SupervisedRun {
       switches: this.#switches,
       team: () => this.#team,
     };
-    this.#reports = new RankReports(parts);
+    this.#reports = new RankReports(parts, (way) => this.#orders.goBack(way));
     this.#orders = new RunOrders(parts, () => this.stop());
     this.#allocation = openAllocation(parts, {
       store: (record) => {

@@ -5,7 +5,7 @@ import {
   type ExchangePlan,
   type NamedPlan,
 } from '../../../shared/plan/exchange-plan.ts';
-import type { JsonValue } from '../../../shared/checks/json.ts';
+import type { JsonObject, JsonValue } from '../../../shared/checks/json.ts';
 import { hasServers } from './server-choice.ts';
 import { isDraft, valueAt, withValue, type Draft } from './spec-draft.ts';
 
@@ -23,6 +23,17 @@ export function changeToMethod(
   }
   const same = plan !== undefined && plan.method === method.id;
   return { ...change, collective: same ? plan.collective : 'auto' };
+}
+
+/** The layers of a change: tensors with their own method. */
+export function layersOf(change: PlanChange): readonly JsonObject[] {
+  const { layers } = change;
+  return Array.isArray(layers)
+    ? layers.filter(
+        (layer): layer is JsonObject =>
+          typeof layer === 'object' && layer !== null && !Array.isArray(layer),
+      )
+    : [];
 }
 
 /** A change to the method that suggests itself, if the plan's own does not compress. */

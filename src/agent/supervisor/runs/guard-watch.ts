@@ -1,0 +1,156 @@
+/**
+ * Watches a guarded switch: compares medians of the iterations after its fence with those before
+ * it, as the ranks here report them, and asks for the way back once a limit is exceeded. It ends
+ * after `REACH` iterations, with the next switch, or with the way back.
+ */
+import { median } from '../../../shared/numbers/quantile.ts';
+import type { NamedPlan, PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
+import {
+  GUARDED,
+  type GuardedMeasure,
+  type SwitchGuard,
+} from '../../../shared/plan/switch-guard.ts';
+import type { IterationRecord } from '../../../shared/records/iteration.ts';
+import type { RunRecord } from '../../../shared/records/record-kinds.ts';
+import {
+  formatDuration,
+  formatFactor,
+  formatQuantity,
+} from '../../../shared/words/units.ts';
+
+/** Iterations on each side. */
+const REACH = 50;
+/** Iterations after the fence before it is judged, and between judgements. */
+const LEAST = 10;
+
+const MEASURES = Object.keys(GUARDED) as readonly GuardedMeasure[];
+
+/** The way back to the plan before a switch, and why. */
+export interface WayBack {
+  readonly to: NamedPlan;
+  readonly why: string;
+}
+
+type Values = Record<GuardedMeasure, number[]>;
+
+interface Watched {
+  readonly from: NamedPlan;
+  readonly fence: number;
+  readonly guard: SwitchGuard;
+  readonly before: Values;
+  readonly after: Values;
+  newest: number;
+}
+
+export class GuardWatch {
+  /** Records per iteration: the ranks here. */
+  readonly #ranks: number;
+  readonly #every: number;
+  readonly #guards = new Map<number, SwitchGuard>();
+  #recent: IterationRecord[] = [];
+  #watched: Watched | undefined;
+
+  /**
+   * @param ranks number of ranks whose records are seen
+   * @param every iterations from one exchange to the next
+   */
+  constructor(ranks: number, every: number) {
+    this.#ranks = ranks;
+    this.#every = every;
+  }
+
+  /** A switch was planned. */
+  planned({ epoch, guard }: PlanSwitch): void {
+    if (guard !== undefined) this.#guards.set(epoch, guard);
+  }
+
+  /** Sees a record in the order of the journal. */
+  saw(record: RunRecord): WayBack | undefined {
+    if (record.type === 'switch') {
+      const guard = this.#guards.get(record.epoch);
+      const { fence, from } = record;
+      this.#watched =
+        guard === undefined
+          ? undefined
+          : {
+              from,
+              fence,
+              guard,
+              before: valuesOf(this.#recent),
+              after: valuesOf([]),
+              newest: fence,
+            };
+      return undefined;
+    }
+    if (record.type !== 'iteration') return undefined;
+    const watched = this.#watched;
+    if (watched === undefined) {
+      this.#recent.push(record);
+      const most = REACH * this.#ranks;
+      if (this.#recent.length >= 2 * most) this.#recent = this.#recent.slice(-most);
+      return undefined;
+    }
+    // The exchange at the fence pays for the change.
+    if (record.iteration < watched.fence + this.#every) return undefined;
+    add(watched.after, record);
+    if (record.iteration <= watched.newest) return undefined;
+    watched.newest = record.iteration;
+    return this.#judge(watched);
+  }
+
+  #judge(watched: Watched): WayBack | undefined {
+    const { after, before, fence, from, guard, newest } = watched;
+    const done = newest - fence - this.#every + 1;
+    if (done < LEAST || done % LEAST !== 0) return undefined;
+    for (const measure of MEASURES) {
+      const limit = guard[measure];
+      if (limit === undefined) continue;
+      const now = this.#centre(after[measure].slice(-LEAST * this.#ranks));
+      const then = this.#centre(
+        measure === 'residual' && (this.#centre(before.residual) ?? 0) === 0
+          ? after.residual.slice(0, LEAST * this.#ranks)
+          : before[measure],
+      );
+      if (now === undefined || then === undefined || !(now > limit * then)) continue;
+      this.#watched = undefined;
+      return { to: from, why: reason(measure, now, then, limit) };
+    }
+    if (done >= REACH) {
+      this.#watched = undefined;
+      this.#recent = [];
+    }
+    return undefined;
+  }
+
+  /** The median; with local steps the mean, since most iterations have no exchange. */
+  #centre(values: readonly number[]): number | undefined {
+    if (this.#every === 1 || values.length === 0) return median(values);
+    return values.reduce((sum, value) => sum + value, 0) / values.length;
+  }
+}
+
+function valuesOf(records: readonly IterationRecord[]): Values {
+  const values: Values = { step: [], loss: [], residual: [] };
+  for (const record of records) add(values, record);
+  return values;
+}
+
+function add(values: Values, { loss, residualNorm, wall }: IterationRecord): void {
+  values.step.push(wall);
+  if (loss !== undefined) values.loss.push(loss);
+  if (residualNorm !== undefined) values.residual.push(residualNorm);
+}
+
+/** `step 12.1 ms, 1.41× the 8.58 ms before, over the limit of 1.20×` */
+function reason(
+  measure: GuardedMeasure,
+  now: number,
+  then: number,
+  limit: number,
+): string {
+  const text = measure === 'step' ? formatDuration : formatQuantity;
+  return (
+    `${GUARDED[measure]} ${text(now)}, ${formatFactor(now / then)} the ${text(then)} before, ` +
+    `over the limit of ${formatFactor(limit)}`
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * The foresight of a switch that the user considers: asked for once the form stands still, as a
+ * machine of the run rehearses both methods for it. The latest question wins.
+ */
+import type { JsonObject } from '../../../shared/checks/json.ts';
+import {
+  isErrorData,
+  toErrorData,
+  type ErrorData,
+} from '../../../shared/errors/errors.ts';
+import type { Foresight } from '../../../shared/orders/foresee.ts';
+import type { AppApi } from '../../../shared/rpc/rpc.ts';
+
+/** Time without a change after which the machine is asked. */
+const STILL_MS = 500;
+
+export type ForesightState =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'asking' }
+  | { readonly kind: 'known'; readonly foresight: Foresight }
+  | { readonly kind: 'failed'; readonly error: ErrorData };
+
+export class SwitchForesight {
+  readonly #api: Pick<AppApi, 'order'>;
+  readonly #run: string;
+  #state = $state.raw<ForesightState>({ kind: 'none' });
+  #tensors = $state.raw<Foresight['tensors']>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Number of the latest question. */
+  #asked = 0;
+
+  constructor(api: Pick<AppApi, 'order'>, run: string) {
+    this.#api = api;
+    this.#run = run;
+  }
+
+  get state(): ForesightState {
+    return this.#state;
+  }
+
+  /** The model's tensors, once any question was answered. */
+  get tensors(): Foresight['tensors'] | undefined {
+    return this.#tensors;
+  }
+
+  /** Considers another change; undefined: none. */
+  consider(change: JsonObject | undefined): void {
+    clearTimeout(this.#timer);
+    const question = ++this.#asked;
+    this.#state = { kind: change === undefined ? 'none' : 'asking' };
+    if (change === undefined) return;
+    this.#timer = setTimeout(() => void this.#ask(change, question), STILL_MS);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#asked++;
+  }
+
+  async #ask(change: JsonObject, question: number): Promise<void> {
+    let state: ForesightState;
+    try {
+      const foresight = await this.#api.order(this.#run, { type: 'foresee', change });
+      state = { kind: 'known', foresight };
+      this.#tensors = foresight.tensors;
+    } catch (error) {
+      state = {
+        kind: 'failed',
+        error: isErrorData(error) ? error : toErrorData(error),
+      };
+    }
+    if (question === this.#asked) this.#state = state;
+  }
+}

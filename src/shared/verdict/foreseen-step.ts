@@ -1,0 +1,162 @@
+/**
+ * The step after a switch, before it is made: the current step as observed, with the observed
+ * exchange and compression replaced by those that are predicted for the other plan.
+ *
+ * Both predictions are corrected by what this run shows. The constant of the network that
+ * dominates the current exchange takes its error, as in the engine (`network-correction.ts`);
+ * compression takes the ratio of its observed to its rehearsed time. The interval spans the
+ * prediction without a correction, with that one and with the same factor on everything, and a
+ * margin for the model on both sides: one observation cannot tell which constant is wrong.
+ */
+import {
+  correctedTerms,
+  correctionAfter,
+  UNCORRECTED,
+} from '../cost-model/network-correction.ts';
+import { totalSeconds } from '../cost-model/cost-terms.ts';
+import type { ExchangeForecast } from '../cost-model/exchange-forecast.ts';
+import type { Estimate } from '../numbers/mean-interval.ts';
+import { formatBytes, formatDuration, formatFactor } from '../words/units.ts';
+import { estimateText, term, type Proof } from './proof.ts';
+import type { StepAccount } from './step-account.ts';
+import { sumOfSeries } from './step-series.ts';
+import type { WindowSummary } from './window-summary.ts';
+
+/** Margin of the model on both sides: predictions within it count as right (docs/accuracy.md). */
+const MARGIN = 0.2;
+/** A rehearsal on a machine that computes the run's steps, too, is off by as much at least. */
+const REHEARSAL_MARGIN = 0.4;
+/** Compression below this is too short to take its ratio from; ms. */
+const SHORT = 0.05;
+const LARGEST_RATIO = 10;
+
+export interface ForeseenStep {
+  /** The current step, as observed; milliseconds, as all here. */
+  readonly now: Estimate;
+  readonly then: Estimate;
+  /** Bytes of the payload of a rank, predicted for both plans alike. */
+  readonly bytes: { readonly now: number; readonly then: number };
+  readonly proof: Proof;
+}
+
+/** The window that the current step is observed in; `overlapped` is hidden behind computing. */
+type Observed = Pick<WindowSummary, 'overlapped' | 'series'>;
+
+interface Predicted {
+  readonly now: ExchangeForecast;
+  readonly then: ExchangeForecast;
+}
+
+export function foreseenStep(
+  { overlapped, series }: Observed,
+  account: StepAccount,
+  { now, then }: Predicted,
+): ForeseenStep {
+  const { step } = account;
+  const count = series.step.length;
+  const exchange =
+    (sumOfSeries(series.exchange) + sumOfSeries(series.parts.reduction)) / count;
+  const compression = sumOfSeries(series.parts.compression) / count;
+  const exposed = exchange + compression;
+  const rest = step.mean - exposed;
+
+  // What is hidden is part of the exchange, too.
+  const nextExchange = correctedExchange(exchange + overlapped, now, then);
+  const nextCompression = correctedCompression(
+    compression,
+    now,
+    then,
+    account.coreWait,
+  );
+  const shown = (time: number): number => rest + Math.max(0, time - overlapped);
+  const noise = step.high - step.mean;
+  const estimate: Estimate = {
+    mean: shown(nextExchange.mean + nextCompression.mean),
+    low: Math.max(0, shown(nextExchange.low + nextCompression.low) - noise),
+    high: shown(nextExchange.high + nextCompression.high) + noise,
+  };
+  return {
+    now: step,
+    then: estimate,
+    bytes: { now: now.payloadBytes, then: then.payloadBytes },
+    proof: {
+      formula:
+        'step − exchange − compression as observed + exchange and compression as predicted, corrected by the ratio of observed to predicted under the current plan',
+      terms: [
+        term('step now', estimateText(step)),
+        term('exchange now', formatDuration(exchange)),
+        term('compression now', formatDuration(compression)),
+        ...(overlapped > 0 ? [term('hidden now', formatDuration(overlapped))] : []),
+        term('exchange now, predicted', formatDuration(1000 * totalSeconds(now))),
+        term('compression now, rehearsed', formatDuration(rehearsed(now))),
+        term('exchange then', estimateText(nextExchange)),
+        term('compression then', estimateText(nextCompression)),
+        term('payload now', formatBytes(now.payloadBytes)),
+        term('payload then', formatBytes(then.payloadBytes)),
+        term('collective then', then.collective),
+      ],
+    },
+  };
+}
+
+/** Milliseconds of compressing and decompressing, as rehearsed. */
+const rehearsed = ({ compress, decompress }: ExchangeForecast): number =>
+  1000 * (compress + decompress);
+
+function correctedExchange(
+  observed: number,
+  now: ExchangeForecast,
+  then: ExchangeForecast,
+): Estimate {
+  const plain = 1000 * totalSeconds(then);
+  const predicted = 1000 * totalSeconds(now);
+  const correction = correctionAfter(observed / 1000, now, UNCORRECTED);
+  const mean = 1000 * totalSeconds(correctedTerms(then, correction));
+  const ratio = predicted > 0 ? bounded(observed / predicted) : 1;
+  return spanned(mean, [plain, plain * ratio], MARGIN);
+}
+
+function correctedCompression(
+  observed: number,
+  now: ExchangeForecast,
+  then: ExchangeForecast,
+  coreWait: number,
+): Estimate {
+  const plain = rehearsed(then);
+  const before = rehearsed(now);
+  // Dense gradients are hardly compressed: only crowded cores are known to slow it down.
+  const ratio =
+    Math.min(observed, before) > SHORT
+      ? bounded(observed / before)
+      : 1 / Math.max(1 / LARGEST_RATIO, 1 - coreWait);
+  return spanned(plain * ratio, [plain], REHEARSAL_MARGIN);
+}
+
+const bounded = (ratio: number): number =>
+  Math.min(LARGEST_RATIO, Math.max(1 / LARGEST_RATIO, ratio));
+
+function spanned(mean: number, others: readonly number[], margin: number): Estimate {
+  const all = [mean, ...others];
+  return {
+    mean,
+    low: Math.min(...all) * (1 - margin),
+    high: Math.max(...all) * (1 + margin),
+  };
+}
+
+/** Whether the step is predicted to change beyond doubt. */
+function isClear({ now, then }: Pick<ForeseenStep, 'now' | 'then'>): boolean {
+  return then.high < now.mean || then.low > now.mean;
+}
+
+/** `a step would take about 8.20 ms (7.10 ms–9.90 ms) instead of 12.4 ms: 1.51× as fast` */
+export function foreseenText(foreseen: ForeseenStep): string {
+  const { now, then } = foreseen;
+  const factor = now.mean / then.mean;
+  const outcome = isClear(foreseen)
+    ? factor >= 1
+      ? `${formatFactor(factor)} as fast`
+      : `${formatFactor(1 / factor)} as slow; do not switch for speed`
+    : 'no clear difference';
+  return `a step would take about ${estimateText(then)} instead of ${formatDuration(now.mean)}: ${outcome}`;
+}

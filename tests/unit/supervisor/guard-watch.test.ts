@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import {
+  GuardWatch,
+  type WayBack,
+} from '../../../src/agent/supervisor/runs/guard-watch.ts';
+import type { SwitchGuard } from '../../../src/shared/plan/switch-guard.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import type { SwitchRecord } from '../../../src/shared/records/switch.ts';
+import { iterationRecord } from '../renderer/records.ts';
+
+const plan = (method: string) => ({
+  method,
+  parameters: {},
+  collective: 'ring',
+  bucketBytes: 1,
+});
+
+function switchAt(fence: number, epoch: number): SwitchRecord {
+  return {
+    type: 'switch',
+    at: 0,
+    fence,
+    epoch,
+    from: plan('none'),
+    to: plan('topk'),
+    residual: 'none',
+    resynchronized: false,
+  };
+}
+
+interface Side {
+  readonly wall: number;
+  readonly loss?: number;
+  readonly residual?: number;
+}
+
+/** The way back, and the iteration after which it was wanted, of a switch at 60 of 160. */
+function watched(
+  guard: SwitchGuard,
+  before: Side,
+  after: (iteration: number) => Side,
+  between: readonly RunRecord[] = [],
+): { readonly way?: WayBack; readonly iteration?: number } {
+  const watch = new GuardWatch(2, 1);
+  const planned = {
+    epoch: 1,
+    notBefore: 0,
+    plan: plan('topk'),
+    residual: 'flush',
+  } as const;
+  watch.planned({ ...planned, guard });
+  for (let iteration = 0; iteration < 160; iteration++) {
+    if (iteration === 60) watch.saw(switchAt(60, 1));
+    if (iteration === 65) for (const record of between) watch.saw(record);
+    const { loss, residual, wall } = iteration < 60 ? before : after(iteration);
+    for (const rank of [0, 1]) {
+      const record = {
+        ...iterationRecord({ rank, iteration, phases: { compute: wall } }),
+        ...(loss === undefined ? {} : { loss }),
+        ...(residual === undefined ? {} : { residualNorm: residual }),
+      };
+      const way = watch.saw(record);
+      if (way !== undefined) return { way, iteration };
+    }
+  }
+  return {};
+}
+
+describe('the guard of a switch', () => {
+  it('goes back once the median step exceeds its limit, and says by how much', () => {
+    const { iteration, way } = watched({ step: 1.2 }, { wall: 10 }, () => ({
+      wall: 14,
+    }));
+    expect(way?.to.method).toBe('none');
+    expect(way?.why).toBe(
+      'step 14.0 ms, 1.40× the 10.0 ms before, over the limit of 1.20×',
+    );
+    // After ten iterations, without the fence's own.
+    expect(iteration).toBe(70);
+  });
+
+  it('leaves a run alone that keeps its limits, or is slow at the fence alone', () => {
+    const calm = (iteration: number) => ({ wall: iteration === 60 ? 900 : 11 });
+    expect(watched({ step: 1.2 }, { wall: 10 }, calm)).toEqual({});
+  });
+
+  it('sees a loss that rises later, but not after fifty iterations', () => {
+    const rises = (from: number) => (iteration: number) => ({
+      wall: 10,
+      loss: iteration < from ? 1 : 9,
+    });
+    const before = { wall: 10, loss: 1 };
+    expect(watched({ loss: 2 }, before, rises(85)).way?.why).toContain('loss 9.0000');
+    expect(watched({ loss: 2 }, before, rises(112))).toEqual({});
+  });
+
+  it('compares a residual with its first iterations if there was none before', () => {
+    const grows = (iteration: number) => ({ wall: 10, residual: iteration - 59 });
+    expect(watched({ residual: 3 }, { wall: 10 }, grows).way?.why).toContain(
+      'residual norm',
+    );
+    const stays = () => ({ wall: 10, residual: 5 });
+    expect(watched({ residual: 3 }, { wall: 10 }, stays)).toEqual({});
+  });
+
+  it('ends with the next switch, and watches nothing without a limit', () => {
+    const slow = () => ({ wall: 90 });
+    expect(watched({ step: 1.2 }, { wall: 10 }, slow, [switchAt(65, 2)])).toEqual({});
+    expect(watched({}, { wall: 10 }, slow)).toEqual({});
+  });
+});
