@@ -108,6 +108,8 @@ export const rooms = {
   // Timelines of traced iterations, and their export.
   'shared/trace': ['shared/records'],
   'shared/rpc': [
+    'shared/alerts',
+    'shared/settings',
     'shared/catalogue',
     'shared/checks',
     'shared/comparison',
@@ -607,6 +609,7 @@ export const rooms = {
   ],
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/sweeps': ['renderer/state/host', SHARED],
+  'renderer/state/settings': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
   'renderer/state': ['export', 'export/report', 'renderer/state/*', SHARED],
@@ -614,6 +617,7 @@ export const rooms = {
   // The timeline of traced iterations.
   'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],
   'renderer/components/parts': [SHARED],
+  'renderer/components/settings': [SHARED],
   'renderer/components/page': ['renderer/state/*', SHARED],
   'renderer/components/experiment': [
     'renderer/components/parts',

@@ -29,7 +29,8 @@ const alerts: Page = {
 const settings: Page = {
   file: 'settings.md',
   title: 'Settings',
-  about: 'Settings of a home, which `gradwire settings` shows and changes.',
+  about:
+    'Settings of a home: the page **Settings** and `gradwire settings` show and change the same ones.',
   body: SETTING_SECTIONS.map(
     ({ id, title }) =>
       `## ${title}\n\n${table(

@@ -11,6 +11,7 @@ import House from '@lucide/svelte/icons/house';
 import ListOrdered from '@lucide/svelte/icons/list-ordered';
 import Plus from '@lucide/svelte/icons/plus';
 import Ruler from '@lucide/svelte/icons/ruler';
+import Settings from '@lucide/svelte/icons/settings';
 import Server from '@lucide/svelte/icons/server';
 import type { RailPlace } from './components/page/rail-place.ts';
 import { LazyView, loadWhenIdle } from './lazy-view.svelte.ts';
@@ -90,6 +91,17 @@ const VIEWS = {
     props: () => ({}),
     key: ALWAYS,
     rail: { title: 'Cluster', icon: Server, to: { view: 'cluster' }, shortcuts: ['c'] },
+  }),
+  settings: define<PlaceOf<'settings'>, Record<string, never>>({
+    part: new LazyView(() => import('./views/SettingsView.svelte')),
+    props: () => ({}),
+    key: ALWAYS,
+    rail: {
+      title: 'Settings',
+      icon: Settings,
+      to: { view: 'settings' },
+      shortcuts: ['mod+,'],
+    },
   }),
 } satisfies Record<Route['view'], unknown>;
 

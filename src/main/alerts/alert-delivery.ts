@@ -3,13 +3,13 @@
  * another, each with a limit of time. A target that fails is told of once, until it works again.
  */
 import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
+import { toldAlert } from '../../shared/alerts/told-alert.ts';
 import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { Settings } from '../../shared/settings/settings.ts';
 import type { RunAlerts } from '../store/run-alerts.ts';
 import { postAlert } from './post-alert.ts';
 import { runCommand } from './run-command.ts';
-import { toldAlert } from './told-alert.ts';
 
 const LIMIT_MS = 10_000;
 /** Alerts that wait to be told at most: later ones are in their runs. */
@@ -63,7 +63,7 @@ export class AlertDelivery {
     const settings = this.#options.settings();
     const targets = TARGETS.filter(({ setting }) => settings[setting] !== '');
     if (targets.length === 0 || this.#waiting >= MOST_WAITING) return;
-    const text = JSON.stringify(toldAlert(summary, raised));
+    const text = JSON.stringify(toldAlert(summary, raised.alert));
     this.#waiting++;
     this.#last = this.#last.then(async () => {
       await Promise.all(

@@ -35,6 +35,7 @@ import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
 import { PlanDesk } from './plan-desk.ts';
 import { RunsDesk } from './runs-desk.ts';
+import { SettingsDesk } from './settings-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { SweepDesk } from './sweep-desk.ts';
 
@@ -121,6 +122,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         showNodes();
       },
       records: (run, entries) => {
+        settingsDesk.tellAlerts(run, entries);
         outbox.records(run, entries.map(lightened));
       },
       notice: (error) => {
@@ -209,6 +211,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         showNodes();
         lookAtNodes();
         lookAtHistory();
+        settingsDesk.look();
       }
       if (!changed && !isExpecting) return;
       isExpecting = false;
@@ -229,6 +232,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     ownProfile: () => ownNetwork.current,
   });
   const sweepDesk = new SweepDesk({ store, coordinator, outbox, report });
+  const settingsDesk = new SettingsDesk(store, outbox);
   const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
@@ -287,6 +291,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     ...runsDesk.api,
     ...planDesk.api,
     ...sweepDesk.api,
+    ...settingsDesk.api,
     run: async (id) => store.reads.shown(id),
     iterations: async (run, { most, ...range }) =>
       store.reads.iterations(run, range, most),
@@ -368,6 +373,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       closing ??= (async () => {
         clearInterval(discovery);
         clearInterval(looking);
+        settingsDesk.close();
         upkeep.close();
         desk.close();
         planDesk.close();

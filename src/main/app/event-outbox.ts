@@ -4,6 +4,8 @@
  * may come twice: skip those that its answer's `lastSequence` covers. The host knows its
  * windows and counts watchers; here a run is either watched or not.
  */
+import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
+import type { SettingsState } from '../../shared/settings/setting.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { DataSetStatus } from '../../shared/rpc/data-set-status.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
@@ -104,6 +106,14 @@ export class EventOutbox {
   dataSetsChanged(list: () => Promise<readonly DataSetStatus[]>): void {
     this.#dataSets = list;
     this.#schedule();
+  }
+
+  alert(alert: ToldAlert): void {
+    this.#emit('alert', alert);
+  }
+
+  settingsChanged(settings: SettingsState): void {
+    this.#emit('settingsChanged', settings);
   }
 
   historyPurged(): void {

@@ -24,6 +24,7 @@ import { Sessions } from '../rpc/session.ts';
 import { answerAppRequests } from './app-protocol.ts';
 import { admitsSender, APP_SCHEME } from './ipc-gate.ts';
 import { createMainWindow, showApp } from './main-window.ts';
+import { notifyOfAlerts } from './alert-notification.ts';
 import { menuTemplate } from './menu.ts';
 import { portChannel } from './port-channel.ts';
 import { tellFailed, tellWindowShown } from './starter.ts';
@@ -115,6 +116,7 @@ async function run(home: Home): Promise<void> {
     ),
   );
   window = createMainWindow(root, home.directory);
+  resources.defer(core.onEvent(notifyOfAlerts(core.api, () => window, raise)));
   await showApp(window);
 }
 

@@ -17,11 +17,14 @@ import type {
   ExportTableId,
 } from '../../shared/records/export-format.ts';
 import type { AppApi, AppInfo, Preset } from '../../shared/rpc/rpc.ts';
+import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ClusterState } from './cluster/cluster.svelte.ts';
 import { CommandRegistry } from './page/commands.svelte.ts';
 import type { Connection, ConnectionStatus } from './host/connection.ts';
 import type { Draft } from './experiment/spec-draft.ts';
+import { notifyOutOfSight } from './page/desktop-notification.ts';
+import { HomeSettings } from './settings/home-settings.svelte.ts';
 import { DataSets } from './experiment/data-sets.svelte.ts';
 import { Preferences } from './page/preferences.svelte.ts';
 import { Router } from './page/router.svelte.ts';
@@ -43,6 +46,7 @@ export class AppState {
   readonly preferences = new Preferences();
   readonly runList = new RunListChoices();
   readonly toasts = new Toasts();
+  readonly settings: HomeSettings;
   readonly runActions: RunActions;
   readonly commands: CommandRegistry;
   readonly cluster: ClusterState;
@@ -66,6 +70,7 @@ export class AppState {
     this.runActions = new RunActions(connection.api, this.toasts);
     this.cluster = new ClusterState(connection, this.toasts);
     this.dataSets = new DataSets(connection, this.toasts);
+    this.settings = new HomeSettings(connection, this.toasts);
     this.terminals = new Terminals(connection);
     this.commands = new CommandRegistry(/Mac|iP(hone|ad)/.test(navigator.userAgent));
     this.#stops.push(
@@ -75,6 +80,7 @@ export class AppState {
       connection.on('runChanged', (summary) => this.#noteRun(summary)),
       connection.on('caughtUp', (catchUp) => this.#tellCatchUp(catchUp)),
       connection.on('notice', (error) => this.toasts.error(error)),
+      connection.on('alert', (alert) => this.#tellAlert(alert)),
       connection.on('historyPurged', () => this.#loadRecent()),
       connection.on('resync', () => this.load()),
       connection.on('hostCommand', (id) => this.commands.run(id)),
@@ -138,6 +144,7 @@ export class AppState {
     });
     void this.cluster.load();
     void this.dataSets.load();
+    void this.settings.load();
     this.loadCatalogue();
   }
 
@@ -242,6 +249,7 @@ export class AppState {
     for (const stop of this.#stops) stop();
     this.cluster.close();
     this.dataSets.close();
+    this.settings.close();
     this.terminals.close();
     this.router.close();
     this.preferences.close();
@@ -265,6 +273,15 @@ export class AppState {
       title: 'Show',
       run: () => this.router.go({ view: 'run', run: catchUp.run }),
     });
+  }
+
+  #tellAlert({ message, name, run, title }: ToldAlert): void {
+    const show = (): void => this.router.go({ view: 'run', run });
+    this.toasts.info(`${title}: ${message} (${name})`, { title: 'Show', run: show });
+    // The window's host shows it itself.
+    if (this.info?.host === 'browser' && this.settings.values?.['notify.desktop']) {
+      notifyOutOfSight(`${title}: ${name}`, message, show);
+    }
   }
 
   #noteRun(summary: RunSummary): void {

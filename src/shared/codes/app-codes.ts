@@ -8,7 +8,7 @@ export const appCodes = codeGroup({
     ALERT_NOT_DELIVERED: {
       means:
         'The command or the webhook for alerts failed. It is told once until it works.',
-      next: 'Correct it in the settings: gradwire settings get notify.',
+      next: 'Correct it in the settings: gradwire settings list.',
     },
     ANSWER_INVALID: {
       means: 'The answer does not match the question.',

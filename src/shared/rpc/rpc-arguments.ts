@@ -148,6 +148,11 @@ export const rpcArguments = {
       }),
     ]),
   ]),
+  settings: z.tuple([]),
+  changeSetting: z.tuple([
+    z.string().min(1).max(100),
+    z.union([z.boolean(), z.number(), z.string().max(2000)]).optional(),
+  ]),
   openTerminal: z.tuple([terminal, nodeName, terminalSizeSchema]),
   writeTerminal: z.tuple([terminal, z.string().max(MOST_TYPED)]),
   resizeTerminal: z.tuple([terminal, terminalSizeSchema]),

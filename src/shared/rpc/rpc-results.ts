@@ -96,4 +96,8 @@ export const rpcResults = {
   importableHosts: names,
   dataSets: z.array(z.looseObject({ id: z.string() })),
   questions: list,
+  settings: z.looseObject({
+    values: z.record(z.string(), z.unknown()),
+    changed: names,
+  }),
 } as const satisfies Partial<Record<keyof AppApi, z.ZodType>>;

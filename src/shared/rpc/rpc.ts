@@ -38,6 +38,8 @@ import type {
   RunPageQuery,
   RunVocabulary,
 } from '../run-query/run-page.ts';
+import type { SettingsState, SettingValue } from '../settings/setting.ts';
+import type { ToldAlert } from '../alerts/told-alert.ts';
 import type { RunDetail, RunSummary } from './run-summary.ts';
 import type { SweepEdit } from '../sweep/sweep-edit.ts';
 import type { SweepCheck, SweepRequest } from '../sweep/sweep-request.ts';
@@ -233,6 +235,10 @@ export interface CoreApi {
   /** Questions of SSH connections that wait for an answer. */
   questions(): Promise<readonly OpenQuestion[]>;
   answer(question: number, answer: QuestionAnswer): Promise<void>;
+  /** The settings of the home. */
+  settings(): Promise<SettingsState>;
+  /** Changes a setting; without a value it has its default again. */
+  changeSetting(key: string, value?: SettingValue): Promise<void>;
 }
 
 /** All calls that a page may make. */
@@ -258,6 +264,10 @@ export interface AppEvents {
   sweepsChanged(): void;
   /** Deleted runs are gone for good. */
   historyPurged(): void;
+  /** An alert was raised of any run. */
+  alert(alert: ToldAlert): void;
+  /** A setting was changed, by whichever page or command. */
+  settingsChanged(settings: SettingsState): void;
   /** All questions that wait for an answer. */
   questionsChanged(questions: readonly OpenQuestion[]): void;
 }

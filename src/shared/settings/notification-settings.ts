@@ -20,6 +20,15 @@ function webhookFault(text: string): string | undefined {
 
 export const notificationSettings = [
   {
+    key: 'notify.desktop',
+    kind: 'switch',
+    title: 'On the desktop',
+    help:
+      'The operating system shows alerts while the page is out of sight. A browser asks for ' +
+      'permission first.',
+    default: false,
+  },
+  {
     key: 'notify.command',
     kind: 'text',
     title: 'Command',

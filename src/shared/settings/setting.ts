@@ -9,6 +9,13 @@ export type SettingValue = boolean | number | string;
 /** Values by key: every setting has one. */
 export type Settings = Readonly<Record<string, SettingValue>>;
 
+/** The settings as a page has them. */
+export interface SettingsState {
+  readonly values: Settings;
+  /** Keys of those that were changed. */
+  readonly changed: readonly string[];
+}
+
 /** The sections of the page of settings. */
 export const SETTING_SECTIONS = [
   { id: 'notify', title: 'Notifications' },

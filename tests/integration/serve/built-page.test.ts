@@ -113,6 +113,7 @@ describe.each([
     'PlanView',
     'ClusterView',
     'SweepsView',
+    'SettingsView',
   ])('%s and what it needs', async (view) => {
     const files = filesOf('index.html', `views/${view}.svelte`);
     expect(files.size).toBeGreaterThan(filesOf('index.html').size);

@@ -109,6 +109,8 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   fetchDataSet: ['mnist'],
   cancelDataSet: ['mnist'],
   questions: [],
+  settings: [],
+  changeSetting: ['notify.command', 'true'],
   answer: [1, { type: 'secrets', answers: ['x'] }],
   openTerminal: [1, 'box', { columns: 80, rows: 24 }],
   writeTerminal: [1, 'ls\r'],

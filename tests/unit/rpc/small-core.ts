@@ -248,6 +248,8 @@ export class SmallCore implements ServedCore {
     fetchDataSet: (id) => this.#answer('fetchDataSet', [id], undefined),
     cancelDataSet: (id) => this.#answer('cancelDataSet', [id], undefined),
     questions: () => this.#answer('questions', [], []),
+    settings: () => this.#answer('settings', [], { values: {}, changed: [] }),
+    changeSetting: (...args) => this.#answer('changeSetting', args, undefined),
     answer: (id, answer) => this.#answer('answer', [id, answer], undefined),
   };
 

@@ -131,6 +131,8 @@ export class HostConnection implements Connection {
         dataSetsChanged: (...args) => this.#emit('dataSetsChanged', ...args),
         networkChanged: (...args) => this.#emit('networkChanged', ...args),
         sweepsChanged: () => this.#emit('sweepsChanged'),
+        alert: (...args) => this.#emit('alert', ...args),
+        settingsChanged: (...args) => this.#emit('settingsChanged', ...args),
         historyPurged: () => this.#emit('historyPurged'),
         questionsChanged: (...args) => this.#emit('questionsChanged', ...args),
         resync: () => this.#emit('resync'),

@@ -17,6 +17,7 @@ const KINDS = [
   comparePlace,
   planPlace,
   onlyPlace('cluster'),
+  onlyPlace('settings'),
 ] as const;
 
 export type Route = (typeof KINDS)[number] extends infer Kind

@@ -1,6 +1,5 @@
-/** An alert as a command and a webhook get it. */
-import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
-import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+/** An alert as pages, a command and a webhook get it. */
+import type { AlertRecord } from '../records/alert.ts';
 
 export interface ToldAlert {
   /** The run's id. */
@@ -18,10 +17,9 @@ export interface ToldAlert {
 }
 
 export function toldAlert(
-  { id, name }: Pick<RunSummary, 'id' | 'name'>,
-  { alert }: RaisedAlert,
+  { id, name }: { readonly id: string; readonly name: string },
+  { at, iteration, message, next, rank, rule, title }: AlertRecord,
 ): ToldAlert {
-  const { at, iteration, message, next, rank, rule, title } = alert;
   const when = new Date(at).toISOString();
   return { run: id, name, rule, title, message, next, rank, iteration, at: when };
 }

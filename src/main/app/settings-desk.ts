@@ -1,0 +1,59 @@
+/** Settings for pages, and alerts that they are told. */
+import { toldAlert } from '../../shared/alerts/told-alert.ts';
+import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { CoreApi } from '../../shared/rpc/rpc.ts';
+import type { SettingsState } from '../../shared/settings/setting.ts';
+import type { RunStore } from '../store/run-store.ts';
+import type { EventOutbox } from './event-outbox.ts';
+
+export class SettingsDesk {
+  readonly #store: RunStore;
+  readonly #outbox: EventOutbox;
+  readonly #stop: () => void;
+  #told: string | undefined;
+
+  constructor(store: RunStore, outbox: EventOutbox) {
+    this.#store = store;
+    this.#outbox = outbox;
+    // Alerts of which there is no record; the others come with the records.
+    this.#stop = store.alerts.listen((summary, alerts) => {
+      for (const { alert, isRecorded } of alerts) {
+        if (isRecorded) outbox.alert(toldAlert(summary, alert));
+      }
+    });
+  }
+
+  readonly api: Pick<CoreApi, 'changeSetting' | 'settings'> = {
+    settings: async () => this.#state(),
+    changeSetting: async (key, value) => {
+      this.#store.settings.set(key, value);
+      this.look();
+    },
+  };
+
+  /** Tells pages of settings that were changed, here or by another process. */
+  look(): void {
+    const state = this.#state();
+    const text = JSON.stringify(state);
+    if (text === this.#told) return;
+    this.#told = text;
+    this.#outbox.settingsChanged(state);
+  }
+
+  /** Tells pages of alerts among new records, whichever process has stored them. */
+  tellAlerts(run: string, entries: readonly JournalEntry[]): void {
+    for (const { record } of entries) {
+      if (record.type !== 'alert' || record.phase !== 'raised') continue;
+      this.#outbox.alert(toldAlert(this.#store.summary(run), record));
+    }
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #state(): SettingsState {
+    const { settings } = this.#store;
+    return { values: settings.all(), changed: settings.changed() };
+  }
+}
