@@ -284,7 +284,7 @@ describe('a run that the command line started, as it goes on', () => {
     // A valid one is foreseen before it is made.
     await ratio.fill('0.01');
     await ratio.press('Tab');
-    await untilShown('switch-predicted', /a step would take about .* instead of/);
+    await untilShown('switch-predicted', /A step would take about .* instead of/);
   });
 
   it('switches to topk at a marked iteration, and the bars and bytes change', async () => {
