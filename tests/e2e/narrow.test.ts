@@ -98,6 +98,7 @@ test('no page is wider than the screen', async () => {
     ['new', part('field-world.nodes-box')],
     ['runs', part('runs-table')],
     ['cluster', part('node-box')],
+    ['settings', part('settings-alerts')],
     ['run/run', part('log-line')],
   ] as const) {
     await go(place, shown);
@@ -105,6 +106,31 @@ test('no page is wider than the screen', async () => {
       ...[place, 0, 0],
     ]);
   }
+});
+
+test('settings are those of the command, which both change', async () => {
+  await page.setViewportSize({ width: 390, height: 860 });
+  await go('settings', part('setting-alerts.long-wait.percent'));
+  const get = async (key: string): Promise<string> =>
+    succeeded(await app.home.run(['settings', 'get', key])).stdout.trim();
+  const percent = part('setting-alerts.long-wait.percent');
+  await percent.fill('35');
+  await percent.press('Enter');
+  await page.getByRole('button', { name: 'Wait in percent: back to 50' }).waitFor();
+  expect(await get('alerts.long-wait.percent')).toBe('35');
+  succeeded(await app.home.run(['settings', 'reset', 'alerts.long-wait.percent']));
+  await expect.poll(() => percent.inputValue()).toBe('50');
+
+  const webhook = part('setting-notify.webhook');
+  await webhook.fill('ftp://example.org');
+  await webhook.press('Enter');
+  await page.getByText(/is no value: it must begin with https/).waitFor();
+  expect(await get('notify.webhook')).toBe('(empty)');
+  for (const theme of ['dark', 'light']) {
+    await page.getByLabel('Theme', { exact: true }).selectOption(theme);
+    expect([theme, await hidden(), await app.obstacles()]).toEqual([theme, 0, []]);
+  }
+  await page.setViewportSize({ width: WIDTH, height: 860 });
 });
 
 test('all that a run’s row says of it is in sight', async () => {
