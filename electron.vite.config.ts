@@ -14,6 +14,28 @@ const root = import.meta.dirname;
 const dist = process.env['GRADWIRE_DIST'] ?? path.join(root, 'dist');
 const out = (part: string) => path.join(dist, 'desktop', part);
 
+interface Modules {
+  getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
+}
+
+let loadedAtOnce: Set<string> | undefined;
+
+/**
+ * Whether a module of the page comes with its entry, without an `import()` between. Files of these
+ * modules need no others, so no two files need each other.
+ */
+function isOfFirstScreen(id: string, modules: Modules): boolean {
+  if (loadedAtOnce === undefined) {
+    loadedAtOnce = new Set([path.join(root, 'src/renderer/main.ts')]);
+    for (const known of loadedAtOnce) {
+      for (const next of modules.getModuleInfo(known)?.importedIds ?? []) {
+        loadedAtOnce.add(next);
+      }
+    }
+  }
+  return loadedAtOnce.has(id);
+}
+
 export default defineConfig({
   main: {
     build: {
@@ -70,8 +92,8 @@ export default defineConfig({
         // Compiling Svelte takes most of the build: known, and no cause for a warning.
         checks: { pluginTimings: false },
         output: {
-          // What views share is one file, not one for each icon; charts are one of their own,
-          // since the first screen has none.
+          // What the first screen shares with views is one file, not one for each icon; what
+          // only views share another one, and charts a third.
           codeSplitting: {
             includeDependenciesRecursively: false,
             groups: [
@@ -81,7 +103,11 @@ export default defineConfig({
                 test: /[\\/](chart\.js|@kurkle|renderer[\\/]charts)[\\/]/,
                 priority: 1,
               },
-              { name: 'common', minShareCount: 2 },
+              {
+                name: (id, modules) =>
+                  isOfFirstScreen(id, modules) ? 'common' : 'views',
+                minShareCount: 2,
+              },
             ],
           },
         },
