@@ -27,6 +27,8 @@ const LIMIT = 5;
 /** Messages kept, shown or not. */
 const KEPT = 50;
 const LIFETIME_MS = 8_000;
+/** An action, such as Undo, has to be read, decided on and reached. */
+const ACTION_LIFETIME_MS = 30_000;
 
 export class Toasts {
   #toasts = $state.raw<readonly Toast[]>([]);
@@ -41,7 +43,10 @@ export class Toasts {
     const id = this.#add({ tone: 'info', text, action });
     this.#timers = {
       ...this.#timers,
-      [id]: setTimeout(() => this.dismiss(id), LIFETIME_MS),
+      [id]: setTimeout(
+        () => this.dismiss(id),
+        action === undefined ? LIFETIME_MS : ACTION_LIFETIME_MS,
+      ),
     };
   }
 
