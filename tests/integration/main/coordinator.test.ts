@@ -36,6 +36,8 @@ beforeEach(async () => {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'gw-coordinator-'));
   home = await openHome(resolveHome({ GRADWIRE_HOME: directory }));
   store = RunStore.open(home.database);
+  // The losses of the sample rise.
+  store.settings.set('alerts.loss-rising.on', false);
 });
 afterEach(async () => {
   await coordinator.close();
