@@ -341,6 +341,8 @@ class App {
 
   constructor() {
     this.store = RunStore.open(path.join(mkdtempSync(path.join(folder, 's')), 'db'));
+    // The sample's losses rise.
+    this.store.settings.set('alerts.loss-rising.on', false);
     this.store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
   }
 
