@@ -15,7 +15,7 @@ afterAll(() => home[Symbol.asyncDispose]());
 
 const RANKS = 2;
 
-test.each(PLANTED)('$name is named', async (cause) => {
+test.each(PLANTED)('$name is named', { tags: 'soak' }, async (cause) => {
   const { records, verdict } = await plantedVerdict(home, RANKS, cause);
   const texts = verdict.statements.map(({ text }) => text);
   expect(cause.isNamed(verdict), texts.join('; ')).toBe(true);
@@ -29,14 +29,23 @@ test.each(PLANTED)('$name is named', async (cause) => {
   expect(Math.max(...waits)).toBeGreaterThan(10);
 });
 
-test('what is left of the payload bounds what more compression can gain', async () => {
-  const { verdict } = await plantedVerdict(home, RANKS, {
-    ...PLANTED[0]!,
-    settings: [
-      ...[SLOW_LINK, 'iterations=40', 'exchange.method=topk', 'exchange.ratio=0.0001'],
-      'exchange.minElements=0',
-    ],
-  });
-  const text = verdict.statements.map((statement) => statement.text).join('; ');
-  expect(text).toMatch(/would not speed up the step|at most 1\.\d/);
-});
+test(
+  'what is left of the payload bounds what more compression can gain',
+  { tags: 'soak' },
+  async () => {
+    const { verdict } = await plantedVerdict(home, RANKS, {
+      ...PLANTED[0]!,
+      settings: [
+        ...[
+          SLOW_LINK,
+          'iterations=40',
+          'exchange.method=topk',
+          'exchange.ratio=0.0001',
+        ],
+        'exchange.minElements=0',
+      ],
+    });
+    const text = verdict.statements.map((statement) => statement.text).join('; ');
+    expect(text).toMatch(/would not speed up the step|at most 1\.\d/);
+  },
+);
