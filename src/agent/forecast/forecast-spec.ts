@@ -153,7 +153,7 @@ export async function forecastWorlds(
   return { candidates, elements };
 }
 
-/** Tensors with so many elements together, in proportion: the first dimension of each grows. */
+/** The tensors, their first dimensions scaled so that all have `elements` together. */
 function scaled(
   tensors: readonly FlatTensor[],
   elements: number | undefined,

@@ -26,7 +26,7 @@ export interface SweepRow {
   readonly error: string | null;
   /** The process that works through the queue. */
   readonly driver: number | null;
-  /** When it last said that it does. */
+  /** The time at which the driver last said that it goes on. */
   readonly driven_at: number | null;
   readonly created_at: number;
 }

@@ -1,5 +1,5 @@
 /**
- * Works through the queue of a sweep: launches its runs, so many at once, and waits for their
+ * Works through the queue of a sweep: launches its runs, `atOnce` at a time, and waits for their
  * ends. A run that fails does not end the sweep; several that do not even begin stop it. What it
  * does is in the store before it is done, so another process can go on where this one ended.
  */

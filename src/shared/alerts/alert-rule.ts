@@ -46,7 +46,7 @@ interface RuleParameter {
 export interface AlertRule<S = unknown, P extends string = string> {
   readonly id: string;
   readonly title: string;
-  /** When it is raised, as a sentence. */
+  /** The condition that raises it, as a sentence. */
   readonly about: string;
   /** Advice once it was raised, as a sentence. */
   readonly next: string;

@@ -10,7 +10,7 @@ export const longWait = alertRule({
   id: 'long-wait',
   title: 'Long wait',
   about:
-    'A rank waits for other ranks for more than this share of each of so many steps.',
+    'A rank waits for other ranks for more than a share of the step, in several steps in a row.',
   next: 'See which rank is awaited, and why: its node, its link, or the work that it has.',
   parameters: {
     percent: {

@@ -12,11 +12,11 @@ const OF_LONGEST = 5;
 const LATE_MS = 20_000;
 
 const stateSchema = z.object({
-  /** When a record of a rank last arrived, ms, by rank. */
+  /** Times at which a record last arrived, ms, by rank. */
   heard: z.record(z.string(), z.number()),
   /** The longest pause of any rank, ms. */
   longest: z.number(),
-  /** When the rule last looked, ms. */
+  /** The time at which the rule last looked, ms. */
   looked: z.number().optional(),
   isRunning: z.boolean(),
 });
@@ -25,7 +25,7 @@ export const silentRank = alertRule({
   id: 'silent-rank',
   title: 'Rank silent',
   about:
-    'Nothing has arrived from a rank for so many seconds, and for five times its longest ' +
+    'Nothing has arrived from a rank for some seconds, and for five times its longest ' +
     'pause before.',
   next: 'Look at its machine: whether it is reachable, its log, and what else runs there.',
   parameters: {

@@ -87,8 +87,16 @@ it('an iteration is split by its slowest rank, and its parts add up to its wall 
   const rank = (compute: number, wait: number) => ({
     wall: 10,
     phases: {
-      ...{ data: 0, compute, compress: 1, send: 0, receive: 0, wait, reduce: 0 },
-      ...{ decompress: 0.5, apply: 0, other: 0 },
+      data: 0,
+      compute,
+      compress: 1,
+      send: 0,
+      receive: 0,
+      wait,
+      reduce: 0,
+      decompress: 0.5,
+      apply: 0,
+      other: 0,
     },
   });
   const step = split(3, [rank(4, 4.5), rank(6, 2.5)]);

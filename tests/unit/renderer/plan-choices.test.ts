@@ -18,15 +18,26 @@ const BASE = {
   name: 'first',
   workload: { model: 'fnn3' },
   exchange: {
-    ...{ method: 'topk', collective: 'auto', bucketBytes: 4096, ratio: 0.01 },
+    method: 'topk',
+    collective: 'auto',
+    bucketBytes: 4096,
+    ratio: 0.01,
     layers: [{ match: '*.bias', method: 'none' }],
   },
 };
 const PLACE: PlanPlace = {
   view: 'plan',
-  ...{ preset: 'digits-topk', ranks: '16', machines: '4' },
-  ...{ bandwidth: '10 Gbit/s', latency: '50 µs', compute: '5.5', parameters: '25M' },
-  ...{ method: 'qsgd', options: 'bits=4', collective: 'auto', axis: 'ranks' },
+  preset: 'digits-topk',
+  ranks: '16',
+  machines: '4',
+  bandwidth: '10 Gbit/s',
+  latency: '50 µs',
+  compute: '5.5',
+  parameters: '25M',
+  method: 'qsgd',
+  options: 'bits=4',
+  collective: 'auto',
+  axis: 'ranks',
 };
 
 describe('a plan', () => {
@@ -46,7 +57,11 @@ describe('a plan', () => {
     );
     expect(plannedSpec(BASE, PLACE)).toEqual(applySettings(BASE, settings));
     expect(planRequest(BASE, PLACE)).toMatchObject({
-      ...{ ranks: [16], machines: 4, compute: 5.5, parameters: 25e6, curve: 'ranks' },
+      ranks: [16],
+      machines: 4,
+      compute: 5.5,
+      parameters: 25e6,
+      curve: 'ranks',
     });
   });
 

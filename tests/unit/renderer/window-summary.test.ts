@@ -72,7 +72,7 @@ describe('window summary', () => {
   });
 });
 
-/** What `straggling` is, for the verdict; crowded where there are fewer cores than ranks. */
+/** The machine of `straggling`, crowded where it has fewer cores than ranks. */
 const crowd = (cores: number): VerdictContext['crowd'] => ({
   machine: 'box',
   ranks: 3,

@@ -137,7 +137,7 @@ export class SweepDraft {
   }
 }
 
-/** `3`: so many; `1, 2, 7`: these. */
+/** The seeds as they were typed: `3` is their number, `1, 2, 7` are the seeds themselves. */
 function seedsOf(text: string): number | number[] | undefined {
   if (!/^\s*\d+(\s*,\s*\d+)*\s*$/.test(text)) return undefined;
   const seeds = text.split(',').map(Number);
