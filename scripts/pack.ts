@@ -5,10 +5,19 @@
  * not in the bundles. ssh2, which cannot be bundled, lies inside: npm would compile its addons.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { minifySync } from 'vite';
 import {
   BUNDLED,
   bundledManifest,
@@ -82,6 +91,18 @@ function copyIn(name: string): void {
   });
 }
 
+/** Rewrites a script without indentation and comments. Names stay: stack traces tell them. */
+function withoutWhitespace(file: string): void {
+  const { code, errors } = minifySync(file, readFileSync(file, 'utf8'), {
+    module: true,
+    compress: false,
+    mangle: false,
+    codegen: { removeWhitespace: true },
+  });
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`);
+  writeFileSync(file, code);
+}
+
 if (!values.built) run(process.execPath, 'scripts/build.ts', '--quiet');
 run(process.execPath, 'scripts/sbom.ts');
 rmSync(stage, { recursive: true, force: true });
@@ -91,6 +112,9 @@ for (const name of [...COPIED, 'dist', ...inside]) copyIn(name);
 for (const name of ['THIRD-PARTY-NOTICES', 'sbom.cdx.json']) {
   cpSync(path.join(stage, 'dist', name), path.join(stage, name));
   rmSync(path.join(stage, 'dist', name));
+}
+for (const file of globSync('dist/{agent,cli,engine}/**/*.js', { cwd: stage })) {
+  withoutWhitespace(path.join(stage, file));
 }
 const manifest = packedManifest(readJson('package.json') as Manifest);
 const files: Readonly<Record<string, unknown>> = {
@@ -104,7 +128,7 @@ const files: Readonly<Record<string, unknown>> = {
   ),
 };
 for (const [name, content] of Object.entries(files)) {
-  await writeFile(path.join(stage, name), `${JSON.stringify(content, undefined, 2)}\n`);
+  writeFileSync(path.join(stage, name), `${JSON.stringify(content, undefined, 2)}\n`);
 }
 const missing = NEEDED.filter((name) => !existsSync(path.join(stage, name)));
 if (missing.length > 0) throw new Error(`the package would lack ${missing.join(', ')}`);

@@ -34,6 +34,7 @@ describe('registry', () => {
       k: 0,
       bucket: 0,
       quantize: { bits: 0, bucket: 512 },
+      diagnosticsEvery: 0,
       minElements: 0,
       rampEpochs: 0,
       warmupEpochs: 0,
