@@ -613,7 +613,14 @@ export const rooms = {
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/terminals': ['renderer/state/host', SHARED],
   'renderer/state': ['export', 'export/report', 'renderer/state/*', SHARED],
-  'renderer/charts': ['renderer/state/*', SHARED],
+  'renderer/charts': [
+    'export',
+    'export/formats',
+    'export/picture',
+    'export/tables',
+    'renderer/state/*',
+    SHARED,
+  ],
   // The timeline of traced iterations.
   'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],
   'renderer/components/parts': [SHARED],

@@ -14,3 +14,13 @@ export function exportFileName(
   const part = table === 'iterations' ? '' : `-${table}`;
   return `gradwire-${run}${part}.${format}`;
 }
+
+/** Kinds of files that charts are saved as. */
+export type ChartFormat = 'svg' | 'png' | 'csv';
+
+/** `gradwire-ab12cd34-loss.svg`; of a chart that is not of one run: `gradwire-comparison.csv`. */
+export const chartFileName = (
+  chart: string,
+  format: ChartFormat,
+  run?: string,
+): string => `gradwire-${run === undefined ? '' : `${run}-`}${chart}.${format}`;

@@ -58,11 +58,11 @@ async function command(...args: readonly string[]): Promise<string> {
   return succeeded(await app.home.run(['compare', ...args])).stdout;
 }
 
-async function exported(id: string): Promise<string> {
-  await part('comparison-export').click();
+async function exported(id: string, menu = 'comparison-export'): Promise<string> {
+  await part(menu).click();
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    part(`comparison-export-${id}`).click(),
+    part(`${menu}-${id}`).click(),
   ]);
   return readFileSync(await (download satisfies Download).path(), 'utf8');
 }
@@ -109,6 +109,27 @@ test('real runs have the same numbers on the page, in its files and by the comma
   expect(cells.map((row) => row.split('\t').at(-1))).toEqual(
     comparison.runs.flatMap(({ points }) => points.map(({ value }) => String(value))),
   );
+  // And as it is saved, under the page's own policy.
+  const saved = (await exported('csv', 'comparison-save')).trimEnd().split('\n');
+  expect(saved.slice(1).map((row) => row.split(','))).toEqual(
+    cells.map((row) => row.split('\t')),
+  );
+  const svg = await exported('svg', 'comparison-save');
+  const curves = [
+    ...svg.matchAll(/d="([^"]+)" fill="none"[^>]*stroke-width="1.75"\/>/g),
+  ];
+  const heights = curves.map(([, path]) =>
+    [...path!.matchAll(/[ML]\S+ ([\d.]+)/g)].map(([, y]) => Number(y)),
+  );
+  expect(heights.slice(0, 2).map(({ length }) => length)).toEqual([4, 4]);
+  const [from, to] = [0, 3];
+  const fell = comparison.runs.map(({ points }, run) => {
+    const rise = points[to]!.value - points[from]!.value;
+    return (heights[run]![from]! - heights[run]![to]!) / rise;
+  });
+  expect(fell[0]).toBeGreaterThan(0);
+  expect(fell[1]! / fell[0]!).toBeCloseTo(1, 1);
+  expect((await exported('png', 'comparison-save')).slice(1, 4)).toBe('PNG');
   await part('comparison-table-toggle').click();
 });
 

@@ -29,5 +29,20 @@ export const RUN_COLOURS = [
   '#17202a',
 ] as const;
 
+/** The colour of texts, and of signs on top of data. */
+export const INK_COLOUR = '#17202a';
+
 /** The colour of what is only there to compare with. */
 export const SOFT_COLOUR = '#4b5865';
+
+/** Colours of signs at moments of a run. */
+export const MARKER_COLOURS = {
+  switch: INK_COLOUR,
+  fault: '#b3261e',
+  checkpoint: '#0b6e4f',
+  evaluation: PHASE_COLOURS.wait,
+  note: '#0b63a5',
+} as const;
+
+/** The lines of a hatched bar. */
+export const HATCH_COLOUR = '#ffffff';

@@ -1,5 +1,7 @@
 /** The legend of a picture: a sample and a name for each series, in as many rows as they need. */
 import { escapeMarkup } from '../../shared/words/markup.ts';
+import { INK_COLOUR } from './colours.ts';
+import { HATCH } from './hatch.ts';
 import type { PictureSeries } from './picture.ts';
 
 /** Width of a character, about: names are short, and rows are not full. */
@@ -45,6 +47,15 @@ function sampleOf({ colour, dash, look }: PictureSeries, x: number, y: number): 
       return `<rect x="${x}" y="${y - 5}" width="${SAMPLE}" height="10" fill="${colour}" fill-opacity="0.16"/>`;
     case 'bars':
       return `<rect x="${x + 2}" y="${y - 5}" width="11" height="11" rx="2" fill="${colour}"/>`;
+    case 'hatched':
+      return [colour, HATCH]
+        .map(
+          (fill) =>
+            `<rect x="${x + 2}" y="${y - 5}" width="11" height="11" rx="2" fill="${fill}"/>`,
+        )
+        .join('');
+    case 'spread':
+      return `<path d="M${x + SAMPLE / 2} ${y - 6}v12" stroke="${INK_COLOUR}"/>`;
     case 'dots':
       return `<circle cx="${x + SAMPLE / 2}" cy="${y}" r="3.5" fill="${colour}"/>`;
     case 'dashed':

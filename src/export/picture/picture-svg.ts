@@ -3,8 +3,12 @@
  * All texts are escaped. It is light, as paper is.
  */
 import { escapeMarkup } from '../../shared/words/markup.ts';
+import { INK_COLOUR, SOFT_COLOUR } from './colours.ts';
+import { HATCH, hatchFor } from './hatch.ts';
 import { legendOf } from './legend.ts';
+import { cutsOf, markersOf } from './markers.ts';
 import type { Picture, PicturePoint, PictureSeries } from './picture.ts';
+import { round, type Place } from './place.ts';
 import { ticksOf } from './ticks.ts';
 
 const WIDTH = 880;
@@ -13,19 +17,7 @@ const LEFT = 68;
 const RIGHT = 16;
 const HEAD = 34;
 const BOTTOM = 46;
-const INK = '#17202a';
-const SOFT = '#4b5865';
 const GRID = '#e6eaee';
-const MARKER = '#0b63a5';
-/** Room for a marker's text before the next one may have its own. */
-const MARKER_ROOM = 110;
-
-interface Place {
-  readonly x: (value: number) => number;
-  readonly y: (value: number) => number;
-  readonly top: number;
-  readonly floor: number;
-}
 
 /** The picture as SVG, with its own size. */
 export function pictureSvg(picture: Picture): string {
@@ -38,6 +30,8 @@ export function pictureSvg(picture: Picture): string {
   const top = HEAD + legend.height + 18;
   const floor = top + PLOT_HEIGHT;
   const place: Place = {
+    left: LEFT,
+    right: WIDTH - RIGHT,
     top,
     floor,
     x: scaleOf(picture.x, LEFT, WIDTH - RIGHT),
@@ -47,18 +41,20 @@ export function pictureSvg(picture: Picture): string {
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" ` +
     `viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeMarkup(`${title}, ${unit}. ${caption}`)}" ` +
-    `font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="12" fill="${INK}">` +
+    `font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="12" fill="${INK_COLOUR}">` +
     `<title>${escapeMarkup(title)}</title><desc>${escapeMarkup(caption)}</desc>` +
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>` +
     `<text x="${LEFT}" y="20" font-size="15" font-weight="650">${escapeMarkup(title)}` +
-    `<tspan dx="8" font-size="12" font-weight="450" fill="${SOFT}">${escapeMarkup(unit)}</tspan></text>` +
+    `<tspan dx="8" font-size="12" font-weight="450" fill="${SOFT_COLOUR}">${escapeMarkup(unit)}</tspan></text>` +
+    hatchFor(picture.series) +
     legend.svg +
     axes(picture, place) +
     `<svg x="${LEFT}" y="${top}" width="${WIDTH - RIGHT - LEFT}" height="${PLOT_HEIGHT}" ` +
     `viewBox="${LEFT} ${top} ${WIDTH - RIGHT - LEFT} ${PLOT_HEIGHT}">` +
     picture.series.map((series) => drawn(series, place)).join('') +
     '</svg>' +
-    markers(picture, place) +
+    cutsOf(picture, place) +
+    markersOf(picture, place) +
     '</svg>'
   );
 }
@@ -79,34 +75,38 @@ function axes({ x, y }: Picture, place: Place): string {
     const at = place.y(tick);
     return (
       `<path d="M${LEFT} ${at}H${right}" stroke="${GRID}"/>` +
-      `<text x="${LEFT - 8}" y="${round(at + 4)}" text-anchor="end" fill="${SOFT}">${escapeMarkup(y.format(tick))}</text>`
+      `<text x="${LEFT - 8}" y="${round(at + 4)}" text-anchor="end" fill="${SOFT_COLOUR}">${escapeMarkup(y.format(tick))}</text>`
     );
   });
   const columns = ticksOf(x, 8).map((tick) => {
     const at = place.x(tick);
     return (
-      `<path d="M${at} ${place.floor}v4" stroke="${SOFT}"/>` +
-      `<text x="${at}" y="${place.floor + 18}" text-anchor="middle" fill="${SOFT}">${escapeMarkup(x.format(tick))}</text>`
+      `<path d="M${at} ${place.floor}v4" stroke="${SOFT_COLOUR}"/>` +
+      `<text x="${at}" y="${place.floor + 18}" text-anchor="middle" fill="${SOFT_COLOUR}">${escapeMarkup(x.format(tick))}</text>`
     );
   });
   return (
     rows.join('') +
-    `<path d="M${LEFT} ${place.floor}H${right}" stroke="${SOFT}"/>` +
+    `<path d="M${LEFT} ${place.floor}H${right}" stroke="${SOFT_COLOUR}"/>` +
     columns.join('') +
-    `<text x="${(LEFT + right) / 2}" y="${place.floor + 38}" text-anchor="middle" fill="${SOFT}">${escapeMarkup(x.label)}</text>`
+    `<text x="${(LEFT + right) / 2}" y="${place.floor + 38}" text-anchor="middle" fill="${SOFT_COLOUR}">${escapeMarkup(x.label)}</text>`
   );
 }
 
 function drawn(series: PictureSeries, place: Place): string {
-  const { colour, look, points } = series;
+  const { colour, look } = series;
+  const points = series.points.filter(isDrawable);
   if (points.length === 0) return '';
   const line = pathOf(points, place);
   switch (look) {
     case 'band': {
-      const upper = (series.upper ?? []).toReversed();
+      const upper = (series.upper ?? []).filter(isDrawable).toReversed();
       return `<path d="${line}L${pathOf(upper, place).slice(1)}Z" fill="${colour}" fill-opacity="0.16"/>`;
     }
+    case 'spread':
+      return spreads(series, place);
     case 'bars':
+    case 'hatched':
       return bars(series, place);
     case 'dots':
       return points
@@ -134,10 +134,12 @@ function drawn(series: PictureSeries, place: Place): string {
 
 /** All bars of a series are one path. */
 function bars(
-  { base = [], colour, points, width = 1 }: PictureSeries,
+  { base = [], colour, look, points, widths = [] }: PictureSeries,
   place: Place,
 ): string {
   const rects = points.map(({ x, y }, index) => {
+    if (!(y > 0)) return '';
+    const width = widths[index] ?? 1;
     const from = place.x(x - width / 2);
     // A thin gap where bars are wide enough for one.
     const room = round(place.x(x + width / 2) - from);
@@ -145,31 +147,23 @@ function bars(
     const bottom = base[index] ?? 0;
     return `M${from} ${place.y(bottom)}V${place.y(bottom + y)}h${round(room - gap)}V${place.y(bottom)}Z`;
   });
-  return `<path d="${rects.join('')}" fill="${colour}"/>`;
+  const fill = look === 'hatched' ? HATCH : colour;
+  return `<path d="${rects.join('')}" fill="${fill}"/>`;
 }
 
-function markers({ markers: all = [] }: Picture, place: Place): string {
-  let free = -Infinity;
-  return all
-    .map(({ label, x }) => {
-      const at = place.x(x);
-      if (!(at >= LEFT && at <= WIDTH - RIGHT)) return '';
-      const line = `<path d="M${at} ${place.top}V${place.floor}" stroke="${MARKER}" stroke-dasharray="4 3"/>`;
-      if (at < free) return line;
-      free = at + MARKER_ROOM;
-      const isRight = at > WIDTH - MARKER_ROOM;
-      return (
-        `${line}<text x="${at + (isRight ? -4 : 4)}" y="${place.top - 5}" font-size="11" font-weight="600" ` +
-        `text-anchor="${isRight ? 'end' : 'start'}" fill="${MARKER}">${escapeMarkup(label)}</text>`
-      );
-    })
-    .join('');
+function spreads({ colour, points, upper = [] }: PictureSeries, place: Place): string {
+  const lines = points.map(({ x, y }, index) => {
+    const most = upper[index]?.y ?? y;
+    return most > y ? `M${place.x(x)} ${place.y(y)}V${place.y(most)}` : '';
+  });
+  return `<path d="${lines.join('')}" stroke="${colour}" stroke-opacity="0.6"/>`;
 }
+
+/** Whether a point has a place: one that has none would end its curve. */
+const isDrawable = ({ x, y }: PicturePoint): boolean =>
+  Number.isFinite(x) && Number.isFinite(y);
 
 const pathOf = (points: readonly PicturePoint[], { x, y }: Place): string =>
   points
     .map((point, index) => `${index === 0 ? 'M' : 'L'}${x(point.x)} ${y(point.y)}`)
     .join('');
-
-/** A hundredth of a pixel is finer than any print. */
-const round = (value: number): number => Math.round(value * 100) / 100;

@@ -12,25 +12,42 @@ export interface PictureAxis {
   readonly logarithmic?: boolean;
   /** Text at a tick. */
   readonly format: (value: number) => string;
+  /** Places of ticks; default: round values, or powers of ten. */
+  readonly ticks?: readonly number[] | undefined;
 }
 
 export interface PictureSeries {
   readonly label: string;
   /** `#rrggbb`. */
   readonly colour: string;
-  /** `faint` raw values, `line` a curve, `dots` single values, `band` from `points` to `upper`. */
-  readonly look: 'faint' | 'line' | 'dashed' | 'dots' | 'band' | 'bars';
+  /**
+   * `faint` raw values, `line` a curve, `dots` single values, `band` from `points` to `upper`,
+   * `spread` an upright line from each point to its upper one; `bars`, and `hatched` ones over
+   * others.
+   */
+  readonly look:
+    'faint' | 'line' | 'dashed' | 'dots' | 'band' | 'spread' | 'bars' | 'hatched';
   readonly points: readonly PicturePoint[];
-  /** The upper edge of a band, at the same places as `points`. */
+  /** The upper ends of a band or of spreads, at the same places as `points`. */
   readonly upper?: readonly PicturePoint[];
   /** The bottom of each bar; default: 0. */
   readonly base?: readonly number[];
-  /** The width of a bar, on the horizontal axis. */
-  readonly width?: number;
+  /** The width of each bar, on the horizontal axis; default: 1. */
+  readonly widths?: readonly number[];
   /** Dashes in pixels; default: those of the look. */
   readonly dash?: readonly number[];
   /** Left out of the legend. */
   readonly isUnnamed?: boolean;
+}
+
+/** A moment: a vertical line with a text, or a sign at the axis. */
+export interface PictureMarker {
+  readonly x: number;
+  readonly label: string;
+  /** Default: a line with the text. A cross has a line as well. */
+  readonly sign?: 'cross' | 'disc' | 'square' | 'triangle';
+  /** `#rrggbb`, of a sign. */
+  readonly colour?: string;
 }
 
 export interface Picture {
@@ -41,6 +58,7 @@ export interface Picture {
   readonly x: PictureAxis;
   readonly y: PictureAxis;
   readonly series: readonly PictureSeries[];
-  /** Vertical lines with texts. */
-  readonly markers?: readonly { readonly x: number; readonly label: string }[];
+  readonly markers?: readonly PictureMarker[];
+  /** Values beyond the vertical axis, as texts. */
+  readonly cut?: readonly { readonly x: number; readonly label: string }[];
 }

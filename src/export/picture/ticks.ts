@@ -3,10 +3,11 @@ import type { PictureAxis } from './picture.ts';
 
 /** @param most ticks, about */
 export function ticksOf(
-  { logarithmic = false, max, min }: PictureAxis,
+  { logarithmic = false, max, min, ticks }: PictureAxis,
   most: number,
 ): readonly number[] {
   if (!(max > min)) return [];
+  if (ticks !== undefined) return ticks.filter((tick) => tick >= min && tick <= max);
   return logarithmic ? powersOfTen(min, max, most) : roundValues(min, max, most);
 }
 

@@ -72,14 +72,13 @@ function phasePicture(run: PicturedRun): Picture {
       base[index]! += y;
       return { x: (bin.from + bin.to - 1) / 2, y };
     });
-    const width = bins[0]!.to - bins[0]!.from;
     return {
       label: phase,
       colour: PHASE_COLOURS[phase],
       look: 'bars',
       points,
       base: bottoms,
-      width,
+      widths: bins.map(({ from, to }) => to - from),
     };
   });
   const wall = meanOf(bins, 'wall');

@@ -2,9 +2,9 @@
 import type { Bin } from '../state/history/bin.ts';
 import { middle } from './curves.ts';
 import type { AxisKind } from './axis-map.ts';
-import { zoneText } from './axis-ticks.ts';
+import { isoText, zoneText } from './axis-ticks.ts';
 import type { ChartedRun } from './charted-run.svelte.ts';
-import type { TableTwin } from './table-twin.ts';
+import type { TableCell, TableTwin } from './table-twin.ts';
 
 const TITLES: Readonly<Record<AxisKind, string>> = {
   iteration: 'iteration',
@@ -20,8 +20,8 @@ export function withAxisColumn(
   { columns, rows }: TableTwin,
 ): TableTwin {
   if (map.kind === 'iteration') return { columns, rows };
-  const texts = new Map(
-    bins.map((bin) => [bin.from, textOf(map.kind, map.toX(middle(bin)))]),
+  const places = new Map(
+    bins.map((bin) => [bin.from, cellOf(map.kind, map.toX(middle(bin)))]),
   );
   const zone = map.kind === 'clock' ? ` ${zoneText(map.toX(0))}` : '';
   const [first, ...others] = columns;
@@ -29,7 +29,7 @@ export function withAxisColumn(
     columns: [first!, TITLES[map.kind] + zone, ...others],
     rows: rows.map(({ cells, key }) => ({
       key,
-      cells: [cells[0]!, texts.get(Number(key)) ?? '', ...cells.slice(1)],
+      cells: [cells[0]!, places.get(Number(key)) ?? '', ...cells.slice(1)],
     })),
   };
 }
@@ -39,7 +39,9 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', {
   timeStyle: 'medium',
 });
 
-function textOf(kind: AxisKind, x: number): string {
-  if (kind === 'clock') return CLOCK.format(x);
-  return kind === 'time' ? (x / 1000).toFixed(3) : String(Math.round(x));
+function cellOf(kind: AxisKind, x: number): TableCell {
+  if (kind === 'clock') return { text: CLOCK.format(x), value: isoText(x) };
+  return kind === 'time'
+    ? { text: (x / 1000).toFixed(3), value: x / 1000 }
+    : { text: String(Math.round(x)), value: x };
 }

@@ -101,6 +101,11 @@ function clockText(at: number, step: number): string {
   return `${seconds}.${String(then.getMilliseconds()).padStart(3, '0')}`;
 }
 
+/** A moment on this computer's clock, as ISO 8601 with its zone: `2026-03-01T14:05:10.250+01:00`. */
+export const isoText = (at: number): string =>
+  new Date(at + offsetAt(at)).toISOString().slice(0, -1) +
+  zoneText(at).slice('UTC'.length).replace('−', '-');
+
 /** The zone of this computer's clock at a moment: `UTC+02:00`. */
 export function zoneText(at: number): string {
   const minutes = offsetAt(at) / MINUTE;

@@ -1,7 +1,8 @@
 /** One curve of a line chart, and how it is drawn. */
 export interface LineSeries {
   readonly label: string;
-  readonly colour: string;
+  /** The custom property of the style sheet that has its colour. */
+  readonly property: string;
   /** `faint` raw values, `line` a curve, `dots` single observations, `band` min–max. */
   readonly look: 'faint' | 'line' | 'dots' | 'dashed' | 'band';
   readonly points: readonly { readonly x: number; readonly y: number }[];

@@ -5,7 +5,13 @@
 import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { formatDuration, formatWholePercent } from '../../shared/words/units.ts';
 import { extremesOf, meanOf, type Bin } from '../state/history/bin.ts';
-import { iterationLabel, type TableTwin } from './table-twin.ts';
+import {
+  iterationCell,
+  iterationLabel,
+  valueCell,
+  type TableCell,
+  type TableTwin,
+} from './table-twin.ts';
 
 /** Most bars of such a chart. */
 export const PHASE_BARS = 160;
@@ -23,7 +29,7 @@ export function phaseTable(bins: readonly Bin[], phases: readonly Phase[]): Tabl
     rows: bins.map((bin) => ({
       key: bin.from,
       cells: [
-        iterationLabel(bin),
+        iterationCell(bin),
         ...phases.map((phase) => milliseconds(meanOf(bin, phase))),
         milliseconds(meanOf(bin, 'wall')),
         ...(isMerged(bins) ? [0, 1] : []).map((end) =>
@@ -77,6 +83,5 @@ export function describePhases(bins: readonly Bin[], who: string): string {
 const isMerged = ([first]: readonly Bin[]): boolean =>
   first !== undefined && first.to - first.from > 1;
 
-function milliseconds(value: number | undefined): string {
-  return value === undefined ? '' : value.toFixed(3);
-}
+const milliseconds = (value: number | undefined): TableCell =>
+  valueCell(value, (time) => time.toFixed(3));

@@ -13,9 +13,12 @@ import {
   phaseTable,
 } from '../../../src/renderer/charts/phase-table.ts';
 import { spanAxis, spanRange } from '../../../src/renderer/charts/span.ts';
+import { cellText, type TableCell } from '../../../src/renderer/charts/table-twin.ts';
 import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
 import { phasesOf } from '../../../src/shared/records/phases.ts';
 import { iterationRecord } from './records.ts';
+
+const numberIn = (cell: TableCell): number => Number(cellText(cell));
 
 function history(length: number): RunHistory {
   const made = new RunHistory(2);
@@ -57,8 +60,8 @@ describe('bar heights', () => {
     const bins = spiky.bins({ from: 0, to: 320, limit: 40 });
     const { columns, rows } = phaseTable(bins, phasesOf('whole'));
     const most = columns.indexOf('wall most ms');
-    expect(Math.max(...rows.map(({ cells }) => Number(cells[most])))).toBe(658);
-    expect(rows.filter(({ cells }) => Number(cells[most]) > 5)).toHaveLength(1);
+    expect(Math.max(...rows.map(({ cells }) => numberIn(cells[most]!)))).toBe(658);
+    expect(rows.filter(({ cells }) => numberIn(cells[most]!) > 5)).toHaveLength(1);
     expect(bins.map(describeBar).join()).toContain('(5.00 ms to 658 ms)');
     const fine = phaseTable(
       spiky.bins({ from: 90, to: 110, limit: 40 }),
@@ -117,10 +120,17 @@ describe('the table of phases', () => {
     const phases = phasesOf('whole');
     const { columns, rows } = phaseTable(bins, phases);
     expect(columns).toHaveLength(phases.length + 3);
-    expect(rows.map((row) => row.cells[0])).toEqual(['0', '1', '2', '3', '4', '5']);
+    expect(rows.map((row) => cellText(row.cells[0]!))).toEqual([
+      '0',
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+    ]);
     for (const { cells } of rows) {
-      const times = cells.slice(1, 1 + phases.length).map(Number);
-      const wall = Number(cells[1 + phases.length]);
+      const times = cells.slice(1, 1 + phases.length).map(numberIn);
+      const wall = numberIn(cells[1 + phases.length]!);
       expect(wall).toBe(4.5);
       expect(times.reduce((sum, time) => sum + time, 0)).toBeCloseTo(wall, 9);
     }

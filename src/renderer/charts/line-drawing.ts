@@ -1,0 +1,80 @@
+/** Curves as data: what a line chart draws, and the picture that is saved of it. */
+import type { Picture, PictureAxis } from '../../export/picture/picture.ts';
+import { shorten } from '../../shared/words/units.ts';
+import type { AxisRange } from './axis-range.ts';
+import type { ChartedRun } from './charted-run.svelte.ts';
+import type { LineSeries } from './line-series.ts';
+import { paperColour } from './paper-colours.ts';
+import { pictureMarkers, runPictureAxis, type PictureWords } from './run-picture.ts';
+
+export interface LineDrawing {
+  /** Curves, whose x are iterations if a run is given, otherwise places on the axis. */
+  readonly series: readonly LineSeries[];
+  /** The run over whose iterations they are. */
+  readonly run?: ChartedRun | undefined;
+  /** The axis, unless it is that of a run. */
+  readonly x?: AxisRange;
+  readonly y: AxisRange;
+  readonly logarithmic?: boolean;
+  readonly format: (value: number) => string;
+  /** Texts at the horizontal axis; default: whole numbers. */
+  readonly formatX?: (value: number) => string;
+  /** Values beyond the vertical axis, at iterations if a run is given. */
+  readonly cut?: readonly { readonly x: number; readonly label: string }[];
+}
+
+/** The axis of a chart that is not one of a run. */
+export const PLAIN_AXIS: AxisRange = { min: 0, max: 1 };
+
+/** Points on the axis; a logarithmic one has no place for zero. */
+export function placedPoints(
+  points: LineSeries['points'],
+  { logarithmic = false, run, y }: Pick<LineDrawing, 'logarithmic' | 'run' | 'y'>,
+): LineSeries['points'] {
+  const isPlain = run === undefined || run.map.kind === 'iteration';
+  if (isPlain && !logarithmic) return points;
+  const least = logarithmic ? y.min : -Infinity;
+  return points.map(({ x, y: value }) => ({
+    x: run?.map.toX(x) ?? x,
+    y: Math.max(least, value),
+  }));
+}
+
+/** The picture of a line chart. @param axis the name of the axis, unless it is that of a run */
+export function linePicture(
+  words: PictureWords,
+  drawing: LineDrawing,
+  axis = 'iteration',
+): Picture {
+  const { cut = [], format, logarithmic = false, run, series, y } = drawing;
+  return {
+    title: words.title,
+    unit: words.unit,
+    caption: words.caption,
+    x: run === undefined ? plainAxis(drawing, axis) : runPictureAxis(run),
+    y: {
+      label: '',
+      min: y.min,
+      max: y.max,
+      logarithmic,
+      format: (value) => shorten(format(value)),
+    },
+    series: series
+      .filter(({ points }) => points.length > 0)
+      .map(({ dash, label, look, points, property, upper }) => ({
+        label,
+        colour: paperColour(property),
+        look,
+        points: placedPoints(points, drawing),
+        ...(upper === undefined ? {} : { upper: placedPoints(upper, drawing) }),
+        ...(dash === undefined ? {} : { dash }),
+      })),
+    markers: run === undefined ? [] : pictureMarkers(run),
+    cut: cut.map(({ label, x }) => ({ label, x: run?.map.toX(x) ?? x })),
+  };
+}
+
+function plainAxis({ formatX = String, x }: LineDrawing, label: string): PictureAxis {
+  const { max, min } = x ?? PLAIN_AXIS;
+  return { label, min, max, format: formatX };
+}
