@@ -2,13 +2,7 @@
 import type { ChartArea } from 'chart.js';
 import { MARKER_STYLES, type MarkerKind } from './markers.ts';
 import type { Palette } from './palette.ts';
-
-export interface PlacedMarker {
-  readonly kind: MarkerKind;
-  /** The place on the axis; a fence is before its iteration's bar. */
-  readonly x: number;
-  readonly label: string;
-}
+import type { PlacedMarker } from './placed-run.ts';
 
 interface Markers {
   readonly markers: readonly PlacedMarker[];

@@ -2,16 +2,17 @@
 import type { Picture, PictureAxis } from '../../export/picture/picture.ts';
 import { shorten } from '../../shared/words/units.ts';
 import type { AxisRange } from './axis-range.ts';
-import type { ChartedRun } from './charted-run.svelte.ts';
+import type { PlacedRun } from './placed-run.ts';
 import type { LineSeries } from './line-series.ts';
 import { paperColour } from './paper-colours.ts';
 import { pictureMarkers, runPictureAxis, type PictureWords } from './run-picture.ts';
 
-export interface LineDrawing {
+/** @typeParam Run what is known of the run */
+export interface LineDrawing<Run extends PlacedRun = PlacedRun> {
   /** Curves, whose x are iterations if a run is given, otherwise places on the axis. */
   readonly series: readonly LineSeries[];
   /** The run over whose iterations they are. */
-  readonly run?: ChartedRun | undefined;
+  readonly run?: Run | undefined;
   /** The axis, unless it is that of a run. */
   readonly x?: AxisRange;
   readonly y: AxisRange;

@@ -4,9 +4,9 @@
  * Chart.js plugin per chart, configured before each update. Places are those of the axis.
  */
 import type { Chart, Plugin } from 'chart.js';
-import type { PlacedMarker } from './draw-markers.ts';
 import { drawMarkers } from './draw-markers.ts';
 import type { Palette } from './palette.ts';
+import type { PlacedMarker } from './placed-run.ts';
 
 /** The spread of a bar's iterations. */
 interface Spread {

@@ -6,7 +6,7 @@ import { formatDuration, shorten } from '../../shared/words/units.ts';
 import { extremesOf, meanOf, type Bin } from '../state/history/bin.ts';
 import type { AxisRange } from './axis-range.ts';
 import { barRange, fitted } from './bar-heights.ts';
-import type { ChartedRun } from './charted-run.svelte.ts';
+import type { PlacedRun } from './placed-run.ts';
 import { PHASE_STYLES } from './phase-style.ts';
 import { pictureMarkers, runPictureAxis, type PictureWords } from './run-picture.ts';
 
@@ -56,7 +56,7 @@ export function phaseBars(bins: readonly Bin[], isShown: IsShown): PhaseBars {
 /** The picture of these bars on a run's axis. */
 export function phasePicture(
   words: PictureWords,
-  run: ChartedRun,
+  run: PlacedRun,
   bars: PhaseBars,
   isShown: IsShown,
 ): Picture {

@@ -1,27 +1,9 @@
-/** A chart's part of the view that all charts of a run share, as places on its own axis. */
+/** Movement on a chart of a run: what the pointer does, as places on its own axis. */
 import type { Chart } from 'chart.js';
-import type { AxisRange } from './axis-range.ts';
 import { gesturesOn } from './chart-gestures.ts';
 import type { ChartedRun } from './charted-run.svelte.ts';
 import type { Cursor } from './cursor.svelte.ts';
-import type { PlacedMarker } from './draw-markers.ts';
-import { MARKER_STYLES } from './markers.ts';
 import type { Moving } from './overlay.ts';
-
-/** The range that is shown. */
-export function rangeOn({ axis, map }: ChartedRun): AxisRange {
-  const [min, max] = [map.toX(axis.min), map.toX(axis.max)];
-  // Nothing may have been sent in it.
-  return { min, max: max > min ? max : min + 1 };
-}
-
-/** The markers; a fence is before its iteration. */
-export const placedMarkers = ({ map, markers }: ChartedRun): readonly PlacedMarker[] =>
-  markers.map(({ iteration, kind, label }) => ({
-    kind,
-    label,
-    x: map.toX(MARKER_STYLES[kind].sign === 'fence' ? iteration - 0.5 : iteration),
-  }));
 
 /** The cursor, the pin and what is being selected. */
 export function movingOn({ map, view }: ChartedRun): Moving {

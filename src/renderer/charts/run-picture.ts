@@ -7,9 +7,8 @@ import type {
 } from '../../export/picture/picture.ts';
 import type { AxisKind } from './axis-map.ts';
 import { ticksOf, tickText, zoneText } from './axis-ticks.ts';
-import type { ChartedRun } from './charted-run.svelte.ts';
 import { MARKER_STYLES } from './markers.ts';
-import { placedMarkers, rangeOn } from './run-axis.ts';
+import { placedMarkers, rangeOn, type PlacedRun } from './placed-run.ts';
 
 /** Title, unit and caption. */
 export type PictureWords = Pick<Picture, 'title' | 'unit' | 'caption'>;
@@ -22,7 +21,7 @@ const AXIS_LABELS: Readonly<Record<AxisKind, string>> = {
 };
 
 /** The horizontal axis, as it is shown. */
-export function runPictureAxis(run: ChartedRun): PictureAxis {
+export function runPictureAxis(run: PlacedRun): PictureAxis {
   const { kind } = run.map;
   const range = rangeOn(run);
   const zone = kind === 'clock' ? `, ${zoneText(range.min)}` : '';
@@ -35,7 +34,7 @@ export function runPictureAxis(run: ChartedRun): PictureAxis {
   };
 }
 
-export const pictureMarkers = (run: ChartedRun): readonly PictureMarker[] =>
+export const pictureMarkers = (run: PlacedRun): readonly PictureMarker[] =>
   placedMarkers(run).map(({ kind, label, x }) => {
     const { sign } = MARKER_STYLES[kind];
     return sign === 'fence'

@@ -5,11 +5,11 @@ import { pictureSvg } from '../../../src/export/picture/picture-svg.ts';
 import { withAxisColumn } from '../../../src/renderer/charts/axis-column.ts';
 import { axisMapOf, type AxisKind } from '../../../src/renderer/charts/axis-map.ts';
 import { bytesTable } from '../../../src/renderer/charts/bytes-table.ts';
-import type { ChartedRun } from '../../../src/renderer/charts/charted-run.svelte.ts';
 import { meanCurve } from '../../../src/renderer/charts/curves.ts';
 import { linePicture } from '../../../src/renderer/charts/line-drawing.ts';
 import type { Marker } from '../../../src/renderer/charts/markers.ts';
 import { phaseBars, phasePicture } from '../../../src/renderer/charts/phase-bars.ts';
+import type { PlacedRun } from '../../../src/renderer/charts/placed-run.ts';
 import { phaseTable } from '../../../src/renderer/charts/phase-table.ts';
 import { twinCsv } from '../../../src/renderer/charts/twin-csv.ts';
 import { meanOf } from '../../../src/renderer/state/history/bin.ts';
@@ -44,11 +44,11 @@ function charted(kind: AxisKind, from: number, to: number, limit: number) {
     { kind: 'switch', iteration: from + 5, label: 'topk & more' },
     { kind: 'fault', iteration: from + 7, label: 'a rank was lost' },
   ];
-  const run = {
+  const run: PlacedRun = {
     map: axisMapOf(kind, { whole, part: bins, length: LENGTH }),
     axis: { min: from - 0.5, max: to - 0.5 },
     markers,
-  } as unknown as ChartedRun;
+  };
   return { bins, run };
 }
 
