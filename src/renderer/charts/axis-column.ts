@@ -3,7 +3,7 @@ import type { Bin } from '../state/history/bin.ts';
 import { middle } from './curves.ts';
 import type { AxisKind } from './axis-map.ts';
 import { isoText, zoneText } from './axis-ticks.ts';
-import type { ChartedRun } from './charted-run.svelte.ts';
+import type { PlacedRun } from './placed-run.ts';
 import type { TableCell, TableTwin } from './table-twin.ts';
 
 const TITLES: Readonly<Record<AxisKind, string>> = {
@@ -15,7 +15,7 @@ const TITLES: Readonly<Record<AxisKind, string>> = {
 
 /** A table of these bins with their places on the axis: those of their middles, as drawn. */
 export function withAxisColumn(
-  { map }: Pick<ChartedRun, 'map'>,
+  { map }: Pick<PlacedRun, 'map'>,
   bins: readonly Bin[],
   { columns, rows }: TableTwin,
 ): TableTwin {
