@@ -1,10 +1,14 @@
 /** A verdict for the terminal: each sentence, and under it what it rests on. */
 import type { Proof } from '../../shared/verdict/proof.ts';
 import type { Verdict } from '../../shared/verdict/verdict.ts';
+import { capitalized } from '../../shared/words/capitalized.ts';
 
 export function verdictText({ basis, statements }: Verdict): string {
-  const lines = statements.flatMap(({ proof, text }) => [text, ...proofLines(proof)]);
-  return [...lines, `${basis}, with 95 % intervals`].join('\n');
+  const lines = statements.flatMap(({ proof, text }) => [
+    capitalized(text),
+    ...proofLines(proof),
+  ]);
+  return [...lines, `${capitalized(basis)}, with 95 % intervals`].join('\n');
 }
 
 /** Lines under a sentence: the formula, and a column of its numbers. */

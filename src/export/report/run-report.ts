@@ -16,6 +16,7 @@ import { eventText } from '../../shared/records/record-kinds.ts';
 import { workloadName } from '../../shared/spec/model-name.ts';
 import { isOpenEnded } from '../../shared/spec/program-spec.ts';
 import type { Verdict } from '../../shared/verdict/verdict.ts';
+import { capitalized } from '../../shared/words/capitalized.ts';
 import {
   describeEffect,
   describeForeseen,
@@ -94,12 +95,15 @@ function verdictBlocks({ detail, verdict }: ReportedRun): readonly Block[] {
 
 /** The sentences, and a table of what each rests on. */
 const provedBlocks = ({ basis, statements }: Verdict): readonly Block[] => [
-  { kind: 'lead', text: `${statements.map(({ text }) => text).join('; ')}.` },
+  {
+    kind: 'lead',
+    text: statements.map(({ text }) => `${capitalized(text)}.`).join(' '),
+  },
   {
     kind: 'table',
     head: ['Statement', 'How it follows', 'Numbers'],
     rows: statements.map(({ proof, text }) => [
-      text,
+      capitalized(text),
       proof.formula,
       proof.terms.map(({ name, value }) => `${name}: ${value}`).join('; '),
     ]),

@@ -90,8 +90,11 @@ export function resolutionCaveat(results: readonly RunResult[]): readonly string
     [gap, coarsest] = [since, since / iterations];
   }
   if (coarsest <= FINE) return [];
-  return [
-    `The target is seen only every ${gap === 1 ? 'iteration' : `${formatCount(gap)} iterations`}: costs to it are up to ` +
-      `${formatWholePercent(coarsest)} too high. Evaluate more often for finer ones.`,
-  ];
+  const rounding = `costs to it are up to ${formatWholePercent(coarsest)} too high`;
+  return gap === 1
+    ? [`The target is reached within a few iterations: ${rounding}.`]
+    : [
+        `The target is seen only every ${formatCount(gap)} iterations: ${rounding}. ` +
+          'Evaluate more often for finer ones.',
+      ];
 }

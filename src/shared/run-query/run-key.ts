@@ -36,7 +36,7 @@ export const RUN_KEYS = [
     title: 'Id',
     kind: 'text',
     about: 'id of the run, or a part of it',
-    example: 'id:r-2026',
+    example: 'id:4w5m',
   },
   {
     id: 'state',
@@ -103,7 +103,7 @@ export const RUN_KEYS = [
     title: 'Machines',
     kind: 'word',
     about: 'a machine with ranks of it',
-    example: 'machine:local',
+    example: 'machine:this-computer',
     isMany: true,
   },
   {

@@ -35,7 +35,7 @@ interface SwitchedRun {
 export class SwitchEffects {
   readonly #stored: StoredRun;
   readonly #measured = new SvelteMap<number, SwitchEffect>();
-  /** Epochs around which too little is stored to measure an effect. */
+  /** Epochs around which there are too few iterations to measure an effect. */
   readonly #unmeasured = new SvelteSet<number>();
   /** Epochs whose surroundings have been requested. */
   #asked: readonly number[] = [];
@@ -79,7 +79,11 @@ export class SwitchEffects {
       const grown = done - 1;
       if (grown < EFFECT_MINIMUM || grown === known?.after.exchanges) continue;
       const effect = switchEffect(history.recent, bounds);
-      if (effect === undefined) continue;
+      if (effect === undefined) {
+        // The run was switched too soon after its start or its last switch.
+        if (passed) this.#unmeasured.add(epoch);
+        continue;
+      }
       this.#measured.set(epoch, effect);
     }
   }
