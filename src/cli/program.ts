@@ -29,7 +29,7 @@ export async function makeProgram(name: string | undefined): Promise<Command> {
     .version(appVersion())
     .helpCommand(false)
     .exitOverride()
-    .configureHelp({ optionDescription })
+    .configureHelp({ optionDescription, minWidthToWrap: 24 })
     // Commander's own messages are several lines; they are reported as one.
     .configureOutput({ writeErr: () => undefined, outputError: () => undefined });
   const named = commands.get(name ?? '');

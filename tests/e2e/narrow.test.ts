@@ -283,7 +283,7 @@ test('a run is drawn closer and moved, and saved as a file', async () => {
   ]);
   const file = path.join(app.home.directory, 'run.parquet');
   await app.home.run([
-    ...['runs', 'export', 'run', '--format', 'parquet', '--output', file],
+    ...['runs', 'export', 'run', '--format', 'parquet', '--out', file],
   ]);
   // The page makes it, and the command: the same bytes.
   expect(readFileSync(await table.path())).toEqual(readFileSync(file));

@@ -29,7 +29,7 @@ interface CompareOptions {
   readonly baseline?: string;
   readonly json: boolean;
   readonly csv?: ComparisonTable;
-  readonly output?: string;
+  readonly out?: string;
   readonly report?: string;
 }
 
@@ -68,7 +68,7 @@ export function addCompareCommand(program: Command): void {
         'print CSV: results, a row per run, or curves, a row per point',
       ).choices(COMPARISON_TABLES),
     )
-    .option('--output <file>', 'output file; default: stdout')
+    .option('--out <file>', 'output file; default: stdout')
     .option('--report <file>', 'also write a report: one HTML file that opens offline')
     .action(async (names: readonly string[], options: CompareOptions) => {
       await withWorkspace(async ({ store, coordinator }) => {
@@ -83,7 +83,7 @@ export function addCompareCommand(program: Command): void {
           baseline: baseline && chosen(resolveRun(store, baseline), ids),
         });
         requireQuantity(comparison, quantity);
-        await writeText(textOf(comparison, options), options.output);
+        await writeText(textOf(comparison, options), options.out);
         if (options.report === undefined) return;
         const made = madeBy(appVersion(), Date.now());
         await writeText(reportHtml(comparisonReport(comparison, made)), options.report);

@@ -21,7 +21,7 @@ import { exportProgress } from '../text/export-progress.ts';
 interface ExportOptions {
   readonly format: ExportFormat;
   readonly table?: ExportTableId;
-  readonly output?: string;
+  readonly out?: string;
   readonly json: boolean;
 }
 
@@ -44,7 +44,7 @@ export function addRunsExportCommand(runs: Command): void {
       ).choices(EXPORT_TABLE_IDS),
     )
     .option(
-      '--output <file>',
+      '--out <file>',
       'output file, for tensorboard the directory; default: stdout',
     )
     .option('--json', 'one line of JSON about the file that was written', false)
@@ -54,7 +54,7 @@ export function addRunsExportCommand(runs: Command): void {
       await withWorkspace(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const run = resolveRun(store, name);
-        const output = await exportFile(run, options);
+        const output = await exportFile(run, format, options.out);
         using progress = exportProgress(output);
         const parts = runFileParts(storedRuns(store), run, {
           format,
@@ -72,11 +72,11 @@ export function addRunsExportCommand(runs: Command): void {
 const BINARY: readonly ExportFormat[] = ['parquet', 'tensorboard'];
 
 /** @throws GradwireError `EXPORT_TABLE_MISSING`, `EXPORT_NEEDS_FILE`, `USAGE` */
-function requireFitting({ format, json, output, table }: ExportOptions): void {
-  if (json && output === undefined) {
+function requireFitting({ format, json, out, table }: ExportOptions): void {
+  if (json && out === undefined) {
     throw inputError('USAGE', 'stdout cannot have the export and a line about it', {
       place: 'runs export --json',
-      next: 'Give a file with --output, or leave --json out: the export is JSON by itself.',
+      next: 'Give a file with --out, or leave --json out: the export is JSON by itself.',
     });
   }
   if (
@@ -88,10 +88,10 @@ function requireFitting({ format, json, output, table }: ExportOptions): void {
       next: `Leave out --table, or choose one of: --format ${TABLE_FORMAT_IDS.join(', --format ')}.`,
     });
   }
-  if (BINARY.includes(format) && output === undefined && process.stdout.isTTY) {
+  if (BINARY.includes(format) && out === undefined && process.stdout.isTTY) {
     throw inputError('EXPORT_NEEDS_FILE', `${format} is not text for a terminal`, {
-      place: '--output',
-      next: 'Give a file with --output FILE.',
+      place: '--out',
+      next: 'Give a file with --out FILE.',
     });
   }
 }

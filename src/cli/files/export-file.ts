@@ -12,7 +12,8 @@ import type { ExportFormat } from '../../shared/records/export-format.ts';
  */
 export async function exportFile(
   run: string,
-  { format, output }: { readonly format: ExportFormat; readonly output?: string },
+  format: ExportFormat,
+  output: string | undefined,
 ): Promise<string | undefined> {
   if (output === undefined || format !== 'tensorboard') return output;
   const directory = path.join(output, run);

@@ -37,7 +37,7 @@ export const commandCodes = codeGroup({
     },
     EXPORT_NEEDS_FILE: {
       means: 'The format is not text, so it is not printed in a terminal.',
-      next: 'Give a place for it with --output.',
+      next: 'Give a place for it with --out.',
     },
     EXPORT_TABLE_MISSING: {
       means: 'The format has all of a run in one file, and no tables to choose from.',
@@ -45,7 +45,7 @@ export const commandCodes = codeGroup({
     },
     EXPORT_WRITE_FAILED: {
       means: 'The export could not be written to its file.',
-      next: 'Check the space on that disk, or give another file with --output.',
+      next: 'Check the space on that disk, or give another file with --out.',
     },
     NETWORK_LINK_INVALID: {
       means: 'A bandwidth or a latency cannot be used.',

@@ -54,7 +54,7 @@ test('takes a quantity, a target, a cost and a baseline, and writes CSV', async 
   const { stdout } = succeeded(
     await home.run([
       ...['compare', ...IDS, '--of', 'training-loss', '--target', '50%'],
-      ...['--by', 'bytes', '--baseline', 'topk1', '--csv', 'curves', '--output', file],
+      ...['--by', 'bytes', '--baseline', 'topk1', '--csv', 'curves', '--out', file],
     ]),
   );
   expect(stdout).toBe('');

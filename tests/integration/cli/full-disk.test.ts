@@ -136,7 +136,7 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     const out = path.join(home.directory, 'out');
     for (const words of [
       ['compress', '--method', 'topk', '--in', vector, '--out', out],
-      ['runs', 'export', 'one', '--output', out],
+      ['runs', 'export', 'one', '--out', out],
     ]) {
       const { code, stderr } = await home.run(words);
       expect(code, stderr).not.toBe(0);

@@ -139,7 +139,7 @@ describe('a run', () => {
     const parquet = path.join(home.directory, 'switches.parquet');
     await home.run([
       ...['runs', 'export', 'last', '--format', 'parquet', '--table', 'switches'],
-      ...['--output', parquet],
+      ...['--out', parquet],
     ]);
     const bytes = new Uint8Array(readFileSync(parquet)).buffer;
     const rows = await parquetReadObjects({ file: bytes });
@@ -168,6 +168,16 @@ describe('a run', () => {
       /completed after 12 iterations in .*, all replicas identical/,
     );
     expect(stdout).not.toContain('\u001b');
+
+    const { stdout: id } = await home.run([
+      ...['runs', 'relaunch', 'last', '--json', '--set', 'optimizer.lr=0.05'],
+      ...['--set', 'world.ranks=1'],
+    ]);
+    expect(lines<{ type: string; ranks?: number }>(id)).toContainEqual(
+      expect.objectContaining({ type: 'started', ranks: 1 }),
+    );
+    const shown = await home.run(['runs', 'show', 'last', '--json']);
+    expect(shown.stdout).toContain('"lr":0.05');
   });
 
   test('leaves no supervisor behind', () => {
