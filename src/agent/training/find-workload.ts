@@ -55,7 +55,8 @@ export function findWorkload<M extends ModelFacts = Model>(
   const features = featuresOf(names, dataset);
   const model = modelFor(known, features, dataset);
   const misfit = misfitOf(model, dataset, features);
-  if (misfit !== undefined) throw mismatch(misfit);
+  if (misfit !== undefined)
+    throw mismatch(misfit, fittingNames(model, dataset, features));
   requireTableRule(model, optimizer);
   return { model, dataset, optimizer, features };
 }
@@ -123,11 +124,33 @@ function sized(
   throw mismatch(`${model.id} needs sparse samples, but those of ${id} are dense`);
 }
 
-const mismatch = (what: string): GradwireError =>
-  inputError('MODEL_DATASET_MISMATCH', what, {
-    place: 'workload',
-    next: 'Choose a model and a data set that fit together.',
-  });
+const mismatch = (
+  what: string,
+  next = 'Choose a model and a data set that fit together.',
+): GradwireError =>
+  inputError('MODEL_DATASET_MISMATCH', what, { place: 'workload', next });
+
+/** Names the models and data sets that would fit: `With csv use dlrm; …`. */
+function fittingNames(
+  model: ModelFacts,
+  dataset: Dataset,
+  features: number | undefined,
+): string {
+  const fitting = [...models.values()].filter((other) =>
+    isSized(other)
+      ? dataset.features !== undefined
+      : misfitOf(other, dataset, features) === undefined,
+  );
+  const others = [...datasets.values()].filter(
+    (other) => misfitOf(model, other, undefined) === undefined,
+  );
+  return `${useText(dataset.id, fitting)} ${useText(model.id, others)}`;
+}
+
+const useText = (id: string, fitting: readonly { readonly id: string }[]): string =>
+  fitting.length === 0
+    ? `Nothing built in fits ${id}.`
+    : `With ${id} use ${fitting.map((each) => each.id).join(' or ')}.`;
 
 /** @throws GradwireError `OPTIMIZER_TABLE_MISFIT` */
 function requireTableRule(model: ModelFacts, optimizer: Optimizer): void {

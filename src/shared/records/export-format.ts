@@ -9,7 +9,7 @@ export const EXPORT_FORMATS = [
   { id: 'csv', title: 'CSV, a row per rank and iteration', media: 'text/csv' },
   {
     id: 'parquet',
-    title: 'Parquet, a row per rank and iteration',
+    title: 'Parquet (for pandas or polars), a row per rank and iteration',
     media: 'application/vnd.apache.parquet',
   },
   {

@@ -68,7 +68,10 @@ export const workloadSchema = z.strictObject({
     .meta({ title: 'Features' }),
   columns: z
     .strictObject({
-      label: columnName.optional().meta({ title: 'Label column' }),
+      label: columnName
+        .optional()
+        .describe('Column with the class of a sample; default: label')
+        .meta({ title: 'Label column' }),
       numeric: z
         .array(columnName)
         .optional()

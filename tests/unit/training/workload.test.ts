@@ -181,6 +181,14 @@ test('a linear model is as large as the samples of its data', () => {
   expect(check({})).not.toHaveProperty('features');
 });
 
+test('what does not fit is told with what would', () => {
+  expect(() => check({ dataset: 'csv' })).toThrow(
+    expect.objectContaining({
+      next: 'With csv use logistic-regression or linear-svm or dlrm or dlrm-small. With fnn3 use digits or mnist.',
+    }),
+  );
+});
+
 test.each([
   ['FEATURES_IDLE', { features: 100 }, 'sgd'],
   ['COLUMNS_IDLE', { columns: { label: 'a' } }, 'sgd'],
