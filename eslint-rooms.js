@@ -107,7 +107,10 @@ export const rooms = {
   'shared/run-query': ['shared/errors', 'shared/words'],
   // Timelines of traced iterations, and their export.
   'shared/trace': ['shared/records'],
+  // What the buckets of a run cost, from the sums that ranks record.
+  'shared/buckets': ['shared/records', 'shared/words'],
   'shared/rpc': [
+    'shared/buckets',
     'shared/alerts',
     'shared/settings',
     'shared/catalogue',
@@ -623,6 +626,13 @@ export const rooms = {
   ],
   // The timeline of traced iterations.
   'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],
+  // What buckets cost: a table, and a heat map over time.
+  'renderer/charts/buckets': [
+    'renderer/charts',
+    'renderer/components/parts',
+    'renderer/state/*',
+    SHARED,
+  ],
   'renderer/components/parts': [SHARED],
   'renderer/components/settings': [SHARED],
   'renderer/components/page': ['renderer/state/*', SHARED],

@@ -23,12 +23,12 @@ import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import type {
   Asked,
-  ExchangeResult,
   MeetResult,
   PushRequest,
   PushResult,
   ServeRequest,
 } from './exchange-calls.ts';
+import type { ExchangeObserver } from './exchange-observer.ts';
 import type { PlanExecution } from './plan-execution.ts';
 import { CONTROL_STREAM } from './streams.ts';
 import { Turns } from './turns.ts';
@@ -45,10 +45,7 @@ export interface AsynchronousExchangeOptions extends Omit<
   readonly site: GradientSite;
   /** The current plan's buckets. */
   readonly execution: () => PlanExecution;
-  readonly observe: (
-    iteration: number,
-    inspects: boolean,
-  ) => Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>>;
+  readonly observer: ExchangeObserver;
   /** The wishes of this rank. */
   readonly wishes: OwnWishes;
 }
@@ -170,7 +167,7 @@ export class AsynchronousExchange implements Disposable {
     iteration: number,
     { asks, gradient, inspects = false, lr }: PushRequest,
   ): Promise<Pushing> {
-    const { clock, execution, ledger, observe, schedule, site, transport } =
+    const { clock, execution, ledger, observer, schedule, site, transport } =
       this.#options;
     const served = this.#open;
     clock.begin();
@@ -180,7 +177,7 @@ export class AsynchronousExchange implements Disposable {
     });
     const drained = this.#drains(iteration) ? site.residual.drain() : 0;
     await site.residual.flush((leftover) => served.pushLeftover(leftover, lr));
-    const observed = await observe(iteration, inspects);
+    const observed = await observer.observe(iteration, inspects);
     const wantsMeeting = this.#options.wishes.highest !== GO_ON || schedule.hasNews;
     const end = { iteration, wantsMeeting };
     const answer =

@@ -8,6 +8,7 @@ import type { Transition } from '../plan/residual-transition.ts';
 import type { LedgerLine } from '../profile/byte-ledger.ts';
 import type { LoggedSpans } from '../profile/span-log.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
+import type { BucketInterval } from './bucket-sums.ts';
 import type { StateTransition } from './carried-state.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { BucketObservation } from './plan-execution.ts';
@@ -43,6 +44,8 @@ export interface ExchangeResult extends Wishes {
   readonly notices: readonly Notice[];
   /** Observations of the buckets, if requested. */
   readonly buckets?: readonly BucketObservation[] | undefined;
+  /** Sums of the buckets over intervals that have ended. */
+  readonly intervals?: readonly BucketInterval[] | undefined;
 }
 
 /** Spans and messages of an engine, in ms since 1970 less `timeOrigin`. */

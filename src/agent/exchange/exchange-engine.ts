@@ -24,6 +24,7 @@ import { AsynchronousExchange } from './asynchronous-exchange.ts';
 import { CollectiveGroup } from './collective-group.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { EngineState, PortableState } from './engine-state.ts';
+import { ExchangeObserver } from './exchange-observer.ts';
 import type { ExchangeRequest, ExchangeResult, Fence } from './exchange-calls.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { OrderedEngine } from './order-actions.ts';
@@ -53,6 +54,8 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   readonly #wishes = new OwnWishes();
   readonly #agreement: Agreement;
   readonly #upkeep: ResidualUpkeep;
+  /** Observes exchanges. */
+  readonly observer: ExchangeObserver;
   /** Notices of orders, for the next exchange. */
   readonly #notes: Notice[] = [];
 
@@ -92,6 +95,11 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     this.#agreement = new Agreement(own);
     this.beside = new TrainerBeside(options.clock);
     this.#upkeep = new ResidualUpkeep(options.clock, options.site.residual);
+    this.observer = new ExchangeObserver({
+      clock: options.clock,
+      upkeep: this.#upkeep,
+      execution: () => this.#execution,
+    });
     const { resume } = options;
     if (resume !== undefined) this.#schedule.restore(resume.schedule);
     this.#execution = this.#execute(this.#schedule.plan);
@@ -101,7 +109,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       ...own,
       velocities: resume?.velocities,
       execution: () => this.#execution,
-      observe: (iteration, inspects) => this.#observe(iteration, inspects),
+      observer: this.observer,
     });
   }
 
@@ -193,6 +201,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     for (const planSwitch of this.#schedule.advance(iteration)) {
       const { plan, residual } = planSwitch;
       const transition = transitionOf(from, plan, this.#options.tensors, residual);
+      this.observer.leave();
       const left = await this.#execution.states.leave();
       this.#retire(transition);
       this.#execution = this.#execute(plan);
@@ -264,8 +273,8 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     if (flushed !== undefined) await flushed;
     const { wished, observed } = await control;
     const { watch } = this.#execution;
-    const looks = inspects || this.#upkeep.isNormDue(iteration);
-    const looked = looks ? await this.#observe(iteration, inspects) : undefined;
+    const looks = this.observer.isDue(iteration, inspects);
+    const looked = looks ? await this.observer.observe(iteration, inspects) : undefined;
     const settled = clock.follow('decompress', () => site.settled());
     if (settled !== undefined) await settled;
     if (this.beside.isComputing) await this.beside.hear();
@@ -315,21 +324,6 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   ): Pick<ExchangeResult, 'epoch' | 'method' | 'collective'> {
     const { epoch, plan } = this.#schedule;
     return { epoch, method: plan.method, collective };
-  }
-
-  /** Measures that need a pass over the residual, when due. */
-  async #observe(
-    iteration: number,
-    inspects: boolean,
-  ): Promise<Pick<ExchangeResult, 'residualNorm' | 'buckets'>> {
-    const { clock } = this.#options;
-    const residualNorm = this.#upkeep.isNormDue(iteration)
-      ? await this.#upkeep.norm()
-      : undefined;
-    const buckets = inspects
-      ? await clock.follow('compress', () => this.#execution.observe())
-      : undefined;
-    return { residualNorm, buckets };
   }
 
   /** Ledger of all messages, including those of others. */

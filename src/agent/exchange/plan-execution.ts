@@ -7,6 +7,7 @@
 import { bucketName } from '../../shared/records/bucket-name.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
+import { parameterServer } from '../collectives/parameter-server.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import {
   combinedAlone,
@@ -34,6 +35,7 @@ import {
 import { compresses } from '../plan/tensor-policy.ts';
 import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import { BucketStates } from './bucket-states.ts';
+import { BucketSums } from './bucket-sums.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
 import { ExchangeWatch } from '../auto/exchange-watch.ts';
@@ -106,6 +108,8 @@ export class PlanExecution implements Disposable {
   readonly watch: ExchangeWatch;
   /** The buckets' state besides the residual. */
   readonly states: BucketStates;
+  /** Sums of what the buckets cost. */
+  readonly sums: BucketSums;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
   /** The carriers of each bucket's payloads in the last exchange. */
@@ -132,6 +136,12 @@ export class PlanExecution implements Disposable {
       };
     });
     this.states = new BucketStates(this.#exchanges, group);
+    this.sums = new BucketSums({
+      clock: options.clock,
+      buckets: this.#exchanges.map(({ bucket }) => bucket),
+      ranks: world,
+      residual: site.residual,
+    });
     this.watch = new ExchangeWatch({
       plan,
       carriers: this.#exchanges.map(({ carrier }) => carrier),
@@ -194,7 +204,12 @@ export class PlanExecution implements Disposable {
   /** The collective that carried the largest bucket in the last exchange. */
   get largestCollective(): string {
     const { index } = largestOf(this.#exchanges.map(({ bucket }) => bucket));
-    return this.#carried[index]?.by ?? 'allgather';
+    return this.#carriedBy(index);
+  }
+
+  #carriedBy(index: number): string {
+    const served = this.#take !== undefined;
+    return this.#carried[index]?.by ?? (served ? parameterServer.id : 'allgather');
   }
 
   /**
@@ -216,12 +231,15 @@ export class PlanExecution implements Disposable {
     this.#take = take;
     this.#payloads = this.#exchanges.map(() => 0);
     this.#carried = [];
+    this.sums.begin();
     const running: Promise<ExchangeStatistics>[] = [];
     for (const [index, exchange] of this.#exchanges.entries()) {
       // Lets sockets make progress between the compression of two buckets.
       if (index > 0) await new Promise(setImmediate);
       await readiness?.reached(exchange.bucket.runs[0]!.flat);
-      const exchanged = this.#exchangeBucket(exchange, { iteration, isFinite, guard });
+      const exchanged = this.sums.timed(index, () =>
+        this.#exchangeBucket(exchange, { iteration, isFinite, guard }),
+      );
       exchanged.catch(awaitedElsewhere);
       running.push(exchanged);
     }
@@ -232,6 +250,11 @@ export class PlanExecution implements Disposable {
         ? sums
         : sums.map((statistics) => ({ ...statistics, nnzReduced: undefined }));
     this.#statistics = all;
+    this.sums.add(named, {
+      statistics: all,
+      payloads: this.#payloads,
+      collectives: this.#exchanges.map((_, index) => this.#carriedBy(index)),
+    });
     return addStatistics(
       all.map((statistics, index) => {
         const { length, policy, tensors } = this.#exchanges[index]!.bucket;
@@ -272,6 +295,10 @@ export class PlanExecution implements Disposable {
     const { bucket, compressor } = exchange;
     const stream = bucketStream(bucket.index);
     const finite = guard.begin(exchange, isFinite);
+    if (this.sums.isLast) {
+      const squares = clock.measure('compress', () => compressor.wanted);
+      this.sums.wanted(bucket.index, squares);
+    }
     const communicate = async (request: CommunicationRequest): Promise<Combined> => {
       // Nothing leaves this rank before the gradient is known to be finite.
       if (finite !== undefined) await finite;

@@ -37,6 +37,8 @@ export interface Moves extends Partial<Disposable> {
   load?(): Answer<void>;
   /** Stores the average, after `decode` and `exchange`. */
   store?(): Answer<void>;
+  /** The square of the norm of the gradient with the residual added, after `begin`. */
+  wanted?(): number;
   /** The state, residual included, is no longer the one that the last `store` left. */
   restored?(): void;
 }
@@ -50,7 +52,15 @@ export interface NotFiniteElement {
 /** The interface for exchanges, independent of where the vectors are stored. */
 export type GradientBucket = Pick<
   BucketCompressor<unknown>,
-  'begin' | 'encode' | 'decode' | 'talks' | 'exchange' | 'parse' | 'save' | 'restore'
+  | 'begin'
+  | 'encode'
+  | 'decode'
+  | 'talks'
+  | 'wanted'
+  | 'exchange'
+  | 'parse'
+  | 'save'
+  | 'restore'
 > &
   Disposable;
 
@@ -81,6 +91,14 @@ export class BucketCompressor<V> implements Disposable {
   /** Whether an exchange is more than `encode`, one message and `decode`. */
   get talks(): boolean {
     return this.#compressor.exchange !== undefined;
+  }
+
+  /**
+   * ‖p‖² of what is to be sent, gradient and residual together, once an exchange has begun. Costs a
+   * pass over both. Undefined where the method keeps no residual in units of gradients, or on a GPU.
+   */
+  get wanted(): number | undefined {
+    return this.#moves.wanted?.();
   }
 
   /**

@@ -9,6 +9,7 @@
 import { zeroPhases, type Phase } from '../../shared/records/phases.ts';
 import type { MessageHeader, TransportObserver } from '../transport/transport.ts';
 import { NONE, type SpanLog } from './span-log.ts';
+import { StreamTimes } from './stream-times.ts';
 
 /** Times of an exchange, ms. */
 export interface ExchangeTimes {
@@ -35,16 +36,27 @@ export interface Stretch {
 
 type Waiting = Parameters<TransportObserver['waiting']>[0];
 
+/** Time that has passed in a phase. */
+interface Passed {
+  readonly phase: Phase;
+  /** The awaited rank. */
+  readonly rank: number | undefined;
+  readonly stream: number;
+  readonly elapsed: number;
+}
+
 export class PhaseClock implements TransportObserver {
   /** Receives every span and message of exchanges while the run is traced. */
   log: SpanLog | undefined;
+  /** Sums of each stream, over exchanges. */
+  readonly streams = new StreamTimes();
   readonly #now: () => number;
   #phases = zeroPhases();
   #waitedFor: Record<number, number> = {};
   #overlapped = 0;
   #hidden: ExchangeTimes | undefined;
   /** The timeline of this exchange, in order, if part of it may be hidden. */
-  #spans: { phase: Phase; rank: number | undefined; elapsed: number }[] = [];
+  #spans: Passed[] = [];
   #keepsSpans = false;
   #startedAt = 0;
   #since = 0;
@@ -86,11 +98,11 @@ export class PhaseClock implements TransportObserver {
     const phases = { ...this.#phases };
     const waitedFor = { ...this.#waitedFor };
     let end = this.#since;
-    for (const { elapsed, phase, rank } of this.#spans.toReversed()) {
-      if (end <= moment) break;
-      const late = Math.min(elapsed, end - moment);
+    for (const { elapsed, phase, rank, stream } of this.#spans.toReversed()) {
+      const late = Math.max(0, Math.min(elapsed, end - moment));
       phases[phase] -= late;
       if (rank !== undefined) waitedFor[rank] = waitedFor[rank]! - late;
+      this.streams.hide(stream, phase, elapsed - late);
       end -= elapsed;
     }
     this.#hidden = { phases, waitedFor };
@@ -176,6 +188,7 @@ export class PhaseClock implements TransportObserver {
   }
 
   sending(to: number, header: MessageHeader, bytes: number): void {
+    if (this.#running) this.streams.sent(header.stream, bytes);
     this.#message(false, to, header, bytes);
   }
 
@@ -222,14 +235,13 @@ export class PhaseClock implements TransportObserver {
     this.#phases[phase] += elapsed;
     if (rank !== undefined)
       this.#waitedFor[rank] = (this.#waitedFor[rank] ?? 0) + elapsed;
-    if (this.#keepsSpans) this.#spans.push({ phase, rank, elapsed });
-    if (this.log !== undefined) {
-      const stream =
-        this.#work === undefined
-          ? (elsewhere?.stream ?? this.#waitingStream)
-          : this.#workStream;
-      this.log.span(phase, stream, rank ?? NONE, start, now);
-    }
+    const stream =
+      this.#work === undefined
+        ? (elsewhere?.stream ?? this.#waitingStream)
+        : this.#workStream;
+    this.streams.add(stream, phase, elapsed);
+    if (this.#keepsSpans) this.#spans.push({ phase, rank, stream, elapsed });
+    this.log?.span(phase, stream, rank ?? NONE, start, now);
     const inFlight = waiting.kind === 'rest' || waiting.kind === 'drain';
     const hides = work === 'compress' || work === 'reduce' || work === 'decompress';
     if (inFlight && hides) this.#overlapped += elapsed;

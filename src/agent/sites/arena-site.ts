@@ -54,6 +54,9 @@ export class ArenaSite implements GradientSite {
           const index = kernels.firstNonFinite(gradient);
           return index < 0 ? undefined : { index, value: arena.f32(gradient)[index]! };
         },
+        ...(method.residual === 'gradient' && residual !== undefined
+          ? { wanted: () => sumSquares(arena.f32(gradient), arena.f32(residual)) }
+          : {}),
         store: () => {
           within.store();
           kept?.store();
@@ -85,6 +88,16 @@ export class ArenaSite implements GradientSite {
     this.residual[Symbol.dispose]();
     this.undo[Symbol.dispose]();
   }
+}
+
+/** ‖x + y‖² */
+function sumSquares(x: Float32Array, y: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) {
+    const value = x[i]! + y[i]!;
+    sum += value * value;
+  }
+  return sum;
 }
 
 function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> {

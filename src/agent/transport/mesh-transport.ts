@@ -191,9 +191,7 @@ export class MeshTransport implements Transport {
     if (this.#silent.has(to)) return this.#refuse(this.#errors.unheard(to));
     const operation = new PendingSend(to, header);
     operation.postedAt = this.#tick;
-    if (this.#observer?.traces === true) {
-      this.#observer.sending?.(to, header, data.length);
-    }
+    this.#observer?.sending?.(to, header, data.length);
     const end = this.#work('send', header.stream);
     const taken = peer.write(header, data, () => {
       if (operation.ended) return;

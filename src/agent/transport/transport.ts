@@ -66,7 +66,7 @@ export interface Transport {
 
 /** Observes the transport, so that an iteration's time can be attributed. */
 export interface TransportObserver {
-  /** Whether it follows every message; then it is told of streams and messages, too. */
+  /** Whether it follows every message to its arrival; then it is told of that, too. */
   readonly traces?: boolean;
   /** Synchronous work on sockets begins; returns the end. `stream`: of what is sent. */
   working(kind: 'send' | 'receive', stream?: number): () => void;

@@ -41,7 +41,7 @@ export class WaitingState {
     }
     const { stream } = (receive ?? send)?.header ?? NO_HEADER;
     const isSame = state === this.#current;
-    if (isSame && (stream === this.#stream || this.#observer.traces !== true)) return;
+    if (isSame && stream === this.#stream) return;
     this.#current = state;
     this.#stream = stream;
     this.#observer.waiting(state, stream);

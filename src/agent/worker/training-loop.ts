@@ -9,13 +9,14 @@ import { statedKind } from '../../shared/records/metric.ts';
 import { pipelinePosition } from '../../shared/spec/parallelism/pipeline.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
-import type { ExchangeResult, Fence } from '../exchange/exchange-calls.ts';
+import type { Fence } from '../exchange/exchange-calls.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../training/trainer.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 import { EventTurns } from './event-turns.ts';
+import { ExchangeReports } from './exchange-reports.ts';
 import { FiniteMeasures, requireFiniteStep } from './finite-measures.ts';
 import { DueComparisons } from './due-comparisons.ts';
 import { makeIterationRecord } from './iteration-record.ts';
@@ -66,6 +67,7 @@ export class TrainingLoop {
   readonly #options: LoopOptions;
   readonly #notices: RankNotices;
   readonly #finite: FiniteMeasures;
+  readonly #reports: ExchangeReports;
   readonly #replicas: Replicas;
   readonly #plan: TrainedPlan;
   readonly #comparisons: DueComparisons;
@@ -81,6 +83,12 @@ export class TrainingLoop {
     const notices = new RankNotices(rank, report);
     this.#notices = notices;
     this.#finite = new FiniteMeasures(notices);
+    this.#reports = new ExchangeReports({
+      rank,
+      report,
+      finite: this.#finite,
+      notices,
+    });
     this.#plan = new TrainedPlan({ spec, trainer, notices });
     const position = pipelinePosition(spec, rank);
     const { ranks } = spec.world;
@@ -167,7 +175,7 @@ export class TrainingLoop {
           averages: [...averages, ...(taken.averages ?? [])],
         }),
       );
-      if (result !== undefined) this.#reportExchange(result, { at, iteration });
+      if (result !== undefined) this.#reports.exchanged(result, { at, iteration });
       this.#trace(iteration, [start, end], taken);
       if (compares) await this.#comparisons.report(iteration);
       await this.#options.room();
@@ -206,32 +214,6 @@ export class TrainingLoop {
     const over = this.#traced.passed(iteration, trace);
     if (this.#traced.isOn !== wasOn) engine.trace(!wasOn);
     if (over !== undefined) this.#notices.ofAll(over);
-  }
-
-  #reportExchange(
-    result: ExchangeResult,
-    { at, iteration }: { readonly at: number; readonly iteration: number },
-  ): void {
-    const { rank, report } = this.#options;
-    const { similarities } = result.statistics;
-    if (rank === 0 && similarities !== undefined) {
-      report({
-        type: 'similarity',
-        at,
-        iteration,
-        buckets: this.#finite.similarities(similarities, iteration),
-      });
-    }
-    if (result.buckets !== undefined) {
-      report({
-        type: 'buckets',
-        at,
-        iteration,
-        buckets: this.#finite.buckets(result.buckets, iteration),
-      });
-    }
-    this.#reportImbalance(result.bytes.imbalance, iteration);
-    for (const notice of result.notices) this.#notices.ofAll(notice);
   }
 
   /** Writes a checkpoint before this iteration, if one is due or requested. */
@@ -344,9 +326,11 @@ export class TrainingLoop {
     const metric = drifts ? averaged?.metric : own;
     const { consistent, weights } = await this.#replicas.digest();
     const loss = await this.#mean(step.loss);
+    const { intervals } = await engine.call('sums', {});
+    this.#reports.sums(intervals);
     const { sent, received } = await engine.call('balance', {});
-    this.#reportImbalance(sent, iteration);
-    this.#reportImbalance(received, iteration);
+    this.#reports.imbalance(sent, iteration);
+    this.#reports.imbalance(received, iteration);
     if (rank !== 0) return;
     report({
       type: 'done',
@@ -371,14 +355,5 @@ export class TrainingLoop {
     });
     const [sum, count] = values as [number, number];
     return count === 0 ? undefined : sum / count;
-  }
-
-  #reportImbalance(bytes: number, iteration: number): void {
-    if (bytes === 0) return;
-    this.#notices.own({
-      level: 'warning',
-      code: 'LEDGER_UNBALANCED',
-      message: `the byte ledger is off by ${bytes} bytes after iteration ${iteration}`,
-    });
   }
 }

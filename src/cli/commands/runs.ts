@@ -1,6 +1,7 @@
 /** `gradwire runs …`: commands on existing runs. */
 import type { Command } from 'commander';
 import { addRunsAttachCommand } from './runs-attach.ts';
+import { addRunsBucketsCommand } from './runs-buckets.ts';
 import { addRunsDeleteCommand } from './runs-delete.ts';
 import { addRunsExportCommand } from './runs-export.ts';
 import { addRunsReportCommand } from './runs-report.ts';
@@ -31,6 +32,7 @@ export function addRunsCommand(program: Command): void {
   addRunsStopCommand(runs);
   addRunsSwitchCommand(runs);
   addRunsOrderCommand(runs);
+  addRunsBucketsCommand(runs);
   addRunsTraceCommand(runs);
   addRunsWhatIfCommand(runs);
   addRunsRelaunchCommand(runs);

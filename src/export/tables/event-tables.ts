@@ -3,7 +3,11 @@ import { describeSwitch } from '../../shared/plan/exchange-plan.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { ACCURACY } from '../../shared/records/metric.ts';
-import { eventText, type RunEvent } from '../../shared/records/record-kinds.ts';
+import {
+  eventText,
+  isEvent,
+  type RunEvent,
+} from '../../shared/records/record-kinds.ts';
 import type { SwitchRecord } from '../../shared/records/switch.ts';
 import type { Column, ExportTable } from './export-table.ts';
 import { logPages } from './run-reader.ts';
@@ -106,8 +110,5 @@ export const eventTable: ExportTable<EventRow> = logTable(
     { name: 'text', kind: 'text', cell: ({ event }) => eventText(event).text },
     { name: 'record', kind: 'text', cell: ({ event }) => JSON.stringify(event) },
   ],
-  ({ record, sequence }) =>
-    record.type === 'iteration' || record.type === 'log' || record.type === 'trace'
-      ? []
-      : [{ sequence, event: record }],
+  ({ record, sequence }) => (isEvent(record) ? [{ sequence, event: record }] : []),
 );

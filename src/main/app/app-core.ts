@@ -299,6 +299,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     runLog: async (run, after) => store.reads.logAfter(run, after),
     tracedIterations: async (run) => store.traces.stretches(run),
     trace: async (run, place) => store.traces.piece(run, place),
+    buckets: (run, query) => store.buckets.table(run, query),
     history: async () => historyDesk.status(),
     purge: async (runs) => {
       try {

@@ -45,6 +45,7 @@ import { journalClocksMigration } from './migrations/016-journal-clocks.ts';
 import { annotationsMigration } from './migrations/017-annotations.ts';
 import { sweepsMigration } from './migrations/018-sweeps.ts';
 import { alertsAndSettingsMigration } from './migrations/019-alerts-and-settings.ts';
+import { bucketSumsMigration } from './migrations/020-bucket-sums.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -68,6 +69,7 @@ const migrations: readonly string[] = [
   annotationsMigration,
   sweepsMigration,
   alertsAndSettingsMigration,
+  bucketSumsMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

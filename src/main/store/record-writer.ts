@@ -33,6 +33,7 @@ import type { IterationArchive } from './iteration-archive.ts';
 import type { IterationReader } from './iteration-reader.ts';
 import { JournalProgress } from './journal-progress.ts';
 import type { JournalRow, RunRow } from './run-row.ts';
+import { packSums } from './packed-sums.ts';
 import type { Moment, RunAlerts } from './run-alerts.ts';
 import type { Statements } from './statements.ts';
 
@@ -262,6 +263,12 @@ function write(
   { sequence, record }: JournalEntry,
 ): number {
   const json = JSON.stringify(record);
+  if (record.type === 'bucket-sums') {
+    const { from, rank, to } = record;
+    const packed = packSums(json);
+    statements.insertBucketSums.run(run.number, from, to, rank, sequence, packed);
+    return packed.length;
+  }
   if (record.type === 'iteration') {
     const { iteration, rank } = record;
     statements.insertIteration.run(run.number, iteration, rank, sequence, json);

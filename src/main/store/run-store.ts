@@ -14,6 +14,7 @@ import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { Annotations } from './annotations.ts';
+import { BucketReads } from './bucket-reads.ts';
 import { DamagedRuns } from './damaged-runs.ts';
 import { databaseError } from './database-error.ts';
 import { openDatabase, type OpenedDatabase } from './database.ts';
@@ -124,6 +125,8 @@ export class RunStore {
   readonly reads: RunReads;
   /** Reads the traces of its iterations. */
   readonly traces: TraceReads;
+  /** Reads what its buckets cost. */
+  readonly buckets: BucketReads;
   readonly #database: GuardedDatabase;
   readonly #statements: Statements;
   readonly #archive: IterationArchive;
@@ -163,11 +166,13 @@ export class RunStore {
       reader: this.#reader,
       rows: this.#rows,
     });
-    this.traces = new TraceReads({
+    const sources = {
       database: this.#database,
       statements: this.#statements,
       rows: this.#rows,
-    });
+    };
+    this.traces = new TraceReads(sources);
+    this.buckets = new BucketReads(sources);
   }
 
   /** The database's file. */

@@ -110,6 +110,36 @@ export function prepareStatements(database: Database.Database) {
       SELECT sequence, record FROM traces
       WHERE run = @run AND (iteration, rank) >= (@from, @fromRank) AND iteration < @to
       ORDER BY iteration, rank LIMIT ${TRACES_PAGE}`),
+    insertBucketSums: database.prepare<
+      [number, number, number, number, number, Uint8Array]
+    >(`
+      INSERT OR IGNORE INTO bucket_sums (run, first, last, rank, sequence, record)
+      VALUES (?, ?, ?, ?, ?, ?)`),
+    bucketIntervals: database.prepare<
+      [{ run: number; from: number; to: number; rank: number | null }],
+      { from: number; to: number }
+    >(`
+      SELECT DISTINCT first AS "from", last AS "to" FROM bucket_sums
+      WHERE run = @run AND first < @to AND last > @from AND rank = coalesce(@rank, rank)`),
+    bucketSums: database.prepare<
+      [
+        {
+          run: number;
+          from: number;
+          to: number;
+          rank: number | null;
+          afterFirst: number;
+          afterLast: number;
+          afterRank: number;
+          limit: number;
+        },
+      ],
+      { first: number; last: number; rank: number; record: Uint8Array }
+    >(`
+      SELECT first, last, rank, record FROM bucket_sums
+      WHERE run = @run AND (first, last, rank) > (@afterFirst, @afterLast, @afterRank)
+        AND first < @to AND last > @from AND rank = coalesce(@rank, rank)
+      ORDER BY first, last, rank LIMIT @limit`),
     logAfter: database.prepare<
       [{ run: number; after: number }],
       { sequence: number; record: string }

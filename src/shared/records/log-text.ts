@@ -1,7 +1,7 @@
 /** Lines of a run's merged log: its events as text, and what its ranks printed. */
 import type { JournalEntry } from './journal-entry.ts';
 import type { LogRecord } from './log.ts';
-import { eventText } from './record-kinds.ts';
+import { eventText, isEvent } from './record-kinds.ts';
 import type { RunEvent } from './record-kinds.ts';
 
 export interface LogLine {
@@ -26,15 +26,15 @@ const LEVELS = {
 } as const;
 
 /**
- * Undefined for iterations and their traces, which the log leaves out.
+ * Undefined for iterations, their traces and sums of buckets, which the log leaves out.
  * @param machine names a machine; default: as records have it
  */
 export function logLine(
   { sequence, record }: JournalEntry,
   machine?: (node: string) => string,
 ): LogLine | undefined {
-  if (record.type === 'iteration' || record.type === 'trace') return undefined;
   if (record.type === 'log') return printedLine(sequence, record);
+  if (!isEvent(record)) return undefined;
   const { tone, title, text, iteration } = eventText(record, { machine });
   return {
     sequence,

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { alertKind } from './alert.ts';
 import { allocatedKind } from './allocated.ts';
+import { bucketSumsKind } from './bucket-sums.ts';
 import { bucketsKind } from './buckets.ts';
 import { checkpointKind } from './checkpoint.ts';
 import { comparisonKind } from './comparison.ts';
@@ -60,6 +61,7 @@ export const RECORD_KINDS = [
   ...EVENT_KINDS,
   logKind,
   traceKind,
+  bucketSumsKind,
 ] as const;
 
 type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
@@ -68,7 +70,7 @@ type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
 
 export type RunRecord = RecordOf<typeof RECORD_KINDS>;
 
-/** All records of a run except its iterations, their traces and what its ranks print. */
+/** All records of a run except its iterations, their traces, sums of buckets and what its ranks print. */
 export type RunEvent = RecordOf<typeof EVENT_KINDS>;
 
 type Schemas<K> = {
@@ -79,6 +81,10 @@ export const runRecordSchema = z.discriminatedUnion(
   RECORD_KINDS.map(({ schema }) => schema) as Schemas<typeof RECORD_KINDS>,
 );
 
+/** Whether it is an event: none of the records that are read only where they are shown. */
+export const isEvent = (record: RunRecord): record is RunEvent =>
+  EVENT_TYPES.has(record.type);
+
 /** A kind as its record sees it: the record belongs to it. */
 type KindOf<R extends RunRecord> = RecordKind<z.ZodType<R>>;
 type EventKindOf<R extends RunEvent> = EventKind<z.ZodType<R>>;
@@ -88,6 +94,8 @@ const typeOf = ({
 }: {
   readonly schema: { shape: { type: { value: string } } };
 }) => schema.shape.type.value;
+
+const EVENT_TYPES: ReadonlySet<string> = new Set(EVENT_KINDS.map(typeOf));
 
 const kinds: ReadonlyMap<string, unknown> = new Map(
   RECORD_KINDS.map((kind) => [typeOf(kind), kind]),

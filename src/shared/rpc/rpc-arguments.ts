@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { LONGEST_NOTE } from '../run-query/run-note.ts';
 import { MOST_IDS, runMatchSchema, runPageQuerySchema } from '../run-query/run-page.ts';
+import { bucketQuerySchema } from '../buckets/bucket-table.ts';
 import { whatIfRequestSchema } from '../forecast/what-if.ts';
 import { planRequestSchema } from '../forecast/plan-request.ts';
 import { runIdSchema } from '../checks/run-id.ts';
@@ -82,6 +83,7 @@ export const rpcArguments = {
       to: z.int().min(0),
     }),
   ]),
+  buckets: z.tuple([runIdSchema, bucketQuerySchema]),
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
   setAllDeleted: z.tuple([someRuns, z.boolean()]),
   history: z.tuple([]),

@@ -57,6 +57,7 @@ export const rpcResults = {
   }),
   tagRuns: names,
   notes: list,
+  buckets: z.looseObject({ columns: list, buckets: list }),
   setAllDeleted: z.looseObject({ changed: names, refused: list }),
   run: detail,
   watch: detail,

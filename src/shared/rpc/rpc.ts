@@ -5,6 +5,7 @@
  * ErrorData.
  */
 import type { AnswerTo, AskedType, OrderOf } from '../orders/orders.ts';
+import type { BucketQuery, BucketTable } from '../buckets/bucket-table.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
@@ -172,6 +173,8 @@ export interface CoreApi {
   tracedIterations(run: string): Promise<readonly TracedStretch[]>;
   /** A piece of the traces with from ≤ iteration < to, by iteration and rank. */
   trace(run: string, place: TracePlace): Promise<TracePiece>;
+  /** The buckets in a part of a run: what each cost and kept back. */
+  buckets(run: string, query: BucketQuery): Promise<BucketTable>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
   /** Soft delete of many runs, and its undo; those that cannot be are left. */

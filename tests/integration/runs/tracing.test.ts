@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { applySettings } from '../../../src/main/spec/settings.ts';
 import { loadSpecSource } from '../../../src/main/spec/spec-source.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
+import { BUCKET_PHASES } from '../../../src/shared/records/bucket-sums.ts';
 import { PHASES } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
@@ -114,6 +115,55 @@ describe.each(KINDS)('%s', (name, settings, first) => {
       expect(Math.abs(one.wall / 1e6 - wall)).toBeLessThan(
         settings.includes('doubleBuffer=true') ? Infinity : 0.01 * wall,
       );
+    }
+  });
+
+  test('sums of buckets are those of their spans, and of what was sent', () => {
+    const sums = ofType(records, 'bucket-sums');
+    const isTraced = ({ from, to }: (typeof sums)[number]): boolean =>
+      from >= first && to <= first + TRACED;
+    const compared = sums.filter(isTraced);
+    expect(compared.length).toBeGreaterThan(0);
+    for (const { buckets, from, rank, to } of compared) {
+      const spans = traces
+        .filter(
+          (one) => one.rank === rank && one.iteration >= from && one.iteration < to,
+        )
+        .flatMap((one) => one.spans);
+      for (const [index, bucket] of buckets.entries()) {
+        for (const phase of [...BUCKET_PHASES, 'hidden'] as const) {
+          const expected = spans
+            .filter(([, name, of, , , , hidden]) =>
+              of !== index
+                ? false
+                : phase === 'hidden'
+                  ? hidden
+                  : name === phase && !hidden,
+            )
+            .reduce((total, [, , , , , duration]) => total + duration / 1e6, 0);
+          const rounding = 0.001 + spans.length * 1e-6;
+          const what = `${phase} of ${bucket.name} on rank ${rank} in ${from} to ${to}`;
+          expect(Math.abs((bucket[phase] ?? 0) - expected), what).toBeLessThan(
+            rounding,
+          );
+        }
+        expect(bucket.end).toBeGreaterThanOrEqual(bucket.begin);
+      }
+    }
+    // All exchanges are in one interval of each rank.
+    const of = (rank: number) => iterations.filter((one) => one.rank === rank);
+    for (const rank of new Set(iterations.map((one) => one.rank))) {
+      const buckets = sums
+        .filter((one) => one.rank === rank)
+        .flatMap((one) => one.buckets);
+      const payload = buckets.reduce((total, one) => total + one.payload, 0);
+      const sent = buckets.reduce((total, one) => total + one.sent, 0);
+      const bytes = of(rank).map((one) => one.bytes);
+      expect(payload).toBe(bytes.reduce((total, one) => total + one.payload, 0));
+      expect(sent).toBeLessThanOrEqual(
+        bytes.reduce((total, one) => total + one.wireSent! - one.framingSent!, 0),
+      );
+      expect(sent).toBeGreaterThan(0);
     }
   });
 

@@ -158,6 +158,8 @@ export class SmallCore implements ServedCore {
       this.#answer('bins', [run, query], { starts: [], cells: [], lastSequence: 3 }),
     runLog: (run, after) => this.#answer('runLog', [run, after], [ENTRY]),
     tracedIterations: (run) => this.#answer('tracedIterations', [run], []),
+    buckets: (run, query) =>
+      this.#answer('buckets', [run, query], { columns: [], buckets: [] }),
     trace: (run, place) => this.#answer('trace', [run, place], { records: [] }),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     setAllDeleted: (runs, deleted) =>

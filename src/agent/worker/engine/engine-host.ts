@@ -248,6 +248,7 @@ export class EngineHost {
       else this.#endMeasuring?.();
       return Promise.resolve({});
     },
+    sums: () => Promise.resolve({ intervals: this.#connected().observer.take() }),
     balance: () => Promise.resolve(this.#connected().ledgerImbalance()),
     close: async () => {
       this.#stage?.[Symbol.dispose]();

@@ -16,6 +16,7 @@ import type { PassedBytes, StageSetting } from '../../pipeline/stage-setting.ts'
 import type { PullRequest } from '../../asynchronous/server-client.ts';
 import type { RankScores } from '../../collectives/rank-pairs.ts';
 import type { SmallOperation } from '../../collectives/small-allreduce.ts';
+import type { BucketInterval } from '../../exchange/bucket-sums.ts';
 import type { EngineState, PortableState } from '../../exchange/engine-state.ts';
 import type {
   Asked,
@@ -181,6 +182,11 @@ export interface EngineCalls {
   balance: {
     request: Record<string, never>;
     reply: { sent: number; received: number };
+  };
+  /** Takes the sums of buckets since their last interval. */
+  sums: {
+    request: Record<string, never>;
+    reply: { intervals: readonly BucketInterval[] };
   };
   close: { request: Record<string, never>; reply: Record<string, never> };
 }

@@ -13,7 +13,7 @@ import {
 import type { ExchangePlan } from '../../../shared/plan/exchange-plan.ts';
 import { ACCURACY, type MetricKind } from '../../../shared/records/metric.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
-import type { RunEvent } from '../../../shared/records/record-kinds.ts';
+import { isEvent, type RunEvent } from '../../../shared/records/record-kinds.ts';
 import type { SwitchRecord } from '../../../shared/records/switch.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 import type { RunDetail, RunSummary } from '../../../shared/rpc/run-summary.ts';
@@ -240,11 +240,7 @@ export class RunFeed {
     for (const entry of entries) {
       if (entry.record.type === 'iteration') {
         history.add(entry.record, entry.sequence);
-      } else if (
-        entry.record.type !== 'log' &&
-        entry.record.type !== 'trace' &&
-        entry.sequence > this.#lastSequence
-      ) {
+      } else if (isEvent(entry.record) && entry.sequence > this.#lastSequence) {
         events ??= [];
         events.push(entry);
       }

@@ -1,0 +1,220 @@
+/**
+ * Sums what each bucket of a plan costs over the exchanges of an interval. An exchange costs two
+ * readings of the clock and a few additions for each bucket; the end of an interval, a pass over
+ * the residual, and, where the gradient lies in the arena, one over what is to be sent.
+ */
+import { bucketName } from '../../shared/records/bucket-name.ts';
+import type { BucketSum } from '../../shared/records/bucket-sums.ts';
+import type { ExchangeStatistics } from '../methods/method.ts';
+import type { Bucket } from '../plan/buckets.ts';
+import type { PhaseClock } from '../profile/phase-clock.ts';
+import type { GradientSite } from '../sites/gradient-site.ts';
+import { nextInterval } from './interval-lengths.ts';
+import { bucketStream, CONTROL_STREAM } from './streams.ts';
+
+/** A record of an interval, without what the engine does not know. */
+export interface BucketInterval {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  readonly exchanges: number;
+  readonly agreement?: number;
+  readonly buckets: readonly BucketSum[];
+}
+
+/** An exchange that is over, by bucket. */
+interface Exchanged {
+  readonly statistics: readonly ExchangeStatistics[];
+  readonly payloads: readonly number[];
+  readonly collectives: readonly string[];
+}
+
+export interface BucketSumsOptions {
+  readonly clock: PhaseClock;
+  readonly buckets: readonly Bucket[];
+  /** Ranks that exchange with each other. */
+  readonly ranks: number;
+  readonly residual: GradientSite['residual'];
+}
+
+interface Sums {
+  begin: number;
+  end: number;
+  payload: number;
+  nnzLocal: number | undefined;
+  nnzReduced: number | undefined;
+}
+
+export class BucketSums {
+  readonly #options: BucketSumsOptions;
+  #sums: readonly Sums[];
+  #collectives: readonly string[] = [];
+  /** ‖p‖² of the interval's last exchange, by bucket. */
+  #wanted: (number | undefined)[] = [];
+  /** The beginning of the exchange in progress, ms. */
+  #begin = 0;
+  #from: number | undefined;
+  #to = 0;
+  #exchanges = 0;
+  /** Exchanges before the interval. */
+  #before = 0;
+  #length: number;
+
+  constructor(options: BucketSumsOptions) {
+    this.#options = options;
+    this.#sums = options.buckets.map(noSums);
+    this.#length = this.#nextLength();
+  }
+
+  /** Whether the exchange in progress is the interval's last. */
+  get isLast(): boolean {
+    return this.#exchanges + 1 === this.#length;
+  }
+
+  /** Whether the interval is complete. */
+  get isDue(): boolean {
+    return this.#exchanges >= this.#length;
+  }
+
+  /** An exchange begins. */
+  begin(): void {
+    this.#begin = performance.now();
+    this.#wanted = [];
+  }
+
+  /** Exchanges a bucket by `work`, and adds when it began and ended. */
+  async timed<T>(index: number, work: () => Promise<T>): Promise<T> {
+    const sums = this.#sums[index]!;
+    sums.begin += performance.now() - this.#begin;
+    const result = await work();
+    sums.end += performance.now() - this.#begin;
+    return result;
+  }
+
+  /** Tells ‖p‖² of a bucket in the interval's last exchange. */
+  wanted(index: number, squares: number | undefined): void {
+    this.#wanted[index] = squares;
+  }
+
+  /**
+   * Adds an exchange.
+   * @param iteration its number in records
+   */
+  add(iteration: number, { collectives, payloads, statistics }: Exchanged): void {
+    this.#collectives = collectives;
+    for (const [index, sums] of this.#sums.entries()) {
+      const { nnzLocal, nnzReduced } = statistics[index]!;
+      sums.payload += payloads[index]!;
+      sums.nnzLocal = plus(sums.nnzLocal, nnzLocal);
+      sums.nnzReduced = plus(sums.nnzReduced, nnzReduced);
+    }
+    this.#from ??= iteration;
+    this.#to = iteration + 1;
+    this.#exchanges++;
+  }
+
+  /** Ends a complete interval, with a pass over the residual. */
+  async close(): Promise<BucketInterval> {
+    const { buckets, clock, residual } = this.#options;
+    const kept: (number | undefined)[] = [];
+    for (const { policy, runs } of buckets) {
+      const ranges = runs.map(({ flat, length }) => ({ start: flat, length }));
+      const squares =
+        policy.method.residual === 'none'
+          ? undefined
+          : await clock.follow('compress', () => residual.squaredNorm(ranges));
+      kept.push(squares);
+    }
+    return this.#take((index) => observed(kept[index], this.#wanted[index]));
+  }
+
+  /** Ends the interval early; undefined if nothing was exchanged in it. */
+  leave(): BucketInterval | undefined {
+    return this.#exchanges === 0 ? undefined : this.#take(() => ({}));
+  }
+
+  #take(
+    observedIn: (index: number) => Pick<BucketSum, 'error' | 'residualNorm'>,
+  ): BucketInterval {
+    const { buckets, clock } = this.#options;
+    const control = Object.values(clock.streams.take(CONTROL_STREAM).phases);
+    const interval: BucketInterval = {
+      from: this.#from!,
+      to: this.#to,
+      exchanges: this.#exchanges,
+      ...timesOf({ agreement: control.reduce((sum, time) => sum + time, 0) }),
+      buckets: buckets.map(({ index, length, policy, tensors }) => {
+        const { begin, end, nnzLocal, nnzReduced, payload } = this.#sums[index]!;
+        const { hidden, phases, sent } = clock.streams.take(bucketStream(index));
+        return {
+          name: bucketName(tensors.map(({ name }) => name)),
+          tensors: tensors.length,
+          method: policy.method.id,
+          collective: this.#collectives[index]!,
+          length,
+          ...timesOf({ ...phases, hidden }),
+          begin: rounded(begin),
+          end: rounded(end),
+          payload,
+          sent,
+          ...(nnzLocal === undefined ? {} : { nnzLocal }),
+          ...(nnzReduced === undefined ? {} : { nnzReduced }),
+          ...observedIn(index),
+        };
+      }),
+    };
+    this.#before += this.#exchanges;
+    this.#exchanges = 0;
+    this.#sums = buckets.map(noSums);
+    this.#from = this.#to;
+    this.#length = this.#nextLength();
+    return interval;
+  }
+
+  #nextLength(): number {
+    const { buckets, ranks } = this.#options;
+    return nextInterval(this.#before, { buckets: buckets.length, ranks });
+  }
+}
+
+const noSums = (): Sums => ({
+  begin: 0,
+  end: 0,
+  payload: 0,
+  nnzLocal: undefined,
+  nnzReduced: undefined,
+});
+
+const plus = (
+  sum: number | undefined,
+  value: number | undefined,
+): number | undefined => (value === undefined ? sum : (sum ?? 0) + value);
+
+/** Microseconds are enough of a sum. */
+const rounded = (ms: number): number => Math.round(ms * 1e3) / 1e3;
+
+/** Times that are not 0. Rounding may leave a little less than 0 of what was hidden. */
+function timesOf<K extends string>(
+  times: Readonly<Record<K, number>>,
+): Partial<Record<K, number>> {
+  const passed: Partial<Record<K, number>> = {};
+  for (const key of Object.keys(times) as K[]) {
+    const time = rounded(times[key]);
+    if (time > 0) passed[key] = time;
+  }
+  return passed;
+}
+
+/** Measures of a bucket's residual, as far as they are finite. */
+function observed(
+  kept: number | undefined,
+  wanted: number | undefined,
+): Pick<BucketSum, 'error' | 'residualNorm'> {
+  const residualNorm = kept === undefined ? NaN : Math.sqrt(kept);
+  const error =
+    wanted === undefined || wanted === 0 ? NaN : residualNorm / Math.sqrt(wanted);
+  return {
+    ...(Number.isFinite(residualNorm) ? { residualNorm } : {}),
+    ...(Number.isFinite(error) ? { error } : {}),
+  };
+}

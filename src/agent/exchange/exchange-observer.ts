@@ -1,0 +1,59 @@
+/**
+ * Observations after an exchange: of single buckets where a spec asks for them, of the residual,
+ * and the sums of buckets at the end of their intervals.
+ */
+import type { PhaseClock } from '../profile/phase-clock.ts';
+import type { BucketInterval } from './bucket-sums.ts';
+import type { ExchangeResult } from './exchange-calls.ts';
+import type { PlanExecution } from './plan-execution.ts';
+import type { ResidualUpkeep } from './residual-upkeep.ts';
+
+interface Observed {
+  readonly clock: PhaseClock;
+  readonly upkeep: ResidualUpkeep;
+  /** The current plan's. */
+  readonly execution: () => PlanExecution;
+}
+
+type Observations = Pick<ExchangeResult, 'buckets' | 'intervals' | 'residualNorm'>;
+
+export class ExchangeObserver {
+  readonly #observed: Observed;
+  /** Intervals that a fence has ended. */
+  #ended: BucketInterval[] = [];
+
+  constructor(observed: Observed) {
+    this.#observed = observed;
+  }
+
+  /** Whether there is something to observe after this iteration's exchange. */
+  isDue(iteration: number, inspects: boolean): boolean {
+    const { execution, upkeep } = this.#observed;
+    return inspects || upkeep.isNormDue(iteration) || execution().sums.isDue;
+  }
+
+  /** Measures what is due; some of it needs a pass over the residual. */
+  async observe(iteration: number, inspects: boolean): Promise<Observations> {
+    const { clock, execution, upkeep } = this.#observed;
+    const { sums } = execution();
+    const residualNorm = upkeep.isNormDue(iteration) ? await upkeep.norm() : undefined;
+    const buckets = inspects
+      ? await clock.follow('compress', () => execution().observe())
+      : undefined;
+    if (!sums.isDue) return { residualNorm, buckets };
+    const intervals = [...this.#ended.splice(0), await sums.close()];
+    return { residualNorm, buckets, intervals };
+  }
+
+  /** The current plan ends. */
+  leave(): void {
+    const interval = this.#observed.execution().sums.leave();
+    if (interval !== undefined) this.#ended.push(interval);
+  }
+
+  /** Takes what no exchange has returned. */
+  take(): readonly BucketInterval[] {
+    this.leave();
+    return this.#ended.splice(0);
+  }
+}

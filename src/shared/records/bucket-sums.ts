@@ -1,0 +1,96 @@
+/**
+ * Sums of what each bucket of a rank cost and kept back, over the exchanges of some iterations.
+ * Made by each rank at the end of such an interval, whose lengths all ranks know beforehand
+ * (`agent/exchange/interval-lengths.ts`).
+ */
+import { z } from 'zod';
+import { count, time } from './fields.ts';
+import { recordKind, unprinted } from './record-kind.ts';
+
+/** Phases of a bucket, in the order of an exchange. */
+export const BUCKET_PHASES = [
+  'compress',
+  'send',
+  'receive',
+  'wait',
+  'reduce',
+  'decompress',
+] as const;
+export type BucketPhase = (typeof BUCKET_PHASES)[number];
+
+const phase = time.optional();
+
+const bucketSumSchema = z.strictObject({
+  /** `layer1.weight … layer3.bias`: its first and its last tensor. */
+  name: z.string(),
+  /** Tensors in it. */
+  tensors: count,
+  method: z.string(),
+  /** The collective that carried the most bytes of the last exchange. */
+  collective: z.string(),
+  /** Elements. */
+  length: count,
+  /**
+   * Milliseconds of each phase, as part of the iterations' phases; absent: none. Where several
+   * buckets are in flight, the thread waits for the oldest.
+   */
+  compress: phase,
+  send: phase,
+  receive: phase,
+  wait: phase,
+  reduce: phase,
+  decompress: phase,
+  /** Milliseconds of all phases while the trainer computed, in no phase above; absent: none. */
+  hidden: phase,
+  /** Milliseconds from the beginning of the exchange to the beginning of the bucket. */
+  begin: time,
+  /** Milliseconds from the beginning of the exchange to the bucket's end. */
+  end: time,
+  /** Bytes of this rank's payloads. */
+  payload: count,
+  /** Bytes of the bucket's messages that this rank sent, without framing. */
+  sent: count,
+  /** Entries that this rank sent; absent if the method does not select. */
+  nnzLocal: count.optional(),
+  /** Entries of the reduced results, if observed. */
+  nnzReduced: count.optional(),
+  /** Norm of the residual after the interval's last exchange, if the method keeps one. */
+  residualNorm: z.number().optional(),
+  /**
+   * ‖p − sent‖/‖p‖ of that exchange, where p is the gradient with the residual added: what is kept
+   * back of what was to be sent. Absent if the method keeps no residual in units of gradients.
+   */
+  error: z.number().optional(),
+});
+export type BucketSum = z.infer<typeof bucketSumSchema>;
+
+const bucketSumsRecordSchema = z.strictObject({
+  type: z.literal('bucket-sums'),
+  at: z.number(),
+  rank: count,
+  /** The first iteration. */
+  from: count,
+  /** The iteration after the last. */
+  to: count,
+  /** Exchanges that are summed. */
+  exchanges: z.int().min(1),
+  /**
+   * Milliseconds of the control message that all ranks exchange beside their buckets: mostly waiting
+   * for ranks that are late; absent: none.
+   */
+  agreement: phase,
+  /** The buckets in the order in which they are exchanged. */
+  buckets: z.array(bucketSumSchema).max(10_000).readonly(),
+});
+export type BucketSumsRecord = z.infer<typeof bucketSumsRecordSchema>;
+
+export const bucketSumsKind = recordKind({
+  schema: bucketSumsRecordSchema,
+  repetition: {
+    by: 'name',
+    name: ({ from, rank, to }) => `bucket sums ${rank}/${from}/${to}`,
+    untilNew: false,
+  },
+  thinning: 'measures',
+  printed: unprinted,
+});
