@@ -1,7 +1,6 @@
 /**
- * Sums of what each bucket of a rank cost and kept back, over the exchanges of some iterations.
- * Made by each rank at the end of such an interval, whose lengths all ranks know beforehand
- * (`agent/exchange/interval-lengths.ts`).
+ * Sums of what each bucket of a rank cost and kept back, over the exchanges of an interval. Made by
+ * every rank, of the same intervals.
  */
 import { z } from 'zod';
 import { count, time } from './fields.ts';
@@ -21,9 +20,9 @@ export type BucketPhase = (typeof BUCKET_PHASES)[number];
 const phase = time.optional();
 
 const bucketSumSchema = z.strictObject({
-  /** `layer1.weight … layer3.bias`: its first and its last tensor. */
+  /** The names of the first and the last tensor: `layer1.weight … layer3.bias`. */
   name: z.string(),
-  /** Tensors in it. */
+  /** The number of its tensors. */
   tensors: count,
   method: z.string(),
   /** The collective that carried the most bytes of the last exchange. */
