@@ -196,6 +196,7 @@ export class AsynchronousExchange implements Disposable {
       },
       statistics,
       ...observed,
+      ...observer.intervals(),
       epoch,
       method: plan.method,
       collective: parameterServer.id,

@@ -51,6 +51,8 @@ export class BucketSums {
   #collectives: readonly string[] = [];
   /** ‖p‖² of the interval's last exchange, by bucket. */
   #wanted: (number | undefined)[] = [];
+  /** ‖residual‖² after it, by bucket. */
+  #kept: readonly (number | undefined)[] = [];
   /** The beginning of the exchange in progress, ms. */
   #begin = 0;
   #from: number | undefined;
@@ -113,8 +115,8 @@ export class BucketSums {
     this.#exchanges++;
   }
 
-  /** Ends a complete interval, with a pass over the residual. */
-  async close(): Promise<BucketInterval> {
+  /** Measures what is kept back after the interval's last exchange, by a pass over the residual. */
+  async measure(): Promise<void> {
     const { buckets, clock, residual } = this.#options;
     const kept: (number | undefined)[] = [];
     for (const { policy, runs } of buckets) {
@@ -125,17 +127,15 @@ export class BucketSums {
           : await clock.follow('compress', () => residual.squaredNorm(ranges));
       kept.push(squares);
     }
-    return this.#take((index) => observed(kept[index], this.#wanted[index]));
+    this.#kept = kept;
   }
 
-  /** Ends the interval early; undefined if nothing was exchanged in it. */
-  leave(): BucketInterval | undefined {
-    return this.#exchanges === 0 ? undefined : this.#take(() => ({}));
-  }
-
-  #take(
-    observedIn: (index: number) => Pick<BucketSum, 'error' | 'residualNorm'>,
-  ): BucketInterval {
+  /**
+   * Ends the interval, complete or not, once the clock has ended the exchange: only then is known
+   * what was hidden. Undefined if nothing was exchanged in it.
+   */
+  close(): BucketInterval | undefined {
+    if (this.#exchanges === 0) return undefined;
     const { buckets, clock } = this.#options;
     const control = Object.values(clock.streams.take(CONTROL_STREAM).phases);
     const interval: BucketInterval = {
@@ -159,10 +159,11 @@ export class BucketSums {
           sent,
           ...(nnzLocal === undefined ? {} : { nnzLocal }),
           ...(nnzReduced === undefined ? {} : { nnzReduced }),
-          ...observedIn(index),
+          ...observed(this.#kept[index], this.#wanted[index]),
         };
       }),
     };
+    this.#kept = [];
     this.#before += this.#exchanges;
     this.#exchanges = 0;
     this.#sums = buckets.map(noSums);

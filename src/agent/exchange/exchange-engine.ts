@@ -292,6 +292,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       statistics,
       skipped,
       ...looked,
+      ...this.observer.intervals(),
       ...this.#inForce(collective),
       ...wished,
       ...this.#traced(),

@@ -15,7 +15,7 @@ interface Observed {
   readonly execution: () => PlanExecution;
 }
 
-type Observations = Pick<ExchangeResult, 'buckets' | 'intervals' | 'residualNorm'>;
+type Observations = Pick<ExchangeResult, 'buckets' | 'residualNorm'>;
 
 export class ExchangeObserver {
   readonly #observed: Observed;
@@ -40,18 +40,22 @@ export class ExchangeObserver {
     const buckets = inspects
       ? await clock.follow('compress', () => execution().observe())
       : undefined;
-    if (!sums.isDue) return { residualNorm, buckets };
-    const intervals = [...this.#ended.splice(0), await sums.close()];
-    return { residualNorm, buckets, intervals };
+    if (sums.isDue) await sums.measure();
+    return { residualNorm, buckets };
+  }
+
+  /** Intervals that have ended. Called once the clock has ended the exchange. */
+  intervals(): Pick<ExchangeResult, 'intervals'> {
+    return this.#observed.execution().sums.isDue ? { intervals: this.take() } : {};
   }
 
   /** The current plan ends. */
   leave(): void {
-    const interval = this.#observed.execution().sums.leave();
+    const interval = this.#observed.execution().sums.close();
     if (interval !== undefined) this.#ended.push(interval);
   }
 
-  /** Takes what no exchange has returned. */
+  /** Ends the current interval, and takes all that no exchange has returned. */
   take(): readonly BucketInterval[] {
     this.leave();
     return this.#ended.splice(0);
