@@ -34,7 +34,7 @@ export function bucketTitle({ length, name, tensors }: BucketRow): string {
 }
 
 /** The bucket that costs most, and what its time is spent on; undefined if there is none. */
-export function costliest({ buckets }: BucketTable): BucketRow | undefined {
+function costliest({ buckets }: BucketTable): BucketRow | undefined {
   const [most] = buckets.toSorted((a, b) => b.share - a.share);
   return most;
 }
