@@ -30,14 +30,19 @@ const bucketSumSchema = z.strictObject({
   /** Elements. */
   length: count,
   /**
-   * Milliseconds of each phase, as part of the iterations' phases; absent: none. Where several
-   * buckets are in flight, the thread waits for the oldest.
+   * Milliseconds of compressing, as part of the iterations' phases, as are those below; absent:
+   * none. Where several buckets are in flight, the thread waits for the oldest.
    */
   compress: phase,
+  /** Milliseconds of sending. */
   send: phase,
+  /** Milliseconds of receiving. */
   receive: phase,
+  /** Milliseconds of waiting for a first byte. */
   wait: phase,
+  /** Milliseconds of summing. */
   reduce: phase,
+  /** Milliseconds of decompressing. */
   decompress: phase,
   /** Milliseconds of all phases while the trainer computed, in no phase above; absent: none. */
   hidden: phase,
