@@ -1,7 +1,7 @@
 /** `gradwire exec -- COMMAND…`: run a PyTorch program of one's own, without a spec. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { MOST_RANKS, parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
@@ -12,9 +12,10 @@ import {
 } from '../session/launch-run.ts';
 import { programEnvironment } from '../session/program-environment.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
+import { countBetween } from '../text/parse-count.ts';
 
 interface ExecOptions extends LaunchFlags {
-  readonly ranks?: string;
+  readonly ranks: number;
   readonly nodes?: string;
   readonly method?: string;
   readonly observe?: true;
@@ -33,7 +34,7 @@ export function addExecCommand(program: Command): void {
     )
     .argument('<command...>', 'the program and its arguments, after --')
     .option('--observe', 'only watch it: where does each step go')
-    .option('--ranks <number>', 'processes (default: 2)')
+    .option('--ranks <number>', 'processes', countBetween(1, MOST_RANKS), DEFAULT_RANKS)
     .option('--nodes <names>', 'machines, separated by commas (default: this computer)')
     .option('--method <name>', 'compression, for example topk (default: none)')
     .option(
@@ -50,12 +51,12 @@ export function addExecCommand(program: Command): void {
   addLaunchOptions(command, 'exchange.ratio=0.01');
 }
 
-const DEFAULT_RANKS = '2';
+const DEFAULT_RANKS = 2;
 const COMMAND_LINE = 'command line';
 
 async function exec(command: readonly string[], options: ExecOptions): Promise<void> {
   const switches = options.switch.map(parseSwitch);
-  const { copy, method, nodes, observe, ranks = DEFAULT_RANKS } = options;
+  const { copy, method, nodes, observe, ranks } = options;
   const raw = {
     name: nameOf(command),
     workload: {
@@ -66,7 +67,7 @@ async function exec(command: readonly string[], options: ExecOptions): Promise<v
       ...(copy ? {} : { copy }),
     },
     world: {
-      ranks: Number(ranks),
+      ranks,
       ...(nodes === undefined ? {} : { nodes: nodes.split(',') }),
     },
     exchange: method === undefined ? {} : { method },

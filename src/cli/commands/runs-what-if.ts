@@ -1,5 +1,5 @@
 /** `gradwire runs what-if`: recorded iterations under another exchange, network or world. */
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
 import { Forecaster } from '../../main/plan/forecaster.ts';
 import { knownNetwork } from '../../main/plan/known-network.ts';
@@ -19,6 +19,7 @@ import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
+import { countBetween } from '../text/parse-count.ts';
 import { textTable } from '../text/text-table.ts';
 
 interface WhatIfFlags {
@@ -38,11 +39,15 @@ export function addRunsWhatIfCommand(runs: Command): void {
     )
     .argument('<run>', 'its id or the start of it, or last')
     .argument('[key=value...]', 'for example method=topk ratio=0.01')
-    .option('--ranks <n>', 'ranks; default: the run’s', countUpTo(MOST_PLANNED_RANKS))
+    .option(
+      '--ranks <n>',
+      'ranks; default: the run’s',
+      countBetween(1, MOST_PLANNED_RANKS),
+    )
     .option(
       '--machines <n>',
       'equal machines that share the ranks; default: the run’s',
-      countUpTo(MOST_PLANNED_RANKS),
+      countBetween(1, MOST_PLANNED_RANKS),
     )
     .option(
       '--bandwidth <rate>',
@@ -52,7 +57,7 @@ export function addRunsWhatIfCommand(runs: Command): void {
     .option(
       '--iterations <n>',
       `newest iterations of the plan in force, 1 to ${MOST_REPLAYED}`,
-      countUpTo(MOST_REPLAYED),
+      countBetween(1, MOST_REPLAYED),
       REPLAYED,
     )
     .option(...JSON_ANSWER)
@@ -98,7 +103,10 @@ function linkOf({
       next: 'Give --bandwidth too, such as --bandwidth "1 Gbit/s".',
     });
   }
-  const parsed = linkSpecSchema.safeParse({ bandwidth, latency });
+  const parsed = linkSpecSchema.safeParse({
+    bandwidth: asNumber(bandwidth),
+    latency: asNumber(latency),
+  });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const key = String(issue?.path[0]);
@@ -108,13 +116,9 @@ function linkOf({
   });
 }
 
-function countUpTo(most: number): (text: string) => number {
-  return (text) => {
-    const count = Number(text);
-    if (/^\d+$/.test(text) && count >= 1 && count <= most) return count;
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`);
-  };
-}
+/** Bit/s and seconds need no unit, as in a spec. */
+const asNumber = (text: string | undefined): number | string | undefined =>
+  text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 
 function whatIfLines(found: WhatIf): string {
   const { collectives, first, from, last, name, networks, payloadBytes, ranks } = found;

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { valuesText, valueText } from '../../shared/settings/setting.ts';
 import { findSetting, parseSetting, SETTINGS } from '../../shared/settings/settings.ts';
+import { escapeControls } from '../../shared/words/printable.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 import { textTable } from '../text/text-table.ts';
@@ -70,7 +71,8 @@ function tell(
   answer(json, { key, value }, `${before}${shownText(valueText(value))}\n`);
 }
 
-const shownText = (text: string): string => (text === '' ? '(empty)' : text);
+const shownText = (text: string): string =>
+  text === '' ? '(empty)' : escapeControls(text);
 
 async function list(options: {
   readonly changed: boolean;

@@ -13,6 +13,7 @@ import {
 import { followSweep } from '../session/follow-sweep.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
+import { countBetween } from '../text/parse-count.ts';
 import { pointTable } from '../text/sweep-tables.ts';
 import { tableWidth, WIDE } from '../text/terminal.ts';
 import { readSweep, resultsText } from './sweep-output.ts';
@@ -50,7 +51,7 @@ export function addSweepCommand(program: Command): void {
     )
     .option('--seeds <seeds>', 'how many seeds, such as 5, or which: 1,2,7', parseSeeds)
     .option('--name <name>', 'name of the sweep; default: that of the spec')
-    .option('--at-once <count>', 'runs at the same time', parseAtOnce)
+    .option('--at-once <count>', 'runs at the same time', countBetween(1, MOST_AT_ONCE))
     .option('--dry-run', 'check and list the points, and run nothing', false)
     .option(
       '--queue',
@@ -135,12 +136,4 @@ function parseSeeds(text: string): number | readonly number[] {
     );
   }
   return text.includes(',') ? seeds : seeds[0]!;
-}
-
-function parseAtOnce(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count < 1 || count > MOST_AT_ONCE) {
-    throw new InvalidArgumentError(`It must be a number from 1 to ${MOST_AT_ONCE}.`);
-  }
-  return count;
 }

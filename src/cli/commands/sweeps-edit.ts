@@ -1,11 +1,13 @@
 /** `gradwire sweeps edit`: change the queue of a sweep, also while it is worked through. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { inputError } from '../../shared/errors/errors.ts';
+import { MOST_AT_ONCE } from '../../shared/sweep/sweep-definition.ts';
 import { sweepEditSchema, type SweepEdit } from '../../shared/sweep/sweep-edit.ts';
 import { plainIssue } from '../../shared/checks/plain-issue.ts';
 import { resolveSweep } from '../session/sweep-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
+import { countBetween } from '../text/parse-count.ts';
 import { countsText } from '../text/sweep-progress.ts';
 
 interface EditFlags {
@@ -22,15 +24,15 @@ export function addSweepsEditCommand(sweeps: Command): void {
     .command('edit')
     .description('change the queue of a sweep, also while it is worked through')
     .argument('<sweep>', 'its name, its id or the start of it, or last')
-    .option('--drop <numbers>', 'take these runs out of the queue: 3,7-9', parseNumbers)
+    .option('--drop <numbers>', 'take these runs out of the queue: 3,7-9', parseRuns)
     .option(
       '--retry <numbers>',
       'put runs that failed, were stopped or dropped into the queue again',
-      parseNumbers,
+      parseRuns,
     )
-    .option('--first <numbers>', 'run these next, in this order', parseNumbers)
+    .option('--first <numbers>', 'run these next, in this order', parseRuns)
     .option('--add-seeds <seeds>', 'run all points with these seeds, too', parseNumbers)
-    .option('--at-once <count>', 'runs at the same time', Number)
+    .option('--at-once <count>', 'runs at the same time', countBetween(1, MOST_AT_ONCE))
     .option(...JSON_ANSWER)
     .action(async (name: string, flags: EditFlags) => {
       const edits = editsOf(flags);
@@ -65,6 +67,8 @@ function editsOf({
       next: 'Give --drop, --retry, --first, --add-seeds or --at-once.',
     });
   }
+  refuseBoth('--drop', drop, '--retry', retry);
+  refuseBoth('--drop', drop, '--first', first);
   return edits.map((edit) => {
     const parsed = sweepEditSchema.safeParse(edit);
     if (parsed.success) return parsed.data;
@@ -74,7 +78,29 @@ function editsOf({
   });
 }
 
+/** A run that is dropped and put back at once says nothing about what is wanted. */
+function refuseBoth(
+  one: string,
+  runs: readonly number[] = [],
+  other: string,
+  others: readonly number[] = [],
+): void {
+  const both = runs.find((run) => others.includes(run));
+  if (both === undefined) return;
+  throw inputError('USAGE', `run ${both} is both in ${one} and in ${other}`, {
+    place: 'sweeps edit',
+    next: 'Give it in one of them.',
+  });
+}
+
 const MOST_NUMBERS = 1000;
+
+/** Numbers of runs in the queue. */
+function parseRuns(text: string): readonly number[] {
+  const runs = parseNumbers(text);
+  if (runs.includes(0)) throw new InvalidArgumentError('Runs are numbered from 1.');
+  return runs;
+}
 
 /** `3,7-9` */
 function parseNumbers(text: string): readonly number[] {

@@ -2,7 +2,6 @@
  * Predicts the steps of a spec for a page as for a command: the same request has the same answer,
  * because methods are timed once and kept (`agent/forecast/kept-rehearsals.ts`).
  */
-import { inputError } from '../../shared/errors/errors.ts';
 import { planCurve, type PlanCurve } from '../../shared/forecast/plan-curve.ts';
 import type { ForecastWorld } from '../../shared/forecast/forecast-question.ts';
 import type { CurveAxis, PlanRequest } from '../../shared/forecast/plan-request.ts';
@@ -13,6 +12,7 @@ import { assertForecastable } from '../../shared/spec/forecastable.ts';
 import type { ExperimentSpec, ParsedSpec } from '../../shared/spec/experiment-spec.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import type { Forecaster } from './forecaster.ts';
+import { requireMachines } from './idle-machines.ts';
 import { planNetwork, type MeasuredNetwork, type PlanNetwork } from './plan-network.ts';
 
 /** Computation of a step and where it is from. */
@@ -106,13 +106,4 @@ function curveWorlds(
     .filter((count) => count >= Math.max(2, network.nodes.length))
     .toSorted((a, b) => a - b);
   return { xs, worlds: xs.map((count) => network.worldOf(count)) };
-}
-
-function requireMachines(ranks: readonly number[], machines = 1): void {
-  const few = ranks.find((count) => count < machines);
-  if (few === undefined) return;
-  throw inputError('NODES_IDLE', `${machines} machines for ${few} ranks`, {
-    place: 'machines',
-    next: 'Plan fewer machines, or more ranks.',
-  });
 }

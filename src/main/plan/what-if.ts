@@ -35,6 +35,7 @@ import { assertForecastable } from '../../shared/spec/forecastable.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { RunStore } from '../store/run-store.ts';
+import { requireMachines } from './idle-machines.ts';
 import { planNetwork } from './plan-network.ts';
 import type { PlanParts } from './plan-step.ts';
 import { recordedSteps } from './recorded-steps.ts';
@@ -78,6 +79,8 @@ export async function whatIf(
     );
   }
   const known = await measured(spec);
+  const ranks = request.ranks ?? spec.world.ranks;
+  requireMachines([ranks], request.machines);
   const own = planNetwork(spec, known);
   const other = planNetwork(
     {
@@ -90,7 +93,6 @@ export async function whatIf(
     known,
     request.machines,
   );
-  const ranks = request.ranks ?? spec.world.ranks;
   const switches = eventsOf(detail, 'switch').slice(-MOST_SWITCHES);
   const answer = await forecaster.ask({
     spec: { ...spec, exchange: planAsExchange(last.plan) },

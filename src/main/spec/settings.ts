@@ -118,7 +118,7 @@ export function parseVariation(text: string): readonly [string, readonly JsonVal
   const place = `--vary ${text}`;
   const equals = text.indexOf('=');
   const listed =
-    equals < 0 ? text : `${text.slice(0, equals)}=[${text.slice(equals + 1)}]`;
+    equals < 1 ? text : `${text.slice(0, equals)}=[${text.slice(equals + 1)}]`;
   const { path, value } = parseSetting(
     listed,
     place,

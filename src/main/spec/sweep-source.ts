@@ -33,6 +33,12 @@ export async function loadSweep(
   const { place, raw } = await loadSpecSource(source);
   const written = isSweep(raw) ? (raw as Record<string, unknown>) : { base: raw };
   const base = await baseOf(written['base'], source, place);
+  if (isSweep(base.raw)) {
+    throw inputError('SWEEP_INVALID', '"base" is a sweep itself', {
+      place: base.place,
+      next: 'Name a spec, which has no grid, list or seeds.',
+    });
+  }
   return sweepOf({ ...written, base: base.raw }, place, changes);
 }
 
@@ -49,12 +55,21 @@ export function sweepOf(
     string,
     unknown
   >;
+  const given = new Set<string>();
   for (const text of vary) {
     const [key, values] = parseVariation(text);
+    if (given.has(key)) {
+      throw inputError('SETTING_INVALID', `"${key}" is varied twice`, {
+        place: `--vary ${text}`,
+        next: `Give all of its values at once: --vary ${key}=value,value.`,
+      });
+    }
+    given.add(key);
     grid[key] = values;
   }
-  const given = { name, seeds, atOnce };
-  const changed = Object.entries(given).filter(([, value]) => value !== undefined);
+  const changed = Object.entries({ name, seeds, atOnce }).filter(
+    ([, value]) => value !== undefined,
+  );
   return parseSweep(
     {
       ...written,
@@ -80,7 +95,8 @@ async function baseOf(
   if (typeof base === 'object' && base !== null && !Array.isArray(base)) {
     return { raw: base, place };
   }
-  throw inputError('SWEEP_INVALID', '"base" is no spec', {
+  const fault = base === undefined ? '"base" is missing' : '"base" is no spec';
+  throw inputError('SWEEP_INVALID', fault, {
     place,
     next: 'Give the name of a preset, the path of a spec, or the spec itself.',
   });

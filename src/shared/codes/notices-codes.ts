@@ -67,6 +67,10 @@ export const noticesCodes = codeGroup({
         'The bytes counted at the sockets are not those handed to them. It is a bug.',
       next: "Report it with the run's log.",
     },
+    LOGGED_UNKNOWN: {
+      means: 'A program logs a number under a name that is not shown.',
+      next: 'Call gw.log(loss=…, accuracy=…), or keep other numbers in the program.',
+    },
     MEASURE_NOT_FINITE: {
       means: 'A measured value is NaN or infinite, and is left out of its record.',
       next: 'Nothing to do, if training goes on well.',

@@ -56,6 +56,10 @@ export const pytorchCodes = codeGroup({
       means: 'A gradient is computed after the training has ended.',
       next: 'Call gw.end() after the last step, or leave it out.',
     },
+    LOG_INVALID: {
+      means: 'gw.log was given something that is no number, or has no name.',
+      next: 'Call gw.log(loss=loss.item()).',
+    },
     SCALER_UNKNOWN: {
       means: 'The attached scaler is not a GradScaler.',
       next: 'Call gw.attach(model, optimizer, scaler=scaler).',

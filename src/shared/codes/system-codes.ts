@@ -37,6 +37,11 @@ export const systemCodes = codeGroup({
       means: 'A disk or quota is full.',
       next: 'Free space or inodes on that disk.',
     },
+    FILE_SIZE_LIMIT: {
+      means:
+        'The limit of a file’s size is reached, of the shell or of the file system.',
+      next: 'Raise it (ulimit -f), or use another file system.',
+    },
     INODES_EXHAUSTED: {
       means: 'The file system can hold hardly any more files.',
       next: 'Delete files there: a directory with many small ones, such as a cache.',

@@ -38,6 +38,14 @@ const SPACE: Explanation = {
   next: 'Free space or inodes on that disk.',
 };
 
+const FILE_SIZE: Explanation = {
+  code: 'FILE_SIZE_LIMIT',
+  message: 'no file may grow any larger',
+  next:
+    'Raise the limit of a file’s size (ulimit -f) in the shell that starts Gradwire, or use a ' +
+    'directory on a file system that allows larger files. The disk is not full.',
+};
+
 const NOWHERE: Explanation = {
   code: 'DIRECTORY_GONE',
   message: 'the directory in which this was started is no longer there',
@@ -50,6 +58,7 @@ const EXPLANATIONS = new Map<string, Explanation>([
   ['ENOMEM', MEMORY],
   ['ENOSPC', SPACE],
   ['EDQUOT', SPACE],
+  ['EFBIG', FILE_SIZE],
 ]);
 
 /** Refusals of the system that are no limit, and no bug of ours. */

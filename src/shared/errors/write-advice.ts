@@ -1,4 +1,5 @@
 /** Advice about a file that cannot be written, by the system's reason. */
+import { systemLimit } from './system-limit.ts';
 
 /** @param otherwise the advice for a full disk, and for what is not known */
 export function writeAdvice(cause: unknown, otherwise: string): string {
@@ -12,6 +13,8 @@ export function writeAdvice(cause: unknown, otherwise: string): string {
     case 'ENOENT':
     case 'ENOTDIR':
       return 'Its directory is gone, or cannot be made there: restore it, or use another one.';
+    case 'EFBIG':
+      return systemLimit(cause)!.next!;
     default:
       return otherwise;
   }

@@ -1,13 +1,16 @@
 /** Settings of where alerts are told besides the run itself. */
+import { isPrintable, PRINTABLE_RULE } from '../words/printable.ts';
 import type { Setting } from './setting.ts';
 
 /** @returns what is wrong with the address of a webhook */
 function webhookFault(text: string): string | undefined {
+  // A URL loses line breaks in silence.
+  if (!isPrintable(text)) return PRINTABLE_RULE;
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    return 'it is no address; write one such as https://example.org/hook';
+    return 'it is no address';
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return 'it must begin with https:// or http://';
@@ -37,6 +40,9 @@ export const notificationSettings = [
       'input, as one line of JSON. Empty: none.',
     default: '',
     longest: 1000,
+    takes: 'a shell command, or nothing',
+    fault: (text) =>
+      isPrintable(text.replaceAll(/[\n\t]/g, ' ')) ? undefined : PRINTABLE_RULE,
   },
   {
     key: 'notify.webhook',
@@ -47,6 +53,7 @@ export const notificationSettings = [
       'computer then. Empty: nothing is sent.',
     default: '',
     longest: 2000,
+    takes: 'an address such as https://example.org/hook, or nothing',
     fault: webhookFault,
   },
 ] as const satisfies readonly Setting[];

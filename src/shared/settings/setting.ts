@@ -48,6 +48,8 @@ export type Setting =
   | (Common<string> & {
       readonly kind: 'text';
       readonly longest: number;
+      /** Values that it takes, in words. */
+      readonly takes: string;
       /** Returns what is wrong with a text that is not empty. */
       readonly fault?: (text: string) => string | undefined;
     });
@@ -88,7 +90,7 @@ export function valuesText(setting: Setting): string {
     case 'choice':
       return setting.choices.map(({ value }) => value).join(', ');
     case 'text':
-      return 'a text, or nothing';
+      return setting.takes;
     default:
       return setting satisfies never;
   }

@@ -68,13 +68,15 @@ const WORDS: Readonly<Record<string, boolean>> = {
   no: false,
 };
 
+const DECIMAL = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
+
 /**
  * A value as the command line gives it.
  * @throws GradwireError `SETTING_UNKNOWN`, `SETTING_INVALID`
  */
 export function parseSetting(key: string, text: string): SettingValue {
   const { kind } = findSetting(key);
-  const isNumber = kind === 'number' && text.trim() !== '';
+  const isNumber = kind === 'number' && DECIMAL.test(text);
   const value =
     kind === 'switch'
       ? (WORDS[text.toLowerCase()] ?? text)

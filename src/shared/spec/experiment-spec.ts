@@ -21,6 +21,9 @@ import { isPrintable, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
 import type { Exclusion } from '../checks/spec-key.ts';
 import { workloadSchema } from './workload-spec.ts';
 
+/** The most training processes of a run. */
+export const MOST_RANKS = 1024;
+
 const positive = z.number().positive();
 
 /** A setting that needs the exchange to run beside the trainer. */
@@ -56,7 +59,7 @@ export const experimentSpecSchema = z.strictObject({
       ranks: z
         .int()
         .min(1)
-        .max(1024)
+        .max(MOST_RANKS)
         .default(4)
         .describe('Training processes')
         .meta({ title: 'Ranks' }),

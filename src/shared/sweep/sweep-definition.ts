@@ -34,6 +34,8 @@ export const sweepSchema = z.strictObject({
     .min(1)
     .max(LONGEST_NAME)
     .refine(isPrintable, PRINTABLE_RULE)
+    .refine((name) => name.trim() !== '', 'it must not be blank')
+    .refine((name) => name !== 'last', '"last" stands for the newest sweep')
     .refine((name) => !/["*]/.test(name), 'quotes and asterisks are not allowed')
     .optional()
     .describe('Name of the sweep; default: that of the spec'),
@@ -79,7 +81,9 @@ export function parseSweep(raw: unknown, place = 'sweep'): SweepDefinition {
 
 /** Whether a file's value is a sweep and not a spec. */
 export const isSweep = (raw: unknown): boolean =>
-  typeof raw === 'object' && raw !== null && Object.hasOwn(raw, 'base');
+  typeof raw === 'object' &&
+  raw !== null &&
+  ['base', 'grid', 'list', 'seeds', 'atOnce'].some((key) => Object.hasOwn(raw, key));
 
 const FIRST_SEED = 1;
 

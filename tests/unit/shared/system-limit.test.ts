@@ -10,6 +10,7 @@ test.each([
   [systemError('EAGAIN', 'spawn node'), 'PROCESS_LIMIT', 'ulimit -u'],
   [systemError('ENOMEM', 'spawn'), 'MEMORY_EXHAUSTED', 'fewer ranks'],
   [systemError('ENOSPC', 'write'), 'DISK_FULL', 'Free space'],
+  [systemError('EFBIG', 'write'), 'FILE_SIZE_LIMIT', 'ulimit -f'],
   [systemError('ENOENT', 'uv_cwd'), 'DIRECTORY_GONE', 'Change to another'],
   [
     Object.assign(new Error('Worker initialization failure: EAGAIN'), {

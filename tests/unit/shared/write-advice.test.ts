@@ -9,6 +9,7 @@ test.each([
   ['EROFS', /read-only/],
   ['ENOENT', /is gone/],
   ['ENOTDIR', /is gone/],
+  ['EFBIG', /ulimit -f/],
   ['ENOSPC', /^Free space\.$/],
   ['EIO', /^Free space\.$/],
 ])('%s: %s', (code, advice) => {

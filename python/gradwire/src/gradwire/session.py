@@ -7,7 +7,10 @@ import os
 from collections.abc import Mapping
 from typing import Any, SupportsFloat
 
+from .errors import GradwireError
 from .framing import Number, encode_number
+
+NEXT = "Call gw.log(loss=loss.item())"
 
 
 class Session:
@@ -85,8 +88,18 @@ class Values:
         named: Mapping[str, SupportsFloat],
     ) -> None:
         """Takes numbers; of one name the last one counts."""
+        if values is not None and not isinstance(values, Mapping):
+            raise GradwireError(
+                "LOG_INVALID", f"log takes numbers by name, not {values!r:.40}", NEXT
+            )
         for name, value in [*(values or {}).items(), *named.items()]:
-            self._values[str(name)] = encode_number(float(value))
+            try:
+                number = float(value)
+            except (TypeError, ValueError, RuntimeError) as error:
+                raise GradwireError(
+                    "LOG_INVALID", f"{name!s:.40} is no number: {error}", NEXT
+                ) from error
+            self._values[str(name)] = encode_number(number)
 
     def take(self) -> dict[str, Number]:
         """The numbers, which are then gone."""

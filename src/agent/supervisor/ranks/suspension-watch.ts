@@ -1,11 +1,11 @@
 /**
  * Ranks whose processes are suspended (SIGSTOP, Ctrl-Z, a debugger). Ranks name a suspended
  * peer that they wait for; where all ranks that could say so are suspended, or there is only
- * one, this does. It looks only at ranks that have reported nothing since its last look.
+ * one, this does. So it does for a program that a rank has started, and what that has started.
+ * It looks only at ranks that have reported nothing since its last look.
  */
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import type { Notice } from '../../../shared/records/notice.ts';
+import { startedBy, suspendedAmong } from './process-states.ts';
 
 const LOOK_MS = 2000;
 
@@ -46,7 +46,7 @@ export class SuspensionWatch {
     let suspended = await suspendedOf(silent);
     // Its last report may still have come from a rank that is suspended as well.
     if (suspended.length > 0) suspended = await suspendedOf(all);
-    const seen = suspended.map(([, pid]) => pid).join(' ');
+    const seen = suspended.map(({ pid }) => pid).join(' ');
     if (this.#closed || seen === this.#suspended) return;
     this.#suspended = seen;
     this.#options.told(seen === '' ? CONTINUED : noticeOf(suspended));
@@ -59,66 +59,54 @@ const CONTINUED: Notice = {
   message: 'no rank is suspended any more',
 };
 
-function noticeOf(suspended: readonly RankPid[]): Notice {
-  const ranks = suspended.map(([rank]) => rank).join(', ');
-  const pids = suspended.map(([, pid]) => pid);
-  const who =
-    suspended.length === 1
-      ? `rank ${ranks} (process ${pids[0]}) is`
-      : `ranks ${ranks} (processes ${pids.join(', ')}) are`;
+function noticeOf(suspended: readonly Suspended[]): Notice {
+  const pids = suspended.map(({ pid }) => pid);
+  const ranks = suspended.filter(({ isProgram }) => !isProgram);
+  const programs = suspended.filter(({ isProgram }) => isProgram);
+  const who = [
+    ranks.length === 0
+      ? ''
+      : `${counted('rank', ranks)} (${counted('process', ranks)})`,
+    programs.length === 0
+      ? ''
+      : `the program of ${counted('rank', programs)} (${counted('process', programs)})`,
+  ].filter((part) => part !== '');
+  const are = ranks.length > 1 || who.length > 1 ? 'are' : 'is';
   return {
     level: 'warning',
     code: 'RANKS_SUSPENDED',
     message:
-      `${who} suspended: kill -CONT ${pids.join(' ')} continues the run; a stop continues ` +
-      'and ends it',
+      `${who.join(' and ')} ${are} suspended: kill -CONT ${pids.join(' ')} continues the run; ` +
+      'a stop continues and ends it',
   };
 }
 
-type RankPid = readonly [rank: number, pid: number];
-
-async function suspendedOf(ranks: readonly RankPid[]): Promise<readonly RankPid[]> {
-  const states = await statesOf(ranks.map(([, pid]) => pid));
-  return ranks.filter(([, pid]) => isSuspended(states.get(pid)));
+function counted(what: 'rank' | 'process', of: readonly Suspended[]): string {
+  const numbers = new Set(of.map(({ pid, rank }) => (what === 'rank' ? rank : pid)));
+  const plural = what === 'rank' ? 'ranks' : 'processes';
+  return `${numbers.size === 1 ? what : plural} ${[...numbers].join(', ')}`;
 }
 
-/** `T`: stopped by a signal; `t`: by a debugger. */
-const isSuspended = (state: string | undefined): boolean =>
-  state?.startsWith('T') === true || state?.startsWith('t') === true;
-
-/** The states of processes, as `ps` shows them; a process that is gone has none. */
-async function statesOf(
-  pids: readonly number[],
-): Promise<ReadonlyMap<number, string | undefined>> {
-  if (pids.length === 0) return new Map();
-  if (process.platform === 'linux') {
-    const states = await Promise.all(
-      pids.map(async (pid) => [pid, await stateOf(pid)] as const),
-    );
-    return new Map(states);
-  }
-  if (process.platform === 'win32') return new Map();
-  return await statesByPs(pids);
+interface Suspended {
+  readonly rank: number;
+  readonly pid: number;
+  /** Whether it is the rank's program, or of it. */
+  readonly isProgram: boolean;
 }
 
-async function stateOf(pid: number): Promise<string | undefined> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // PID (NAME) STATE …: a name may contain parentheses.
-    return stat.slice(stat.lastIndexOf(')') + 2)[0];
-  } catch {
-    return undefined; // it has ended
-  }
-}
-
-function statesByPs(pids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  return new Promise((resolve) => {
-    const args = ['-o', 'pid=,state=', '-p', pids.join(',')];
-    execFile('ps', args, { timeout: LOOK_MS }, (_, stdout) => {
-      // It fails if one of them has ended, and lists the others.
-      const rows = stdout.trim().split('\n');
-      const pairs = rows.map((row) => row.trim().split(/\s+/) as [string, string]);
-      resolve(new Map(pairs.map(([pid, state]) => [Number(pid), state])));
-    });
-  });
+async function suspendedOf(
+  ranks: readonly (readonly [rank: number, pid: number])[],
+): Promise<readonly Suspended[]> {
+  const families = await Promise.all(
+    ranks.map(async ([rank, pid]) => {
+      const programs = await startedBy(pid);
+      return [
+        { rank, pid, isProgram: false },
+        ...programs.map((child) => ({ rank, pid: child, isProgram: true })),
+      ];
+    }),
+  );
+  const all = families.flat();
+  const suspended = await suspendedAmong(all.map(({ pid }) => pid));
+  return all.filter(({ pid }) => suspended.has(pid));
 }

@@ -1,11 +1,17 @@
 /**
  * The numbers that a program logs, for the records of its steps. One that is not finite is the
  * program's own affair, so its training goes on, but its record cannot have it: a notice says so,
- * once for each name.
+ * once for each name. So it does for a name that no record has, which may be a slip.
  */
 import type { Notice } from '../../../shared/records/notice.ts';
+import { nearest } from '../../../shared/words/nearest.ts';
+import { shownValue } from '../../../shared/words/printable.ts';
 import type { Stepped } from '../../bridge/messages.ts';
 import type { StepResult } from '../../training/trainer.ts';
+
+const NAMES: readonly string[] = ['loss', 'accuracy'];
+/** Names with a notice: a program may make up a new one in every step. */
+const MOST_TOLD = 8;
 
 export class LoggedValues {
   readonly #notice: (notice: Notice) => void;
@@ -18,10 +24,25 @@ export class LoggedValues {
 
   /** Loss and accuracy of a step, where they were logged and are finite. */
   of({ values }: Stepped, iteration: number): StepResult {
+    for (const name of Object.keys(values)) this.#known(name);
     return {
       loss: this.#finite('loss', values['loss'], iteration),
       metric: this.#finite('accuracy', values['accuracy'], iteration),
     };
+  }
+
+  #known(name: string): void {
+    if (NAMES.includes(name) || this.#told.has(name)) return;
+    if (this.#told.size >= MOST_TOLD) return;
+    this.#told.add(name);
+    const meant = nearest(name, NAMES);
+    this.#notice({
+      level: 'warning',
+      code: 'LOGGED_UNKNOWN',
+      message:
+        `the program logs ${shownValue(name)}, which is not shown: only loss and accuracy are` +
+        (meant === undefined ? '' : `; did it mean ${meant}?`),
+    });
   }
 
   #finite(
