@@ -13,6 +13,7 @@ import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'vite';
+import { BUILT_FOLDERS } from './gpu-kit/built-folders.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
 import { jaxKernels } from './jax-kernels.ts';
 import { jaxMemory } from './jax-memory.ts';
@@ -123,7 +124,7 @@ async function packApp(stage: string): Promise<void> {
   for (const name of ['package.json', 'LICENSE', 'resources/presets']) {
     await cp(path.join(root, name), path.join(app, name), { recursive: true });
   }
-  for (const name of ['agent', 'cli', 'serve']) {
+  for (const name of BUILT_FOLDERS) {
     const to = path.join(app, 'dist', name);
     await cp(path.join(root, 'dist', name), to, { recursive: true, filter: isNoMap });
   }

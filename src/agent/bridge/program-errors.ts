@@ -1,6 +1,6 @@
 /** Errors of programs, as the user reads them. */
 import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
-import type { ProgramExit } from './program-process.ts';
+import type { ProgramExit } from './program-run.ts';
 
 /** The status with which a shell says that there is no such program, or that it may not run it. */
 const NOT_FOUND = 127;
@@ -20,7 +20,7 @@ export function endedEarly(
   { code, signal, stderr }: ProgramExit,
   { isAttached, isConnected, observes, rank }: Circumstances,
 ): GradwireError {
-  const last = stderr.trim().split('\n').at(-1)?.trim() ?? '';
+  const last = lastWords(stderr);
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
     return failure(
       'PROGRAM_NOT_FOUND',
@@ -70,6 +70,28 @@ export function endedEarly(
     },
   );
 }
+
+/** A Python error's line, which torchrun marks with the rank, and not torchrun's own. */
+const ERROR_LINE =
+  /^(?:\[rank\d+\]: )?(?!.*\bChildFailedError\b)([\w.]*(?:Error|Exception|Interrupt)\b.*)$/;
+
+/** The line that says why: the last one, but of a launcher the last error of a rank. */
+function lastWords(stderr: string): string {
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => line.trim());
+  const isLauncher = lines.some((line) => line.includes('ChildFailedError'));
+  const told = lines.flatMap((line) => ERROR_LINE.exec(line)?.[1] ?? []);
+  return (isLauncher ? told.at(-1) : undefined) ?? lines.at(-1) ?? '';
+}
+
+/** A program that something else has started is gone. */
+export const goneOutside = (rank: number): GradwireError =>
+  failure('PROGRAM_GONE', 'the program has ended, or closed its connection', {
+    rank,
+    next: 'Read its output where it was started.',
+  });
 
 /** The program closed its socket and lives on. */
 export const lostLink = (rank: number): GradwireError =>

@@ -7,6 +7,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import type { ProgramExit, ProgramRun } from './program-run.ts';
 
 export interface ProgramCommand {
   /** The program and its arguments. */
@@ -15,18 +16,14 @@ export interface ProgramCommand {
   readonly setup?: readonly string[] | undefined;
   readonly workdir?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
+  /** Whether it starts the ranks of this machine, which find their sockets by themselves. */
+  readonly launches?: boolean | undefined;
   /** The path of the rank's socket. */
   readonly bridge: string;
 }
 
-export interface ProgramExit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** The last lines of its standard error. */
-  readonly stderr: string;
-}
-
-const STDERR_TAIL = 4096;
+/** torchrun adds some 2 KiB to the traceback of a rank. */
+const STDERR_TAIL = 16_384;
 /** Seconds between the guard's request to end and its end by force. */
 const GUARD_SECONDS = 5;
 
@@ -44,16 +41,22 @@ const GUARDED = [
   'exec 3<&-; read -r _ <&4 || exit 1; exec 4<&-',
 ].join('\n');
 
-export class ProgramProcess {
+export class ProgramProcess implements ProgramRun {
   readonly #child: ChildProcess;
   readonly #exit = Promise.withResolvers<ProgramExit>();
   /** The directory of the socket. */
   readonly #bridge: string;
   #stderr = '';
 
-  constructor({ bridge, command, env, setup = [], workdir }: ProgramCommand) {
+  constructor(options: ProgramCommand) {
+    const { bridge, command, env, launches = false, setup = [], workdir } = options;
     this.#bridge = path.dirname(bridge);
-    const script = [GUARDED, ...setup, 'exec "$@"'].join('\n');
+    const script = [
+      GUARDED,
+      ...(launches ? ['unset GRADWIRE_BRIDGE'] : []),
+      ...setup,
+      'exec "$@"',
+    ].join('\n');
     this.#child = spawn('/bin/sh', ['-c', script, 'sh', ...command], {
       cwd: workdir,
       env: { ...env, GRADWIRE_BRIDGE: bridge },
@@ -78,12 +81,10 @@ export class ProgramProcess {
     });
   }
 
-  /** Lets the program begin: its bridge is there. */
   begin(): void {
     (this.#child.stdio[4] as Writable | undefined)?.end('\n');
   }
 
-  /** Resolves when the program has ended. @throws (rejects) if it could not be started */
   get exit(): Promise<ProgramExit> {
     return this.#exit.promise;
   }
@@ -92,7 +93,7 @@ export class ProgramProcess {
     return this.#child.pid;
   }
 
-  /** Sends a signal to all processes of the group. */
+  /** Sends it to all processes of the group. */
   signal(signal: NodeJS.Signals): void {
     if (this.#child.pid === undefined) return;
     try {
@@ -102,6 +103,10 @@ export class ProgramProcess {
     } catch {
       // All of them are gone.
     }
+  }
+
+  unlinked(): void {
+    // Its process says when it has ended.
   }
 
   #ended(code: number | null, signal: NodeJS.Signals | null): void {

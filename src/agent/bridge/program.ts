@@ -6,17 +6,26 @@ import { failure, GradwireError, type ErrorData } from '../../shared/errors/erro
 import type { Attach, FromProgram, Restore, Stepped, ToProgram } from './messages.ts';
 import {
   endedEarly,
+  goneOutside,
   lostLink,
   noWorkdir,
   notStarted,
   unexpected,
 } from './program-errors.ts';
 import { ProgramLink } from './program-link.ts';
+import { OutsideProgram } from './outside-program.ts';
 import { ProgramProcess, type ProgramCommand } from './program-process.ts';
+import type { ProgramRun } from './program-run.ts';
 import { shareMemory, type Place, type SharedMemory } from './shared-memory.ts';
 
-export interface ProgramOptions extends Omit<ProgramCommand, 'bridge'> {
+export interface ProgramOptions extends Omit<ProgramCommand, 'bridge' | 'command'> {
   readonly rank: number;
+  /** The program and its arguments; absent if something else starts it. */
+  readonly command?: readonly string[] | undefined;
+  /** Whether a launcher of the run's has started it, perhaps beside another rank. */
+  readonly launched?: boolean | undefined;
+  /** The path of the rank's socket, where the program looks for it; else one of its own. */
+  readonly bridge?: string | undefined;
   /** Whether it is only observed. */
   readonly observes: boolean;
   /** Time for it to end once it is asked to, ms. */
@@ -34,11 +43,13 @@ export interface StateKeeper {
 
 /** Time for a program that has closed its socket, or says that it ends, to end and so to say why. */
 export const EXIT_MS = 2000;
+/** The same of a launcher, which first ends the programs of other ranks. */
+const LAUNCHER_EXIT_MS = 15_000;
 
 export class Program {
   readonly #options: ProgramOptions;
   #link: ProgramLink | undefined;
-  readonly #process: ProgramProcess;
+  readonly #process: ProgramRun;
   /** Messages that nobody has asked for yet. */
   readonly #inbox: FromProgram[] = [];
   #waiting: PromiseWithResolvers<FromProgram> | undefined;
@@ -56,7 +67,7 @@ export class Program {
   /** Whether it may end: it was told to go on after its end, or to stop. */
   #mayEnd = false;
 
-  private constructor(options: ProgramOptions, child: ProgramProcess) {
+  private constructor(options: ProgramOptions, child: ProgramRun) {
     this.#options = options;
     this.#process = child;
     child.exit.then(
@@ -75,11 +86,14 @@ export class Program {
   }
 
   static async start(options: ProgramOptions): Promise<Program> {
-    const { workdir } = options;
+    const { command, workdir } = options;
     if (workdir !== undefined && !existsSync(workdir)) throw noWorkdir(workdir);
-    const socket = ProgramLink.newPath();
+    const socket = options.bridge ?? ProgramLink.newPath();
     // Its guard comes before the socket, and so removes that whatever happens to this process.
-    const child = new ProgramProcess({ ...options, bridge: socket });
+    const child =
+      command === undefined
+        ? new OutsideProgram(socket)
+        : new ProgramProcess({ ...options, command, bridge: socket });
     const program = new Program(options, child);
     program.#link = await ProgramLink.listen(socket, options.rank, {
       received: (message) => {
@@ -303,12 +317,20 @@ export class Program {
 
   /** A program whose socket has closed is about to end, and its end says more. */
   async #unlinked(error: unknown): Promise<void> {
-    if (error !== undefined) this.#lose(error);
-    else {
-      const { signal } = this.#closing;
-      await sleep(EXIT_MS, undefined, { signal }).catch(awaitedElsewhere);
-      if (!this.#mayEnd) this.#lose(lostLink(this.#options.rank));
+    if (error !== undefined) {
+      this.#lose(error);
+      return;
     }
+    const { command, launched = false, rank } = this.#options;
+    if (!this.#mayEnd) {
+      const { signal } = this.#closing;
+      const exitMs = launched ? LAUNCHER_EXIT_MS : EXIT_MS;
+      await sleep(exitMs, undefined, { signal }).catch(awaitedElsewhere);
+    }
+    if (!this.#mayEnd) {
+      this.#lose(command === undefined ? goneOutside(rank) : lostLink(rank));
+    }
+    this.#process.unlinked();
   }
 
   #lose(error: unknown): void {

@@ -7,33 +7,16 @@
  * Anyone who can write to the cache decides what runs. So it is not Node's default, one
  * temporary directory for all users, but a private directory of this user.
  */
-import { lstatSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { ownDirectory } from './own-directory.ts';
 
 /** The user's settings for Node's cache take precedence. */
 export function keepCompiledCode(): void {
   const given = process.env.NODE_COMPILE_CACHE;
-  const wanted = given ?? ownDirectory(tmpdir());
+  // Without a directory there is no cache, and starting takes longer.
+  const wanted = given ?? ownDirectory(tmpdir(), 'gradwire-code');
   if (wanted === undefined) return;
   const { directory } = enableCompileCache(wanted);
   if (directory !== undefined) process.env.NODE_COMPILE_CACHE = given ?? directory;
-}
-
-/** A directory in `parent` that only the user can write to; undefined if there is none. */
-export function ownDirectory(parent: string): string | undefined {
-  const user = process.getuid?.();
-  const directory = path.join(parent, `gradwire-code-${user ?? 'user'}`);
-  try {
-    mkdirSync(directory, { mode: 0o700 });
-  } catch (error) {
-    // Without a directory there is no cache, and starting takes longer.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return undefined;
-  }
-  const found = lstatSync(directory);
-  if (!found.isDirectory()) return undefined;
-  // On Windows the temporary directory is the user's own already.
-  if (user === undefined) return directory;
-  return found.uid === user && (found.mode & 0o077) === 0 ? directory : undefined;
 }

@@ -19,9 +19,15 @@ const IDLE = ['modelSource', 'features', 'columns', 'synthetic', 'data'] as cons
 
 /** @throws GradwireError `PROGRAM_INVALID` */
 export function checkProgram(workload: Workload): void {
-  if (workload.command === undefined) {
+  const { command, external = false, observe = false } = workload;
+  if (command === undefined && !external) {
     throw invalid('command', 'the command of your program is missing', {
-      next: 'Give it, such as command: [python3, train.py].',
+      next: 'Give it, such as command: [python3, train.py]; or set external: true, and start the ranks yourself.',
+    });
+  }
+  if (command === undefined && observe) {
+    throw invalid('observe', 'only a program that Gradwire starts can be observed', {
+      next: 'Give the launcher as the command, such as command: [torchrun, train.py]; or let the program join, without observe.',
     });
   }
   if (workload.dataset !== NO_DATA) {

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 import { statedKind } from '../../shared/records/metric.ts';
-import { isProgram } from '../../shared/spec/program-spec.ts';
+import type { Notice } from '../../shared/records/notice.ts';
+import { isProgram, launchExample } from '../../shared/spec/program-spec.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
 import type { Program } from '../bridge/program.ts';
@@ -15,25 +16,30 @@ import { masterPort, startProgram } from './program-start.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
+export interface ProgramListener {
+  /** Takes the error when the program is lost. */
+  readonly failed: (error: unknown) => void;
+  readonly told: (notice: Notice) => void;
+}
+
 export class ProgramRank {
   readonly #configuration: Configuration;
-  readonly #failed: (error: unknown) => void;
+  readonly #listener: ProgramListener;
   #program: Program | undefined;
   #trainer: ProgramTrainer | undefined;
 
-  /** @param failed takes the error when the program is lost */
-  constructor(configuration: Configuration, failed: (error: unknown) => void) {
+  constructor(configuration: Configuration, listener: ProgramListener) {
     this.#configuration = configuration;
-    this.#failed = failed;
+    this.#listener = listener;
   }
 
   /** The rank's, if its workload is a program. */
   static of(
     configuration: Configuration,
-    failed: (error: unknown) => void,
+    listener: ProgramListener,
   ): ProgramRank | undefined {
     const { workload } = configuration.spec;
-    return isProgram(workload) ? new ProgramRank(configuration, failed) : undefined;
+    return isProgram(workload) ? new ProgramRank(configuration, listener) : undefined;
   }
 
   get isObserved(): boolean {
@@ -52,9 +58,10 @@ export class ProgramRank {
     const program = await startProgram({
       configuration: this.#configuration,
       addresses,
-      failed: this.#failed,
+      failed: this.#listener.failed,
     });
     this.#program = program;
+    this.#tellAwaited();
     this.#trainer = new ProgramTrainer(program, await program.attached());
     this.#requireLayers(this.#trainer);
     return this.#trainer;
@@ -120,6 +127,19 @@ export class ProgramRank {
       (one) => unknownLayer(one, names) ?? [],
     );
     if (first !== undefined) throw first;
+  }
+
+  /** Says how to start programs that nothing here starts. */
+  #tellAwaited(): void {
+    const { rank, run, spec } = this.#configuration;
+    const { command, external } = spec.workload;
+    if (external !== true || command !== undefined || rank !== 0) return;
+    const { ranks } = spec.world;
+    this.#listener.told({
+      level: 'info',
+      code: 'PROGRAM_AWAITED',
+      message: `the ranks wait for your program: GRADWIRE_RUN=${run} ${launchExample(ranks)}`,
+    });
   }
 
   get #opened(): Program {

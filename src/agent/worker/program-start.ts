@@ -6,6 +6,7 @@ import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import { Program } from '../bridge/program.ts';
 import { pythonFolder } from '../bundle/python-folder.ts';
+import { awaitingPath } from './awaiting-place.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
@@ -19,29 +20,46 @@ export interface ProgramStart {
 
 export function startProgram(start: ProgramStart): Promise<Program> {
   const { configuration, failed } = start;
-  const { rank, spec } = configuration;
-  const { command = [], observe = false, setup, workdir } = spec.workload;
-  return Program.start({
+  const { rank, run, spec } = configuration;
+  const { command, external = false, observe = false, setup, workdir } = spec.workload;
+  const { ranks } = spec.world;
+  const common = {
     rank,
-    command,
     setup,
     workdir,
-    env: variablesOf(start),
     observes: observe,
     patienceMs: spec.patienceSeconds * 1000,
     failed,
+  };
+  if (!external)
+    return Program.start({ ...common, command, env: ranksVariables(start) });
+  const isFirst = ranksHere(configuration, ranks)[0] === rank;
+  return Program.start({
+    ...common,
+    bridge: awaitingPath({ rank, ranks, run }),
+    // One launcher starts all ranks of a machine.
+    command: isFirst ? command : undefined,
+    launches: true,
+    launched: command !== undefined,
+    env: launcherVariables(start),
   });
+}
+
+/** Ranks on the machine of this one. */
+function ranksHere({ places, rank }: Configuration, ranks: number): readonly number[] {
+  const here = places?.[rank];
+  return Array.from({ length: ranks }, (_, other) => other).filter(
+    (other) => places?.[other] === here,
+  );
 }
 
 /** Addresses of the loopback, which a program's own processes reach by name. */
 const LOCAL = '127.0.0.1';
 
+/** Variables of every program. */
 function variablesOf({ addresses, configuration }: ProgramStart): NodeJS.ProcessEnv {
-  const { places, rank, spec, threads } = configuration;
+  const { spec, threads } = configuration;
   const { env = {}, observe = false } = spec.workload;
-  const here = places?.[rank];
-  const ranks = addresses.map((_, other) => other);
-  const local = ranks.filter((other) => places?.[other] === here);
   const { host, master } = addresses[0]!;
   const folder = pythonFolder();
   // Ours come first: the package is the agent's own version.
@@ -59,12 +77,34 @@ function variablesOf({ addresses, configuration }: ProgramStart): NodeJS.Process
     PYTHONPATH: [...paths, ...(env['PYTHONPATH'] ?? '').split(path.delimiter)]
       .filter((each) => each !== '')
       .join(path.delimiter),
-    RANK: String(rank),
-    LOCAL_RANK: String(local.indexOf(rank)),
-    WORLD_SIZE: String(addresses.length),
-    LOCAL_WORLD_SIZE: String(local.length),
     MASTER_ADDR: host === '::' || host === '0.0.0.0' ? LOCAL : host,
     MASTER_PORT: String(master ?? 0),
+  };
+}
+
+/** Variables of the program of a rank: all that torchrun would set. */
+function ranksVariables(start: ProgramStart): NodeJS.ProcessEnv {
+  const { rank } = start.configuration;
+  const ranks = start.addresses.length;
+  const local = ranksHere(start.configuration, ranks);
+  return {
+    ...variablesOf(start),
+    RANK: String(rank),
+    LOCAL_RANK: String(local.indexOf(rank)),
+    WORLD_SIZE: String(ranks),
+    LOCAL_WORLD_SIZE: String(local.length),
+  };
+}
+
+/** Variables of a launcher, which numbers its ranks itself. */
+function launcherVariables(start: ProgramStart): NodeJS.ProcessEnv {
+  const { places = [], rank, run } = start.configuration;
+  const machines = [...new Set(places)];
+  return {
+    ...variablesOf(start),
+    GRADWIRE_RUN: run,
+    NNODES: String(Math.max(1, machines.length)),
+    NODE_RANK: String(Math.max(0, machines.indexOf(places[rank]!))),
   };
 }
 

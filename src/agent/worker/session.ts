@@ -140,8 +140,14 @@ export class WorkerSession {
   async #configure(configuration: Configuration): Promise<void> {
     this.#configuration = configuration;
     const { spec, rank, threads, engine: byCores } = configuration;
-    this.#program = ProgramRank.of(configuration, (error) => {
-      this.fail(locatedError(rankError(error), rank, this.#addresses));
+    this.#program = ProgramRank.of(configuration, {
+      failed: (error) => {
+        this.fail(locatedError(rankError(error), rank, this.#addresses));
+      },
+      told: (notice) => {
+        this.#records.push({ type: 'notice', at: Date.now(), ...notice });
+        this.#records.flush();
+      },
     });
     if (this.#program !== undefined) {
       // The program's process computes, so this thread has time.

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Command } from 'commander';
 import { MOST_RANKS, parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { PROGRAM } from '../../shared/spec/program-spec.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
@@ -19,6 +20,7 @@ interface ExecOptions extends LaunchFlags {
   readonly nodes?: string;
   readonly method?: string;
   readonly observe?: true;
+  readonly external?: true;
   readonly copy: boolean;
   readonly env: readonly string[];
 }
@@ -32,8 +34,12 @@ export function addExecCommand(program: Command): void {
         'gradwire.join(), and Gradwire averages its gradients; with --observe it communicates ' +
         'by itself, and not a line of it changes.',
     )
-    .argument('<command...>', 'the program and its arguments, after --')
+    .argument('[command...]', 'the program and its arguments, after --')
     .option('--observe', 'only watch it: where does each step go')
+    .option(
+      '--external',
+      'the command is a launcher that starts the ranks, such as torchrun; without a command you start them',
+    )
     .option('--ranks <number>', 'processes', countBetween(1, MOST_RANKS), DEFAULT_RANKS)
     .option('--nodes <names>', 'machines, separated by commas (default: this computer)')
     .option('--method <name>', 'compression, for example topk (default: none)')
@@ -56,15 +62,20 @@ const COMMAND_LINE = 'command line';
 
 async function exec(command: readonly string[], options: ExecOptions): Promise<void> {
   const switches = options.switch.map(parseSwitch);
-  const { copy, method, nodes, observe, ranks } = options;
+  const { copy, external, method, nodes, observe, ranks } = options;
+  const started = {
+    command,
+    workdir: process.cwd(),
+    env: programEnvironment(options.env, isHere(nodes)),
+    ...(copy ? {} : { copy }),
+  };
   const raw = {
     name: nameOf(command),
     workload: {
-      command,
-      workdir: process.cwd(),
-      env: programEnvironment(options.env, isHere(nodes)),
+      model: PROGRAM,
+      ...(command.length === 0 ? {} : started),
       ...(observe === undefined ? {} : { observe }),
-      ...(copy ? {} : { copy }),
+      ...(external === undefined ? {} : { external }),
     },
     world: {
       ranks,
@@ -83,6 +94,7 @@ const isHere = (nodes: string | undefined): boolean =>
 
 /** The script, as lists show the run; without one the program. */
 function nameOf(command: readonly string[]): string {
-  const script = command.find((argument) => argument.endsWith('.py')) ?? command[0]!;
+  const script =
+    command.find((argument) => argument.endsWith('.py')) ?? command[0] ?? 'external';
   return path.basename(script).slice(0, 120);
 }

@@ -87,7 +87,17 @@ export const environmentVariables: readonly EnvironmentGroup[] = [
       {
         name: 'GRADWIRE_BRIDGE',
         means:
-          'The agent’s socket, set for programs that gradwire exec starts. Without it gradwire.join() does nothing.',
+          'The agent’s socket, set for programs that gradwire exec starts. Without it gradwire.join() looks for a run that waits for this rank.',
+      },
+      {
+        name: 'GRADWIRE_RUN',
+        means:
+          'The run that a program joins that a launcher or you have started: gradwire exec --external.',
+      },
+      {
+        name: 'NNODES, NODE_RANK',
+        means:
+          'The number of machines and the number of this one, for a launcher that --external starts.',
       },
       {
         name: 'GRADWIRE_BRIDGE_PROCESS',

@@ -104,6 +104,10 @@ export const noticesCodes = codeGroup({
         'Ranks are reached through an SSH tunnel, which is slow and ends with the app.',
       next: 'Open ports between the machines, or set another address.',
     },
+    PROGRAM_AWAITED: {
+      means: 'The ranks wait for a program that you start yourself.',
+      next: 'Start it, as the message says.',
+    },
     RANKS_CONTINUED: {
       means: 'No rank is suspended any more.',
       next: 'Nothing to do.',

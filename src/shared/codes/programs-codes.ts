@@ -5,6 +5,11 @@ export const programsCodes = codeGroup({
   title: 'Programs of your own',
   about: 'A PyTorch program beside a rank: docs/pytorch.md.',
   codes: {
+    AWAITING_UNSAFE: {
+      means:
+        'The directory where programs find their ranks could be written by other users.',
+      next: 'Remove it, if you can, or ask who administers the machine.',
+    },
     BRIDGE_INVALID: {
       means: 'The program sent a message where it makes no sense.',
       next: 'Use one model and one thread for steps; if you do, report it as a bug.',
@@ -32,6 +37,11 @@ export const programsCodes = codeGroup({
     PROGRAM_FAILED: {
       means: 'The program ended with an error.',
       next: 'Read its log: gradwire runs log RUN --rank N.',
+    },
+    PROGRAM_GONE: {
+      means:
+        'A program that a launcher or you have started has ended, or closed its connection.',
+      next: 'Read its output where it was started.',
     },
     PROGRAM_INVALID: {
       means: 'A setting of the program is not valid.',

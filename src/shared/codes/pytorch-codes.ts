@@ -22,6 +22,10 @@ export const pytorchCodes = codeGroup({
       means: 'The agent does not listen at the address in GRADWIRE_BRIDGE.',
       next: 'Start the program with gradwire exec; unset GRADWIRE_BRIDGE to run it without.',
     },
+    AWAITED_TWICE: {
+      means: 'Several runs on this machine wait for a program of as many ranks.',
+      next: 'Set GRADWIRE_RUN to the id of one of them.',
+    },
     GRADIENT_NOT_AVERAGED: {
       means: 'An optimiser begins its step with a gradient that was not averaged.',
       next: 'Wrap the model in DistributedDataParallel, or call gw.allreduce() after loss.backward().',

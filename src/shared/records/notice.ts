@@ -40,13 +40,14 @@ export const noticeKind = eventKind({
 });
 
 /**
- * Codes of notices that say what was chosen: by `auto`, in place of what the spec says, or of
- * a machine's addresses.
+ * Codes of notices that say what was chosen, by `auto`, in place of what the spec says, or of
+ * a machine's addresses; or what the user is to do now.
  */
 const CHOICES: ReadonlySet<string> = new Set<ErrorCode>([
   'COLLECTIVE_CHOSEN',
   'COLLECTIVE_CHANGED',
   'MOMENTUM_REPLACED',
+  'PROGRAM_AWAITED',
   'PEER_ADDRESS',
 ]);
 

@@ -63,7 +63,18 @@ export const programKeys = {
       'Only watch the program, which communicates by itself; default: it joins and Gradwire averages its gradients',
     )
     .meta({ title: 'Only observe' }),
+  external: z
+    .boolean()
+    .optional()
+    .describe(
+      'Something else starts the ranks: the command, if it is a launcher such as torchrun, or without a command you; default: Gradwire starts the command on every rank',
+    )
+    .meta({ title: 'Started by a launcher' }),
 };
+
+/** A command that starts a program's ranks without Gradwire, as an example. */
+export const launchExample = (ranks: number): string =>
+  `torchrun --nproc-per-node ${ranks} train.py`;
 
 /** Keys of `workload` that only a program uses. */
 export const PROGRAM_KEYS = Object.keys(
@@ -86,6 +97,12 @@ export const besideProgram = ({
 
 export const isProgram = ({ model }: { readonly model: string }): boolean =>
   model === PROGRAM;
+
+/** Whether it is a program whose gradients Gradwire averages. */
+export const isJoining = (workload: {
+  readonly model: string;
+  readonly observe?: boolean | undefined;
+}): boolean => isProgram(workload) && workload.observe !== true;
 
 /** Whether nobody knows how many iterations there will be. */
 export const isOpenEnded = (iterations: number): boolean => iterations >= OPEN_ENDED;
@@ -110,8 +127,9 @@ const shellCommand = (line: string): readonly string[] => ['/bin/sh', '-c', line
 export function withProgramKnown(raw: unknown): unknown {
   if (!isObject(raw) || !isObject(raw['workload'])) return raw;
   const { workload } = raw;
-  const { command, model } = workload;
-  if (command === undefined && model !== PROGRAM) return raw;
+  const { command, external, model } = workload;
+  const isProgramOwn = command !== undefined || external === true || model === PROGRAM;
+  if (!isProgramOwn) return raw;
   return {
     iterations: OPEN_ENDED,
     ...raw,

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { BUILT_FOLDERS } from '../../../scripts/gpu-kit/built-folders.ts';
 import { lentLibraries, Libraries } from '../../../scripts/gpu-kit/driver.ts';
 import { canHaveEqualGpus, EqualGpus } from '../../harness/equal-gpus.ts';
 import { processesOf, until } from '../../harness/processes.ts';
@@ -217,6 +218,13 @@ manual_seed = lambda seed: None
 empty_like = rand_like = zeros_like = lambda x: Vector()
 where = lambda condition, x, y: Vector()
 `;
+
+test('what the kit takes with it is built', () => {
+  const missing = BUILT_FOLDERS.map((name) =>
+    path.join(repository, 'dist', name),
+  ).filter((folder) => !existsSync(folder));
+  expect(missing).toEqual([]);
+});
 
 describe.skipIf(!linux || !existsSync(swiftShader))('the packed kit', () => {
   const run = path.join(repository, 'gpu-kit/run.sh');

@@ -34,7 +34,7 @@ def join() -> Session:
         # A child of the process that has joined, such as a DataLoader's, has nothing to say.
         if CLAIMED not in os.environ:
             print(
-                "gradwire: not started by Gradwire ($GRADWIRE_BRIDGE is not set): "
+                "gradwire: not started by Gradwire (no run waits for this process): "
                 "the program keeps its own communication",
                 file=sys.stderr,
             )

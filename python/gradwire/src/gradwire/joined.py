@@ -10,6 +10,7 @@ from typing import Any, SupportsFloat
 
 import torch
 
+from .awaiting import rank_and_world
 from .checkpoint import chosen, restored, state_of
 from .errors import GradwireError, Stopped
 from .exchange import Exchange
@@ -376,8 +377,8 @@ class JoinedProgram(Session):
 
 
 def _place() -> tuple[int, int]:
-    """Rank and number of ranks, as the launcher says."""
-    return int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    """Rank and number of ranks."""
+    return rank_and_world() or (0, 1)
 
 
 def _chosen(vectors: Sequence[Sequence[Any]], index: int) -> Sequence[Any]:

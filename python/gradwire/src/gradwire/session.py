@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, SupportsFloat
 
+from .awaiting import awaiting_bridge
 from .errors import GradwireError
 from .framing import Number, encode_number
 
@@ -137,10 +138,9 @@ CLAIMED = "GRADWIRE_BRIDGE_PROCESS"
 
 def bridge() -> str | None:
     """Path of the agent's socket, unless another process of this rank uses it."""
-    path = os.environ.get("GRADWIRE_BRIDGE")
-    if not path or os.environ.get(CLAIMED, str(os.getpid())) != str(os.getpid()):
+    if os.environ.get(CLAIMED, str(os.getpid())) != str(os.getpid()):
         return None
-    return path
+    return os.environ.get("GRADWIRE_BRIDGE") or awaiting_bridge()
 
 
 def claim() -> None:

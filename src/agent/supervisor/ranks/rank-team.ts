@@ -9,6 +9,7 @@ import {
   type ErrorData,
   type GradwireError,
 } from '../../../shared/errors/errors.ts';
+import { isJoining } from '../../../shared/spec/program-spec.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import {
   fromWorkerSchema,
@@ -189,7 +190,10 @@ export class RankTeam {
 
   /** Tells them to end after the current iteration. */
   stop(): void {
-    if (!this.#begun) {
+    const { configuration, ranks } = this.#options;
+    const isAwaited = this.#ready.size < ranks.length;
+    // A program may take any time to begin, and hears nothing before.
+    if (!this.#begun || (isAwaited && isJoining(configuration.spec.workload))) {
       this.abort(stoppedEarly());
       return;
     }

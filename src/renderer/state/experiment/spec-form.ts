@@ -67,7 +67,8 @@ export function formSections(
   const exchange = isDraft(draft['exchange']) ? draft['exchange'] : {};
   const isOwn =
     valueAt(draft, 'workload.model') === PROGRAM ||
-    valueAt(draft, 'workload.command') !== undefined;
+    valueAt(draft, 'workload.command') !== undefined ||
+    valueAt(draft, 'workload.external') === true;
   return [
     {
       title: 'Workload',
@@ -110,6 +111,7 @@ export function formSections(
               field('workload.setup'),
               field('workload.env'),
               field('workload.observe'),
+              field('workload.external'),
             ]
           : [field('workload.batchPerRank')]),
       ],

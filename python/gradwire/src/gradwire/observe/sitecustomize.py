@@ -76,6 +76,6 @@ def _give_way() -> None:
             sys.modules.setdefault("sitecustomize", ours)
 
 
-if "GRADWIRE_BRIDGE" in os.environ and "RANK" in os.environ:
+if "RANK" in os.environ and ("GRADWIRE_BRIDGE" in os.environ or "GRADWIRE_RUN" in os.environ):
     sys.meta_path.insert(0, _PyTorchFinder())
 _give_way()

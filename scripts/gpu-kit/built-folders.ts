@@ -1,0 +1,2 @@
+/** Folders of `dist` that the kit takes with it. */
+export const BUILT_FOLDERS = ['agent', 'cli'];
