@@ -1,6 +1,8 @@
 /** The timeline of two ranks, from the button to the file: what the page says is read from it. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { BucketTable } from '../../src/shared/buckets/bucket-table.ts';
+import { formatPercent } from '../../src/shared/words/units.ts';
 import { AppPage } from '../harness/app-page.ts';
 import { crossings, readChromeTrace } from '../harness/chrome-trace-reader.ts';
 import { LASTING } from '../harness/lasting-runs.ts';
@@ -29,6 +31,7 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   const settings = [
     'world.ranks=2',
     'exchange.method=topk',
+    'exchange.bucketBytes=2000',
     'engine=thread',
     ...['onFailure=restart', 'checkpointEvery=0', ...LASTING],
   ];
@@ -44,8 +47,6 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   const [, first, last] = /^Iterations (\d+) to (\d+), /.exec(sentence)!;
   expect(Number(last) - Number(first)).toBe(19);
   expect(sentence).toMatch(/ spans, \d+ messages; clocks are equal within ± /);
-  expect(await app.obstacles()).toEqual([]);
-
   const timeline = app.part('timeline');
   const whole = await shown();
   await timeline.focus();
@@ -90,6 +91,25 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   expect(slices.filter(({ category }) => category === 'iteration')).toHaveLength(40);
   expect(sentence).toContain(` ${flows.length} messages`);
 
+  // What the buckets cost, most costly first; any other order; and one measure over time.
+  const buckets = app.part('buckets-table').locator('tbody tr');
+  await expect.poll(() => buckets.count()).toBe(3);
+  expect(await app.obstacles()).toEqual([]);
+  expect(await words('buckets-summary')).toMatch(/ costs most of 3 buckets: \d+ % /);
+  await app.part('buckets-sort-length').click();
+  const sizes = await buckets.locator('td:last-child').allInnerTexts();
+  expect(sizes).toEqual(['157,000', '40,200', '2,010']);
+  await app.part('bucket-map-chart').focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'Home']) await page.keyboard.press(key);
+  const chosen = app.part('buckets-table').locator('[aria-pressed=true]');
+  expect(await chosen.innerText()).toBe('layer2.weight … layer2.bias');
+  const spoken = await app.part('bucket-map-chart').getAttribute('aria-valuetext');
+  expect(spoken).toMatch(/^iteration .*: layer2\.weight … layer2\.bias [\d.]+ [µm]s$/);
+  await app.part('bucket-measure').selectOption('density');
+  await app.part('bucket-map-table-toggle').click();
+  const twin = app.part('bucket-map-table').locator('tbody tr:last-child td');
+  await expect.poll(() => twin.allInnerTexts()).toEqual(['0.00995025', '0.01', '0.01']);
+
   // A checkpoint of the live run, which otherwise writes none.
   await app.part('checkpoint').click();
   await expect.poll(() => words('events')).toMatch(/^Checkpoint$/m);
@@ -102,5 +122,12 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   expect(await app.part('checkpoint').count()).toBe(0);
   expect(await words('trace-summary')).toBe(sentence);
   expect(await app.part('trace').count()).toBe(0);
+  const told = await home.run(['runs', 'buckets', run, '--json']);
+  const { buckets: known } = JSON.parse(told.stdout) as BucketTable;
+  for (const { name, share } of known) {
+    const row = buckets.filter({ hasText: name });
+    await expect.poll(() => row.innerText()).toContain(formatPercent(share));
+  }
+  expect(known).toHaveLength(3);
   expect(app.errors).toEqual([]);
 });
