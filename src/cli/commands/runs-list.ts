@@ -13,7 +13,7 @@ import { reportError } from '../text/report-error.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { date, loss } from '../text/quantities.ts';
-import { textTable } from '../text/text-table.ts';
+import { columnsThatFit, textTable } from '../text/text-table.ts';
 import { tableWidth, WIDE } from '../text/terminal.ts';
 
 interface ListOptions {
@@ -86,15 +86,26 @@ async function list(options: ListOptions): Promise<void> {
             : 'no runs yet; start one with: gradwire run quickstart\n',
       );
     } else {
-      process.stdout.write(
-        `${textTable([HEADINGS, ...runs.map(row)], ALIGN, tableWidth(options.wide))}\n`,
-      );
+      process.stdout.write(`${tableOf(runs, tableWidth(options.wide))}\n`);
       for (const { id, queue } of runs) {
         const advice = queue && queueAdvice(queue);
         if (advice !== undefined) process.stdout.write(`${id}: ${advice}\n`);
       }
     }
   });
+}
+
+/** The table, and the names of the columns for which a terminal has no room. */
+function tableOf(runs: readonly RunSummary[], width: number | undefined): string {
+  const rows = [HEADINGS, ...runs.map(row)];
+  const kept = columnsThatFit(rows, ALIGN, width, SPARE);
+  const table = textTable(
+    rows.map((cells) => kept.map((column) => cells[column]!)),
+    kept.map((column) => ALIGN[column]!),
+    width,
+  );
+  const left = HEADINGS.filter((_, column) => !kept.includes(column));
+  return left.length === 0 ? table : `${table}\nand, with --wide: ${left.join(', ')}`;
 }
 
 const HEADINGS = [
@@ -127,6 +138,17 @@ const ALIGN = [
   'left',
   'left',
 ] as const;
+
+/** Columns that a narrow terminal does without, the first of them first. */
+const SPARE = [
+  'machines',
+  'network',
+  'ranks',
+  'loss',
+  'tags',
+  'methods',
+  'created',
+].map((heading) => HEADINGS.indexOf(heading));
 
 function row(run: RunSummary): string[] {
   return [

@@ -10,6 +10,7 @@ import {
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
+import { iterationsText } from '../text/quantities.ts';
 
 interface StopFlags extends ConnectFlags {
   readonly json: boolean;
@@ -55,7 +56,7 @@ async function stopOwn(
   const { state, ...summary } = await coordinator.following.ended(id);
   const done = store.reads.detail(id).events.find((event) => event.type === 'done');
   const iterations = done?.iterations ?? summary.iterations;
-  const text = `run ${id}: ${state} after ${iterations} iterations\n`;
+  const text = `run ${id}: ${state} after ${iterationsText(iterations)}\n`;
   answer(json, { run: id, state, iterations }, text);
 }
 

@@ -102,7 +102,7 @@ async function list(options: {
     });
     const heading = ['key', 'value', 'default', 'values', 'meaning'];
     process.stdout.write(
-      `${textTable([heading, ...rows], ['left', 'left', 'left', 'left', 'left'], tableWidth(options.wide))}\n`,
+      `${textTable([heading, ...rows], ['left', 'left', 'left', 'left', 'left'], tableWidth(options.wide), [0])}\n`,
     );
   });
 }

@@ -50,7 +50,7 @@ export function addSweepsListCommand(sweeps: Command): void {
           const [left, right] = ['left', 'right'] as const;
           const align = [left, left, left, right, right, left, left];
           process.stdout.write(
-            `${textTable([head, ...rows], align, tableWidth(wide))}\n`,
+            `${textTable([head, ...rows], align, tableWidth(wide), [0, 1, 2])}\n`,
           );
         });
       },

@@ -9,6 +9,10 @@ export function milliseconds(ms: number): string {
   return ms >= 1000 ? `${figures(ms / 1000)} s` : `${figures(ms)} ms`;
 }
 
+/** `1 iteration`, `400 iterations` */
+export const iterationsText = (count: number): string =>
+  `${count} ${count === 1 ? 'iteration' : 'iterations'}`;
+
 /** Decimal units: 1 kB is 1000 bytes. */
 export function bytes(count: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

@@ -11,7 +11,7 @@ import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.t
 import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { PhaseBreakdown, PhaseMeans } from './phase-breakdown.ts';
-import { loss, milliseconds } from './quantities.ts';
+import { iterationsText, loss, milliseconds } from './quantities.ts';
 
 export interface RunPrinter {
   /** Called once, before any record. */
@@ -127,7 +127,7 @@ export class HumanPrinter implements RunPrinter {
         ? ''
         : ` in ${milliseconds(Math.max(0, last.at - this.#startedAt))}`;
     const iterations = last?.type === 'done' ? last.iterations : summary.iterations;
-    const result = [`${summary.state} after ${iterations} iterations${took}`];
+    const result = [`${summary.state} after ${iterationsText(iterations)}${took}`];
     if (last?.type === 'done') {
       if (last.loss !== undefined) result.push(`loss ${loss(last.loss)}`);
       if (last.metric !== undefined) {

@@ -106,7 +106,10 @@ export class RunOrders {
     const { state } = this.#parts.store.summary(run);
     if (!hasEnded(state)) return;
     throw inputError('RUN_ENDED', `run ${run} has ended (${state})`, {
-      next: `Launch it again to ${type} while it runs.`,
+      next:
+        type === 'foresee'
+          ? `Replay what it recorded: gradwire runs what-if ${run} KEY=VALUE.`
+          : `Launch it again to ${type} while it runs.`,
     });
   }
 }
