@@ -174,7 +174,8 @@ export class BucketSums {
 
   #nextLength(): number {
     const { buckets, ranks } = this.#options;
-    return nextInterval(this.#before, { buckets: buckets.length, ranks });
+    const elements = buckets.reduce((sum, { length }) => sum + length, 0);
+    return nextInterval(this.#before, { buckets: buckets.length, elements, ranks });
   }
 }
 

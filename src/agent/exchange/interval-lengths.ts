@@ -5,16 +5,22 @@
  * ranks know, so their intervals are the same.
  */
 
-/** Least and most exchanges of an interval in a short run, and exchanges for each bucket. */
+/**
+ * Least and most exchanges of an interval in a short run, exchanges for each bucket, which has a place
+ * in the record, and for elements, of which a pass over the residual reads each.
+ */
 const LEAST = 16;
 const MOST = 1024;
 const FOR_EACH = 4;
+const ELEMENTS = 2 ** 18;
 
 /** Records of all ranks in each doubling of a long run. */
 const RECORDS = 2048;
 
 export interface IntervalSetting {
   readonly buckets: number;
+  /** Elements of all buckets. */
+  readonly elements: number;
   readonly ranks: number;
 }
 
@@ -24,10 +30,11 @@ export interface IntervalSetting {
  */
 export function nextInterval(
   done: number,
-  { buckets, ranks }: IntervalSetting,
+  { buckets, elements, ranks }: IntervalSetting,
 ): number {
   if (done < 2) return 1;
-  const usual = Math.min(MOST, Math.max(LEAST, power(2 * FOR_EACH * buckets - 1)));
+  const least = Math.max(LEAST, FOR_EACH * buckets, elements / ELEMENTS);
+  const usual = Math.min(MOST, power(2 * least - 1));
   const late = power((done * ranks) / RECORDS);
   return Math.min(power(done), Math.max(usual, late));
 }

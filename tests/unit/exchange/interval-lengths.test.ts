@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import { nextInterval } from '../../../src/agent/exchange/interval-lengths.ts';
 
-function lengths(buckets: number, ranks: number, most: number): readonly number[] {
+function lengths(
+  buckets: number,
+  ranks: number,
+  most: number,
+  elements = 0,
+): readonly number[] {
   const all: number[] = [];
   for (let done = 0; done < most; done += all.at(-1)!) {
-    all.push(nextInterval(done, { buckets, ranks }));
+    all.push(nextInterval(done, { buckets, elements, ranks }));
   }
   return all;
 }
@@ -13,6 +18,7 @@ test('the first intervals are short, the usual ones cost little for each bucket'
   expect(lengths(4, 4, 64)).toEqual([1, 1, 2, 4, 8, 16, 16, 16]);
   expect(lengths(50, 4, 600)).toEqual([1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 256]);
   expect(lengths(10_000, 4, 5000).at(-1)).toBe(1024);
+  expect(lengths(4, 4, 1000, 25_000_000).at(-1)).toBe(128);
 });
 
 test('a long run has few of them, each power of two at its multiple', () => {
