@@ -6,12 +6,16 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { installationRoot } from '../../main/home/installation.ts';
 import { failure } from '../../shared/errors/errors.ts';
+import { MOST_RANKS } from '../../shared/spec/experiment-spec.ts';
+import { countBetween } from '../text/parse-count.ts';
 import { addBenchNetworkCommand } from './bench-network.ts';
 
 const JSON_LINES = 'one JSON object per line';
+/** Iterations, steps and turns: more would take years. */
+const MOST = 1_000_000_000;
 
 export function addBenchCommand(program: Command): void {
   const bench = program
@@ -37,12 +41,17 @@ export function addBenchCommand(program: Command): void {
     .option('--exchange', 'one iteration of FNN-3, and where its time goes')
     .option('--memory', 'peak arena memory of a rank')
     .option('--emulation', 'emulated links compared with shaped ones; needs root')
-    .option('--ranks <counts>', 'processes, as 2,4,8')
-    .option('--sizes <bytes>', 'sizes of the dense vectors, such as 8,64K,4M')
+    .option('--ranks <counts>', 'processes, as 2,4,8', parseList)
+    .option(
+      '--sizes <bytes>',
+      'sizes of the dense vectors, such as 8,64K,4M',
+      parseList,
+    )
     .option('--transport <name>', 'auto, tcp or native')
     .option(
       '--links <names>',
       'any of loopback,1gbit,10gbit,emulated-1gbit,emulated-10gbit; shaped links need root',
+      parseList,
     )
     .option('--peers', 'compare with OpenMPI and Gloo, where installed')
     .option(
@@ -55,9 +64,13 @@ export function addBenchCommand(program: Command): void {
   bench
     .command('compress')
     .description('measure the cost of every compression method')
-    .option('--n <lengths>', 'elements of the vectors, such as 1M,25M')
-    .option('--methods <ids>', 'only these methods, such as topk,qsgd')
-    .option('--vectors <names>', 'only these vectors; any of gaussian,laplace,recorded')
+    .option('--n <lengths>', 'elements of the vectors, such as 1M,25M', parseList)
+    .option('--methods <ids>', 'only these methods, such as topk,qsgd', parseList)
+    .option(
+      '--vectors <names>',
+      'only these vectors; any of gaussian,laplace,recorded',
+      parseList,
+    )
     .option('--backend <name>', 'reference, wasm or webgpu')
     .option('--peers', 'compare with PyTorch, where /usr/bin/python3 has it')
     .option('--json', JSON_LINES)
@@ -65,11 +78,19 @@ export function addBenchCommand(program: Command): void {
   bench
     .command('history')
     .description('measure the page and the export of a large stored run, made for it')
-    .option('--iterations <count>', 'of the run; default: 100000')
-    .option('--ranks <count>', 'of the run; default: 8')
+    .option(
+      '--iterations <count>',
+      'of the run; default: 100000',
+      countBetween(1, MOST),
+    )
+    .option('--ranks <count>', 'of the run; default: 8', countBetween(1, MOST_RANKS))
     .option('--database <file>', 'where the run is kept; one that is there is used')
     .option('--generate', 'only make the run')
-    .option('--seconds <count>', 'most seconds of an export; default: 40')
+    .option(
+      '--seconds <count>',
+      'most seconds of an export; default: 40',
+      countBetween(1, 86400),
+    )
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('history', options));
   bench
@@ -77,10 +98,14 @@ export function addBenchCommand(program: Command): void {
     .description(
       'measure a step of a PyTorch program: DDP over Gloo, PyTorch’s hooks, and Gradwire',
     )
-    .option('--models <names>', 'any of 0.2M,15M,66M')
-    .option('--ranks <counts>', 'processes, as 2,4')
-    .option('--links <names>', 'any of loopback,1gbit; a shaped link needs root')
-    .option('--steps <count>', 'steps that count')
+    .option('--models <names>', 'any of 0.2M,15M,66M', parseList)
+    .option('--ranks <counts>', 'processes, as 2,4', parseCounts)
+    .option(
+      '--links <names>',
+      'any of loopback,1gbit; a shaped link needs root',
+      parseList,
+    )
+    .option('--steps <count>', 'steps that count', countBetween(1, MOST))
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('pytorch', options));
   bench
@@ -88,12 +113,30 @@ export function addBenchCommand(program: Command): void {
     .description(
       'measure an iteration of each model, compared with PyTorch if installed',
     )
-    .option('--models <ids>', 'only these models; any of fnn3,lstm-small,resnet-20')
+    .option(
+      '--models <ids>',
+      'only these models; any of fnn3,lstm-small,resnet-20',
+      parseList,
+    )
     .option('--backend <name>', 'wasm or webgpu')
-    .option('--rounds <count>', 'number of turns that Gradwire and PyTorch take')
+    .option(
+      '--rounds <count>',
+      'number of turns that Gradwire and PyTorch take',
+      countBetween(1, MOST),
+    )
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('training', options));
   addBenchNetworkCommand(bench);
+}
+
+/** A list as it was typed, in which nothing is left out. */
+function parseList(text: string): string {
+  if (text.split(',').every((part) => part.trim() !== '')) return text;
+  throw new InvalidArgumentError('It must be a list such as a,b.');
+}
+
+function parseCounts(text: string): string {
+  return text.split(',').map(countBetween(1, MOST_RANKS)).join(',');
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -101,7 +144,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The options go to the benchmark as they were given. */
 async function runBenchmark(
   name: string,
-  options: Readonly<Record<string, string | boolean>>,
+  options: Readonly<Record<string, string | number | boolean>>,
 ): Promise<void> {
   const file = path.join(installationRoot(), 'bench', `${name}.ts`);
   if (!existsSync(file)) {
@@ -111,7 +154,7 @@ async function runBenchmark(
   }
   const args = Object.entries(options).flatMap(([key, value]) =>
     // One word: a value may begin with a dash.
-    typeof value === 'string' ? [`--${key}=${value}`] : [`--${key}`],
+    typeof value === 'boolean' ? [`--${key}`] : [`--${key}=${value}`],
   );
   // By the channel the benchmark learns that this command has ended (bench/parent.ts).
   const stdio = ['inherit', 'inherit', 'inherit', 'ipc'] as const;

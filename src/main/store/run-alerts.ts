@@ -11,6 +11,7 @@ import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ruleChoices } from '../../shared/settings/alert-settings.ts';
 import type { SettingTable } from './setting-table.ts';
+import { WatchCache } from './watch-cache.ts';
 
 /** A look at the clock and at this computer. */
 export interface Moment {
@@ -68,6 +69,7 @@ export class RunAlerts {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #settings: SettingTable;
   readonly #listeners = new Set<AlertListener>();
+  readonly #cache = new WatchCache();
 
   constructor(database: Database.Database, settings: SettingTable) {
     this.#statements = prepare(database);
@@ -77,10 +79,15 @@ export class RunAlerts {
   /** The rules over a run as they were left. Belongs into a transaction. */
   watch(run: number): StoredWatch {
     const stored = this.#statements.state.get(run)?.state;
-    const watch = new RunWatch(stored, ruleChoices(this.#settings.all()));
+    const choices = ruleChoices(this.#settings.all());
+    const watch = this.#cache.take(run, stored, choices);
     return new StoredWatch(watch, (state) => {
-      if (state === undefined) this.#statements.remove.run(run);
-      else if (state !== stored) this.#statements.keep.run(run, state);
+      if (state === undefined) {
+        this.#statements.remove.run(run);
+        return;
+      }
+      if (state !== stored) this.#statements.keep.run(run, state);
+      this.#cache.keep(run, watch, state, choices);
     });
   }
 
