@@ -156,7 +156,7 @@ export class BucketSums {
           begin: rounded(begin),
           end: rounded(end),
           payload,
-          sent,
+          ...(sent === 0 ? {} : { sent }),
           ...(nnzLocal === undefined ? {} : { nnzLocal }),
           ...(nnzReduced === undefined ? {} : { nnzReduced }),
           ...observed(this.#kept[index], this.#wanted[index]),

@@ -292,7 +292,8 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       statistics,
       skipped,
       ...looked,
-      ...this.observer.intervals(),
+      // No iteration reports the exchange that ends a program.
+      ...(wished.end ? {} : this.observer.intervals()),
       ...this.#inForce(collective),
       ...wished,
       ...this.#traced(),

@@ -47,11 +47,17 @@ export class ExchangeReports {
     for (const notice of result.notices) notices.ofAll(notice);
   }
 
-  /** Sums of buckets over intervals. */
-  sums(intervals: readonly BucketInterval[]): void {
+  /**
+   * Sums of buckets over intervals.
+   * @param until the iteration after the run's last: ranks exchange once more to agree that programs
+   * have ended
+   */
+  sums(intervals: readonly BucketInterval[], until = Infinity): void {
     const { rank, report } = this.#options;
     for (const interval of intervals) {
-      report({ type: 'bucket-sums', at: Date.now(), rank, ...interval });
+      if (interval.from >= until) continue;
+      const to = Math.min(interval.to, until);
+      report({ type: 'bucket-sums', at: Date.now(), rank, ...interval, to });
     }
   }
 

@@ -327,7 +327,7 @@ export class TrainingLoop {
     const { consistent, weights } = await this.#replicas.digest();
     const loss = await this.#mean(step.loss);
     const { intervals } = await engine.call('sums', {});
-    this.#reports.sums(intervals);
+    this.#reports.sums(intervals, iteration + 1);
     const { sent, received } = await engine.call('balance', {});
     this.#reports.imbalance(sent, iteration);
     this.#reports.imbalance(received, iteration);

@@ -15,8 +15,9 @@ export class BucketTotals {
     begin: 0,
     end: 0,
     payload: 0,
-    sent: 0,
   };
+  /** Bytes sent, and the exchanges that sent some. */
+  readonly #sent = { bytes: 0, exchanges: 0 };
   /** Elements and entries of the exchanges that selected. */
   readonly #selected = { elements: 0, local: 0 };
   readonly #reduced = { local: 0, reduced: 0 };
@@ -46,7 +47,10 @@ export class BucketTotals {
     parts.begin += share * sum.begin;
     parts.end += share * sum.end;
     parts.payload += share * sum.payload;
-    parts.sent += share * sum.sent;
+    if (sum.sent !== undefined) {
+      this.#sent.bytes += share * sum.sent;
+      this.#sent.exchanges += share * exchanges;
+    }
     if (nnzLocal !== undefined) {
       this.#selected.elements += share * exchanges * sum.length;
       this.#selected.local += share * nnzLocal;
@@ -64,6 +68,8 @@ export class BucketTotals {
     switch (measure) {
       case 'time':
         return quotient(this.#time, this.exchanges);
+      case 'sent':
+        return quotient(this.#sent.bytes, this.#sent.exchanges);
       case 'density':
         return quotient(this.#selected.local, this.#selected.elements);
       case 'fillIn':

@@ -52,8 +52,11 @@ const bucketSumSchema = z.strictObject({
   end: time,
   /** Bytes of this rank's payloads. */
   payload: count,
-  /** Bytes of the bucket's messages that this rank sent, without framing. */
-  sent: count,
+  /**
+   * Bytes of the bucket's messages that this rank sent, without framing; absent: none were its own, as
+   * in asynchronous training.
+   */
+  sent: count.optional(),
   /** Entries that this rank sent; absent if the method does not select. */
   nnzLocal: count.optional(),
   /** Entries of the reduced results, if observed. */

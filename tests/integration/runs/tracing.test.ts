@@ -157,7 +157,7 @@ describe.each(KINDS)('%s', (name, settings, first) => {
         .filter((one) => one.rank === rank)
         .flatMap((one) => one.buckets);
       const payload = buckets.reduce((total, one) => total + one.payload, 0);
-      const sent = buckets.reduce((total, one) => total + one.sent, 0);
+      const sent = buckets.reduce((total, one) => total + one.sent!, 0);
       const bytes = of(rank).map((one) => one.bytes);
       expect(payload).toBe(bytes.reduce((total, one) => total + one.payload, 0));
       expect(sent).toBeLessThanOrEqual(

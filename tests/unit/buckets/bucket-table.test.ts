@@ -100,7 +100,7 @@ function naive(
 
 const MEASURES: readonly (readonly [BucketMeasure, (sum: BucketSum) => number])[] = [
   ['time', ({ send = 0, wait = 0 }) => send + wait],
-  ['sent', ({ sent }) => sent],
+  ['sent', ({ sent = 0 }) => sent],
   ['density', ({ length, nnzLocal = 0 }) => nnzLocal / length],
 ];
 
