@@ -11,6 +11,9 @@ import { GradwireHome } from '../tests/harness/gradwire.ts';
 import { untilAsync } from '../tests/harness/processes.ts';
 import { openServer } from '../tests/harness/server.ts';
 
+/** Limits are there for what hangs. */
+const PATIENCE_MS = 240_000;
+
 /** A program for a page: it encodes the picture at an address as WebP, as a data URL. */
 const ENCODE = `async (source) => {
   const image = new Image();
@@ -38,12 +41,17 @@ try {
     Number(
       (await page.getByTestId('live-iteration').innerText()).replaceAll(/\D/g, ''),
     );
-  await untilAsync(iteration, (seen) => seen >= 210, 'the dense part', 60_000);
+  await untilAsync(iteration, (seen) => seen >= 210, 'the dense part', PATIENCE_MS);
   await page.getByTestId('invite-topk').click();
   const status = page.getByTestId('switch-status').getByText(/took effect/);
   await status.waitFor();
   const fence = Number(/iteration ([\d,]+)/.exec(await status.innerText())![1]);
-  await untilAsync(iteration, (seen) => seen >= fence + 30, 'the part after', 60_000);
+  await untilAsync(
+    iteration,
+    (seen) => seen >= fence + 30,
+    'the part after',
+    PATIENCE_MS,
+  );
   const file = path.join(import.meta.dirname, '../docs/images/live-run.webp');
   writeFileSync(file, await webp(await context.newPage(), await page.screenshot()));
 } finally {
