@@ -24,8 +24,11 @@ export function databaseError(thrown: unknown, file: string): unknown {
       return failure('DATABASE_CORRUPT', `the run history is damaged: ${detail}`, {
         next: 'Move that file away to start with an empty history; nothing else uses it.',
       });
-    case 'SQLITE_FULL':
     case 'SQLITE_IOERR':
+      return failure('DATABASE_WRITE_FAILED', `cannot write ${detail}`, {
+        next: 'Free space on that disk; if it has some, raise the limit of a file’s size (ulimit -f), and look at the log of the system. Runs in progress continue and are stored later.',
+      });
+    case 'SQLITE_FULL':
       return failure('DATABASE_WRITE_FAILED', `cannot write ${detail}`, {
         next: 'Free space on that disk. Runs in progress continue and are stored later.',
       });

@@ -24,6 +24,10 @@ export function plainIssue(issue: z.core.$ZodIssue): string {
     const limit = limitText(issue);
     if (limit !== undefined && /^Too (big|small): /.test(message)) return limit;
   }
+  // The rule of the key itself, instead of "invalid key in record".
+  if (issue.code === 'invalid_key' && issue.issues[0] !== undefined) {
+    return `that key cannot be used: ${plainIssue(issue.issues[0])}`;
+  }
   return message.charAt(0).toLowerCase() + message.slice(1);
 }
 
