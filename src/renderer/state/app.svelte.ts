@@ -6,11 +6,7 @@ import { createContext } from 'svelte';
 import type { Comparison } from '../../shared/comparison/comparison.ts';
 import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 import { describeCatchUp, type CatchUp } from '../../shared/records/catch-up.ts';
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import { exportFileName } from '../../export/file-name.ts';
 import type {
   ExportFormat,
@@ -160,7 +156,7 @@ export class AppState {
     this.api.catalogue().then(
       (catalogue) => (this.#catalogue = catalogue),
       (error: unknown) => {
-        this.#catalogueError = isErrorData(error) ? error : toErrorData(error);
+        this.#catalogueError = toErrorData(error);
       },
     );
   }
@@ -264,7 +260,7 @@ export class AppState {
       this.router.go({ view: 'run', run: summary.id });
       return undefined;
     } catch (error) {
-      return isErrorData(error) ? error : toErrorData(error);
+      return toErrorData(error);
     }
   }
 

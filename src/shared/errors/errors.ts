@@ -72,6 +72,8 @@ export function failure(
 /** Any thrown value as ErrorData. A value without a code becomes an internal error. */
 export function toErrorData(thrown: unknown): ErrorData {
   if (thrown instanceof GradwireError) return thrown.toData();
+  // An answer from elsewhere has one already. The codes of Node's errors are not ours.
+  if (!(thrown instanceof Error) && isErrorData(thrown)) return thrown;
   const refused = systemLimit(thrown) ?? systemRefusal(thrown);
   if (refused !== undefined) return refused;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -3,11 +3,7 @@
  * most once every two seconds each.
  */
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { ComparedRun } from '../../../shared/comparison/compared-run.ts';
 import type { Connection } from '../host/connection.ts';
 
@@ -86,7 +82,7 @@ export class ComparedRuns {
       const run = await this.#connection.api.comparedRun(id);
       this.#known.set(id, run);
     } catch (thrown) {
-      const error = isErrorData(thrown) ? thrown : toErrorData(thrown);
+      const error = toErrorData(thrown);
       this.#errors.set(id, error);
     } finally {
       this.#reading.delete(id);

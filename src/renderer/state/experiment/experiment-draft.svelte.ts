@@ -6,11 +6,7 @@
  */
 import type { Catalogue } from '../../../shared/catalogue/catalogue.ts';
 import type { JsonValue } from '../../../shared/checks/json.ts';
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { SwitchRecord } from '../../../shared/records/switch.ts';
 import type { AppApi, Preset } from '../../../shared/rpc/rpc.ts';
 import { withoutIdleMomentum } from '../../../shared/spec/experiment-spec.ts';
@@ -237,5 +233,4 @@ export class ExperimentDraft {
   }
 }
 
-const dataOf = (thrown: unknown): ErrorData =>
-  isErrorData(thrown) ? thrown : toErrorData(thrown);
+const dataOf = (thrown: unknown): ErrorData => toErrorData(thrown);

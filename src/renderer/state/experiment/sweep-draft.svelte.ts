@@ -1,9 +1,5 @@
 /** A sweep before it begins: the keys that are varied and their values as typed, and the seeds. */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 import type { SweepCheck, SweepRequest } from '../../../shared/sweep/sweep-request.ts';
 
@@ -145,5 +141,4 @@ function seedsOf(text: string): number | number[] | undefined {
   return seeds.length === 1 && first! > 0 ? first : seeds;
 }
 
-const dataOf = (thrown: unknown): ErrorData =>
-  isErrorData(thrown) ? thrown : toErrorData(thrown);
+const dataOf = (thrown: unknown): ErrorData => toErrorData(thrown);

@@ -10,11 +10,7 @@
 import { GrowingPause } from '../../../shared/async/growing-pause.ts';
 import { createBirpc, type BirpcReturn } from 'birpc';
 import type { z } from 'zod';
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import { plainIssue } from '../../../shared/checks/plain-issue.ts';
 import type { HostBridge } from '../../../shared/rpc/host-bridge.ts';
 import { rpcResults } from '../../../shared/rpc/rpc-results.ts';
@@ -198,7 +194,7 @@ export class HostConnection implements Connection {
     try {
       result = await this.#line.peer.$callRaw({ method, args: given });
     } catch (error) {
-      throw isErrorData(error) ? error : toErrorData(error);
+      throw toErrorData(error);
     }
     requireResult(method, result);
     return result;

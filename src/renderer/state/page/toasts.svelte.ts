@@ -3,11 +3,7 @@
  * and work that goes on. At most five are shown; an error stays until it is closed, and those
  * that have no room are shown as others go.
  */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 
 export interface Toast {
   readonly id: number;
@@ -65,7 +61,7 @@ export class Toasts {
 
   /** Any thrown value; the same error is not shown twice. */
   error(thrown: unknown): void {
-    const error = isErrorData(thrown) ? thrown : toErrorData(thrown);
+    const error = toErrorData(thrown);
     if (this.#toasts.some((toast) => toast.error?.message === error.message)) return;
     this.#add({ tone: 'error', text: error.message, error });
   }

@@ -2,11 +2,7 @@
  * The answer to the newest question of a page, asked a moment after the last change. While an
  * answer is awaited only the newest question is kept; answers to others are dropped.
  */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 
 const PAUSE_MS = 150;
 
@@ -81,7 +77,7 @@ export class LatestAnswer<Q, A> {
       this.#error = undefined;
     } catch (thrown) {
       if (mine !== this.#number) return;
-      this.#error = isErrorData(thrown) ? thrown : toErrorData(thrown);
+      this.#error = toErrorData(thrown);
     }
   }
 }

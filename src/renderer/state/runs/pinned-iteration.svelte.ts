@@ -2,11 +2,7 @@
  * The records of one iteration, as they are stored: one request at a time, and the iteration
  * that was wanted last.
  */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
 import { StoredRun } from '../history/stored-run.ts';
 import type { Connection } from '../host/connection.ts';
@@ -66,7 +62,7 @@ export class PinnedIteration {
       };
       this.#error = undefined;
     } catch (error) {
-      this.#error = isErrorData(error) ? error : toErrorData(error);
+      this.#error = toErrorData(error);
     }
   }
 }

@@ -4,11 +4,7 @@
  */
 import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
 import type { BucketQuery, BucketTable } from '../../../shared/buckets/bucket-table.ts';
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 import type { Connection } from '../host/connection.ts';
 import { RedrawClock } from '../page/redraw-clock.svelte.ts';
@@ -78,7 +74,7 @@ export class RunBuckets {
       this.#shown = { query, table };
       this.#error = undefined;
     } catch (error) {
-      const data = isErrorData(error) ? error : toErrorData(error);
+      const data = toErrorData(error);
       // The connection reports that it is back, and then it is read again.
       if (data.code !== 'CONNECTION_LOST') this.#error = data;
     }

@@ -192,7 +192,7 @@ export class RunFeed {
     try {
       await this.#api.iterations(this.run, { from: 0, to: 0, most: 1 });
     } catch (error) {
-      const data = isErrorData(error) ? error : toErrorData(error);
+      const data = toErrorData(error);
       if (data.code === 'RUN_PURGED') this.#error = data;
     }
   }
@@ -219,7 +219,7 @@ export class RunFeed {
         this.#readMissed();
       }
     } catch (error) {
-      this.#error = isErrorData(error) ? error : toErrorData(error);
+      this.#error = toErrorData(error);
     } finally {
       this.#opening = false;
     }
@@ -287,7 +287,7 @@ export class RunFeed {
 
   /** A lost connection is no failure: reading is repeated when it is back. */
   #readFailed(error: unknown): void {
-    const data = isErrorData(error) ? error : toErrorData(error);
+    const data = toErrorData(error);
     if (data.code !== 'CONNECTION_LOST') this.#error = data;
   }
 

@@ -2,11 +2,7 @@
  * A page of the list of runs, kept up to date: visible rows follow their runs, and a run that is
  * new, has ended, or was deleted or annotated has the page read again, a few times a second at most.
  */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { HistoryStatus } from '../../../shared/rpc/rpc.ts';
 import type { RunSummary } from '../../../shared/rpc/run-summary.ts';
 import type {
@@ -86,7 +82,7 @@ export class RunListFeed {
       for (const { run } of page.rows) this.#told[run.id] = placeOf(run);
     } catch (thrown) {
       if (question !== this.#asked) return;
-      this.#error = isErrorData(thrown) ? thrown : toErrorData(thrown);
+      this.#error = toErrorData(thrown);
     }
   }
 

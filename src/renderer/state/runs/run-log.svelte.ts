@@ -3,11 +3,7 @@
  * reads missed ones. Sorted by time; keeps the newest lines.
  */
 import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import { logLine, type LogLine } from '../../../shared/records/log-text.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
@@ -80,7 +76,7 @@ export class RunLog {
       this.#seen = read.at(-1)?.sequence ?? this.#seen;
       this.#error = undefined;
     } catch (error) {
-      const data = isErrorData(error) ? error : toErrorData(error);
+      const data = toErrorData(error);
       // This is repeated when the connection reports that it is back.
       if (data.code !== 'CONNECTION_LOST') this.#error = data;
     }

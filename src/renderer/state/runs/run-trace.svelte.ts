@@ -2,11 +2,7 @@
  * Traces of a run in the page: orders one, waits until all ranks have sent their records, and reads
  * the traced iterations that are shown.
  */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import type { TraceRecord } from '../../../shared/records/trace.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
@@ -132,7 +128,7 @@ export class RunTrace {
   }
 
   #fail(error: unknown): void {
-    const data = isErrorData(error) ? error : toErrorData(error);
+    const data = toErrorData(error);
     // The connection reports that it is back, and then it is read again.
     this.#progress =
       data.code === 'CONNECTION_LOST'

@@ -3,11 +3,7 @@
  * machine of the run rehearses both methods for it. The latest question wins.
  */
 import type { JsonObject } from '../../../shared/checks/json.ts';
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { Foresight } from '../../../shared/orders/foresee.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 
@@ -66,7 +62,7 @@ export class SwitchForesight {
     } catch (error) {
       state = {
         kind: 'failed',
-        error: isErrorData(error) ? error : toErrorData(error),
+        error: toErrorData(error),
       };
     }
     if (question === this.#asked) this.#state = state;

@@ -2,11 +2,7 @@
  * Answers about sweeps that follow them: read again when a sweep or one of the runs in progress has
  * changed, one read at a time and at most twice a second.
  */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { Connection } from '../host/connection.ts';
 
 const PAUSE_MS = 500;
@@ -70,7 +66,7 @@ export class SweepFeed<Answer> {
         this.#error = undefined;
       }
     } catch (thrown) {
-      this.#error = isErrorData(thrown) ? thrown : toErrorData(thrown);
+      this.#error = toErrorData(thrown);
     } finally {
       this.#isReading = false;
     }

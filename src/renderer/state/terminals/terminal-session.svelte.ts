@@ -2,11 +2,7 @@
  * One tab's terminal: the shell on the host, which may be reopened after it has ended,
  * and its state. `attach` sets the screen that draws it.
  */
-import {
-  isErrorData,
-  toErrorData,
-  type ErrorData,
-} from '../../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 import {
   MOST_TYPED,
@@ -80,7 +76,7 @@ export class TerminalSession {
         this.#state = { kind: 'open' };
       }
     } catch (error) {
-      if (this.#id === id) this.#fail(isErrorData(error) ? error : toErrorData(error));
+      if (this.#id === id) this.#fail(toErrorData(error));
     }
   }
 
