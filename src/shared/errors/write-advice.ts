@@ -13,6 +13,8 @@ export function writeAdvice(cause: unknown, otherwise: string): string {
     case 'ENOENT':
     case 'ENOTDIR':
       return 'Its directory is gone, or cannot be made there: restore it, or use another one.';
+    case 'EISDIR':
+      return 'That is a directory: give the path of a file in it.';
     case 'EFBIG':
       return systemLimit(cause)!.next!;
     default:

@@ -9,6 +9,7 @@ test.each([
   ['EROFS', /read-only/],
   ['ENOENT', /is gone/],
   ['ENOTDIR', /is gone/],
+  ['EISDIR', /path of a file/],
   ['EFBIG', /ulimit -f/],
   ['ENOSPC', /^Free space\.$/],
   ['EIO', /^Free space\.$/],
