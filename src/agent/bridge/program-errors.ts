@@ -7,6 +7,7 @@ const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
 export interface Circumstances {
+  readonly run: string;
   readonly rank: number;
   readonly observes: boolean;
   /** Whether its gradwire has connected. */
@@ -18,7 +19,7 @@ export interface Circumstances {
 /** A program has ended before its run: it failed, or never trained. */
 export function endedEarly(
   { code, signal, stderr }: ProgramExit,
-  { isAttached, isConnected, observes, rank }: Circumstances,
+  { isAttached, isConnected, observes, rank, run }: Circumstances,
 ): GradwireError {
   const last = lastWords(stderr);
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
@@ -36,7 +37,10 @@ export function endedEarly(
     return failure(
       'PROGRAM_FAILED',
       `the program ended ${how}${last === '' ? '' : `: ${last}`}`,
-      { rank, next: 'Read the log of this rank: gradwire runs log RUN --rank N.' },
+      {
+        rank,
+        next: `Read the log of this rank: gradwire runs log ${run} --rank ${rank}.`,
+      },
     );
   }
   if (observes) {

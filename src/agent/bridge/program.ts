@@ -19,6 +19,7 @@ import type { ProgramRun } from './program-run.ts';
 import { shareMemory, type Place, type SharedMemory } from './shared-memory.ts';
 
 export interface ProgramOptions extends Omit<ProgramCommand, 'bridge' | 'command'> {
+  readonly run: string;
   readonly rank: number;
   /** The program and its arguments; absent if something else starts it. */
   readonly command?: readonly string[] | undefined;
@@ -74,10 +75,10 @@ export class Program {
       (exit) => {
         if (this.#isStopped) this.#receive({ type: 'end' });
         if (this.#isStopped || (this.#mayEnd && exit.code === 0)) return;
-        const { observes, rank } = options;
+        const { observes, rank, run } = options;
         const isConnected = this.#link?.isConnected === true;
         const isAttached = this.#isAttached;
-        this.#lose(endedEarly(exit, { rank, observes, isConnected, isAttached }));
+        this.#lose(endedEarly(exit, { run, rank, observes, isConnected, isAttached }));
       },
       (error: unknown) => {
         this.#lose(notStarted(error, options.rank));
@@ -364,9 +365,15 @@ export class Program {
   }
 
   #withoutStep(): GradwireError {
-    const { observes, rank } = this.#options;
+    const { observes, rank, run } = this.#options;
     const exit = { code: 0, signal: null, stderr: '' };
-    return endedEarly(exit, { rank, observes, isConnected: true, isAttached: false });
+    return endedEarly(exit, {
+      run,
+      rank,
+      observes,
+      isConnected: true,
+      isAttached: false,
+    });
   }
 
   #unexpected({ type }: FromProgram): GradwireError {

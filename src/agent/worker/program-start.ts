@@ -24,6 +24,7 @@ export function startProgram(start: ProgramStart): Promise<Program> {
   const { command, external = false, observe = false, setup, workdir } = spec.workload;
   const { ranks } = spec.world;
   const common = {
+    run,
     rank,
     setup,
     workdir,

@@ -75,6 +75,11 @@ function parseGuard(text: string): SwitchGuard {
     const [key = '', value = ''] = part.split('=');
     return [key.trim(), value.trim() === '' ? NaN : Number(value)];
   });
+  const keys = limits.map(([key]) => key);
+  const twice = keys.find((key, index) => keys.indexOf(key) < index);
+  if (twice !== undefined) {
+    throw new InvalidArgumentError(`It has two limits of ${twice}.`);
+  }
   const parsed = switchGuardSchema.strict().safeParse(Object.fromEntries(limits));
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError(

@@ -27,13 +27,13 @@ export async function loadNetworkProfile(
     text = await readFile(file, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw unreadable(file, cause);
+    throw unreadable(`cannot read ${file}: ${String(cause)}`, file);
   }
   let raw: unknown;
   try {
     raw = JSON.parse(text);
-  } catch (cause) {
-    throw unreadable(file, cause);
+  } catch {
+    throw unreadable(`${file} has no network profile: it is not JSON`, file);
   }
   return parseNetworkProfile(raw, file);
 }
@@ -83,13 +83,9 @@ export async function saveNetworkProfile(
   }
 }
 
-function unreadable(file: string, cause: unknown): Error {
-  return inputError(
-    'NETWORK_PROFILE_UNREADABLE',
-    `cannot read ${file}: ${String(cause)}`,
-    {
-      place: file,
-      next: 'Measure it again: gradwire bench network.',
-    },
-  );
+function unreadable(message: string, file: string): Error {
+  return inputError('NETWORK_PROFILE_UNREADABLE', message, {
+    place: file,
+    next: 'Measure it again: gradwire bench network.',
+  });
 }
