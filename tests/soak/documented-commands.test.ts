@@ -21,6 +21,11 @@ const LEFT_OUT: readonly Reason[] = [
     line: /^npm (ci|start|run pack|install)\b/,
     why: 'installs: tests/integration/installation',
   },
+  { line: /^npm (test|run (lint|check))\b/, why: 'is what runs here' },
+  {
+    line: /^tensorboard /,
+    why: 'serves until it is ended: tests/integration/cli reads its files',
+  },
   { line: /^gradwire start$/, why: 'opens a window' },
   { line: /completion zsh/, why: 'needs zsh' },
   { line: /data fetch/, why: 'downloads from a data set’s host' },
@@ -53,9 +58,12 @@ const LEFT_OUT: readonly Reason[] = [
 const FILLED_IN: Readonly<Record<string, string>> = {
   '--user me': `--user ${os.userInfo().username}`,
   'RUN1 RUN2': '"$(run_id 1)" "$(run_id 2)"',
+  'last 4w5m': '"$(run_id 1)" "$(run_id 2)"',
   'gradwire completion fish | source': "fish -c 'gradwire completion fish | source'",
   '3k2 x81 9fd': '"$(run_id 1)" "$(run_id 2)" "$(run_id 3)"',
 };
+
+const A_RUN = 'gradwire run digits-topk --set iterations=40';
 
 /** Lines that a document takes for granted: they come first, by the line that they precede. */
 const GIVEN: Readonly<Record<string, string>> = {
@@ -64,6 +72,11 @@ const GIVEN: Readonly<Record<string, string>> = {
     (_, seed) => `gradwire run digits-topk --set iterations=40 --set seed=${seed}`,
   ).join(' && '),
   'docs/cluster.md gradwire bench network': 'gradwire nodes edit crate --name box',
+  'docs/command-line.md gradwire runs list --filter': A_RUN,
+  'docs/exports.md npm run -s gradwire -- runs export last --format parquet --out': `${A_RUN} && ${A_RUN}`,
+  'docs/verdict.md npm run -s gradwire -- runs verdict': A_RUN,
+  'docs/verdict.md npm run -s gradwire -- runs switch last':
+    'gradwire run quickstart --set iterations=100000 --detach; sleep 10',
   'docs/installation.md npm run -s gradwire -- runs export':
     'gradwire run quickstart --set iterations=5',
 };
