@@ -76,12 +76,12 @@ const prerequisites: readonly Prerequisite[] = [
       ),
   },
   {
-    name: 'csh and fish, as login shells of machines',
-    debian: 'csh fish',
+    name: 'csh, fish and zsh, as login shells and for completion',
+    debian: 'csh fish zsh',
     // Elsewhere the tests with them are skipped.
     required: linux && existsSync('/usr/bin/apt-get') && process.getuid?.() === 0,
     present: () =>
-      ['csh', 'fish'].every((name) =>
+      ['csh', 'fish', 'zsh'].every((name) =>
         ['/bin', '/usr/bin', '/usr/local/bin'].some((directory) =>
           existsSync(path.join(directory, name)),
         ),

@@ -27,7 +27,6 @@ const LEFT_OUT: readonly Reason[] = [
     why: 'serves until it is ended: tests/integration/cli reads its files',
   },
   { line: /^gradwire start$/, why: 'opens a window' },
-  { line: /completion zsh/, why: 'needs zsh' },
   { line: /data fetch/, why: 'downloads from a data set’s host' },
   { line: /\bsudo\b/, why: 'shapes links of this machine, for minutes' },
   {
@@ -51,6 +50,7 @@ const LEFT_OUT: readonly Reason[] = [
   ...(existsSync('/usr/bin/fish')
     ? []
     : [{ line: /completion fish/, why: 'needs fish' }]),
+  ...(existsSync('/usr/bin/zsh') ? [] : [{ line: /completion zsh/, why: 'needs zsh' }]),
   ...(pytorch === undefined ? [{ line: /python3/, why: 'needs PyTorch' }] : []),
 ];
 
@@ -59,6 +59,8 @@ const FILLED_IN: Readonly<Record<string, string>> = {
   '--user me': `--user ${os.userInfo().username}`,
   'RUN1 RUN2': '"$(run_id 1)" "$(run_id 2)"',
   'last 4w5m': '"$(run_id 1)" "$(run_id 2)"',
+  'eval "$(gradwire completion zsh)"':
+    'zsh -fc \'autoload -U compinit && compinit -u && eval "$(gradwire completion zsh)"\'',
   'gradwire completion fish | source': "fish -c 'gradwire completion fish | source'",
   '3k2 x81 9fd': '"$(run_id 1)" "$(run_id 2)" "$(run_id 3)"',
 };

@@ -30,8 +30,7 @@ export function completionScript(
     case 'bash':
       return bash(commands);
     case 'zsh':
-      // zsh reads bash's functions of this kind.
-      return `#compdef gradwire\nautoload -U +X bashcompinit && bashcompinit\n${bash(commands)}`;
+      return zsh(commands);
     case 'fish':
       return fish(commands);
   }
@@ -69,21 +68,64 @@ complete -o default -o bashdefault -F _gradwire gradwire
 `;
 }
 
+function zsh(commands: readonly CompletedCommand[]): string {
+  const cases = commands.map((command) => {
+    const { commands: below, options, words } = command;
+    const names = below.map((name) =>
+      described(name, summaryBelow(commands, words, name)),
+    );
+    const flags = options.map(({ flag, summary }) => described(flag, summary));
+    return `    '${words.join(' ')}') below=(${names.join(' ')}); options=(${flags.join(' ')}) ;;`;
+  });
+  // `path` is PATH in zsh, so the words are called otherwise.
+  return `#compdef gradwire
+# gradwire: completion for zsh. In ~/.zshrc, after compinit: eval "$(gradwire completion zsh)"
+_gradwire_words() {
+  case "$1" in
+${cases.join('\n')}
+    *) return 1 ;;
+  esac
+}
+_gradwire() {
+  local named='' word
+  local -a below options
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    if _gradwire_words "\${named:+$named }$word"; then named="\${named:+$named }$word"; fi
+  done
+  _gradwire_words "$named"
+  if [[ $PREFIX == -* ]]; then
+    _describe -o option options
+  elif (( $#below )); then
+    _describe command below
+  else
+    _files
+  fi
+}
+compdef _gradwire gradwire
+`;
+}
+
+/** A word with its description, as zsh's `_describe` reads them: a colon is between the two. */
+const described = (word: string, summary: string): string =>
+  `'${`${word}:${summary.replaceAll(':', '\\:')}`.replaceAll("'", String.raw`'\''`)}'`;
+
+/** The summary of the command with this name below another one. */
+const summaryBelow = (
+  commands: readonly CompletedCommand[],
+  words: readonly string[],
+  name: string,
+): string =>
+  commands.find((one) => one.words.join(' ') === [...words, name].join(' '))?.summary ??
+  '';
+
 function fish(commands: readonly CompletedCommand[]): string {
   const lines = commands.flatMap((command) => {
     const { commands: below, options, words } = command;
     const at = condition(words, below);
-    const summaryOf = (name: string): string =>
-      commands.find(
-        (other) =>
-          other.words.length === words.length + 1 &&
-          other.words.at(-1) === name &&
-          words.every((word, index) => other.words[index] === word),
-      )?.summary ?? '';
     return [
       ...below.map(
         (name) =>
-          `complete -c gradwire -f -n '${at}' -a ${name} -d ${quoted(summaryOf(name))}`,
+          `complete -c gradwire -f -n '${at}' -a ${name} -d ${quoted(summaryBelow(commands, words, name))}`,
       ),
       ...options.map(
         ({ flag, summary }) =>

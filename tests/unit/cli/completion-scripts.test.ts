@@ -56,8 +56,25 @@ describe.skipIf(fish === undefined)('in fish', () => {
   });
 });
 
-it('is for zsh what it is for bash, which zsh reads', () => {
-  const script = completionScript('zsh', commands);
-  expect(script).toMatch(/^#compdef gradwire\n.*bashcompinit/);
-  expect(script).toContain("'runs list')");
+const zsh = ['/usr/bin/zsh', '/bin/zsh', '/usr/local/bin/zsh'].find(existsSync);
+describe.skipIf(zsh === undefined)('in zsh', () => {
+  it.each(LINES)('%s', (line, expected) => {
+    const typed = line.split(' ');
+    // Outside of its line editor zsh has no `_describe`: this one prints what it would offer.
+    const script = `compdef() { : }
+      _describe() { print -rl -- \${(M)\${(P)@[-1]}:#$PREFIX*}; }
+      ${completionScript('zsh', commands)}
+      words=(${typed.map((word) => `'${word}'`).join(' ')})
+      CURRENT=${typed.length}
+      PREFIX='${typed.at(-1)!}'
+      _gradwire`;
+    const { stdout, stderr } = spawnSync(zsh!, ['-f', '-c', script], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    const offered = stdout.trim().split('\n');
+    expect(offered.map((one) => one.split(':')[0])).toEqual(expected);
+    if (line.endsWith(' --f'))
+      expect(offered).toEqual(["--follow:the machine's --follow"]);
+  });
 });
