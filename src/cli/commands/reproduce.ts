@@ -18,15 +18,15 @@ import {
 } from '../session/connect-options.ts';
 import { processorsOf } from '../session/named-machines.ts';
 import { thisComputer } from '../session/this-computer.ts';
-import { SweepInterruption } from '../session/sweep-interruption.ts';
-import { runSweep } from '../session/sweep.ts';
+import { FigureInterruption } from '../session/figure-interruption.ts';
+import { runFigure } from '../session/figure-runs.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { reportError } from '../text/report-error.ts';
 import {
-  humanSweepPrinter,
-  jsonSweepPrinter,
-  type SweepPrinter,
-} from '../text/sweep-printer.ts';
+  humanFigurePrinter,
+  jsonFigurePrinter,
+  type FigurePrinter,
+} from '../text/figure-printer.ts';
 import { addReproduceListCommand } from './reproduce-list.ts';
 import { addReproduceTableCommand } from './reproduce-table.ts';
 
@@ -86,8 +86,8 @@ async function reproduce(
   const write = (text: string): void => {
     process.stdout.write(text);
   };
-  const printer = options.json ? jsonSweepPrinter(write) : humanSweepPrinter(write);
-  using interruption = new SweepInterruption();
+  const printer = options.json ? jsonFigurePrinter(write) : humanFigurePrinter(write);
+  using interruption = new FigureInterruption();
   process.exitCode = await withWorkspace(async (workspace) => {
     if (given !== undefined) {
       const processors = await processorsOf(workspace, given.nodes);
@@ -184,14 +184,14 @@ async function reproduceOne(
   workspace: Workspace,
   { figure, full, runs: planned }: Plan,
   { out, json }: ReproduceOptions,
-  interruption: SweepInterruption,
-  printer: SweepPrinter,
+  interruption: FigureInterruption,
+  printer: FigurePrinter,
 ): Promise<number> {
   printer.begin(figure, planned.length);
   const began = performance.now();
   const device = thisComputer();
   try {
-    const end = await runSweep(workspace, figure, planned, interruption, (made) => {
+    const end = await runFigure(workspace, figure, planned, interruption, (made) => {
       const { stored, index, milliseconds } = made;
       const { run, case: id, seed, values } = stored;
       const { label } = made.planned.case;

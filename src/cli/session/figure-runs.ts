@@ -13,15 +13,15 @@ import { SILENT } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';
 import { watchOtherWork } from './other-work.ts';
 import { startedAtLast, type Unstarted } from './run-attempts.ts';
-import type { SweepInterruption } from './sweep-interruption.ts';
+import type { FigureInterruption } from './figure-interruption.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The runs, or the exit code of what interrupted the sweep. */
-export type SweepEnd =
+/** The runs, or the exit code of what interrupted them. */
+export type FigureEnd =
   { readonly runs: readonly StoredRun[] } | { readonly code: number };
 
-/** A run of the sweep that has been measured. */
-export interface SweepProgress {
+/** A run of a figure that has been measured. */
+export interface FigureProgress {
   readonly planned: PlannedRun;
   readonly stored: StoredRun;
   /** The run's number, from 1. */
@@ -33,13 +33,13 @@ export interface SweepProgress {
  * @throws GradwireError what a run failed by, with its spec as the place; `MEASURE_MISSING`;
  * `RUN_STOPPED` if a run was stopped from elsewhere
  */
-export async function runSweep(
+export async function runFigure(
   workspace: Workspace,
   figure: Figure,
   planned: readonly PlannedRun[],
-  interruption: SweepInterruption,
-  progress: (made: SweepProgress) => void,
-): Promise<SweepEnd> {
+  interruption: FigureInterruption,
+  progress: (made: FigureProgress) => void,
+): Promise<FigureEnd> {
   const runs: StoredRun[] = [];
   for (const one of planned) {
     const began = performance.now();
@@ -59,7 +59,7 @@ async function runOnce(
   workspace: Workspace,
   figure: Figure,
   one: PlannedRun,
-  interruption: SweepInterruption,
+  interruption: FigureInterruption,
 ): Promise<StoredRun | { readonly code: number } | Unstarted> {
   if (interruption.exitCode !== undefined) return { code: interruption.exitCode };
   const { coordinator, store } = workspace;
@@ -68,7 +68,7 @@ async function runOnce(
   const { id } = await coordinator.launches.create(one.spec);
   if (interruption.exitCode !== undefined) {
     // It has a row, so record that it must not be started.
-    const unstarted = failure('ABORTED', 'the sweep was interrupted', { place });
+    const unstarted = failure('ABORTED', 'the figure was interrupted', { place });
     store.fail(id, unstarted.toData(), Date.now());
     return { code: interruption.exitCode };
   }
@@ -98,7 +98,7 @@ async function runOnce(
   };
 }
 
-/** The sweep has its own lines, one for each run, and its own error. */
+/** The figure has its own lines, one for each run, and its own error. */
 const FOLLOWED: FollowOptions = {
   json: false,
   mode: 'run',

@@ -5,7 +5,7 @@ import type { Result } from '../../reproduce/result.ts';
 import { formatDuration } from '../../shared/words/units.ts';
 
 /** A run that has been made and measured. */
-interface SweepLine {
+interface FigureLine {
   readonly run: string;
   readonly case: string;
   readonly label: string;
@@ -17,9 +17,9 @@ interface SweepLine {
   readonly milliseconds: number;
 }
 
-export interface SweepPrinter {
+export interface FigurePrinter {
   begin(figure: Figure, runs: number): void;
-  run(figure: Figure, line: SweepLine): void;
+  run(figure: Figure, line: FigureLine): void;
   /** @param page the path of the file */
   end(result: Result, page: string): void;
 }
@@ -27,7 +27,7 @@ export interface SweepPrinter {
 type Write = (text: string) => void;
 
 /** One JSON object per line: `figure`, then a `run` each, then the `result`. */
-export function jsonSweepPrinter(write: Write): SweepPrinter {
+export function jsonFigurePrinter(write: Write): FigurePrinter {
   const line = (record: object): void => {
     write(`${JSON.stringify(record)}\n`);
   };
@@ -44,7 +44,7 @@ export function jsonSweepPrinter(write: Write): SweepPrinter {
   };
 }
 
-export function humanSweepPrinter(write: Write): SweepPrinter {
+export function humanFigurePrinter(write: Write): FigurePrinter {
   return {
     begin: ({ id, title }, runs) => {
       write(`${id}: ${title} (${runs} runs)\n`);

@@ -1,10 +1,10 @@
 /**
- * Signals during a sweep of runs. Following a run stops it (`follow-run.ts`); this
+ * Signals while the runs of a figure are made. Following a run stops it (`follow-run.ts`); this
  * remembers that no other is to be started, also where a signal comes between two runs.
  */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-export class SweepInterruption implements Disposable {
+export class FigureInterruption implements Disposable {
   #exitCode: number | undefined;
   readonly #listeners = Object.entries(EXIT_CODES).map(([name, code]) => ({
     name: name as keyof typeof EXIT_CODES,

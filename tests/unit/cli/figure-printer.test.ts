@@ -1,12 +1,12 @@
 /** What people read of a figure that is being repeated. */
 import { expect, test } from 'vitest';
-import { humanSweepPrinter } from '../../../src/cli/text/sweep-printer.ts';
+import { humanFigurePrinter } from '../../../src/cli/text/figure-printer.ts';
 import type { Result } from '../../../src/reproduce/result.ts';
 import { findFigure } from '../../../src/reproduce/figures/registry.ts';
 
 test('a line for each run, then the verdict, its parts and the page', () => {
   let printed = '';
-  const printer = humanSweepPrinter((text) => {
+  const printer = humanFigurePrinter((text) => {
     printed += text;
   });
   const figure = findFigure('a2sgd-table-2');
