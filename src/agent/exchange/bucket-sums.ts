@@ -34,7 +34,7 @@ export interface BucketSumsOptions {
   readonly buckets: readonly Bucket[];
   /** Ranks that exchange with each other. */
   readonly ranks: number;
-  readonly residual: GradientSite['residual'];
+  readonly site: Pick<GradientSite, 'isInMemory' | 'residual'>;
 }
 
 interface Sums {
@@ -115,16 +115,20 @@ export class BucketSums {
     this.#exchanges++;
   }
 
-  /** Measures what is kept back after the interval's last exchange, by a pass over the residual. */
+  /**
+   * Measures what is kept back after the interval's last exchange, by a pass over the residual. Not
+   * on a GPU, where the exchange would wait for one more result.
+   */
   async measure(): Promise<void> {
-    const { buckets, clock, residual } = this.#options;
+    const { buckets, clock, site } = this.#options;
+    if (!site.isInMemory) return;
     const kept: (number | undefined)[] = [];
     for (const { policy, runs } of buckets) {
       const ranges = runs.map(({ flat, length }) => ({ start: flat, length }));
       const squares =
         policy.method.residual === 'none'
           ? undefined
-          : await clock.follow('compress', () => residual.squaredNorm(ranges));
+          : await clock.follow('compress', () => site.residual.squaredNorm(ranges));
       kept.push(squares);
     }
     this.#kept = kept;

@@ -140,7 +140,7 @@ export class PlanExecution implements Disposable {
       clock: options.clock,
       buckets: this.#exchanges.map(({ bucket }) => bucket),
       ranks: world,
-      residual: site.residual,
+      site,
     });
     this.watch = new ExchangeWatch({
       plan,

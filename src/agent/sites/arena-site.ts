@@ -22,6 +22,7 @@ export interface ArenaSiteOptions {
 }
 
 export class ArenaSite implements GradientSite {
+  readonly isInMemory = true;
   readonly residual: ResidualMemory<Region & Vector>;
   readonly undo: ArenaUndo;
   readonly #options: ArenaSiteOptions;

@@ -30,6 +30,7 @@ export interface DeviceSiteOptions {
 }
 
 export class DeviceSite implements GradientSite {
+  readonly isInMemory = false;
   readonly residual: ResidualMemory<GpuVector>;
   readonly #options: DeviceSiteOptions;
   /** Elements, by method, that are read back but not reported yet. */

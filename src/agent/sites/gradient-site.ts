@@ -33,6 +33,8 @@ export interface SiteUndo extends Disposable {
 }
 
 export interface GradientSite extends Disposable {
+  /** Whether a vector can be read without waiting for a device. */
+  readonly isInMemory: boolean;
   /** The residual of this run's methods. */
   readonly residual: Residual;
   /** Undefined where an exchange cannot be taken back: on a GPU. */
