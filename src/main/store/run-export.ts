@@ -1,5 +1,5 @@
 /**
- * A run as a file, in pieces of bounded size: JSON (one object: run, spec, events, log,
+ * A run as a file, in pieces of bounded size: JSON (one object: run, spec, events, log, buckets,
  * iterations), JSON Lines (run and spec, then a record in each line, in the same order) or CSV
  * (one row per iteration and rank). All contain exactly the stored data; in CSV an empty cell is
  * a quantity that was not observed.
@@ -63,6 +63,7 @@ function partBefore({ iterations }: RunSummary, { from, part }: ExportPlace): nu
 interface Frame {
   readonly head: (run: string, spec: string) => string;
   readonly beforeLog: string;
+  readonly beforeBuckets: string;
   readonly beforeIterations: string;
   readonly end: string;
   /** Text before a record; `beforeFirst`: before the first one of a part. */
@@ -73,6 +74,7 @@ interface Frame {
 const OBJECT: Frame = {
   head: (run, spec) => `{"run":${run},\n"spec":${spec},\n"events":[`,
   beforeLog: '\n],\n"log":[',
+  beforeBuckets: '\n],\n"buckets":[',
   beforeIterations: '\n],\n"iterations":[',
   end: '\n]}\n',
   before: ',\n',
@@ -82,6 +84,7 @@ const OBJECT: Frame = {
 const LINES: Frame = {
   head: (run, spec) => `{"type":"run","run":${run},"spec":${spec}}`,
   beforeLog: '',
+  beforeBuckets: '',
   beforeIterations: '',
   end: '\n',
   before: '\n',
@@ -108,6 +111,16 @@ function jsonPiece(
       ? { text: text + frame.end }
       : { text, next: { part, ...next, isFirst: isFirst && text === '' } };
   }
+  if (part === 'buckets') {
+    const records = store.buckets.from(run, from);
+    if (records.length === 0) {
+      const next = { part: 'iterations', from: 0, isFirst: true } as const;
+      return { text: frame.beforeIterations, next };
+    }
+    const entries = records.map((record) => ({ record }));
+    const next = { part, from: from + records.length, isFirst: false };
+    return { text: listed(entries, isFirst, frame), next };
+  }
   const page =
     part === 'events'
       ? store.reads.eventsAfter(run, from)
@@ -120,8 +133,8 @@ function jsonPiece(
   return part === 'events'
     ? { text: frame.beforeLog, next: { part: 'log', from: 0, isFirst: true } }
     : {
-        text: frame.beforeIterations,
-        next: { part: 'iterations', from: 0, isFirst: true },
+        text: frame.beforeBuckets,
+        next: { part: 'buckets', from: 0, isFirst: true },
       };
 }
 

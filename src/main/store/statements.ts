@@ -140,6 +140,12 @@ export function prepareStatements(database: Database.Database) {
       WHERE run = @run AND (first, last, rank) > (@afterFirst, @afterLast, @afterRank)
         AND first < @to AND last > @from AND rank = coalesce(@rank, rank)
       ORDER BY first, last, rank LIMIT @limit`),
+    bucketSumsFrom: database.prepare<
+      [{ run: number; offset: number; limit: number }],
+      { record: Uint8Array }
+    >(`
+      SELECT record FROM bucket_sums WHERE run = @run
+      ORDER BY first, last, rank LIMIT @limit OFFSET @offset`),
     logAfter: database.prepare<
       [{ run: number; after: number }],
       { sequence: number; record: string }

@@ -11,7 +11,7 @@ import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
 import { sweepEditSchema } from '../sweep/sweep-edit.ts';
 import { sweepRequestSchema } from '../sweep/sweep-request.ts';
 import type { AppApi } from './rpc.ts';
-import { binsQuerySchema, MOST_ITERATION_RECORDS } from './run-pieces.ts';
+import { binsQuerySchema, EXPORT_PARTS, MOST_ITERATION_RECORDS } from './run-pieces.ts';
 import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';
 
 const text = z.string().max(1_000_000);
@@ -103,7 +103,7 @@ export const rpcArguments = {
     z.enum(PIECE_FORMAT_IDS),
     z
       .strictObject({
-        part: z.enum(['events', 'log', 'iterations']),
+        part: z.enum(EXPORT_PARTS),
         from: z.int().min(0),
         fromRank: z.int().min(0).optional(),
         isFirst: z.boolean(),

@@ -14,9 +14,12 @@ export interface IterationPlace {
   readonly fromRank?: number | undefined;
 }
 
+/** Parts of an export, in their order. */
+export const EXPORT_PARTS = ['events', 'log', 'buckets', 'iterations'] as const;
+
 /** The place where a piece of an export begins. Made by main. */
 export interface ExportPlace extends IterationPlace {
-  readonly part: 'events' | 'log' | 'iterations';
+  readonly part: (typeof EXPORT_PARTS)[number];
   /** Nothing of the part has been written yet. */
   readonly isFirst: boolean;
 }

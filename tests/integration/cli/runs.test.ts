@@ -114,6 +114,7 @@ describe('a run', () => {
     const file = JSON.parse(exported) as {
       run: RunSummary;
       events: RunRecord[];
+      buckets: RunRecord[];
       iterations: RunRecord[];
     };
     expect(file.run).toMatchObject({
@@ -122,14 +123,22 @@ describe('a run', () => {
       methods: ['topk', 'scalecom'],
     });
     expect(file.events).toEqual(
-      records.filter((record) => record.type !== 'iteration'),
+      records.filter(({ type }) => type !== 'iteration' && type !== 'bucket-sums'),
     );
+    const sums = ofType(records, 'bucket-sums');
+    expect(file.buckets).toEqual(
+      sums.toSorted((a, b) => a.from - b.from || a.rank - b.rank),
+    );
+    expect(sums.length).toBeGreaterThan(RANKS);
     expect(file.iterations).toEqual(
       iterations().toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank),
     );
 
     const { stdout: attached } = await home.run(['runs', 'attach', 'last', '--json']);
-    expect(lines<RunRecord>(attached)).toEqual(records);
+    // Sums of buckets are read by themselves, as traces are.
+    expect(lines<RunRecord>(attached)).toEqual(
+      records.filter(({ type }) => type !== 'bucket-sums'),
+    );
 
     const { stdout: csv } = await home.run([
       ...['runs', 'export', 'last', '--format', 'csv'],
