@@ -15,6 +15,21 @@ import { GradwireHome } from '../../harness/gradwire.ts';
 import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 
+/** A run as its export in JSON says it. */
+async function exported(
+  { api }: AppCore,
+  id: string,
+): Promise<{ readonly buckets: unknown[]; readonly iterations: unknown[] }> {
+  let text = '';
+  let place: ExportPlace | undefined;
+  do {
+    const piece: ExportPiece = await api.exportRun(id, 'json', place);
+    text += piece.text;
+    place = piece.next;
+  } while (place !== undefined);
+  return JSON.parse(text) as { buckets: unknown[]; iterations: unknown[] };
+}
+
 function openCore(home: GradwireHome): Promise<AppCore> {
   return createAppCore({
     home: resolveHome({ GRADWIRE_HOME: home.directory }),
@@ -123,17 +138,7 @@ test('launches, watches, switches, stops, and lets another in only when closed',
   const bins = await api.bins(id, { from: 0, to: 8, width: 4 });
   expect(bins.starts).toEqual([0, 4]);
   expect(bins.lastSequence).toBe(detail.lastSequence);
-  let text = '';
-  let place: ExportPlace | undefined;
-  do {
-    const piece: ExportPiece = await api.exportRun(id, 'json', place);
-    text += piece.text;
-    place = piece.next;
-  } while (place !== undefined);
-  const exported = JSON.parse(text) as {
-    iterations: unknown[];
-  };
-  expect(exported.iterations).toHaveLength(summary.iterations * 2);
+  expect((await exported(core, id)).iterations).toHaveLength(summary.iterations * 2);
 
   await core.close();
   await (await openCore(home)).close();
@@ -159,7 +164,9 @@ test('an app killed in mid-run loses nothing: the run goes on and is found again
   const { entries: records } = await core.api.iterations(id, range);
   expect(records).toHaveLength(iterations * 2);
   const { events, lastSequence } = await core.api.run(id);
-  expect(events.length + records.length).toBe(lastSequence);
+  const { buckets } = await exported(core, id);
+  expect(buckets.length).toBeGreaterThan(0);
+  expect(events.length + records.length + buckets.length).toBe(lastSequence);
   await core.close();
 });
 
