@@ -109,5 +109,5 @@ export const BUCKET_MEASURE_IDS = Object.keys(
   BUCKET_MEASURES,
 ) as readonly BucketMeasure[];
 
-/** Values by measure; absent: not observed. */
+/** Values by measure; what was not observed is left out. */
 export type BucketValues = Readonly<Partial<Record<BucketMeasure, number>>>;

@@ -30,8 +30,8 @@ const bucketSumSchema = z.strictObject({
   /** Elements. */
   length: count,
   /**
-   * Milliseconds of compressing, as part of the iterations' phases, as are those below; absent:
-   * none. Where several buckets are in flight, the thread waits for the oldest.
+   * Milliseconds of compressing, a part of the iterations' phases like those below; left out if 0.
+   * Where several buckets are in flight, the thread waits for the oldest.
    */
   compress: phase,
   /** Milliseconds of sending. */
@@ -44,7 +44,7 @@ const bucketSumSchema = z.strictObject({
   reduce: phase,
   /** Milliseconds of decompressing. */
   decompress: phase,
-  /** Milliseconds of all phases while the trainer computed, in no phase above; absent: none. */
+  /** Milliseconds of all phases while the trainer computed, in no phase above; left out if 0. */
   hidden: phase,
   /** Milliseconds from the beginning of the exchange to the beginning of the bucket. */
   begin: time,
@@ -53,8 +53,8 @@ const bucketSumSchema = z.strictObject({
   /** Bytes of this rank's payloads. */
   payload: count,
   /**
-   * Bytes of the bucket's messages that this rank sent, without framing; absent: none were its own, as
-   * in asynchronous training.
+   * Bytes of the bucket's messages that this rank sent, without framing; left out if no message was
+   * the bucket's own, as in asynchronous training.
    */
   sent: count.optional(),
   /** Entries that this rank sent; absent if the method does not select. */
@@ -83,7 +83,7 @@ const bucketSumsRecordSchema = z.strictObject({
   exchanges: z.int().min(1),
   /**
    * Milliseconds of the control message that all ranks exchange beside their buckets: mostly waiting
-   * for ranks that are late; absent: none.
+   * for ranks that are late; left out if 0.
    */
   agreement: phase,
   /** The buckets in the order in which they are exchanged. */
