@@ -22,6 +22,12 @@ import { systemTarget } from './system-host.ts';
 
 const data = randomBytes(2 ** 19);
 
+/**
+ * Renewals that are enough for one to meet everything. How many there are depends on what is on its
+ * way while one is agreed on: 20 to 40 here.
+ */
+const MANY = 10;
+
 /** How often a server has renewed its keys. */
 const renewals = ({ log }: SshServer): number =>
   log.match(/set_newkeys: rekeying out/g)?.length ?? 0;
@@ -108,7 +114,7 @@ describe.each([
       );
       await using connection = await SshConnection.open(server.target());
       await carryEverything(connection, server);
-      expect(renewals(server)).toBeGreaterThan(20);
+      expect(renewals(server)).toBeGreaterThan(MANY);
       expect((await connection.run('echo on')).stdout).toBe('on\n');
     },
   );
@@ -133,8 +139,8 @@ test('keys of a machine and its jump host are renewed while SFTP and streams flo
   });
   sftp.end();
   expect(returned.equals(data)).toBe(true);
-  expect(renewals(server)).toBeGreaterThan(20);
-  expect(renewals(door)).toBeGreaterThan(20);
+  expect(renewals(server)).toBeGreaterThan(MANY);
+  expect(renewals(door)).toBeGreaterThan(MANY);
 });
 
 test('keys are renewed by time, too', { tags: 'soak' }, async () => {
@@ -224,5 +230,5 @@ test('the system’s ssh renews keys by itself, too', { tags: 'soak' }, async ()
   const target = await systemTarget(server, ['RekeyLimit 64K']);
   await using connection = await SystemSshConnection.open(target);
   await carryEverything(connection, server);
-  expect(renewals(server)).toBeGreaterThan(20);
+  expect(renewals(server)).toBeGreaterThan(MANY);
 });
