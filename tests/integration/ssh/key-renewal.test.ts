@@ -24,7 +24,7 @@ const data = randomBytes(2 ** 19);
 
 /**
  * Renewals that are enough for one to meet everything. How many there are depends on what is on its
- * way while one is agreed on: 20 to 40 here.
+ * way while one is agreed on; 20 or more were seen.
  */
 const MANY = 10;
 
