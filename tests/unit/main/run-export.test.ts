@@ -64,6 +64,7 @@ test('JSON holds the run, its spec, and every record exactly', () => {
     spec: sampleSpec(),
     events,
     log: [printed],
+    buckets: [],
     iterations: expected,
   });
 });
