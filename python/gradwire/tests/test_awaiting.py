@@ -1,4 +1,4 @@
-"""How a process that a launcher has started finds the rank that waits for it."""
+"""A process that a launcher has started finds the rank that waits for it."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a program logs is checked where it is logged."""
+"""Values that a program logs are checked where it logs them."""
 
 import unittest
 from typing import Any

@@ -16,7 +16,7 @@ export interface ProgramCommand {
   readonly setup?: readonly string[] | undefined;
   readonly workdir?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether it starts the ranks of this machine, which find their sockets by themselves. */
+  /** Whether a launcher starts the ranks of this machine, which find their sockets by themselves. */
   readonly launches?: boolean | undefined;
   /** The path of the rank's socket. */
   readonly bridge: string;

@@ -23,8 +23,6 @@ export interface ProgramOptions extends Omit<ProgramCommand, 'bridge' | 'command
   readonly rank: number;
   /** The program and its arguments; absent if something else starts it. */
   readonly command?: readonly string[] | undefined;
-  /** Whether a launcher of the run's has started it, perhaps beside another rank. */
-  readonly launched?: boolean | undefined;
   /** The path of the rank's socket, where the program looks for it; else one of its own. */
   readonly bridge?: string | undefined;
   /** Whether it is only observed. */
@@ -322,10 +320,10 @@ export class Program {
       this.#lose(error);
       return;
     }
-    const { command, launched = false, rank } = this.#options;
+    const { command, launches = false, rank } = this.#options;
     if (!this.#mayEnd) {
       const { signal } = this.#closing;
-      const exitMs = launched ? LAUNCHER_EXIT_MS : EXIT_MS;
+      const exitMs = launches ? LAUNCHER_EXIT_MS : EXIT_MS;
       await sleep(exitMs, undefined, { signal }).catch(awaitedElsewhere);
     }
     if (!this.#mayEnd) {

@@ -40,8 +40,7 @@ export function startProgram(start: ProgramStart): Promise<Program> {
     bridge: awaitingPath({ rank, ranks, run }),
     // One launcher starts all ranks of a machine.
     command: isFirst ? command : undefined,
-    launches: true,
-    launched: command !== undefined,
+    launches: command !== undefined,
     env: launcherVariables(start),
   });
 }

@@ -45,20 +45,13 @@ export class BucketReads {
     return builder.table();
   }
 
-  /** Some records of a run in the order of `all`. @param offset those before them */
+  /** Some records of a run, by their first iteration. @param offset records before them */
   from(id: string, offset: number): readonly BucketSumsRecord[] {
     const { database, rows, statements } = this.#sources;
     const place = { run: rows.row(id).number, offset, limit: PAGE };
     return database
       .guard(() => statements.bucketSumsFrom.all(place))
       .map(({ record }) => unpackSums(record));
-  }
-
-  /** All records of a run, by their first iteration. */
-  async *all(id: string): AsyncGenerator<BucketSumsRecord> {
-    const { number } = this.#sources.rows.row(id);
-    const to = Number.MAX_SAFE_INTEGER;
-    yield* this.#records({ run: number, from: 0, to, rank: null });
   }
 
   async *#records(range: {

@@ -1,4 +1,4 @@
-/** What a chart is saved as: the numbers of its table, unrounded, and a picture of the same. */
+/** Files of a chart: the numbers of its table, unrounded, and a picture of the same. */
 import { describe, expect, it } from 'vitest';
 import { chartFileName } from '../../../src/export/file-name.ts';
 import { pictureSvg } from '../../../src/export/picture/picture-svg.ts';

@@ -1,4 +1,4 @@
-/** What a program logs: names that are shown, and those that may be a slip. */
+/** Names that a program logs: some are shown, and some may be a slip. */
 import { expect, test } from 'vitest';
 import { LoggedValues } from '../../../src/agent/worker/steps/logged-values.ts';
 import type { Stepped } from '../../../src/agent/bridge/messages.ts';
