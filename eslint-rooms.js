@@ -104,7 +104,7 @@ export const rooms = {
     'shared/words',
   ],
   // Filters and orders of lists of runs, and what users write on runs.
-  'shared/run-query': ['shared/errors', 'shared/words'],
+  'shared/run-query': ['shared/alerts', 'shared/errors', 'shared/words'],
   // Timelines of traced iterations, and their export.
   'shared/trace': ['shared/records'],
   // What the buckets of a run cost, from the sums that ranks record.

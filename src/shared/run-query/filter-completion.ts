@@ -4,7 +4,7 @@
  */
 import type { RunVocabulary } from './run-page.ts';
 import { filterTokens, type TextSpan } from './filter-tokens.ts';
-import { RUN_KEYS, SHOWN_STATES } from './run-key.ts';
+import { RUN_KEYS } from './run-key.ts';
 import { findKey } from './spec-keys.ts';
 
 export interface Completion {
@@ -84,11 +84,8 @@ function valueItems(
   if (!('place' in found) || found.place.of === 'spec') return [];
   const { key } = found.place;
   const known: readonly string[] =
-    key.id === 'state'
-      ? SHOWN_STATES
-      : key.kind === 'moment'
-        ? ['today', 'yesterday']
-        : (values[key.id] ?? []);
+    key.values ??
+    (key.kind === 'moment' ? ['today', 'yesterday'] : (values[key.id] ?? []));
   const wanted = begun.toLowerCase();
   return known
     .filter((word) => word.toLowerCase().startsWith(wanted) && word !== begun)

@@ -12,7 +12,7 @@ import {
   type ValueToken,
 } from './filter-tokens.ts';
 import { readValue, VALUE_FORMS } from './filter-value.ts';
-import { SHOWN_STATES, type KeyPlace, type RunKeyKind } from './run-key.ts';
+import { placeId, type KeyPlace, type RunKeyKind } from './run-key.ts';
 import { findKey } from './spec-keys.ts';
 
 /** Longest filter, in UTF-16 units, and most of its terms: a person writes fewer. */
@@ -132,7 +132,9 @@ function readTerm(
   const kind = place.of === 'run' ? place.key.kind : undefined;
   if (values.length === 0) {
     const next =
-      kind === undefined ? 'a value' : (statesText(place) ?? VALUE_FORMS[kind]);
+      kind === undefined
+        ? 'a value'
+        : (valuesOf(place)?.join(', ') ?? VALUE_FORMS[kind]);
     return {
       from: token.from,
       to: token.to,
@@ -186,13 +188,14 @@ function readMatch(
           : `Use a colon: ${key.text}:${value.text}.`,
     };
   }
-  const wrong = values.find(({ text }) => isUnknownState(place, text));
-  if (wrong !== undefined) {
+  const known = valuesOf(place);
+  const wrong = values.find(({ text }) => isUnknown(text, known));
+  if (known !== undefined && wrong !== undefined) {
     return {
       from: wrong.from,
       to: wrong.to,
-      message: `there is no state "${wrong.text}"`,
-      next: `Write ${SHOWN_STATES.slice(0, -1).join(', ')} or ${SHOWN_STATES.at(-1)!}.`,
+      message: `there is no ${placeId(place)} "${wrong.text}"`,
+      next: `Write ${known.slice(0, -1).join(', ')} or ${known.at(-1)!}.`,
     };
   }
   const patterns = values.map(({ text }): TextPattern => ({
@@ -203,16 +206,12 @@ function readMatch(
   return { kind: 'match', key: place, patterns, isNegated };
 }
 
-const isState = (place: KeyPlace): boolean =>
-  place.of === 'run' && place.key.id === 'state';
+/** All values that a key has; undefined: any. */
+const valuesOf = (place: KeyPlace): readonly string[] | undefined =>
+  place.of === 'run' ? place.key.values : undefined;
 
-const isUnknownState = (place: KeyPlace, text: string): boolean =>
-  isState(place) &&
-  !text.includes('*') &&
-  !SHOWN_STATES.some((state) => state === text.toLowerCase());
-
-const statesText = (place: KeyPlace): string | undefined =>
-  isState(place) ? SHOWN_STATES.join(', ') : undefined;
+const isUnknown = (text: string, known: readonly string[] | undefined): boolean =>
+  known?.includes(text.toLowerCase()) === false && !text.includes('*');
 
 function readCompare(
   { key, operator, values }: TermToken,

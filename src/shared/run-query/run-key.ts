@@ -4,6 +4,8 @@
  * (`spec-keys.ts`).
  */
 
+import { ALERT_RULES } from '../alerts/alert-rules.ts';
+
 /** A kind of value, which says how it is written in a filter and how it is compared. */
 export type RunKeyKind =
   'bytes' | 'count' | 'duration' | 'moment' | 'number' | 'text' | 'word';
@@ -21,7 +23,19 @@ export interface RunKey {
   readonly example: string;
   /** A run may have several values. */
   readonly isMany?: boolean;
+  /** All values that there are; default: any. */
+  readonly values?: readonly string[];
 }
+
+/** Values of `state`, in the order of a run's life. */
+const SHOWN_STATES = [
+  'starting',
+  'queued',
+  'running',
+  'completed',
+  'stopped',
+  'failed',
+] as const;
 
 export const RUN_KEYS = [
   {
@@ -44,6 +58,7 @@ export const RUN_KEYS = [
     kind: 'word',
     about: 'starting, queued, running, completed, stopped or failed',
     example: 'state:failed',
+    values: SHOWN_STATES,
   },
   {
     id: 'tag',
@@ -75,6 +90,7 @@ export const RUN_KEYS = [
     about: 'a rule that raised an alert, such as loss-rising, at-chance or long-wait',
     example: 'alert:at-chance',
     isMany: true,
+    values: ALERT_RULES.map(({ id }) => id),
   },
   {
     id: 'method',
@@ -172,16 +188,6 @@ export const RUN_KEYS = [
 ] as const satisfies readonly RunKey[];
 
 export type RunKeyId = (typeof RUN_KEYS)[number]['id'];
-
-/** Values of `state`, in the order of a run's life. */
-export const SHOWN_STATES = [
-  'starting',
-  'queued',
-  'running',
-  'completed',
-  'stopped',
-  'failed',
-] as const;
 
 /** A key of the list, or a spec's key by its path. */
 export type KeyPlace =

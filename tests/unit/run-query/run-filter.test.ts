@@ -145,6 +145,12 @@ describe('a filter', () => {
       'Write starting, queued, running, completed, stopped or failed.',
     ],
     [
+      'alert:at-chance,bogus',
+      16,
+      21,
+      'Write loss-not-finite, loss-rising, at-chance, long-wait, silent-rank, growing-residual, disk-filling or run-failed.',
+    ],
+    [
       'started>2026-02-30',
       8,
       18,
