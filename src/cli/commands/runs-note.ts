@@ -46,7 +46,10 @@ export function addRunsNoteCommand(runs: Command): void {
           const lines = notes.map(noteLine).join('\n');
           answer(json, notes, notes.length === 0 ? 'no notes\n' : `${lines}\n`);
         } else {
-          const note = annotations.writeNote(run, { id: edit, text, iteration: at });
+          // A note stays where it is pinned unless the command says where.
+          const before = annotations.notes(run).find(({ id }) => id === edit);
+          const iteration = at ?? before?.iteration;
+          const note = annotations.writeNote(run, { id: edit, text, iteration });
           answer(json, note, `${noteLine(note)}\n`);
         }
       });

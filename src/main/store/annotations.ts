@@ -13,7 +13,9 @@ import {
   type RunNote,
 } from '../../shared/run-query/run-note.ts';
 import { MOST_TAGS, readTag } from '../../shared/run-query/run-tag.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
+import type { RunRow } from './run-row.ts';
 import type { RunRows } from './run-rows.ts';
 
 interface NoteRow {
@@ -86,7 +88,9 @@ export class Annotations {
   writeNote(run: string, { id, iteration, text }: NoteDraft): RunNote {
     const note = readNote(text);
     return this.#database.write(() => {
-      const { number } = this.#rows.row(run);
+      const row = this.#rows.row(run);
+      const { number } = row;
+      if (iteration !== undefined) requireIteration(row, iteration);
       const values = { run: number, iteration: iteration ?? null, text: note };
       const writtenAt = Date.now();
       if (
@@ -137,6 +141,23 @@ export class Annotations {
       this.#statements.changedAfter.all(change).map(({ id }) => id),
     );
   }
+}
+
+/** @throws GradwireError `NOTE_INVALID`: the run has no such iteration, and will have none */
+function requireIteration(
+  { id, iterations, iterations_planned, state }: RunRow,
+  iteration: number,
+): void {
+  const planned = iterations_planned - 1;
+  // One that ends early may have records of ranks that were further than others.
+  const last = hasEnded(state) ? Math.min(iterations, planned) : planned;
+  if (iteration <= last) return;
+  throw inputError('NOTE_INVALID', `run ${id} has no iteration ${iteration}`, {
+    next:
+      last < 0
+        ? 'Write a note on the whole run.'
+        : `Give one from 0 to ${last}, or write a note on the whole run.`,
+  });
 }
 
 const unknownNote = (run: string, id: number): Error =>

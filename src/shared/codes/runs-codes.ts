@@ -10,8 +10,9 @@ export const runsCodes = codeGroup({
       next: 'Remove one: gradwire runs note RUN --remove NOTE.',
     },
     NOTE_INVALID: {
-      means: 'The text is empty, too long for a note, or has control characters.',
-      next: 'Write another one.',
+      means:
+        'The text is empty, too long for a note, or has control characters, or the run has no such iteration.',
+      next: 'Write another one, or give another iteration.',
     },
     NOTE_UNKNOWN: {
       means: 'The run has no note with this number.',

@@ -216,7 +216,7 @@ describe('annotations', () => {
     annotations.rename('dense', '  The baseline ');
     annotations.tag(['dense'], 'b', true);
     annotations.tag(['dense'], 'a', true);
-    const pinned = annotations.writeNote('dense', { text: 'jump', iteration: 4 });
+    const pinned = annotations.writeNote('dense', { text: 'jump', iteration: 1 });
     expect(store.summary('dense').note).toBe('jump');
     annotations.writeNote('dense', { text: 'first\r\nsecond' });
     expect(store.summary('dense')).toMatchObject({
@@ -229,12 +229,12 @@ describe('annotations', () => {
     expect(found('baseline')).toEqual(['dense']);
     expect(annotations.notes('dense')).toMatchObject([
       { text: 'first\nsecond' },
-      { id: pinned.id, iteration: 4, text: 'jump' },
+      { id: pinned.id, iteration: 1, text: 'jump' },
     ]);
-    annotations.writeNote('dense', { id: pinned.id, text: 'fall', iteration: 5 });
+    annotations.writeNote('dense', { id: pinned.id, text: 'fall', iteration: 0 });
     expect(annotations.removeNote('dense', pinned.id)).toMatchObject({
       text: 'fall',
-      iteration: 5,
+      iteration: 0,
     });
     annotations.rename('dense', undefined);
     expect(store.summary('dense').name).toBe('dense');
@@ -256,6 +256,17 @@ describe('annotations', () => {
     expect(store.summary('sparse')).not.toHaveProperty('tags');
     refused('NOTE_INVALID', () => annotations.writeNote('dense', { text: ' \n ' }));
     refused('NOTE_INVALID', () => annotations.writeNote('dense', { text: 'a\u0007' }));
+    for (const [run, iteration] of [
+      // It has ended after one iteration; the other may still get there.
+      ['dense', 2],
+      ['going', 10],
+    ] as const)
+      refused('NOTE_INVALID', () =>
+        annotations.writeNote(run, { text: 'a', iteration }),
+      );
+    expect(annotations.writeNote('going', { text: 'a', iteration: 9 })).toMatchObject({
+      iteration: 9,
+    });
     refused('NOTE_UNKNOWN', () => annotations.writeNote('dense', { id: 9, text: 'a' }));
     refused('NOTE_UNKNOWN', () => annotations.removeNote('dense', 9));
     refused('TITLE_INVALID', () => annotations.rename('dense', '\u202eevil'));
