@@ -22,15 +22,11 @@ export function neverBegun(): GradwireError {
 export function notStarted(
   rank: number,
   place: string,
-  afterMs: number,
+  seconds: number,
 ): GradwireError {
-  return failure(
-    'RANK_NOT_STARTED',
-    `rank ${rank} did not start within ${afterMs / 1000} s`,
-    {
-      place,
-      rank,
-      next: 'Check that the machine responds, that the files of workload.data can be read there, and that setup lines finish.',
-    },
-  );
+  return failure('RANK_NOT_STARTED', `rank ${rank} did not start within ${seconds} s`, {
+    place,
+    rank,
+    next: 'Check that the machine responds, that the files of workload.data can be read there, and that setup lines finish.',
+  });
 }

@@ -39,6 +39,7 @@ import { neverBegun, notStarted, silenceOf } from './rank-failures.ts';
 import { admitError } from '../journal/record-admission.ts';
 import { stoppedEarly } from './run-errors.ts';
 import { SilenceWatch } from './silence-watch.ts';
+import { StartLimit } from './start-limit.ts';
 import { SuspensionWatch } from './suspension-watch.ts';
 import { teamStart, type Ready, type TeamStart } from './team-start.ts';
 
@@ -94,6 +95,7 @@ export class RankTeam {
   readonly #leaving = new Set<number>();
   readonly #reports: FailureReport[] = [];
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
+  readonly #limit: StartLimit;
   readonly #suspension: SuspensionWatch;
   /** Watches ranks on other machines, once they have begun. */
   #silence: SilenceWatch | undefined;
@@ -112,9 +114,9 @@ export class RankTeam {
       told: this.#notice,
     });
     const { configuration, placement } = options;
-    const readsData = configuration.spec.workload.data !== undefined;
-    const startMs = (placement?.startMs ?? PREPARE_MS) + (readsData ? READ_MS : 0);
-    this.#deadline(startMs, () => this.#notBegun(startMs));
+    const readMs = configuration.spec.workload.data === undefined ? 0 : READ_MS;
+    this.#limit = new StartLimit(placement?.startMs ?? PREPARE_MS, readMs);
+    this.#awaitStart();
     const entry = bundledFile(WORKER, import.meta.dirname);
     for (const rank of options.ranks) {
       const args = [configuration.run, String(rank)];
@@ -247,7 +249,9 @@ export class RankTeam {
     this.#silence?.heard(rank);
     switch (event.type) {
       case 'listening':
+        if (!this.#addresses.has(rank)) this.#limit.heard();
         this.#addresses.set(rank, event.address);
+        this.#awaitStart();
         if (this.#addresses.size === this.#options.ranks.length) {
           this.#prepared.resolve(this.#addresses);
         }
@@ -297,11 +301,16 @@ export class RankTeam {
     });
   }
 
-  #notBegun(afterMs: number): GradwireError {
+  #awaitStart(): void {
+    if (this.#begun || this.#reports.length > 0) return;
+    this.#deadline(this.#limit.leftMs, () => this.#notBegun());
+  }
+
+  #notBegun(): GradwireError {
     const { placement, ranks } = this.#options;
     const rank = ranks.find((one) => !this.#addresses.has(one));
     if (rank === undefined && placement === undefined) return neverBegun();
-    return notStarted(rank ?? 0, this.#nodeOf(rank ?? 0), afterMs);
+    return notStarted(rank ?? 0, this.#nodeOf(rank ?? 0), this.#limit.seconds);
   }
 
   #processesHere(): ReadonlyMap<number, number> {
