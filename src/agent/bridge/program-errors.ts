@@ -10,6 +10,8 @@ export interface Circumstances {
   readonly run: string;
   readonly rank: number;
   readonly observes: boolean;
+  /** Whether it is a launcher, which starts all ranks of the machine. */
+  readonly isLauncher: boolean;
   /** Whether its gradwire has connected. */
   readonly isConnected: boolean;
   /** Whether it has attached a model. */
@@ -18,9 +20,12 @@ export interface Circumstances {
 
 /** A program has ended before its run: it failed, or never trained. */
 export function endedEarly(
-  { code, signal, stderr }: ProgramExit,
-  { isAttached, isConnected, observes, rank, run }: Circumstances,
+  exit: ProgramExit,
+  circumstances: Circumstances,
 ): GradwireError {
+  const { isAttached, isConnected, isLauncher, observes, rank, run } = circumstances;
+  if (isLauncher) return launcherEnded(exit, circumstances);
+  const { code, signal, stderr } = exit;
   const last = lastWords(stderr);
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
     return failure(
@@ -34,14 +39,10 @@ export function endedEarly(
   }
   if (code !== 0) {
     const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-    return failure(
-      'PROGRAM_FAILED',
-      `the program ended ${how}${last === '' ? '' : `: ${last}`}`,
-      {
-        rank,
-        next: `Read the log of this rank: gradwire runs log ${run} --rank ${rank}.`,
-      },
-    );
+    return failure('PROGRAM_FAILED', `the program ended ${how}${said(last)}`, {
+      rank,
+      next: `Read the log of this rank: gradwire runs log ${run} --rank ${rank}.`,
+    });
   }
   if (observes) {
     return failure(
@@ -75,6 +76,56 @@ export function endedEarly(
   );
 }
 
+/**
+ * A launcher has ended before its ranks. It is the child of the first rank of its machine, which is
+ * to blame only if the launcher says so: torchrun names the rank that failed first.
+ */
+function launcherEnded(
+  { code, signal, stderr }: ProgramExit,
+  { isAttached, isConnected, observes, rank, run }: Circumstances,
+): GradwireError {
+  const log = `gradwire runs log ${run} --rank`;
+  const how =
+    signal !== null
+      ? `by ${signal}`
+      : code === NOT_FOUND || code === NOT_EXECUTABLE
+        ? 'before it began'
+        : `with exit code ${code}`;
+  const last = lastWords(stderr);
+  const [, failed, status] = FAILED_RANK.exec(stderr) ?? [];
+  if (failed !== undefined) {
+    const end =
+      Number(status) < 0 ? `by signal ${-Number(status)}` : `with exit code ${status}`;
+    return failure('PROGRAM_FAILED', `the program ended ${end}${said(last)}`, {
+      rank: Number(failed),
+      next: `Read the log of its launcher: ${log} ${rank}.`,
+    });
+  }
+  const when = isAttached
+    ? ', in mid-run'
+    : observes
+      ? `, before rank ${rank} had taken a step`
+      : isConnected
+        ? `, before rank ${rank} had attached a model`
+        : `, before rank ${rank} had joined`;
+  return failure(
+    'LAUNCHER_FAILED',
+    `the launcher ended ${how}${code === 0 ? when : ''}${said(last)}`,
+    {
+      next:
+        code === 0
+          ? 'Let it wait for its ranks, and let each of them join: docs/pytorch.md.'
+          : `Read its log: ${log} ${rank}.`,
+    },
+  );
+}
+
+/** Lines of torchrun's summary that name the rank which failed first, and how it ended. */
+const FAILED_RANK =
+  /Root Cause[^]*?^ *rank *: (\d{1,6})\b[^]*?^ *exitcode *: (-?\d{1,6})\b/m;
+
+const said = (last: string): string => (last === '' ? '' : `: ${last}`);
+
 /** A Python error's line, which torchrun marks with the rank, and not torchrun's own. */
 const ERROR_LINE =
   /^(?:\[rank\d+\]: )?(?!.*\bChildFailedError\b)([\w.]*(?:Error|Exception|Interrupt)\b.*)$/;
@@ -87,7 +138,7 @@ function lastWords(stderr: string): string {
     .map((line) => line.trim());
   const isLauncher = lines.some((line) => line.includes('ChildFailedError'));
   const told = lines.flatMap((line) => ERROR_LINE.exec(line)?.[1] ?? []);
-  return (isLauncher ? told.at(-1) : undefined) ?? lines.at(-1) ?? '';
+  return (isLauncher ? told.at(-1) : lines.at(-1)) ?? '';
 }
 
 /** A program that something else has started is gone. */

@@ -11,6 +11,7 @@ import {
   noWorkdir,
   notStarted,
   unexpected,
+  type Circumstances,
 } from './program-errors.ts';
 import { ProgramLink } from './program-link.ts';
 import { OutsideProgram } from './outside-program.ts';
@@ -73,10 +74,7 @@ export class Program {
       (exit) => {
         if (this.#isStopped) this.#receive({ type: 'end' });
         if (this.#isStopped || (this.#mayEnd && exit.code === 0)) return;
-        const { observes, rank, run } = options;
-        const isConnected = this.#link?.isConnected === true;
-        const isAttached = this.#isAttached;
-        this.#lose(endedEarly(exit, { run, rank, observes, isConnected, isAttached }));
+        this.#lose(endedEarly(exit, this.#circumstances));
       },
       (error: unknown) => {
         this.#lose(notStarted(error, options.rank));
@@ -363,15 +361,24 @@ export class Program {
   }
 
   #withoutStep(): GradwireError {
-    const { observes, rank, run } = this.#options;
     const exit = { code: 0, signal: null, stderr: '' };
     return endedEarly(exit, {
+      ...this.#circumstances,
+      isLauncher: false,
+      isConnected: true,
+    });
+  }
+
+  get #circumstances(): Circumstances {
+    const { command, launches = false, observes, rank, run } = this.#options;
+    return {
       run,
       rank,
       observes,
-      isConnected: true,
-      isAttached: false,
-    });
+      isLauncher: launches && command !== undefined,
+      isConnected: this.#link?.isConnected === true,
+      isAttached: this.#isAttached,
+    };
   }
 
   #unexpected({ type }: FromProgram): GradwireError {

@@ -1,4 +1,4 @@
-/** Locates an error that ends a rank: the rank that it blames, and that rank's machine. */
+/** Locates an error that ends a rank: the rank that it blames, if one is to blame, and the machine. */
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
@@ -14,6 +14,10 @@ export function locatedError(
   own: number,
   addresses: readonly Pick<RankAddress, 'node'>[] = [],
 ): ErrorData {
+  if (error.code === 'LAUNCHER_FAILED') {
+    const place = error.place ?? addresses[own]?.node;
+    return place === undefined ? error : { ...error, place };
+  }
   const { rank = own } = error;
   const node = addresses[rank]?.node;
   const place = error.place ?? `rank ${rank}`;

@@ -30,6 +30,11 @@ export const programsCodes = codeGroup({
       means: "The program's package gradwire has another version than the app.",
       next: 'Install the package of the same version as the app.',
     },
+    LAUNCHER_FAILED: {
+      means:
+        'The launcher that starts the ranks of a machine ended with an error, or before its ranks.',
+      next: 'Read its log: gradwire runs log RUN. What it prints is there as that of the first rank of its machine.',
+    },
     PROGRAM_ENDED_EARLY: {
       means: 'The program of a rank has ended, but others have further steps.',
       next: 'Let all ranks take the same number of steps: check the sizes of their data.',

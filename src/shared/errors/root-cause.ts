@@ -15,6 +15,13 @@ const CONSEQUENCES: ReadonlySet<string> = new Set([
   'ABORTED',
 ]);
 
+/**
+ * Whether an error is no rank's doing, though a rank reports it: that of a tunnel, or of a launcher,
+ * which is the child of the first rank of its machine.
+ */
+export const isNoRanks = ({ code }: Pick<ErrorData, 'code'>): boolean =>
+  code === 'PEER_LOST' || code === 'LAUNCHER_FAILED';
+
 export type FailureReport =
   | { readonly kind: 'death'; readonly error: ErrorData }
   | { readonly kind: 'report'; readonly error: ErrorData };

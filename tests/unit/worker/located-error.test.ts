@@ -23,6 +23,12 @@ test.each([
   expect(locatedError(error(given), 0, addresses)).toEqual(error(expected));
 });
 
+test('a launcher is no rank: only its machine is named', () => {
+  const launcher = error({ code: 'LAUNCHER_FAILED' });
+  expect(locatedError(launcher, 1, addresses)).toEqual({ ...launcher, place: 'box' });
+  expect(locatedError(launcher, 1)).toEqual(launcher);
+});
+
 test('on one machine it is the rank, and other places stay', () => {
   expect(locatedError(error({}), 2)).toEqual(error({ rank: 2, place: 'rank 2' }));
   expect(locatedError(error({ place: 'a file' }), 2, [{}, {}, {}])).toEqual(

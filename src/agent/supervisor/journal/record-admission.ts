@@ -15,6 +15,7 @@ import {
 } from '../../../shared/errors/errors.ts';
 import { parseRecord } from '../../../shared/records/parse-record.ts';
 import { kindOf, type RunRecord } from '../../../shared/records/record-kinds.ts';
+import { isNoRanks } from '../../../shared/errors/root-cause.ts';
 import { AGAIN } from '../../../shared/errors/report-advice.ts';
 
 export class RecordAdmission {
@@ -134,9 +135,7 @@ export class RecordAdmission {
 export function admitError(rank: number, raw: unknown): ErrorData {
   try {
     const record = parseRecord({ type: 'failed', at: 0, error: raw });
-    // The loss of a tunnel is no rank's doing.
-    if (record.type === 'failed' && record.error.code === 'PEER_LOST')
-      return record.error;
+    if (record.type === 'failed' && isNoRanks(record.error)) return record.error;
     if (record.type === 'failed') return { rank, ...record.error };
     throw new Error(`internal: a failed record became ${record.type}`);
   } catch (error) {
