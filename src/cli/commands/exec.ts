@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { MOST_RANKS, parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { PROGRAM } from '../../shared/spec/program-spec.ts';
+import { isPrintable } from '../../shared/words/printable.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
@@ -96,5 +97,7 @@ const isHere = (nodes: string | undefined): boolean =>
 function nameOf(command: readonly string[]): string {
   const script =
     command.find((argument) => argument.endsWith('.py')) ?? command[0] ?? 'external';
-  return path.basename(script).slice(0, 120);
+  const name = path.basename(script).slice(0, 120);
+  // What is wrong with the command is told of the command.
+  return name !== '' && isPrintable(name) ? name : PROGRAM;
 }
