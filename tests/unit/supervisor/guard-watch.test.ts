@@ -103,6 +103,31 @@ describe('the guard of a switch', () => {
     expect(watched({ residual: 3 }, { wall: 10 }, stays)).toEqual({});
   });
 
+  it('compares with the plan before the switch, not with those before that one', () => {
+    const watch = new GuardWatch(1, 1);
+    const request = { notBefore: 0, plan: plan('topk'), residual: 'flush' } as const;
+    watch.planned({ ...request, epoch: 2, guard: { step: 1.2 } });
+    const ways: unknown[] = [];
+    for (let iteration = 0; iteration < 140; iteration++) {
+      if (iteration === 60) watch.saw(switchAt(60, 1));
+      if (iteration === 75) watch.saw(switchAt(75, 2));
+      const compute = iteration < 60 ? 10 : iteration < 75 ? 30 : 33;
+      const record = iterationRecord({ rank: 0, iteration, phases: { compute } });
+      ways.push(watch.saw(record));
+    }
+    expect(ways.filter((way) => way !== undefined)).toEqual([]);
+  });
+
+  it('takes a loss below 0 as it is', () => {
+    const falls = () => ({ wall: 10, loss: -12 });
+    const before = { wall: 10, loss: -10 };
+    expect(watched({ loss: 1.5 }, before, falls)).toEqual({});
+    const rises = () => ({ wall: 10, loss: -4 });
+    expect(watched({ loss: 1.5 }, before, rises).way?.why).toBe(
+      'loss -4.0000, from -10.0000 before, over the limit of 1.50×',
+    );
+  });
+
   it('ends with the next switch, and watches nothing without a limit', () => {
     const slow = () => ({ wall: 90 });
     expect(watched({ step: 1.2 }, { wall: 10 }, slow, [switchAt(65, 2)])).toEqual({});

@@ -47,7 +47,11 @@ export class GuardWatch {
   readonly #ranks: number;
   readonly #every: number;
   readonly #guards = new Map<number, SwitchGuard>();
+  /** Iterations under the current plan, and those before it. */
   #recent: IterationRecord[] = [];
+  #earlier: readonly IterationRecord[] = [];
+  /** The first iteration that counts for the current plan. */
+  #from = 0;
   #watched: Watched | undefined;
 
   /**
@@ -69,6 +73,11 @@ export class GuardWatch {
     if (record.type === 'switch') {
       const guard = this.#guards.get(record.epoch);
       const { fence, from } = record;
+      const before = this.#before();
+      this.#earlier = before;
+      this.#recent = [];
+      // The exchange at the fence pays for the change.
+      this.#from = fence + this.#every;
       this.#watched =
         guard === undefined
           ? undefined
@@ -76,26 +85,29 @@ export class GuardWatch {
               from,
               fence,
               guard,
-              before: valuesOf(this.#recent),
+              before: valuesOf(before),
               after: valuesOf([]),
               newest: fence,
             };
       return undefined;
     }
-    if (record.type !== 'iteration') return undefined;
+    if (record.type !== 'iteration' || record.iteration < this.#from) return undefined;
+    this.#recent.push(record);
+    const most = REACH * this.#ranks;
+    if (this.#recent.length >= 2 * most) this.#recent = this.#recent.slice(-most);
     const watched = this.#watched;
-    if (watched === undefined) {
-      this.#recent.push(record);
-      const most = REACH * this.#ranks;
-      if (this.#recent.length >= 2 * most) this.#recent = this.#recent.slice(-most);
-      return undefined;
-    }
-    // The exchange at the fence pays for the change.
-    if (record.iteration < watched.fence + this.#every) return undefined;
+    if (watched === undefined) return undefined;
     add(watched.after, record);
     if (record.iteration <= watched.newest) return undefined;
     watched.newest = record.iteration;
     return this.#judge(watched);
+  }
+
+  /** The iterations to compare with: under the current plan, if there are enough of them. */
+  #before(): readonly IterationRecord[] {
+    const isEnough = this.#recent.length >= LEAST * this.#ranks;
+    const all = isEnough ? this.#recent : [...this.#earlier, ...this.#recent];
+    return all.slice(-REACH * this.#ranks);
   }
 
   #judge(watched: Watched): WayBack | undefined {
@@ -111,14 +123,12 @@ export class GuardWatch {
           ? after.residual.slice(0, LEAST * this.#ranks)
           : before[measure],
       );
-      if (now === undefined || then === undefined || !(now > limit * then)) continue;
+      if (now === undefined || then === undefined || !isOver(now, then, limit))
+        continue;
       this.#watched = undefined;
       return { to: from, why: reason(measure, now, then, limit) };
     }
-    if (done >= REACH) {
-      this.#watched = undefined;
-      this.#recent = [];
-    }
+    if (done >= REACH) this.#watched = undefined;
     return undefined;
   }
 
@@ -128,6 +138,10 @@ export class GuardWatch {
     return values.reduce((sum, value) => sum + value, 0) / values.length;
   }
 }
+
+/** Whether a value exceeds a multiple of another one; that of a loss below 0 is less far below. */
+const isOver = (now: number, then: number, limit: number): boolean =>
+  now > then + (limit - 1) * Math.abs(then);
 
 function valuesOf(records: readonly IterationRecord[]): Values {
   const values: Values = { step: [], loss: [], residual: [] };
@@ -149,8 +163,9 @@ function reason(
   limit: number,
 ): string {
   const text = measure === 'step' ? formatDuration : formatQuantity;
+  const than = then > 0 ? `${formatFactor(now / then)} the` : 'from';
   return (
-    `${GUARDED[measure]} ${text(now)}, ${formatFactor(now / then)} the ${text(then)} before, ` +
+    `${GUARDED[measure]} ${text(now)}, ${than} ${text(then)} before, ` +
     `over the limit of ${formatFactor(limit)}`
   );
 }
