@@ -1,5 +1,4 @@
 /** `gradwire runs trace`: trace the next iterations of a run, and write what its threads did. */
-import { writeFile } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { failure, inputError } from '../../shared/errors/errors.ts';
 import { MOST_TRACED } from '../../shared/orders/trace.ts';
@@ -15,6 +14,7 @@ import {
 } from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
+import { writeOutput } from '../files/vector-file.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 
 interface TraceFlags extends ConnectFlags {
@@ -46,7 +46,7 @@ export function addRunsTraceCommand(runs: Command): void {
         const id = resolveRun(workspace.store, name);
         const stretch = await traced(workspace, id, flags.iterations);
         const records = recordsOf(workspace.store, id, stretch);
-        await writeFile(flags.out, chromeTrace(records, id));
+        await writeOutput(flags.out, chromeTrace(records, id));
         const { from, to } = stretch;
         answer(
           flags.json,

@@ -2,12 +2,12 @@
  * Files that `compress` and `decompress` read and write. A vector is raw little-endian
  * float32, nothing else. A bad file is an input error: exit 2.
  */
-import { existsSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
+import { writeWhole } from './whole-file.ts';
 
 /** Most bytes that Node.js reads at once, and more than an arena holds. */
 const MAXIMUM_BYTES = 2 ** 31 - 1;
@@ -99,15 +99,16 @@ async function identityOf(file: string): Promise<string | undefined> {
 }
 
 /**
- * Writes a file in its place, which may be a device. A new file that cannot be written whole goes.
+ * Writes a file, which may be a device, whole or not at all.
  * @throws GradwireError `OUTPUT_NOT_WRITABLE`
  */
-export async function writeOutput(file: string, bytes: Uint8Array): Promise<void> {
-  const isNew = !existsSync(file);
+export async function writeOutput(
+  file: string,
+  content: Uint8Array | Iterable<string>,
+): Promise<void> {
   try {
-    await writeFile(file, bytes);
+    await writeWhole(file, (place) => writeFile(place, content));
   } catch (cause) {
-    if (isNew) await rm(file, { force: true });
     throw fileNotWritable(file, cause);
   }
 }

@@ -1,10 +1,11 @@
 /** Writes an export as it is read: to a file, or to standard output. */
-import { createWriteStream, existsSync, rmSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FilePart } from '../../export/formats/file-part.ts';
 import { failure } from '../../shared/errors/errors.ts';
 import { writeAdvice } from '../../shared/errors/write-advice.ts';
+import { writeWhole } from './whole-file.ts';
 
 /**
  * @param output a file; default: standard output
@@ -16,14 +17,14 @@ export async function writeParts(
   output: string | undefined,
   progress: (done: number) => void,
 ): Promise<void> {
-  const isNew = output !== undefined && !existsSync(output);
+  const contents = Readable.from(contentsOf(parts, progress), { objectMode: true });
   try {
-    const contents = Readable.from(contentsOf(parts, progress), { objectMode: true });
     if (output === undefined) await pipeline(contents, process.stdout, { end: false });
-    else await pipeline(contents, createWriteStream(output));
+    else {
+      // Half an export could be taken for a whole one.
+      await writeWhole(output, (place) => pipeline(contents, createWriteStream(place)));
+    }
   } catch (cause) {
-    // Half an export could be taken for a whole one.
-    if (isNew) rmSync(output, { force: true });
     const { code, message, syscall } = cause as NodeJS.ErrnoException;
     if (code === 'EPIPE') return; // the reader has had enough
     if (syscall === undefined) throw cause;

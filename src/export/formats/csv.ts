@@ -1,4 +1,5 @@
-/** Lines of CSV (RFC 4180). Numbers are unrounded; an empty cell is what was not observed. */
+/** Lines of CSV. */
+import { csvCell } from '../../shared/words/csv-cell.ts';
 import type { Cell, CellTable } from '../tables/export-table.ts';
 import type { FilePart } from './file-part.ts';
 
@@ -15,10 +16,4 @@ export async function* csvParts({
 
 /** A line, with its end. */
 export const csvLine = (cells: readonly Cell[]): string =>
-  `${cells.map(quoted).join(',')}\n`;
-
-function quoted(cell: Cell): string {
-  if (cell === undefined) return '';
-  if (typeof cell === 'number') return String(cell);
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
-}
+  `${cells.map(csvCell).join(',')}\n`;

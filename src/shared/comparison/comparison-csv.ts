@@ -2,6 +2,7 @@
  * A comparison as CSV: `results` has a row per run, with its group's ratio, and `curves` a row per
  * point that is drawn. An empty cell is what was not observed; numbers are unrounded.
  */
+import { csvCell } from '../words/csv-cell.ts';
 import type { Comparison } from './comparison.ts';
 
 export const COMPARISON_TABLES = ['results', 'curves'] as const;
@@ -11,7 +12,7 @@ type Cell = string | number | undefined;
 
 export function comparisonCsv(comparison: Comparison, table: ComparisonTable): string {
   const rows = table === 'results' ? resultRows(comparison) : curveRows(comparison);
-  return rows.map((row) => `${row.map(cellText).join(',')}\n`).join('');
+  return rows.map((row) => `${row.map(csvCell).join(',')}\n`).join('');
 }
 
 const COSTS = ['iterations', 'passes', 'time_ms', 'sent_bytes'] as const;
@@ -50,10 +51,4 @@ function curveRows({
       ]),
     ),
   ];
-}
-
-function cellText(cell: Cell): string {
-  if (cell === undefined) return '';
-  const text = String(cell);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
