@@ -318,6 +318,18 @@ export const rooms = {
   ],
   // A program of one's own beside a rank.
   'agent/bridge': ['agent/memory', 'agent/training', SHARED],
+  // Models of ours, computed by PyTorch in a process beside a rank.
+  'agent/torch': [
+    'agent/bridge',
+    'agent/bundle',
+    'agent/gpus',
+    'agent/memory',
+    'agent/training',
+    'agent/training/batches',
+    'agent/training/models',
+    'agent/training/runtime',
+    SHARED,
+  ],
   'agent/world': ['agent/bundle', 'agent/memory', SHARED],
   'agent/slurm': ['agent/world', SHARED],
   'agent/checkpoint': ['agent/exchange', 'disk', SHARED],
@@ -368,6 +380,7 @@ export const rooms = {
     'agent/plan',
     'agent/profile',
     'agent/sites',
+    'agent/torch',
     'agent/training',
     'agent/worker/engine',
     'agent/worker/steps',

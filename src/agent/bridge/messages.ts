@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import { checkedMessage, type Refusal } from '../../shared/protocol/checked-message.ts';
-import { FrameDecoder, frameOf } from '../../shared/protocol/frame.ts';
+import type { FrameDecoder } from '../../shared/protocol/frame.ts';
+import { jsonDecoder } from './json-frames.ts';
 
 export const BRIDGE_VERSION = 1;
 
@@ -112,26 +113,13 @@ export type ToProgram =
     }
   | { readonly type: 'failed'; readonly error: ErrorData };
 
-export const encodeMessage = (message: ToProgram): Uint8Array =>
-  frameOf(Buffer.from(JSON.stringify(message)));
-
 /** Decodes what a program sends. It throws at what is no message (`BRIDGE_INVALID`). */
 export const programDecoder = (rank: number): FrameDecoder<FromProgram> =>
-  new FrameDecoder(undefined, (body) => {
+  jsonDecoder((raw) => {
     const refusal: Refusal = {
       code: 'BRIDGE_INVALID',
       what: 'message of the program',
       rank,
     };
-    return checkedMessage(fromProgramSchema, parsed(body), refusal);
+    return checkedMessage(fromProgramSchema, raw, refusal);
   });
-
-/** The text of what is no JSON, cut, so that the error shows it. */
-function parsed(body: Uint8Array): unknown {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString();
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text.slice(0, 100);
-  }
-}

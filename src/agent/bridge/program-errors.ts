@@ -131,7 +131,7 @@ const ERROR_LINE =
   /^(?:\[rank\d+\]: )?(?!.*\bChildFailedError\b)([\w.]*(?:Error|Exception|Interrupt)\b.*)$/;
 
 /** The line that says why: the last one, but of a launcher the last error of a rank. */
-function lastWords(stderr: string): string {
+export function lastWords(stderr: string): string {
   const lines = stderr
     .trim()
     .split('\n')

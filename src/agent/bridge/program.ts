@@ -13,7 +13,8 @@ import {
   unexpected,
   type Circumstances,
 } from './program-errors.ts';
-import { ProgramLink } from './program-link.ts';
+import { PrivateSocket } from './private-socket.ts';
+import { listenToProgram, type ProgramLink } from './program-link.ts';
 import { OutsideProgram } from './outside-program.ts';
 import { ProgramProcess, type ProgramCommand } from './program-process.ts';
 import type { ProgramRun } from './program-run.ts';
@@ -85,14 +86,14 @@ export class Program {
   static async start(options: ProgramOptions): Promise<Program> {
     const { command, workdir } = options;
     if (workdir !== undefined && !existsSync(workdir)) throw noWorkdir(workdir);
-    const socket = options.bridge ?? ProgramLink.newPath();
+    const socket = options.bridge ?? PrivateSocket.newPath();
     // Its guard comes before the socket, and so removes that whatever happens to this process.
     const child =
       command === undefined
         ? new OutsideProgram(socket)
         : new ProgramProcess({ ...options, command, bridge: socket });
     const program = new Program(options, child);
-    program.#link = await ProgramLink.listen(socket, options.rank, {
+    program.#link = await listenToProgram(socket, options.rank, {
       received: (message) => {
         program.#receive(message);
       },

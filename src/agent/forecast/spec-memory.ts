@@ -56,7 +56,8 @@ export async function stepMemory(
   const { backend, optimizer, workload } = spec;
   if (isSynthetic(workload) || isProgram(workload)) return undefined;
   if (pipelineOf(spec) !== undefined) return undefined;
-  if (backend === 'webgpu' || (backend !== 'wasm' && mayHaveGpu())) return undefined;
+  if (backend === 'webgpu' || backend === 'torch') return undefined;
+  if (backend !== 'wasm' && mayHaveGpu()) return undefined;
   const features = workload.features ?? known.data?.features;
   const names = { ...workload, features, optimizer: optimizer.kind };
   const { inputs } = findWorkload(names, known.model).model;

@@ -30,7 +30,7 @@ export function makeCatalogue(): Catalogue & WithOptimizers {
     datasets: describeDatasets(),
     optimizers: describedOptimizers.map(({ id }) => id),
     describedOptimizers,
-    backends: ['auto', 'wasm', 'webgpu'],
+    backends: ['auto', 'wasm', 'webgpu', 'torch'],
   };
 }
 

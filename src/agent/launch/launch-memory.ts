@@ -57,7 +57,8 @@ export class LaunchMemory {
     for (const [stage, facts] of this.#facts.entries()) {
       // On a GPU the gradient may be there, unless tables keep it here.
       const hasTables = facts.tensors.some(({ isTable }) => isTable);
-      const isHere = backend === 'wasm' || !mayHaveGpu() || hasTables;
+      const onHost = backend === 'wasm' || backend === 'torch';
+      const isHere = onHost || !mayHaveGpu() || hasTables;
       if (isHere) requireArena(this.ofRank(stage), facts);
     }
   }

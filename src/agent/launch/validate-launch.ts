@@ -26,6 +26,7 @@ import { pipelineOf, replicaCount } from '../../shared/spec/parallelism/pipeline
 import { parallelismKind } from '../../shared/spec/parallelism/parallelism.ts';
 import { checkParallelism } from './check-parallelism.ts';
 import { checkPipeline, checkSplit } from './check-pipeline.ts';
+import { checkTorch } from './check-torch.ts';
 import { LaunchMemory } from './launch-memory.ts';
 import type { MomentumOwner, PlanSetting, Refusal } from '../plan/plan-setting.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
@@ -98,6 +99,7 @@ export function validateLaunch(
   checkParallelism(parsed);
   checkPipeline(parsed);
   checkProgramSpec(parsed);
+  checkTorch(parsed);
   if (requests.length > 0) requireEngines(parsed, 'switch');
   const replicas = replicaCount(parsed.world.ranks, parsed);
   const checked = checkWorkload(parsed.workload, parsed.optimizer, replicas, known);

@@ -26,6 +26,8 @@ export interface ParameterArena {
   >;
   /** The flat gradient that is applied. */
   readonly gradient: Vector;
+  /** Whether vectors have pages of their own, whose place other memory may take. */
+  readonly ownPages?: boolean | undefined;
   /** Allocates permanent arena memory. */
   allocate(length: number): Promise<Vector>;
 }
@@ -37,6 +39,8 @@ export interface ArenaParametersOptions {
   /** Parameter tensors, with their offsets in the flat gradient. */
   readonly tensors: readonly ParameterTensor[];
   readonly memory: ParameterArena;
+  /** Whether functions of jax-js take the weights (`used`). */
+  readonly feeds: boolean;
 }
 
 /** An array in our bundles (scripts/jax-memory.ts). */
@@ -56,6 +60,8 @@ interface Place {
 export class ArenaParameters implements ParameterMemory {
   readonly #parts: ArenaParametersOptions;
   readonly #places: readonly Place[];
+  /** All tensors, one behind the other. */
+  readonly weights: Vector;
   #onDevice: JaxArray[];
   /** Whether the arrays of jax-js are the arena's weights. */
   readonly #areInPlace: boolean;
@@ -96,14 +102,19 @@ export class ArenaParameters implements ParameterMemory {
       }
     }
     from.close();
-    return new ArenaParameters(parts, places);
+    return new ArenaParameters(parts, places, weights!);
   }
 
-  private constructor(parts: ArenaParametersOptions, places: readonly Place[]) {
+  private constructor(
+    parts: ArenaParametersOptions,
+    places: readonly Place[],
+    weights: Vector,
+  ) {
     this.#parts = parts;
     this.#places = places;
+    this.weights = weights;
     this.#plain = places.map(() => false);
-    const arrays = places.map((place) => this.#upload(place));
+    const arrays = parts.feeds ? places.map((place) => this.#upload(place)) : [];
     const { memory } = parts.memory.arena;
     const moved = arrays.map((array, i) =>
       (array as Movable).movedTo?.(memory, places[i]!.weights.offset),

@@ -14,12 +14,18 @@ export class BatchLoader {
   readonly fields: BatchFields;
   readonly values: BatchValues;
 
-  constructor(samples: Samples, fields: BatchFields, rows: number) {
+  /** @param values with room for the rows; default: memory of its own */
+  constructor(
+    samples: Samples,
+    fields: BatchFields,
+    rows: number,
+    values = allocateBatch(fields, rows),
+  ) {
     this.samples = samples;
     this.rows = new Uint32Array(rows);
     this.counted = new Float32Array(rows);
     this.fields = fields;
-    this.values = allocateBatch(fields, rows);
+    this.values = values;
   }
 
   /** The first `counted` rows count. */

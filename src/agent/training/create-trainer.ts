@@ -2,7 +2,6 @@
  * The entry to training: creates trainers.
  */
 import { parameterCount } from './models/model.ts';
-import { loadModelFile, ownSource } from './models/model-file.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
 import { JaxTrainer } from './jax-trainer.ts';
 import { isLayered } from './models/layered.ts';
@@ -11,7 +10,7 @@ import { StageTrainer } from './stage-trainer.ts';
 import { isSynthetic, syntheticWorkload } from './synthetic/synthetic-workload.ts';
 import { SyntheticTrainer } from './synthetic-trainer.ts';
 import type { Trainer, TrainerOptions } from './trainer.ts';
-import { findWorkload } from './find-workload.ts';
+import { openWorkload } from './open-workload.ts';
 
 export { thrownByModelFile } from './models/model-file.ts';
 export { tellReading } from './datasets/reading-progress.ts';
@@ -32,27 +31,17 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   if (isSynthetic(options)) {
     // `auto` is the CPU: many ranks of one computer represent as many GPUs.
     const runtime =
-      options.backend === 'webgpu' ? await openJaxRuntime(options) : undefined;
+      options.backend === 'webgpu'
+        ? await openJaxRuntime({ ...options, backend: options.backend })
+        : undefined;
     return new SyntheticTrainer(syntheticWorkload(options), options, runtime);
   }
-  const source = ownSource(options);
-  const own = source && (await loadModelFile(source));
-  const { dataset, features, model, optimizer } = findWorkload(
-    { ...options, data: options.dataDirectory, optimizer: options.optimizer.kind },
-    own,
-  );
-  const shard = await dataset.open({
-    rank: options.rank,
-    world: options.world,
-    directory: options.dataDirectory,
-    columns: options.columns,
-    inputs: model.inputs,
-    features,
-  });
+  const { model, optimizer, shard } = await openWorkload(options);
+  const { backend, pipeline } = options;
   const isSmall = parameterCount(model) <= MOST_SHARED;
   const memory = isSmall ? options.memory : undefined;
-  const runtime = await openJaxRuntime({ ...options, memory });
-  const { pipeline } = options;
+  if (backend === 'torch') throw new Error('internal: PyTorch is no backend of jax-js');
+  const runtime = await openJaxRuntime({ ...options, backend, memory });
   if (pipeline === undefined) {
     return new JaxTrainer({ runtime, model, optimizer, shard, options });
   }

@@ -6,13 +6,10 @@
  */
 import { BatchLoader } from './batch-loader.ts';
 import { BatchSampler } from './batches/batch-sampler.ts';
-import type { BatchFields } from './batches/batch.ts';
-import type { CompiledFunctions } from './compiled-functions.ts';
+import type { BatchFields, BatchValues } from './batches/batch.ts';
 import type { RankShard } from './datasets/dataset.ts';
-import { MeasureTotals } from './measure-totals.ts';
-import type { UsedWeights } from './models/mean-loss.ts';
+import { MeasureTotals, type Measure } from './measure-totals.ts';
 import type { Model } from './models/model.ts';
-import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import { StatisticMeans } from './statistic-means.ts';
 
 /** Test samples per call of the compiled scores; the last block is padded. */
@@ -23,10 +20,23 @@ const BLOCK = 250;
  */
 const STATISTICS_SAMPLES = 1024;
 
+/** What computes for an evaluation, under the current weights. */
+export interface Scorer {
+  /**
+   * The measures of loaded samples (`measuresOf`).
+   * @param statistics to evaluate with, in the model's order; none if it has none
+   */
+  score(
+    loader: BatchLoader,
+    statistics: readonly Float32Array[],
+  ): Promise<readonly Measure[]>;
+  /** The statistics of a loaded training batch, in the model's order. */
+  statistics(loader: BatchLoader): Promise<readonly ArrayLike<number>[]>;
+}
+
 export interface EvaluatorOptions {
-  readonly jax: Jax;
   readonly model: Model;
-  readonly functions: CompiledFunctions;
+  readonly scorer: Scorer;
   readonly shard: RankShard;
   readonly fields: BatchFields;
   readonly options: {
@@ -34,11 +44,19 @@ export interface EvaluatorOptions {
     readonly seed: number;
     readonly rank: number;
   };
-  /** The weights that a loaded batch uses, to be consumed. */
-  weightsFor(loader: BatchLoader): UsedWeights;
-  /** Test samples in a block; default: a number that is fast. */
-  readonly block?: number | undefined;
+  /** Test samples in a block (`evaluationBlock`). */
+  readonly block: number;
+  /** Memory for the samples; default: the loaders' own. */
+  readonly memory?: Readonly<Record<'test' | 'statistics', BatchValues>> | undefined;
 }
+
+/** Test samples that are evaluated at once: a number that is fast. */
+export const evaluationBlock = (
+  { statistics }: Pick<Model, 'statistics'>,
+  batch: number,
+): number =>
+  // Models with statistics are deep; memory that suffices for training suffices for evaluation.
+  statistics === undefined ? BLOCK : Math.min(BLOCK, batch);
 
 export class Evaluator {
   readonly #parts: EvaluatorOptions;
@@ -49,14 +67,11 @@ export class Evaluator {
 
   constructor(parts: EvaluatorOptions) {
     this.#parts = parts;
-    const { model, shard, fields, options } = parts;
+    const { block, memory, model, shard, fields, options } = parts;
     const { batchPerRank: batch, seed, rank } = options;
-    // Models with statistics are deep; memory that suffices for training suffices for
-    // evaluation.
-    const most = model.statistics === undefined ? BLOCK : Math.min(BLOCK, batch);
-    this.#test = new BatchLoader(shard.test, fields, parts.block ?? most);
+    this.#test = new BatchLoader(shard.test, fields, block, memory?.test);
     if (model.statistics === undefined) return;
-    this.#train = new BatchLoader(shard.train, fields, batch);
+    this.#train = new BatchLoader(shard.train, fields, batch, memory?.statistics);
     this.#sampler = new BatchSampler({
       count: shard.train.count,
       batch,
@@ -66,7 +81,7 @@ export class Evaluator {
   }
 
   async evaluate(): Promise<MeasureTotals> {
-    const { jax, functions, model } = this.#parts;
+    const { model, scorer } = this.#parts;
     const statistics = await this.#statistics();
     const test = this.#test;
     const block = test.rows.length;
@@ -78,23 +93,16 @@ export class Evaluator {
         test.rows[row] = row < filled ? first + row : 0;
       }
       test.read(filled);
-      const measures = functions.score(
-        this.#parts.weightsFor(test),
-        test.upload(jax),
-        jax.numpy.array(test.counted),
-        jax.tree.ref(statistics),
-      );
-      await totals.add(measures, filled);
+      await totals.add(await scorer.score(test, statistics), filled);
     }
-    jax.tree.dispose(statistics);
     return totals;
   }
 
   /**
    * Computes the model's statistics over the batches of the first iterations; none if it has none.
    */
-  async #statistics(): Promise<JaxArray[]> {
-    const { jax, functions, model } = this.#parts;
+  async #statistics(): Promise<readonly Float32Array[]> {
+    const { model, scorer } = this.#parts;
     const [train, sampler] = [this.#train, this.#sampler];
     if (train === undefined || sampler === undefined) return [];
     const batches = Math.ceil(STATISTICS_SAMPLES / sampler.batch);
@@ -102,16 +110,8 @@ export class Evaluator {
     for (let iteration = 0; iteration < batches; iteration++) {
       sampler.fill(iteration, train.rows);
       train.read(train.rows.length);
-      const given = functions.statistics(
-        this.#parts.weightsFor(train),
-        train.upload(jax),
-      );
-      means.add(await Promise.all(given.map((array) => array.data())));
+      means.add(await scorer.statistics(train));
     }
-    return means.values().map((values, which) =>
-      jax.numpy.array(values as Float32Array<ArrayBuffer>, {
-        shape: [...model.statistics![which]!.shape],
-      }),
-    );
+    return means.values();
   }
 }

@@ -16,11 +16,13 @@
 import { settledFields } from './batches/batch.ts';
 import { BatchLoader } from './batch-loader.ts';
 import { compile, type CompiledFunctions } from './compiled-functions.ts';
-import { Evaluator } from './evaluator.ts';
+import { Evaluator, evaluationBlock, type Scorer } from './evaluator.ts';
+import { fullGradient } from './full-gradient.ts';
 import { GpuGradient } from '../sites/gpu-gradient.ts';
 import { MeasureTotals } from './measure-totals.ts';
 import { GpuTensors } from './gpu-tensors.ts';
 import type { UsedWeights } from './models/mean-loss.ts';
+import type { Model } from './models/model.ts';
 import type { Metric } from './metrics/metric.ts';
 import { ParameterTrainer, type ParameterTrainerOptions } from './parameter-trainer.ts';
 import type {
@@ -56,14 +58,12 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     this.#train = new BatchLoader(shard.train, fields, options.batchPerRank);
     this.#functions = compile(runtime.jax, model, options);
     this.#evaluator = new Evaluator({
-      jax: runtime.jax,
-      functions: this.#functions,
       model,
       shard,
       fields,
       options,
-      block: parts.evaluationBlock,
-      weightsFor: (loader) => this.weights.used(loader),
+      scorer: this.#scorer(model),
+      block: parts.evaluationBlock ?? evaluationBlock(model, options.batchPerRank),
     });
   }
 
@@ -110,24 +110,49 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   }
 
   async computeFullGradient(out: Float32Array): Promise<void> {
-    const { count } = this.#train.samples;
-    const batch = this.#train.rows.length;
-    const sum = new Float64Array(this.length);
-    const part = new Float32Array(this.length);
-    for (let first = 0; first < count; first += batch) {
-      const rows = Math.min(batch, count - first);
-      const loader =
-        rows === batch
-          ? this.#train
-          : new BatchLoader(this.#train.samples, this.#train.fields, rows);
-      for (let row = 0; row < rows; row++) loader.rows[row] = first + row;
-      loader.read(rows);
-      part.fill(0);
-      await this.#gradientOf(loader, part);
-      for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + part[i]!;
-    }
-    // A batch's gradient is the sum over its samples divided by the size of a full batch.
-    for (let i = 0; i < sum.length; i++) out[i] = (sum[i]! * batch) / count;
+    const { fields, rows: all, samples } = this.#train;
+    const batch = all.length;
+    await fullGradient(
+      {
+        samples: samples.count,
+        batch,
+        gradientOf: async (first, rows, part) => {
+          const isWhole = rows === batch;
+          const loader = isWhole ? this.#train : new BatchLoader(samples, fields, rows);
+          for (let row = 0; row < rows; row++) loader.rows[row] = first + row;
+          loader.read(rows);
+          await this.#gradientOf(loader, part);
+        },
+      },
+      out,
+    );
+  }
+
+  #scorer(model: Model): Scorer {
+    const { jax } = this;
+    return {
+      score: (loader, statistics) => {
+        const given = statistics.map((values, which) =>
+          jax.numpy.array(values as Float32Array<ArrayBuffer>, {
+            shape: [...model.statistics![which]!.shape],
+          }),
+        );
+        const measures = this.#functions.score(
+          this.weights.used(loader),
+          loader.upload(jax),
+          jax.numpy.array(loader.counted),
+          given,
+        );
+        return Promise.resolve(measures);
+      },
+      statistics: (loader) => {
+        const given = this.#functions.statistics(
+          this.weights.used(loader),
+          loader.upload(jax),
+        );
+        return Promise.all(given.map((array) => array.data()));
+      },
+    };
   }
 
   /** Writes the gradient of the loaded samples to `out` and releases everything else. */

@@ -5,7 +5,12 @@ import {
   type ClassScores,
 } from '../../shared/numbers/ordered-pairs.ts';
 import { isOfPairs, sumCount, type Metric } from './metrics/metric.ts';
-import type { JaxArray } from './runtime/jax-runtime.ts';
+
+/** Numbers that were computed, one for each sample or sum. */
+export interface Measure {
+  /** Reads them, once. */
+  data(): Promise<ArrayLike<number>>;
+}
 
 export interface Measured {
   /** The sum of the losses. */
@@ -38,7 +43,7 @@ export class MeasureTotals {
    * @param arrays from `measuresOf`, consumed: the losses, and what the metric needs
    * @param samples the first that count
    */
-  async add(arrays: readonly JaxArray[], samples: number): Promise<void> {
+  async add(arrays: readonly Measure[], samples: number): Promise<void> {
     const [losses, ...measures] = await Promise.all(arrays.map((each) => each.data()));
     this.#loss += sumOf(losses!, samples);
     if (isOfPairs(this.#metric)) {

@@ -4,6 +4,7 @@
  * host; the functions get only the rows that a batch uses.
  */
 import { ArenaParameters, type ParameterArena } from './arena-parameters.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { BatchLoader } from './batch-loader.ts';
 import { DeviceParameters } from './device-parameters.ts';
 import { LookupTables } from './lookup-tables.ts';
@@ -21,6 +22,8 @@ export interface ModelParametersOptions {
   /** Initial values of the tensors, flat. */
   readonly first: Float32Array;
   readonly optimizer: Optimizer;
+  /** Whether functions of jax-js take the weights (`used`). */
+  readonly feeds: boolean;
   readonly options: Pick<TrainerOptions, 'iterations' | 'optimizer' | 'world'>;
 }
 
@@ -67,16 +70,31 @@ export class ModelParameters {
    * and its kernels support the optimiser; otherwise changes nothing.
    */
   async joinArena(memory: ParameterArena): Promise<void> {
-    const { optimizer, options, runtime } = this.#parts;
+    const { feeds, optimizer, options, runtime } = this.#parts;
     if (runtime.backend !== 'wasm' || optimizer.stepInArena === undefined) return;
     this.#memory = await ArenaParameters.takeOver(this.#memory, {
       jax: this.#jax,
+      feeds,
       optimizer,
       memory,
       tensors: this.whole,
       settings: options.optimizer,
     });
     this.#memory.takePlainSteps(this.#ofWhole(this.#plain), []);
+  }
+
+  /** Where the whole tensors are in the arena, one behind the other; undefined if they are not. */
+  get inArena(): Vector | undefined {
+    return this.#memory instanceof ArenaParameters ? this.#memory.weights : undefined;
+  }
+
+  /** Copies the weights of the whole tensors out, one behind the other. */
+  async readWholes(out: Float32Array): Promise<void> {
+    let start = 0;
+    for (const [i, { length }] of this.whole.entries()) {
+      await this.#memory.read(i, out.subarray(start, start + length));
+      start += length;
+    }
   }
 
   /** The weights that a loaded batch uses, to be consumed. */

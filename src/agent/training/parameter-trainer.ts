@@ -15,6 +15,7 @@ import type {
   EvaluationSums,
   ParameterTensor,
   StepResult,
+  Trainer,
   TrainerOptions,
 } from './trainer.ts';
 
@@ -24,6 +25,8 @@ export interface ParameterTrainerOptions {
   readonly optimizer: Optimizer;
   readonly shard: RankShard;
   readonly options: TrainerOptions;
+  /** What computes in place of jax-js, which then only keeps the parameters. */
+  readonly elsewhere?: Pick<Trainer, 'backend' | 'device'> | undefined;
 }
 
 /** Tensors of the model that a trainer has, with their indices there. */
@@ -33,7 +36,7 @@ export interface OwnTensors {
 }
 
 export abstract class ParameterTrainer {
-  readonly backend: 'wasm' | 'webgpu';
+  readonly backend: Trainer['backend'];
   readonly device: string;
   readonly bus: string | undefined;
   readonly whyBackend: string | undefined;
@@ -55,13 +58,13 @@ export abstract class ParameterTrainer {
   #scores: ClassScores | undefined;
 
   constructor(parts: ParameterTrainerOptions, { places, tensors }: OwnTensors) {
-    const { model, optimizer, options, runtime, shard } = parts;
+    const { elsewhere, model, optimizer, options, runtime, shard } = parts;
     this.#runtime = runtime;
     this.#model = model;
     this.#batch = options.batchPerRank;
     this.jax = runtime.jax;
-    this.backend = runtime.backend;
-    this.device = runtime.device;
+    this.backend = elsewhere?.backend ?? runtime.backend;
+    this.device = elsewhere?.device ?? runtime.device;
     this.bus = runtime.bus;
     this.whyBackend = runtime.why;
     const { id, title, format, better } = model.metric;
@@ -72,6 +75,7 @@ export abstract class ParameterTrainer {
       optimizer,
       options,
       tensors,
+      feeds: elsewhere === undefined,
       first: initialWeights({ tensors }, options.seed, places),
     });
     this.tensors = this.weights.tensors;

@@ -154,7 +154,9 @@ export interface TrainerOptions {
   readonly rank: number;
   readonly world: number;
   readonly seed: number;
-  readonly backend: 'auto' | 'wasm' | 'webgpu';
+  readonly backend: 'auto' | 'wasm' | 'webgpu' | 'torch';
+  /** The Python of `torch`; default: the one that the shell finds. */
+  readonly python?: string | undefined;
   readonly threads: number;
   /** The rank among those of its machine; default: it is the only one. */
   readonly rankOnMachine?: RankOnMachine | undefined;

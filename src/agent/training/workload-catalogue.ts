@@ -13,6 +13,8 @@ import { optimizers } from './optimizers/registry.ts';
 import { programEntry } from './program-workload.ts';
 import { noDataEntry, syntheticEntry } from './synthetic/synthetic-workload.ts';
 
+export { isRegistered } from './models/registry.ts';
+
 /** All models, those without data of their own last. */
 export function describeModels(): ModelEntry[] {
   const trained = [...models.values()].map((model) => ({

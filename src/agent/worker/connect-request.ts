@@ -28,6 +28,10 @@ export interface Connecting {
  */
 const PROGRAM_CONNECT_MS = 86_400_000;
 
+/** Whether another process shares the gradient's memory, and so its pages. */
+export const hasOwnPages = ({ backend, workload }: ExperimentSpec): boolean =>
+  isProgram(workload) || backend === 'torch';
+
 export function connectRequest(
   configuration: Configuration,
   { addresses, resume, tensors }: Connecting,
@@ -41,7 +45,7 @@ export function connectRequest(
     addresses,
     secret,
     timeoutMs: spec.patienceSeconds * 1000,
-    ownPages: isProgram(spec.workload),
+    ownPages: hasOwnPages(spec),
     connectMs: isProgram(spec.workload) ? PROGRAM_CONNECT_MS : undefined,
     silenceMs: spec.timeoutSeconds * 1000,
     transport: spec.transport,

@@ -26,11 +26,12 @@ import {
 } from '../checkpoint/rank-checkpoint.ts';
 import { Arena, arenaMemory } from '../memory/arena.ts';
 import type { GpuGradient } from '../sites/gpu-gradient.ts';
-import { createTrainer, mayHaveGpu } from '../training/create-trainer.ts';
+import { openTrainer } from '../torch/open-trainer.ts';
+import { mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
-import { connectRequest, countedOrder } from './connect-request.ts';
+import { connectRequest, countedOrder, hasOwnPages } from './connect-request.ts';
 import { EngineClient } from './engine/engine-client.ts';
 import { gpuLink, threadLink } from './engine/engine-link.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.ts';
@@ -162,7 +163,7 @@ export class WorkerSession {
     // The model is built while the other ranks start and addresses are exchanged.
     const trainerThreads = trainerThreadsOf(configuration);
     const options = trainerOptions(configuration, this.#memory);
-    const trainer = createTrainer(options);
+    const trainer = openTrainer(options);
     this.#trainer = trainer;
     if (trainerThreads > 1) {
       this.#beside = new ThreadsBeside(this.#options.gradientThread, {
@@ -330,7 +331,9 @@ export class WorkerSession {
     await this.#joinPipeline(trainer, arena, resume?.passages);
     // Servers move the weights.
     if (gradient !== undefined && asynchronousOf(spec) === undefined) {
-      await trainer.joinArena?.(parameterArena(engine, arena, gradient));
+      await trainer.joinArena?.(
+        parameterArena(engine, arena, gradient, hasOwnPages(spec)),
+      );
     }
     const onDevice = this.#gpuGradient;
     const readsBack = trainer.backend === 'webgpu' && onDevice === undefined;

@@ -37,6 +37,7 @@ export function trainerOptions(
     seed: spec.seed,
     // A GPU computes one gradient after another.
     backend: several ? 'wasm' : spec.backend,
+    python: spec.python,
     threads,
     rankOnMachine: rankOnMachine(configuration),
     optimizer: spec.optimizer,

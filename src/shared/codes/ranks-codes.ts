@@ -121,6 +121,10 @@ export const ranksCodes = codeGroup({
       means: 'A sparse payload names an element that the vector does not have.',
       next: 'A rank sent a corrupt payload: read the log of the run.',
     },
+    TORCH_LOST: {
+      means: 'The process that computes a rank’s model with PyTorch ended.',
+      next: 'Read the log of that rank; memory may have run out.',
+    },
     TRAINER_LOST: {
       means: 'A thread that computes gradients ended.',
       next: 'Read the log of that rank; memory may have run out.',

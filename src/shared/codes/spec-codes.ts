@@ -230,6 +230,10 @@ export const specCodes = codeGroup({
       means: 'workload.synthetic does not fit the model or another setting.',
       next: 'Remove it, or use the model in the message.',
     },
+    TORCH_MISFIT: {
+      means: 'PyTorch cannot compute what the spec asks for, or python is given without it.',
+      next: 'Change the setting in the message, or use another backend.',
+    },
     WORKDIR_MISSING: {
       means: 'workload.workdir does not exist on that machine.',
       next: 'Create it on every machine of the run, or correct it.',

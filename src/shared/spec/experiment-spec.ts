@@ -129,9 +129,22 @@ export const experimentSpecSchema = z.strictObject({
     .default(1)
     .meta({ title: 'Seed', section: 'Length' }),
   backend: z
-    .enum(['auto', 'wasm', 'webgpu'])
+    .enum(['auto', 'wasm', 'webgpu', 'torch'])
     .default('auto')
+    .describe(
+      'What computes; torch: PyTorch, in a process beside each rank; auto: webgpu where each rank has a GPU, else wasm',
+    )
     .meta({ title: 'Backend' }),
+  python: z
+    .string()
+    .min(1)
+    .max(4096)
+    .refine(isPrintable, PRINTABLE_RULE)
+    .optional()
+    .describe(
+      'Python that has PyTorch, for backend: torch, such as /home/me/venv/bin/python; default: python3',
+    )
+    .meta({ title: 'Python' }),
   engine: z
     .enum(['auto', 'thread', 'inline'])
     .default('auto')

@@ -23,7 +23,7 @@ class Vector:
     def __init__(self, path: str, size: int, layout: Layout) -> None:
         if size != _F32_BYTES * layout.length:
             raise invalid(f"memory of {size} bytes for {layout.length} elements")
-        memory = _map(path, size)
+        memory = map_memory(path, size)
         self._flat = torch.frombuffer(memory, dtype=torch.float32)
         self.views = [
             self._flat[tensor.offset : tensor.offset + tensor.size].view(tensor.shape)
@@ -32,16 +32,21 @@ class Vector:
 
     def pin(self) -> bool:
         """Lets a GPU copy to and from the memory by itself. Returns whether it can."""
-        try:
-            status = torch.cuda.cudart().cudaHostRegister(
-                self._flat.data_ptr(), self._flat.numel() * _F32_BYTES, 0
-            )
-        except RuntimeError:
-            return False
-        return int(status) == 0
+        return pin(self._flat)
 
 
-def _map(path: str, size: int) -> mmap.mmap:
+def pin(values: torch.Tensor) -> bool:
+    """Lets a GPU copy to and from shared memory by itself. Returns whether it can."""
+    size = values.numel() * _F32_BYTES
+    try:
+        status = torch.cuda.cudart().cudaHostRegister(values.data_ptr(), size, 0)
+    except RuntimeError:
+        return False
+    return int(status) == 0
+
+
+def map_memory(path: str, size: int) -> mmap.mmap:
+    """Maps memory that the agent shares under a path. Raises GradwireError."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:

@@ -30,6 +30,11 @@ const known = new Map<string, Model | SizedModel>(
 );
 export const models: ReadonlyMap<string, Model | SizedModel> = known;
 
+const ours: ReadonlySet<string> = new Set(known.keys());
+
+/** Whether a model of this id was registered from outside. */
+export const isRegistered = (id: string): boolean => known.has(id) && !ours.has(id);
+
 const KIND: RegistryKind = { code: 'MODEL', noun: 'model' };
 
 /**

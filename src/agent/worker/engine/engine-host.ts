@@ -199,8 +199,8 @@ export class EngineHost {
     }),
     portable: () => this.#connected().portable(),
     adopt: (state) => Promise.resolve({ fits: this.#connected().adopt(state) }),
-    allocate: ({ length }) => {
-      const { offset } = this.#arena.allocateVector(length);
+    allocate: ({ length, ownPages = false }) => {
+      const offset = this.#offsetFor(length, ownPages);
       return Promise.resolve({ vector: { offset, length } });
     },
     average: async ({ vector, measures }) => ({
@@ -277,11 +277,14 @@ export class EngineHost {
       const site = new DeviceSite({ ...shared, gradient: onGpu });
       return { site, gradient: undefined };
     }
-    const offset = ownPages
+    const gradient = { offset: this.#offsetFor(length, ownPages), length };
+    return { site: new ArenaSite({ ...shared, gradient }), gradient };
+  }
+
+  #offsetFor(length: number, ownPages: boolean): number {
+    return ownPages
       ? pagesIn(this.#arena, 4 * length)
       : this.#arena.allocateVector(length).offset;
-    const gradient = { offset, length };
-    return { site: new ArenaSite({ ...shared, gradient }), gradient };
   }
 
   /** Makes stages pass activations by the new plan, after a fence. */

@@ -30,7 +30,8 @@ export function enginePlace(question: PlaceQuestion): EnginePlace | undefined {
   if (spec.world.ranks === 1) return 'inline';
   if (localStepsOf(spec) !== undefined) return byCores;
   if (spec.backend === 'webgpu') return 'inline';
-  const known = spec.backend === 'wasm' || byCores === 'inline' || !mayHaveGpu();
+  const onHost = spec.backend === 'wasm' || spec.backend === 'torch';
+  const known = onHost || byCores === 'inline' || !mayHaveGpu();
   return known ? byCores : undefined;
 }
 

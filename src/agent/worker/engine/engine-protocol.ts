@@ -140,7 +140,11 @@ export interface EngineCalls {
   portable: { request: Record<string, never>; reply: PortableState };
   /** Takes over such a state, except the residual, on all ranks alike. */
   adopt: { request: Omit<PortableState, 'residual'>; reply: { fits: boolean } };
-  allocate: { request: { length: number }; reply: { vector: Vector } };
+  allocate: {
+    /** `ownPages`: whether it has pages of its own; default: not. */
+    request: { length: number; ownPages?: boolean | undefined };
+    reply: { vector: Vector };
+  };
   average: {
     /** Whether it only measures; default: it is part of training. */
     request: { vector: Vector; measures?: boolean | undefined };

@@ -122,6 +122,9 @@ export function formSections(
         ...(machines.length > 1 ? [field('world.nodes', machines)] : []),
         field('world.ranks'),
         ...(isOwn ? [] : [field('backend')]),
+        ...(valueAt(draft, 'backend') === 'torch' || valueAt(draft, 'python') !== undefined
+          ? [field('python')]
+          : []),
       ],
       more: [field('world.ports')],
     },

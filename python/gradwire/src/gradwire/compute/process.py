@@ -1,0 +1,90 @@
+"""The process's life: it says what PyTorch can do here, opens a model, and computes until its agent
+closes the socket."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..framing import encode_ready
+from .channel import Channel
+
+if TYPE_CHECKING:
+    from .replica import Replica
+
+VERSION = 1
+"""Version of the messages."""
+
+_LEAST = (2, 1)
+"""The first PyTorch whose hooks tell when a gradient is complete."""
+
+
+def main() -> None:
+    """Serves the agent that has started this process."""
+    channel = Channel.connect(os.environ["GRADWIRE_BRIDGE"])
+    # PyTorch reads it when it first computes on a GPU: the same run gives the same bits.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    hello = {"type": "hello", "version": VERSION, "python": platform.python_version()}
+    try:
+        import torch
+    except ImportError as error:
+        channel.send({**hello, "why": str(error)})
+        return
+    version = str(torch.__version__)
+    if tuple(int(part) for part in version.split(".")[:2]) < _LEAST:
+        channel.send({**hello, "why": f"PyTorch {version} is older than 2.1"})
+        return
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    channel.send({**hello, "torch": version, "gpus": gpus})
+    use = channel.receive()
+    if use is not None:
+        _serve(channel, use)
+
+
+def _serve(channel: Channel, use: Mapping[str, Any]) -> None:
+    import torch
+
+    from .opened import opened
+    from .replica import Replica
+
+    device = torch.device(use["device"])
+    torch.set_num_threads(use["threads"])
+    name = "CPU"
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+        torch.cuda.set_device(device)
+        _compute_exactly()
+    channel.send({"type": "using", "name": name})
+    replica: Replica | None = None
+    while (message := channel.receive()) is not None:
+        if message["type"] == "open":
+            replica = Replica(opened(message), device, lambda start: _tell(channel, start))
+        elif replica is not None:
+            _compute(replica, message)
+        channel.send({"type": "done"})
+
+
+def _tell(channel: Channel, start: int) -> None:
+    channel.send_frame(encode_ready(start))
+
+
+def _compute(replica: Replica, message: Mapping[str, Any]) -> None:
+    if message["isFresh"]:
+        replica.renew()
+    if message["type"] == "gradient":
+        replica.gradient(message["rows"], message["reports"])
+    elif message["type"] == "score":
+        replica.score(message["isGiven"])
+    else:
+        replica.statistics()
+
+
+def _compute_exactly() -> None:
+    """All 24 bits of f32, and the same bits in every run."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.deterministic = True

@@ -1,0 +1,50 @@
+/** Runs whose ranks compute with PyTorch (`backend: torch`): real processes. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { pytorch } from '../../harness/python.ts';
+import { ofType } from '../../harness/records.ts';
+
+const ITERATIONS = 50;
+
+describe.skipIf(pytorch === undefined)('backend: torch', () => {
+  const home = new GradwireHome();
+
+  afterAll(async () => {
+    await home[Symbol.asyncDispose]();
+  });
+
+  const run = (settings: readonly string[]) =>
+    home.start([
+      ...['run', 'quickstart', '--json', '--set', 'world.ranks=2'],
+      ...['--set', `iterations=${ITERATIONS}`, '--set', 'evaluateEvery=20'],
+      ...settings.flatMap((setting) => ['--set', setting]),
+    ]);
+
+  test('FNN-3 has the losses of WebAssembly over 50 iterations, and equal replicas', async () => {
+    const commands = [
+      run(['backend=torch', `python=${pytorch!}`]),
+      run(['backend=wasm']),
+    ];
+    for (const command of commands) succeeded(await command.finished);
+    const [torch, wasm] = commands.map(({ records }) => records);
+    const losses = (records: typeof torch) =>
+      ofType(records!, 'iteration')
+        .toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank)
+        .map(({ loss }) => loss!);
+    const expected = losses(wasm);
+    expect(expected).toHaveLength(2 * ITERATIONS);
+    for (const [i, loss] of losses(torch).entries()) {
+      expect(Math.abs(loss - expected[i]!)).toBeLessThanOrEqual(1e-5);
+    }
+    const measured = (records: typeof torch) =>
+      ofType(records!, 'evaluation').map(({ loss }) => loss);
+    for (const [i, loss] of measured(torch).entries()) {
+      expect(loss).toBeCloseTo(measured(wasm)[i]!, 4);
+    }
+    const [started] = ofType(torch!, 'started');
+    expect(started!.backend).toBe('torch');
+    expect(started!.processes[0]!.device).toMatch(/^CPU, PyTorch 2/);
+    const [done] = ofType(torch!, 'done');
+    expect(done).toMatchObject({ reason: 'completed', consistent: true });
+  });
+});
