@@ -14,14 +14,10 @@ export function chooseDevice(
   if (gpus === 0) return 'cpu';
   if (ranks <= gpus || share) return `cuda:${place % gpus}`;
   const count = gpus === 1 ? 'one GPU' : `${gpus} GPUs`;
-  throw inputError(
-    'GPU_SHARED',
-    `${ranks} ranks of one machine would share ${count}`,
-    {
-      place: 'backend: torch',
-      next:
-        `Use at most ${gpus} on this machine, set world.shareGpu: true to let ranks share GPUs, ` +
-        'or hide them from PyTorch: CUDA_VISIBLE_DEVICES=',
-    },
-  );
+  throw inputError('GPU_SHARED', `${ranks} ranks of one machine would share ${count}`, {
+    place: 'backend: torch',
+    next:
+      `Use at most ${gpus} on this machine, set world.shareGpu: true to let ranks share GPUs, ` +
+      'or hide them from PyTorch: CUDA_VISIBLE_DEVICES=',
+  });
 }

@@ -36,7 +36,7 @@ export type FromTorch = Readonly<z.infer<typeof fromTorchSchema>>;
 export interface Place {
   readonly type: 'f32' | 'i32';
   readonly shape: readonly number[];
-  /** Its first byte. */
+  /** The first byte. */
   readonly offset: number;
 }
 

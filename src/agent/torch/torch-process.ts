@@ -181,6 +181,6 @@ export class TorchProcess {
   }
 }
 
-/** Where the shell finds a program, for a name; a path is from the directory of the agent. */
+/** The program as the shell finds it; a path is from the agent's directory. */
 export const pythonCommand = (python: string): string =>
   python.includes('/') ? path.resolve(python) : python;

@@ -42,10 +42,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
 
   private constructor(parts: TorchTrainerParts, fields: BatchFields, desk: Desk) {
     const { model, options, process, shard } = parts;
-    super(
-      { ...parts, elsewhere: { backend: 'torch', device: process.device } },
-      model,
-    );
+    super({ ...parts, elsewhere: { backend: 'torch', device: process.device } }, model);
     this.#parts = parts;
     this.#process = process;
     this.#desk = desk;

@@ -20,7 +20,7 @@ const BLOCK = 250;
  */
 const STATISTICS_SAMPLES = 1024;
 
-/** What computes for an evaluation, under the current weights. */
+/** Computes for an evaluation, under the current weights. */
 export interface Scorer {
   /**
    * The measures of loaded samples (`measuresOf`).

@@ -83,7 +83,7 @@ export class ModelParameters {
     this.#memory.takePlainSteps(this.#ofWhole(this.#plain), []);
   }
 
-  /** Where the whole tensors are in the arena, one behind the other; undefined if they are not. */
+  /** The whole tensors in the arena, one behind the other; undefined if they are not there. */
   get inArena(): Vector | undefined {
     return this.#memory instanceof ArenaParameters ? this.#memory.weights : undefined;
   }

@@ -1,4 +1,4 @@
-/** What a rank trains: its model, optimiser and shard of the data. */
+/** Opens what a rank trains: its model, optimiser and shard of the data. */
 import type { RankShard } from './datasets/dataset.ts';
 import { findWorkload } from './find-workload.ts';
 import { loadModelFile, ownSource } from './models/model-file.ts';

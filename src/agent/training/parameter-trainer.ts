@@ -25,7 +25,7 @@ export interface ParameterTrainerOptions {
   readonly optimizer: Optimizer;
   readonly shard: RankShard;
   readonly options: TrainerOptions;
-  /** What computes in place of jax-js, which then only keeps the parameters. */
+  /** The one that computes in place of jax-js, which then only keeps the parameters. */
   readonly elsewhere?: Pick<Trainer, 'backend' | 'device'> | undefined;
 }
 

@@ -20,6 +20,7 @@ export function parameterArena(
     ownPages,
     // The trainer's thread may use only kernels that need no scratch memory.
     kernels: loadWasmKernels(arena),
-    allocate: async (length) => (await engine.call('allocate', { length, ownPages })).vector,
+    allocate: async (length) =>
+      (await engine.call('allocate', { length, ownPages })).vector,
   };
 }

@@ -231,7 +231,8 @@ export const specCodes = codeGroup({
       next: 'Remove it, or use the model in the message.',
     },
     TORCH_MISFIT: {
-      means: 'PyTorch cannot compute what the spec asks for, or python is given without it.',
+      means:
+        'PyTorch cannot compute what the spec asks for, or python is given without it.',
       next: 'Change the setting in the message, or use another backend.',
     },
     WORKDIR_MISSING: {

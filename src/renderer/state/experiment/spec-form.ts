@@ -122,7 +122,8 @@ export function formSections(
         ...(machines.length > 1 ? [field('world.nodes', machines)] : []),
         field('world.ranks'),
         ...(isOwn ? [] : [field('backend')]),
-        ...(valueAt(draft, 'backend') === 'torch' || valueAt(draft, 'python') !== undefined
+        ...(valueAt(draft, 'backend') === 'torch' ||
+        valueAt(draft, 'python') !== undefined
           ? [field('python')]
           : []),
       ],
