@@ -9,7 +9,7 @@ import type { Place, SlotName, SlotPlaces } from './messages.ts';
 /** Arrays begin at a multiple of as many bytes. */
 const ALIGNMENT = 64;
 
-export interface TableRows {
+interface TableRows {
   /** The field of the batch that names the rows. */
   readonly field: string;
   /** Elements of a row. */

@@ -23,8 +23,8 @@ export interface Connecting {
 }
 
 /**
- * Longer than any program reads its data before it builds its model. The supervisor notices ranks
- * that end meanwhile.
+ * Longer than any program reads its data before it builds its model, or than PyTorch takes to be
+ * imported from a slow disk. The supervisor notices ranks that end meanwhile.
  */
 const PROGRAM_CONNECT_MS = 86_400_000;
 
@@ -46,7 +46,7 @@ export function connectRequest(
     secret,
     timeoutMs: spec.patienceSeconds * 1000,
     ownPages: hasOwnPages(spec),
-    connectMs: isProgram(spec.workload) ? PROGRAM_CONNECT_MS : undefined,
+    connectMs: hasOwnPages(spec) ? PROGRAM_CONNECT_MS : undefined,
     silenceMs: spec.timeoutSeconds * 1000,
     transport: spec.transport,
     encrypt: isEncrypted(spec),
