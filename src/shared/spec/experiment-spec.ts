@@ -11,6 +11,7 @@ import { exchangeSpecSchema } from '../plan/exchange-plan.ts';
 import { INTERPRETED } from '../checks/interpreted.ts';
 import { nearest } from '../words/nearest.ts';
 import { LOCAL_NODE } from '../machines/node-entry.ts';
+import { backendKeys } from './backend-spec.ts';
 import { optimizerSchema } from './optimizer-spec.ts';
 import { parallelismSchema } from './parallelism/parallelism.ts';
 import { plainIssue } from '../checks/plain-issue.ts';
@@ -128,23 +129,7 @@ export const experimentSpecSchema = z.strictObject({
     .max(0xffffffff)
     .default(1)
     .meta({ title: 'Seed', section: 'Length' }),
-  backend: z
-    .enum(['auto', 'wasm', 'webgpu', 'torch'])
-    .default('auto')
-    .describe(
-      'What computes; torch: PyTorch, in a process beside each rank; auto: webgpu where each rank has a GPU, else wasm',
-    )
-    .meta({ title: 'Backend' }),
-  python: z
-    .string()
-    .min(1)
-    .max(4096)
-    .refine(isPrintable, PRINTABLE_RULE)
-    .optional()
-    .describe(
-      'Python that has PyTorch, for backend: torch, such as /home/me/venv/bin/python; default: python3',
-    )
-    .meta({ title: 'Python' }),
+  ...backendKeys,
   engine: z
     .enum(['auto', 'thread', 'inline'])
     .default('auto')

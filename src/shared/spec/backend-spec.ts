@@ -1,0 +1,23 @@
+/** Keys of the backend, which computes the gradients. */
+import { z } from 'zod';
+import { isPrintable, PRINTABLE_RULE } from '../words/printable.ts';
+
+export const backendKeys = {
+  backend: z
+    .enum(['auto', 'wasm', 'webgpu', 'torch'])
+    .default('auto')
+    .describe(
+      'What computes; torch: PyTorch, in a process beside each rank; auto: webgpu where each rank has a GPU, else wasm',
+    )
+    .meta({ title: 'Backend' }),
+  python: z
+    .string()
+    .min(1)
+    .max(4096)
+    .refine(isPrintable, PRINTABLE_RULE)
+    .optional()
+    .describe(
+      'Python that has PyTorch, for backend: torch, such as /home/me/venv/bin/python; default: python3',
+    )
+    .meta({ title: 'Python' }),
+};
