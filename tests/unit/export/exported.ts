@@ -54,5 +54,7 @@ export const asText = (row: Readonly<Record<string, unknown>>): Rows[number] =>
 
 function textOf(value: unknown): string {
   if (value === null) return '';
-  return typeof value === 'string' ? value : String(value as number | bigint);
+  if (typeof value !== 'string') return String(value as number | bigint);
+  // A spreadsheet would take it for a formula.
+  return value.startsWith('=') ? `'${value}` : value;
 }
