@@ -1,6 +1,6 @@
 /**
- * Builds everything into dist/: the WebAssembly kernels, the headless agent, the engine
- * as a package entry, the CLI with the app's core, and the desktop app with its renderer.
+ * Builds everything into dist/: the WebAssembly kernels, the headless agent, the engine as a
+ * package entry with the CLI and the app's core, and the desktop app with its renderer.
  *
  *   node scripts/build.ts [--only kernels|agent|cli|desktop]… [--quiet|--steps] [--since MS]
  *
@@ -33,7 +33,9 @@ import { jaxKernels } from './jax-kernels.ts';
 import { jaxMemory } from './jax-memory.ts';
 import { jaxPrograms } from './jax-programs.ts';
 import { jaxReads } from './jax-reads.ts';
+import { libraryAndCommand, type Divided } from './library-and-command.ts';
 import {
+  divideLicences,
   LICENCE_LIST,
   writeNotices,
   writeNoticesOf,
@@ -124,11 +126,11 @@ async function buildKernels(): Promise<void> {
 const kernelFiles = ['digits.wasm', 'kernels.wasm', 'kernel-thread.js'];
 
 /** Beside the bundle that loads them, so that its folder can be deployed as it is. */
-async function copyKernels(outDir: string): Promise<void> {
+async function copyKernels(): Promise<void> {
   const files = kernelFiles.map((name) => path.join(dist, 'kernels', name));
   if (!files.every((file) => existsSync(file))) await buildKernels();
   for (const file of files) {
-    await copyFile(file, path.join(dist, outDir, path.basename(file)));
+    await copyFile(file, path.join(dist, 'agent', path.basename(file)));
   }
 }
 
@@ -142,33 +144,38 @@ async function copyPython(): Promise<void> {
 }
 
 /** On another machine there is no package above the folder to say that these are modules. */
-async function writeManifest(outDir: string): Promise<void> {
+async function writeManifest(): Promise<void> {
   const { version } = JSON.parse(
     await readFile(path.join(root, 'package.json'), 'utf8'),
   ) as { version: string };
-  const manifest = {
-    name: `gradwire-${outDir}`,
-    version,
-    private: true,
-    type: 'module',
-  };
+  const manifest = { name: 'gradwire-agent', version, private: true, type: 'module' };
   await writeFile(
-    path.join(dist, outDir, 'package.json'),
+    path.join(dist, 'agent/package.json'),
     `${JSON.stringify(manifest, undefined, 2)}\n`,
   );
+}
+
+interface NodeBundleOptions {
+  readonly emptyOutDir?: boolean;
+  readonly target?: string;
+  /** Where files go that several entries need; default: the folder `chunks`. */
+  readonly divided?: Divided;
 }
 
 function nodeBundle(
   entries: Record<string, string>,
   outDir: string,
-  { emptyOutDir = true, target = 'node24' } = {},
+  { divided, emptyOutDir = true, target = 'node24' }: NodeBundleOptions = {},
 ): InlineConfig {
   return {
     configFile: false,
     root,
     logLevel: 'warn',
     // The cache comes last: it names kernels by the code that generates them.
-    plugins: [jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads(), jaxKernelCache()],
+    plugins: [
+      ...[jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads(), jaxKernelCache()],
+      divided?.plugin,
+    ],
     // Its addon is not among ours: every start would look for it.
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {
@@ -189,6 +196,7 @@ function nodeBundle(
           comments: { legal: true, annotation: true, jsdoc: false },
           entryFileNames: '[name].js',
           chunkFileNames: 'chunks/[name]-[hash].js',
+          ...divided?.output,
         },
       },
     },
@@ -217,29 +225,28 @@ const builders: Record<Part, () => Promise<void>> = {
         'agent',
       ),
     );
-    await copyKernels('agent');
+    await copyKernels();
     await copyFile(path.join(root, 'LICENSE'), path.join(dist, 'agent/LICENSE'));
     await copyPython();
-    await writeManifest('agent');
-    await viteBuild(
-      nodeBundle(
-        {
-          engine: 'src/agent/engine-entry.ts',
-          'pulse-thread': 'src/agent/transport/pulse-thread.ts',
-        },
-        'engine',
-        // An older Node can read it and say that it is too old.
-        { target: 'node20' },
-      ),
-    );
-    await copyKernels('engine');
-    await emitEngineTypes(root, path.join(dist, 'engine/types'));
+    await writeManifest();
   },
   cli: async () => {
+    for (const folder of ['cli', 'engine']) {
+      await rm(path.join(dist, folder), { recursive: true, force: true });
+    }
+    const { divided, packagesIn } = libraryAndCommand(root);
     // The host is loaded by its file, never by an import; they share what both need.
-    await viteBuild(
-      nodeBundle({ cli: 'src/cli/main.ts', serve: 'src/main/serve/main.ts' }, 'cli'),
-    );
+    const entries = {
+      'engine/node-check': 'src/agent/engine-node.ts',
+      'engine/library': 'src/agent/engine.ts',
+      'cli/cli': 'src/cli/main.ts',
+      'cli/serve': 'src/main/serve/main.ts',
+    };
+    // An older Node can read the library and say that it is too old.
+    const options = { emptyOutDir: false, target: 'node20', divided };
+    await viteBuild(nodeBundle(entries, '.', options));
+    await divideLicences(dist, ['engine', 'cli'], packagesIn);
+    await emitEngineTypes(root, path.join(dist, 'engine/types'));
   },
   desktop: async () => {
     // Read by electron.vite.config.ts.
@@ -270,11 +277,8 @@ function isBuilt(since: string | undefined): boolean {
 /** Folders of dist/ that are given to others on their own, and what of build tools is in each. */
 const noticed: Readonly<Record<Part, Readonly<Record<string, readonly Tool[]>>>> = {
   kernels: { kernels: ['assemblyscript'] },
-  agent: {
-    agent: ['assemblyscript', 'rolldown', 'vite'],
-    engine: ['assemblyscript', 'rolldown', 'vite'],
-  },
-  cli: { cli: ['rolldown', 'vite'] },
+  agent: { agent: ['assemblyscript', 'rolldown', 'vite'] },
+  cli: { engine: ['rolldown', 'vite'], cli: ['rolldown', 'vite'] },
   desktop: { desktop: ['rolldown', 'vite'] },
 };
 

@@ -52,6 +52,22 @@ export async function writeNotices(
   return bundled;
 }
 
+/** Divides the list of a build into those of its folders, each with what is in it. */
+export async function divideLicences<Folder extends string>(
+  dist: string,
+  folders: readonly Folder[],
+  packagesIn: (folder: Folder) => ReadonlySet<string>,
+): Promise<void> {
+  const file = path.join(dist, LICENCE_LIST);
+  const all = JSON.parse(await readFile(file, 'utf8')) as readonly Bundled[];
+  await rm(file);
+  for (const folder of folders) {
+    const own = all.filter(({ name }) => packagesIn(folder).has(name));
+    if (own.length === 0) continue;
+    await writeFile(path.join(dist, folder, LICENCE_LIST), JSON.stringify(own));
+  }
+}
+
 /** Writes the notices of what these are. @throws Error for one without the text of a licence */
 export async function writeNoticesOf(
   root: string,

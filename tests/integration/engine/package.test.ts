@@ -63,6 +63,16 @@ test('the example of the documentation runs', async () => {
   expect(stdout.trimEnd().split('\n').at(-1)).toBe('1568 of 156800');
 });
 
+test('an older Node is told before anything else runs', async () => {
+  const older = `Object.defineProperty(process.versions, 'node', { value: '20.1.0' })`;
+  const program = `import('gradwire/engine').catch(({ code }) => console.log(code))`;
+  const preload = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
+  const { stdout } = await run(process.execPath, [...preload, '-e', program], {
+    cwd: project,
+  });
+  expect(stdout).toBe('NODE_TOO_OLD\n');
+});
+
 const CHECKS = [
   ['nodenext', 'the types of Node.js'],
   ['bundler', 'the DOM’s types'],

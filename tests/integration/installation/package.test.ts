@@ -153,6 +153,21 @@ describe.skipIf(!isLinux)('installed by npm', { tags: 'soak' }, () => {
     await train(node!, prefix);
   });
 
+  test.for(['20.20.2', '22.23.3'])(
+    'the library can be read by Node %s, which it refuses',
+    (version, { skip }) => {
+      skip(!hasRegistry, 'no registry');
+      const node = nodeOf(version);
+      skip(node === undefined, `npm has no Node ${version}`);
+      const library = path.join(
+        prefix,
+        'lib/node_modules/gradwire/dist/engine/engine.js',
+      );
+      const { stderr } = spawnSync(node!, [library], { encoding: 'utf8' });
+      expect(stderr).toContain("code: 'NODE_TOO_OLD'");
+    },
+  );
+
   // Each with a cache of its own: npm 10 also fetches what is for other systems.
   describe.for(['10.9.4', '11.6.2'])('without a network, by npm %s', (version) => {
     const cache = path.join(folder, `cache-${version}`);
