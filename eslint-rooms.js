@@ -108,7 +108,14 @@ export const rooms = {
   // Timelines of traced iterations, and their export.
   'shared/trace': ['shared/records'],
   // What the buckets of a run cost, from the sums that ranks record.
-  'shared/buckets': ['shared/records', 'shared/words'],
+  'shared/buckets': ['shared/numbers', 'shared/records', 'shared/words'],
+  // What the machines of a run did meanwhile.
+  'shared/utilisation': [
+    'shared/machines',
+    'shared/numbers',
+    'shared/records',
+    'shared/words',
+  ],
   'shared/rpc': [
     'shared/buckets',
     'shared/alerts',
@@ -125,6 +132,7 @@ export const rooms = {
     'shared/run-query',
     'shared/spec',
     'shared/sweep',
+    'shared/utilisation',
   ],
 
   // What a run's iterations show, in sentences, and the effects of its switches.
@@ -438,6 +446,8 @@ export const rooms = {
     'agent/world',
     SHARED,
   ],
+  // What this machine does while a run goes on.
+  'agent/supervisor/utilisation': ['agent/supervisor/ranks', SHARED],
   'agent/supervisor/workdirs': [SHARED],
   'agent/supervisor/runs': [
     'agent/checkpoint',
@@ -447,6 +457,7 @@ export const rooms = {
     'agent/slurm',
     'agent/supervisor/journal',
     'agent/supervisor/ranks',
+    'agent/supervisor/utilisation',
     'agent/supervisor/workdirs',
     'agent/training',
     'agent/training/inspect',
@@ -641,6 +652,13 @@ export const rooms = {
   'renderer/charts/timeline': ['renderer/charts', 'renderer/state/*', SHARED],
   // What buckets cost: a table, and a heat map over time.
   'renderer/charts/buckets': [
+    'renderer/charts',
+    'renderer/components/parts',
+    'renderer/state/*',
+    SHARED,
+  ],
+  // What its machines did beside the step.
+  'renderer/charts/machines': [
     'renderer/charts',
     'renderer/components/parts',
     'renderer/state/*',

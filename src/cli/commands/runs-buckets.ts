@@ -1,5 +1,5 @@
 /** `gradwire runs buckets`: what each bucket of a run costs and keeps back. */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import {
   BUCKET_MEASURE_IDS,
   BUCKET_MEASURES,
@@ -24,6 +24,7 @@ import { withWorkspace } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 import { tableWidth } from '../text/terminal.ts';
 import { textTable } from '../text/text-table.ts';
+import { wholeNumber } from '../text/whole-number.ts';
 
 interface BucketFlags {
   readonly from?: number;
@@ -94,12 +95,6 @@ export function addRunsBucketsCommand(runs: Command): void {
         );
       });
     });
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError('It must be a whole number from 0.');
 }
 
 const jsonOf = ({

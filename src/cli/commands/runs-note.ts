@@ -1,11 +1,12 @@
 /** `gradwire runs note`: notes on a run or on one of its iterations. */
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { inputError } from '../../shared/errors/errors.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 import { noteLine } from '../text/note-line.ts';
+import { wholeNumber } from '../text/whole-number.ts';
 
 interface NoteOptions {
   readonly at?: number;
@@ -54,10 +55,4 @@ export function addRunsNoteCommand(runs: Command): void {
         }
       });
     });
-}
-
-function wholeNumber(text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 0 && /^\d+$/.test(text)) return number;
-  throw new InvalidArgumentError('It must be a whole number.');
 }

@@ -18,6 +18,7 @@ import { addRunsSwitchCommand } from './runs-switch.ts';
 import { addRunsTagCommand } from './runs-tag.ts';
 import { addRunsTraceCommand } from './runs-trace.ts';
 import { addRunsWhatIfCommand } from './runs-what-if.ts';
+import { addRunsUtilisationCommand } from './runs-utilisation.ts';
 import { addRunsVerdictCommand } from './runs-verdict.ts';
 
 export function addRunsCommand(program: Command): void {
@@ -33,6 +34,7 @@ export function addRunsCommand(program: Command): void {
   addRunsSwitchCommand(runs);
   addRunsOrderCommand(runs);
   addRunsBucketsCommand(runs);
+  addRunsUtilisationCommand(runs);
   addRunsTraceCommand(runs);
   addRunsWhatIfCommand(runs);
   addRunsRelaunchCommand(runs);

@@ -6,11 +6,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { processNumbers, processTime } from '../../shared/machines/proc-texts.ts';
 
 /** The time for which the computer is watched before a run. */
 const BEFORE_MS = 250;
-/** The unit of the times in /proc, in milliseconds: 1/USER_HZ, the same on all of Linux. */
-const TICK_MS = 10;
 
 interface Sample {
   /** Times of all processors together, in milliseconds. */
@@ -76,33 +75,24 @@ export function timeBeneath(root: number): number {
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);
     if (!Number.isInteger(pid)) continue;
-    const fields = fieldsOf(pid);
-    if (fields === undefined) continue;
-    parents.set(pid, fields[0]!);
-    // utime, stime, and of children that were waited for cutime and cstime.
-    times.set(
-      pid,
-      fields.slice(10, 14).reduce((sum, ticks) => sum + ticks, 0),
-    );
+    const numbers = numbersOf(pid);
+    if (numbers === undefined) continue;
+    parents.set(pid, numbers[0]!);
+    times.set(pid, processTime(numbers));
   }
-  let ticks = 0;
+  let sum = 0;
   for (const [pid, time] of times) {
     let above: number | undefined = pid;
     while (above !== undefined && above !== root) above = parents.get(above);
-    if (above === root) ticks += time;
+    if (above === root) sum += time;
   }
-  return ticks * TICK_MS;
+  return sum;
 }
 
-/** The numbers of /proc/PID/stat from the parent on; undefined if it has ended. */
-function fieldsOf(pid: number): readonly number[] | undefined {
+/** Numbers of a process; undefined if it has ended. */
+function numbersOf(pid: number): readonly number[] | undefined {
   try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name before may contain anything, a parenthesis too.
-    return line
-      .slice(line.lastIndexOf(')') + 4)
-      .split(' ')
-      .map(Number);
+    return processNumbers(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return undefined;
   }

@@ -300,6 +300,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     tracedIterations: async (run) => store.traces.stretches(run),
     trace: async (run, place) => store.traces.piece(run, place),
     buckets: (run, query) => store.buckets.table(run, query),
+    machines: (run, query) => store.utilisation.table(run, query),
     history: async () => historyDesk.status(),
     purge: async (runs) => {
       try {

@@ -46,6 +46,7 @@ import { annotationsMigration } from './migrations/017-annotations.ts';
 import { sweepsMigration } from './migrations/018-sweeps.ts';
 import { alertsAndSettingsMigration } from './migrations/019-alerts-and-settings.ts';
 import { bucketSumsMigration } from './migrations/020-bucket-sums.ts';
+import { utilisationMigration } from './migrations/021-utilisation.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -70,6 +71,7 @@ const migrations: readonly string[] = [
   sweepsMigration,
   alertsAndSettingsMigration,
   bucketSumsMigration,
+  utilisationMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

@@ -286,6 +286,7 @@ function prepare(database: Database.Database) {
         + (SELECT total(length(record)) FROM log_lines WHERE run = @run)
         + (SELECT total(length(record)) FROM traces WHERE run = @run)
         + (SELECT total(length(record)) FROM bucket_sums WHERE run = @run)
+        + (SELECT total(length(record)) FROM utilisation WHERE run = @run)
       WHERE number = @run AND bytes IS NULL`),
     isOpen: database.prepare<[number], { node: string }>(
       'SELECT node FROM journals WHERE run = ? AND ending IS NULL LIMIT 1',
@@ -316,7 +317,14 @@ function prepare(database: Database.Database) {
         (table) => `DELETE FROM ${table} WHERE id IN
           (SELECT id FROM ${table} WHERE run = @run LIMIT ${STEP_ROWS / 8})`,
       ),
-      ...['iterations', 'events', 'log_lines', 'traces', 'bucket_sums'].map(
+      ...[
+        'iterations',
+        'events',
+        'log_lines',
+        'traces',
+        'bucket_sums',
+        'utilisation',
+      ].map(
         (table) => `DELETE FROM ${table} WHERE run = @run AND sequence IN
           (SELECT sequence FROM ${table} WHERE run = @run
             ORDER BY sequence LIMIT ${STEP_ROWS})`,

@@ -277,6 +277,9 @@ function write(
   } else if (record.type === 'trace') {
     const { iteration, rank } = record;
     statements.insertTrace.run(run.number, iteration, rank, sequence, json);
+  } else if (record.type === 'utilisation') {
+    const { from, to } = record;
+    statements.insertUtilisation.run(run.number, sequence, from, to, json);
   } else {
     statements.insertEvent.run(run.number, sequence, json);
     applyEvent(statements, run, record);

@@ -1,6 +1,6 @@
 /**
  * A run as a file, in pieces of bounded size: JSON (one object: run, spec, events, log, buckets,
- * iterations), JSON Lines (run and spec, then a record in each line, in the same order) or CSV
+ * utilisation, iterations), JSON Lines (run and spec, then a record in each line, in the same order) or CSV
  * (one row per iteration and rank). All contain exactly the stored data; in CSV an empty cell is
  * a quantity that was not observed.
  *
@@ -64,6 +64,7 @@ interface Frame {
   readonly head: (run: string, spec: string) => string;
   readonly beforeLog: string;
   readonly beforeBuckets: string;
+  readonly beforeUtilisation: string;
   readonly beforeIterations: string;
   readonly end: string;
   /** Text before a record; `beforeFirst`: before the first one of a part. */
@@ -75,6 +76,7 @@ const OBJECT: Frame = {
   head: (run, spec) => `{"run":${run},\n"spec":${spec},\n"events":[`,
   beforeLog: '\n],\n"log":[',
   beforeBuckets: '\n],\n"buckets":[',
+  beforeUtilisation: '\n],\n"utilisation":[',
   beforeIterations: '\n],\n"iterations":[',
   end: '\n]}\n',
   before: ',\n',
@@ -85,6 +87,7 @@ const LINES: Frame = {
   head: (run, spec) => `{"type":"run","run":${run},"spec":${spec}}`,
   beforeLog: '',
   beforeBuckets: '',
+  beforeUtilisation: '',
   beforeIterations: '',
   end: '\n',
   before: '\n',
@@ -114,12 +117,22 @@ function jsonPiece(
   if (part === 'buckets') {
     const records = store.buckets.from(run, from);
     if (records.length === 0) {
-      const next = { part: 'iterations', from: 0, isFirst: true } as const;
-      return { text: frame.beforeIterations, next };
+      const next = { part: 'utilisation', from: 0, isFirst: true } as const;
+      return { text: frame.beforeUtilisation, next };
     }
     const entries = records.map((record) => ({ record }));
     const next = { part, from: from + records.length, isFirst: false };
     return { text: listed(entries, isFirst, frame), next };
+  }
+  if (part === 'utilisation') {
+    const rows = store.utilisation.after(run, from);
+    if (rows.length === 0) {
+      const next = { part: 'iterations', from: 0, isFirst: true } as const;
+      return { text: frame.beforeIterations, next };
+    }
+    const next = { part, from: rows.at(-1)!.sequence, isFirst: false };
+    const items = rows.map(({ record }) => record);
+    return { text: listedTexts(items, isFirst, frame), next };
   }
   const page =
     part === 'events'
@@ -141,9 +154,17 @@ function jsonPiece(
 function listed(
   entries: readonly Pick<JournalEntry, 'record'>[],
   isFirst: boolean,
-  { before, beforeFirst }: Frame,
+  frame: Frame,
 ): string {
   const items = entries.map(({ record }) => JSON.stringify(record));
+  return listedTexts(items, isFirst, frame);
+}
+
+function listedTexts(
+  items: readonly string[],
+  isFirst: boolean,
+  { before, beforeFirst }: Frame,
+): string {
   if (items.length === 0) return '';
   return `${isFirst ? beforeFirst : before}${items.join(before)}`;
 }

@@ -45,6 +45,7 @@ import { RunRows } from './run-rows.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 import { storedSpec } from './stored-json.ts';
 import { SweepTable, type QueuedRun } from './sweep-table.ts';
+import { UtilisationReads } from './utilisation-reads.ts';
 
 /** A place in the queue of a sweep, and the process that drives it. */
 export interface SweepPlace extends Pick<QueuedRun, 'number' | 'sweep'> {
@@ -127,6 +128,8 @@ export class RunStore {
   readonly traces: TraceReads;
   /** Reads what its buckets cost. */
   readonly buckets: BucketReads;
+  /** Reads what its machines did. */
+  readonly utilisation: UtilisationReads;
   readonly #database: GuardedDatabase;
   readonly #statements: Statements;
   readonly #archive: IterationArchive;
@@ -173,6 +176,7 @@ export class RunStore {
     };
     this.traces = new TraceReads(sources);
     this.buckets = new BucketReads(sources);
+    this.utilisation = new UtilisationReads(sources);
   }
 
   /** The database's file. */

@@ -146,6 +146,24 @@ export function prepareStatements(database: Database.Database) {
     >(`
       SELECT record FROM bucket_sums WHERE run = @run
       ORDER BY first, last, rank LIMIT @limit OFFSET @offset`),
+    insertUtilisation: database.prepare<[number, number, number, number, string]>(`
+      INSERT INTO utilisation (run, sequence, first, last, record)
+      VALUES (?, ?, ?, ?, ?)`),
+    utilisationPlaces: database.prepare<
+      [{ run: number; from: number; to: number }],
+      { sequence: number; from: number; to: number }
+    >(`
+      SELECT sequence, first AS "from", last AS "to" FROM utilisation
+      WHERE run = @run AND last > @from AND first < @to ORDER BY sequence`),
+    utilisationAt: database.prepare<[number, number], { record: string }>(
+      'SELECT record FROM utilisation WHERE run = ? AND sequence = ?',
+    ),
+    utilisationAfter: database.prepare<
+      [{ run: number; after: number; limit: number }],
+      StoredRow
+    >(`
+      SELECT sequence, record FROM utilisation WHERE run = @run AND sequence > @after
+      ORDER BY sequence LIMIT @limit`),
     logAfter: database.prepare<
       [{ run: number; after: number }],
       { sequence: number; record: string }

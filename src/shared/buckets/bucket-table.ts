@@ -4,6 +4,11 @@
  * (`records/bucket-sums.ts`); an interval that reaches beyond a column counts by its share.
  */
 import { z } from 'zod';
+import {
+  columnsOf,
+  overlap,
+  type IterationRange,
+} from '../numbers/interval-columns.ts';
 import type { BucketSumsRecord } from '../records/bucket-sums.ts';
 import { BUCKET_MEASURE_IDS, type BucketValues } from './bucket-measures.ts';
 import { BucketTotals } from './bucket-totals.ts';
@@ -26,12 +31,6 @@ export const bucketQuerySchema = z.strictObject({
   rank: z.int().min(0).optional(),
 });
 export type BucketQuery = Readonly<z.infer<typeof bucketQuerySchema>>;
-
-/** Iterations with from ≤ i < to. */
-export interface IterationRange {
-  readonly from: number;
-  readonly to: number;
-}
 
 export interface BucketRow {
   /** Distinct within a run. */
@@ -172,37 +171,4 @@ export class BucketTableBuilder {
     }
     return row;
   }
-}
-
-const overlap = (a: IterationRange, b: IterationRange): number =>
-  Math.max(0, Math.min(a.to, b.to) - Math.max(a.from, b.from));
-
-/**
- * Columns that begin and end where intervals do, as far as there are few enough: what was summed
- * together is not divided.
- */
-export function columnsOf(
-  { columns: most, from, to }: Pick<BucketQuery, 'columns' | 'from' | 'to'>,
-  intervals: readonly IterationRange[],
-): readonly IterationRange[] {
-  const places = new Set(
-    intervals
-      .filter((interval) => overlap(interval, { from, to }) > 0)
-      .flatMap((interval) => [
-        Math.max(from, interval.from),
-        Math.min(to, interval.to),
-      ]),
-  );
-  const edges = [...places].toSorted((a, b) => a - b);
-  const last = edges.at(-1);
-  if (most === 0 || last === undefined) return [];
-  const least = edges.length - 1 <= most ? 0 : (last - edges[0]!) / most;
-  const columns: IterationRange[] = [];
-  let begin = edges[0]!;
-  for (const edge of edges.slice(1)) {
-    if (edge - begin < least && edge !== last) continue;
-    columns.push({ from: begin, to: edge });
-    begin = edge;
-  }
-  return columns;
 }

@@ -26,7 +26,7 @@ const LEVELS = {
 } as const;
 
 /**
- * Undefined for iterations, their traces and sums of buckets, which the log leaves out.
+ * Undefined for what the log leaves out: all that is neither an event nor printed.
  * @param machine names a machine; default: as records have it
  */
 export function logLine(

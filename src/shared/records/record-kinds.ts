@@ -34,6 +34,7 @@ import { startedKind } from './started.ts';
 import { switchKind } from './switch.ts';
 import { thinnedKind } from './thinned.ts';
 import { traceKind } from './trace.ts';
+import { utilisationKind } from './utilisation.ts';
 
 const EVENT_KINDS = [
   evaluationKind,
@@ -62,6 +63,7 @@ export const RECORD_KINDS = [
   logKind,
   traceKind,
   bucketSumsKind,
+  utilisationKind,
 ] as const;
 
 type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
@@ -70,7 +72,10 @@ type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
 
 export type RunRecord = RecordOf<typeof RECORD_KINDS>;
 
-/** All records of a run except its iterations, their traces, sums of buckets and what its ranks print. */
+/**
+ * All records of a run except its iterations, their traces, sums of buckets, the use of its machines
+ * and what its ranks print.
+ */
 export type RunEvent = RecordOf<typeof EVENT_KINDS>;
 
 type Schemas<K> = {

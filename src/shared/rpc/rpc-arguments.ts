@@ -10,6 +10,7 @@ import { runOrderSchema } from '../orders/orders.ts';
 import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
 import { sweepEditSchema } from '../sweep/sweep-edit.ts';
 import { sweepRequestSchema } from '../sweep/sweep-request.ts';
+import { machineQuerySchema } from '../utilisation/machine-table.ts';
 import type { AppApi } from './rpc.ts';
 import { binsQuerySchema, EXPORT_PARTS, MOST_ITERATION_RECORDS } from './run-pieces.ts';
 import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';
@@ -84,6 +85,7 @@ export const rpcArguments = {
     }),
   ]),
   buckets: z.tuple([runIdSchema, bucketQuerySchema]),
+  machines: z.tuple([runIdSchema, machineQuerySchema]),
   setDeleted: z.tuple([runIdSchema, z.boolean()]),
   setAllDeleted: z.tuple([someRuns, z.boolean()]),
   history: z.tuple([]),

@@ -58,6 +58,7 @@ export const rpcResults = {
   tagRuns: names,
   notes: list,
   buckets: z.looseObject({ columns: list, buckets: list }),
+  machines: z.looseObject({ columns: list, machines: list }),
   setAllDeleted: z.looseObject({ changed: names, refused: list }),
   run: detail,
   watch: detail,

@@ -45,6 +45,7 @@ import type { RunDetail, RunSummary } from './run-summary.ts';
 import type { SweepEdit } from '../sweep/sweep-edit.ts';
 import type { SweepCheck, SweepRequest } from '../sweep/sweep-request.ts';
 import type { SweepDetail, SweepSummary } from '../sweep/sweep-status.ts';
+import type { MachineQuery, MachineTable } from '../utilisation/machine-table.ts';
 import type { TerminalApi } from './terminal.ts';
 
 export interface AppInfo {
@@ -175,6 +176,8 @@ export interface CoreApi {
   trace(run: string, place: TracePlace): Promise<TracePiece>;
   /** The buckets in a part of a run: what each cost and kept back. */
   buckets(run: string, query: BucketQuery): Promise<BucketTable>;
+  /** The machines in a part of a run: what they did beside the step. */
+  machines(run: string, query: MachineQuery): Promise<MachineTable>;
   /** Soft delete, and its undo. */
   setDeleted(run: string, deleted: boolean): Promise<void>;
   /** Soft delete of many runs, and its undo; those that cannot be are left. */

@@ -15,7 +15,13 @@ export interface IterationPlace {
 }
 
 /** Parts of an export, in their order. */
-export const EXPORT_PARTS = ['events', 'log', 'buckets', 'iterations'] as const;
+export const EXPORT_PARTS = [
+  'events',
+  'log',
+  'buckets',
+  'utilisation',
+  'iterations',
+] as const;
 
 /** The place where a piece of an export begins. Made by main. */
 export interface ExportPlace extends IterationPlace {

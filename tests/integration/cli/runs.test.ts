@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import { isEvent, type RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { CommandTerminal } from '../../harness/command-terminal.ts';
 import {
@@ -115,6 +115,7 @@ describe('a run', () => {
       run: RunSummary;
       events: RunRecord[];
       buckets: RunRecord[];
+      utilisation: RunRecord[];
       iterations: RunRecord[];
     };
     expect(file.run).toMatchObject({
@@ -122,22 +123,21 @@ describe('a run', () => {
       iterations: ITERATIONS,
       methods: ['topk', 'scalecom'],
     });
-    expect(file.events).toEqual(
-      records.filter(({ type }) => type !== 'iteration' && type !== 'bucket-sums'),
-    );
+    expect(file.events).toEqual(records.filter((record) => isEvent(record)));
     const sums = ofType(records, 'bucket-sums');
     expect(file.buckets).toEqual(
       sums.toSorted((a, b) => a.from - b.from || a.rank - b.rank),
     );
     expect(sums.length).toBeGreaterThan(RANKS);
+    expect(file.utilisation).toEqual(ofType(records, 'utilisation'));
     expect(file.iterations).toEqual(
       iterations().toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank),
     );
 
     const { stdout: attached } = await home.run(['runs', 'attach', 'last', '--json']);
-    // Sums of buckets are read by themselves, as traces are.
+    // Sums of buckets and the use of machines are read by themselves, as traces are.
     expect(lines<RunRecord>(attached)).toEqual(
-      records.filter(({ type }) => type !== 'bucket-sums'),
+      records.filter(({ type }) => type !== 'bucket-sums' && type !== 'utilisation'),
     );
 
     const { stdout: csv } = await home.run([

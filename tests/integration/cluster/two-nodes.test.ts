@@ -66,8 +66,10 @@ test('train together, are switched in the middle, and every record comes once', 
   expect(world.heard.map(({ sequence }) => sequence)).toEqual(
     world.heard.map((_, index) => index + 1),
   );
-  // Sums of buckets are read by themselves, as traces are.
-  const heard = world.heard.filter(({ record }) => record.type !== 'bucket-sums');
+  // Sums of buckets and the use of machines are read by themselves, as traces are.
+  const heard = world.heard.filter(
+    ({ record: { type } }) => type !== 'bucket-sums' && type !== 'utilisation',
+  );
   expect(store.reads.entriesAfter(id, 0).slice(0, 1000)).toEqual(heard.slice(0, 1000));
   const sums = ofType(records, 'bucket-sums');
   expect(store.buckets.from(id, 0)).toEqual(

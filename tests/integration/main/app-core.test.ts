@@ -15,11 +15,14 @@ import { GradwireHome } from '../../harness/gradwire.ts';
 import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 
+interface Exported {
+  readonly buckets: unknown[];
+  readonly utilisation: unknown[];
+  readonly iterations: unknown[];
+}
+
 /** A run as its export in JSON says it. */
-async function exported(
-  { api }: AppCore,
-  id: string,
-): Promise<{ readonly buckets: unknown[]; readonly iterations: unknown[] }> {
+async function exported({ api }: AppCore, id: string): Promise<Exported> {
   let text = '';
   let place: ExportPlace | undefined;
   do {
@@ -27,7 +30,7 @@ async function exported(
     text += piece.text;
     place = piece.next;
   } while (place !== undefined);
-  return JSON.parse(text) as { buckets: unknown[]; iterations: unknown[] };
+  return JSON.parse(text) as Exported;
 }
 
 function openCore(home: GradwireHome): Promise<AppCore> {
@@ -164,9 +167,10 @@ test('an app killed in mid-run loses nothing: the run goes on and is found again
   const { entries: records } = await core.api.iterations(id, range);
   expect(records).toHaveLength(iterations * 2);
   const { events, lastSequence } = await core.api.run(id);
-  const { buckets } = await exported(core, id);
+  const { buckets, utilisation } = await exported(core, id);
   expect(buckets.length).toBeGreaterThan(0);
-  expect(events.length + records.length + buckets.length).toBe(lastSequence);
+  const others = events.length + buckets.length + utilisation.length;
+  expect(records.length + others).toBe(lastSequence);
   await core.close();
 });
 

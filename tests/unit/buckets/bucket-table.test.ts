@@ -4,10 +4,10 @@ import type { BucketMeasure } from '../../../src/shared/buckets/bucket-measures.
 import { COSTLY_FIRST, ordered } from '../../../src/shared/buckets/bucket-order.ts';
 import {
   BucketTableBuilder,
-  columnsOf,
   type BucketQuery,
   type BucketTable,
 } from '../../../src/shared/buckets/bucket-table.ts';
+import { columnsOf } from '../../../src/shared/numbers/interval-columns.ts';
 import { describeBuckets } from '../../../src/shared/buckets/bucket-text.ts';
 import type {
   BucketSum,

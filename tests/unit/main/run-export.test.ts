@@ -65,6 +65,7 @@ test('JSON holds the run, its spec, and every record exactly', () => {
     events,
     log: [printed],
     buckets: [],
+    utilisation: [],
     iterations: expected,
   });
 });

@@ -75,6 +75,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   tracedIterations: ['run-1'],
   trace: ['run-1', { from: 1, fromRank: 2, to: 9 }],
   buckets: ['run-1', { from: 1, to: 9, columns: 4, measure: 'time', rank: 0 }],
+  machines: ['run-1', { from: 1, to: 9, columns: 4 }],
   setDeleted: ['run-1', true],
   setAllDeleted: [['run-1', 'run-2'], true],
   history: [],

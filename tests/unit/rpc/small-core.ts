@@ -160,6 +160,8 @@ export class SmallCore implements ServedCore {
     tracedIterations: (run) => this.#answer('tracedIterations', [run], []),
     buckets: (run, query) =>
       this.#answer('buckets', [run, query], { columns: [], buckets: [] }),
+    machines: (run, query) =>
+      this.#answer('machines', [run, query], { columns: [], machines: [] }),
     trace: (run, place) => this.#answer('trace', [run, place], { records: [] }),
     setDeleted: (run, deleted) => this.#answer('setDeleted', [run, deleted], undefined),
     setAllDeleted: (runs, deleted) =>

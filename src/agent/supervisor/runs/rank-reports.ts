@@ -3,16 +3,26 @@ import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import { endsJournal } from '../../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { TeamListener } from '../ranks/rank-team.ts';
+import type { TeamStart } from '../ranks/team-start.ts';
+import { UseWatch } from '../utilisation/use-watch.ts';
 import type { WayBack } from './guard-watch.ts';
 import type { RunParts } from './run-parts.ts';
+import { startRecords } from './team-options.ts';
 
 export class RankReports {
   readonly #run: RunParts;
   readonly #goBack: (way: WayBack) => RunRecord;
+  readonly #begun: number;
+  /** Watches the machine while ranks run here. */
+  #use: UseWatch | undefined;
 
-  /** @param goBack switches back, because a guard has found that it must; says so */
-  constructor(run: RunParts, goBack: (way: WayBack) => RunRecord) {
+  /**
+   * @param begun when the run was created, ms since 1970
+   * @param goBack switches back, because a guard has found that it must; says so
+   */
+  constructor(run: RunParts, begun: number, goBack: (way: WayBack) => RunRecord) {
     this.#run = run;
+    this.#begun = begun;
     this.#goBack = goBack;
   }
 
@@ -30,6 +40,34 @@ export class RankReports {
       },
       underWay: (rank) => this.#run.admission.underWay(rank),
     };
+  }
+
+  /** All ranks are connected. @param resumed the iteration from which they resume, if they do */
+  started(started: TeamStart, resumed: number | undefined): void {
+    const { admission, options } = this.#run;
+    const { node, ranks, slurm } = options;
+    this.store(startRecords(options, started, resumed));
+    // Ranks on nodes that Slurm allocates do not run here.
+    if (slurm !== undefined) return;
+    this.#use = new UseWatch({
+      node,
+      begun: this.#begun,
+      processes: new Map(started.processes.map(({ pid, rank }) => [rank, pid])),
+      iteration: () =>
+        ranks.reduce(
+          (most, rank) => Math.max(most, admission.underWay(rank) ?? 0),
+          resumed ?? 0,
+        ),
+      told: (record) => {
+        this.store([record]);
+      },
+    });
+  }
+
+  /** All processes are gone. */
+  ended(): void {
+    this.#use?.close();
+    this.#use = undefined;
   }
 
   /** The first record that is not valid ends the run; those before it are kept. */

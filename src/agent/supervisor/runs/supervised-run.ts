@@ -42,12 +42,7 @@ import type {
 import { RunOrders } from './run-orders.ts';
 import { RunOutcome } from './run-outcome.ts';
 import type { RunParts } from './run-parts.ts';
-import {
-  namedAddresses,
-  startRecords,
-  teamOptions,
-  type Resumption,
-} from './team-options.ts';
+import { namedAddresses, teamOptions, type Resumption } from './team-options.ts';
 
 export class SupervisedRun {
   readonly #options: RunOptions;
@@ -94,7 +89,8 @@ export class SupervisedRun {
       switches: this.#switches,
       team: () => this.#team,
     };
-    this.#reports = new RankReports(parts, (way) => this.#orders.goBack(way));
+    const goBack: RunOrders['goBack'] = (way) => this.#orders.goBack(way);
+    this.#reports = new RankReports(parts, this.#createdAt, goBack);
     this.#orders = new RunOrders(parts, () => this.stop());
     this.#allocation = openAllocation(parts, {
       store: (record) => {
@@ -269,12 +265,13 @@ export class SupervisedRun {
 
   #started(started: TeamStart): void {
     this.#life.happens('connected');
-    this.#reports.store(startRecords(this.#options, started, this.#resumed));
+    this.#reports.started(started, this.#resumed);
     if (this.#resumed !== undefined) this.#journal.changed();
   }
 
   /** The processes are gone. */
   #teamEnded(lost: ErrorData | undefined): void {
+    this.#reports.ended();
     this.#outcome.ranksGone(this.#team!.finished);
     this.#team = undefined;
     this.#life.happens('gone');

@@ -1,10 +1,10 @@
 /**
- * The costs of a run's buckets, as a page shows them: one read at a time, of what was wanted last,
- * and again when ranks have recorded more.
+ * A table of a run that is made of records of one kind, as a page shows it: one read at a time, of
+ * what was wanted last, and again when there are more such records.
  */
 import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
-import type { BucketQuery, BucketTable } from '../../../shared/buckets/bucket-table.ts';
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
+import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 import type { Connection } from '../host/connection.ts';
 import { RedrawClock } from '../page/redraw-clock.svelte.ts';
@@ -12,42 +12,50 @@ import { RedrawClock } from '../page/redraw-clock.svelte.ts';
 /** Milliseconds between two reads of a run in progress. */
 const PAUSE_MS = 1000;
 
-/** A table with the question that it answers. */
-export interface ReadBuckets {
-  readonly query: BucketQuery;
-  readonly table: BucketTable;
+/** The way to read a table. */
+export interface TableSource<Query, Table> {
+  readonly run: string;
+  /** The type of the records that it is made of. */
+  readonly type: RunRecord['type'];
+  readonly read: (api: AppApi, query: Query) => Promise<Table>;
 }
 
-export class RunBuckets {
-  readonly #run: string;
+/** A table with the question that it answers. */
+interface ReadTable<Query, Table> {
+  readonly query: Query;
+  readonly table: Table;
+}
+
+export class RunTable<Query, Table> {
+  readonly #source: TableSource<Query, Table>;
   readonly #api: AppApi;
   readonly #stops: readonly (() => void)[];
   readonly #news = new RedrawClock(PAUSE_MS);
   readonly #reading = new OneAtATime(() => this.#read());
-  #wanted: BucketQuery | undefined;
-  #shown = $state.raw<ReadBuckets>();
+  #wanted: Query | undefined;
+  #shown = $state.raw<ReadTable<Query, Table>>();
   #error = $state.raw<ErrorData>();
 
-  constructor(connection: Connection, run: string) {
-    this.#run = run;
+  constructor(connection: Connection, source: TableSource<Query, Table>) {
+    this.#source = source;
     this.#api = connection.api;
+    const { run, type } = source;
     this.#stops = [
       connection.on('records', (id, entries) => {
         if (id !== run) return;
-        if (entries.some(({ record }) => record.type === 'bucket-sums'))
-          this.#news.touch();
+        if (entries.some(({ record }) => record.type === type)) this.#news.touch();
       }),
       connection.on('resync', () => this.#news.touch()),
     ];
   }
 
-  /** Changes when ranks have recorded more, at most once a second. */
+  /** Changes when there are more records, at most once a second. */
   get news(): number {
     return this.#news.tick;
   }
 
   /** The table that was read last. */
-  get shown(): ReadBuckets | undefined {
+  get shown(): ReadTable<Query, Table> | undefined {
     return this.#shown;
   }
 
@@ -56,7 +64,7 @@ export class RunBuckets {
   }
 
   /** Reads the answer to a question. */
-  want(query: BucketQuery): void {
+  want(query: Query): void {
     this.#wanted = query;
     void this.#reading.run();
   }
@@ -70,7 +78,7 @@ export class RunBuckets {
   async #read(): Promise<void> {
     const query = this.#wanted!;
     try {
-      const table = await this.#api.buckets(this.#run, query);
+      const table = await this.#source.read(this.#api, query);
       this.#shown = { query, table };
       this.#error = undefined;
     } catch (error) {

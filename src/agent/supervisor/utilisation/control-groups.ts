@@ -1,0 +1,106 @@
+/**
+ * The limits of the control groups in which this process runs, as containers and batch systems set
+ * them, and the use that counts against them: of Linux's control groups, version 1 and 2. Of groups
+ * within each other the one with the tightest limit counts.
+ */
+import path from 'node:path';
+
+/** Returns the content of a file; undefined if it cannot be read. */
+export type ReadText = (file: string) => string | undefined;
+
+/** A limit of processor time. */
+export interface ProcessorQuota {
+  /** Processors that may be busy in the mean. */
+  readonly processors: number;
+  /** Processor time of the group since it was made, in milliseconds. */
+  readonly used: () => number | undefined;
+}
+
+export interface MemoryLimit {
+  readonly bytes: number;
+  /** Bytes in use, without files that could be dropped. */
+  readonly used: () => number | undefined;
+}
+
+const GROUPS = '/proc/self/cgroup';
+const MOUNT = '/sys/fs/cgroup';
+
+/** The tightest quota of processor time, if there is one. */
+export function processorQuota(read: ReadText): ProcessorQuota | undefined {
+  const quotas = [
+    ...groupFolders(read, '').map((folder): ProcessorQuota => ({
+      processors: quotient(read(`${folder}/cpu.max`)),
+      used: () =>
+        scaled(/^usage_usec (\d+)/m.exec(read(`${folder}/cpu.stat`) ?? '')?.[1], 1e3),
+    })),
+    ...groupFolders(read, 'cpu').map((folder): ProcessorQuota => ({
+      processors: quotient(
+        `${read(`${folder}/cpu.cfs_quota_us`)} ${read(`${folder}/cpu.cfs_period_us`)}`,
+      ),
+      used: () => {
+        const account = folder.replace(`${MOUNT}/cpu`, `${MOUNT}/cpuacct`);
+        return scaled(read(`${account}/cpuacct.usage`), 1e6);
+      },
+    })),
+  ].filter(({ processors }) => processors > 0);
+  return quotas.toSorted((a, b) => a.processors - b.processors)[0];
+}
+
+/** The tightest limit of memory, if there is one below the machine's. */
+export function memoryLimit(read: ReadText, machine: number): MemoryLimit | undefined {
+  const limits = [
+    ...groupFolders(read, '').map((folder): MemoryLimit => ({
+      bytes: Number(read(`${folder}/memory.max`) ?? NaN),
+      used: () =>
+        without(
+          read(`${folder}/memory.current`),
+          /^inactive_file (\d+)/m.exec(read(`${folder}/memory.stat`) ?? '')?.[1],
+        ),
+    })),
+    ...groupFolders(read, 'memory').map((folder): MemoryLimit => ({
+      bytes: Number(read(`${folder}/memory.limit_in_bytes`) ?? NaN),
+      used: () =>
+        without(
+          read(`${folder}/memory.usage_in_bytes`),
+          /^total_inactive_file (\d+)/m.exec(read(`${folder}/memory.stat`) ?? '')?.[1],
+        ),
+    })),
+  ].filter(({ bytes }) => bytes > 0 && bytes < machine);
+  return limits.toSorted((a, b) => a.bytes - b.bytes)[0];
+}
+
+/**
+ * Folders of this process's group and of those around it. In a container they may be named as the
+ * host sees them, and only the last one exists.
+ * @param controller of version 1; empty: version 2
+ */
+function groupFolders(read: ReadText, controller: string): readonly string[] {
+  for (const line of (read(GROUPS) ?? '').split('\n')) {
+    const [, controllers, group] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+    if (controllers?.split(',').includes(controller) !== true) continue;
+    const mount = path.posix.join(MOUNT, controller);
+    const folders = [];
+    for (let at = group!; ; at = path.posix.dirname(at)) {
+      folders.push(path.posix.join(mount, at).replace(/\/$/, ''));
+      if (at === '/' || at === '.') return folders;
+    }
+  }
+  return [];
+}
+
+/** `200000 100000` → 2; NaN for anything else, such as `max 100000` or `-1 100000`. */
+function quotient(text: string | undefined): number {
+  const [quota, period] = (text ?? '').trim().split(/\s+/).map(Number);
+  return (quota ?? NaN) / (period ?? NaN);
+}
+
+const scaled = (text: string | undefined, divisor: number): number | undefined =>
+  text === undefined ? undefined : Number(text) / divisor;
+
+function without(
+  all: string | undefined,
+  part: string | undefined,
+): number | undefined {
+  if (all === undefined) return undefined;
+  return Math.max(0, Number(all) - Number(part ?? 0));
+}

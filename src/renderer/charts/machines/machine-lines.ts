@@ -1,0 +1,137 @@
+/** Curves of a chart of machines: of one machine its measures, of several a line for each. */
+import type {
+  MachineMeasure,
+  MachineValues,
+} from '../../../shared/utilisation/machine-measures.ts';
+import { MACHINE_MEASURES } from '../../../shared/utilisation/machine-measures.ts';
+import type {
+  MachineRow,
+  MachineTable,
+} from '../../../shared/utilisation/machine-table.ts';
+import type { MachineNames } from '../../../shared/utilisation/machine-text.ts';
+import { styleOf } from '../../state/page/run-places.ts';
+import type { LineSeries } from '../line-series.ts';
+
+/** Machines that have a colour: those with the most. The others are faint. */
+export const COLOURED = 5;
+
+/** A chart of machines. */
+export interface MachineChartKind {
+  readonly id: string;
+  readonly title: string;
+  readonly unit: 'share' | 'rate';
+  /** Curves if the run has one machine. */
+  readonly ofOne: readonly MachineMeasure[];
+  /** Measures whose sum is drawn of each of several machines. */
+  readonly ofMany: readonly MachineMeasure[];
+}
+
+export const MACHINE_CHARTS: readonly MachineChartKind[] = [
+  {
+    id: 'processors',
+    title: 'Processors',
+    unit: 'share',
+    ofOne: ['run', 'others', 'busy', 'stolen'],
+    ofMany: ['busy'],
+  },
+  {
+    id: 'others',
+    title: 'Processors of other programs',
+    unit: 'share',
+    ofOne: [],
+    ofMany: ['others'],
+  },
+  {
+    id: 'memory',
+    title: 'Memory',
+    unit: 'share',
+    ofOne: ['memory'],
+    ofMany: ['memory'],
+  },
+  {
+    id: 'network',
+    title: 'Network',
+    unit: 'rate',
+    ofOne: ['sent', 'received', 'loopback'],
+    ofMany: ['sent', 'received'],
+  },
+  {
+    id: 'gpus',
+    title: 'GPUs',
+    unit: 'share',
+    ofOne: ['gpu', 'gpuMemory'],
+    ofMany: ['gpu'],
+  },
+];
+
+export interface MachineLine {
+  readonly label: string;
+  readonly property: string;
+  readonly look: LineSeries['look'];
+  readonly dash?: readonly number[] | undefined;
+  /** The mean over what is shown. */
+  readonly mean: number;
+  /** A value in each column; null: not observed. */
+  readonly cells: readonly (number | null)[];
+}
+
+/** The lines of a chart; none if nothing was observed. */
+export function machineLines(
+  { ofMany, ofOne }: MachineChartKind,
+  { machines }: MachineTable,
+  nameOf: MachineNames,
+): readonly MachineLine[] {
+  const [only] = machines;
+  if (machines.length === 1)
+    return ofOne.flatMap((measure, place) => ofMeasure(only!, measure, place));
+  const lines = machines
+    .filter(({ means }) => ofMany.some((measure) => means[measure] !== undefined))
+    .map((row) => ({
+      label: nameOf(row.node),
+      mean: sum(row.means, ofMany),
+      cells: sumOfCells(row, ofMany),
+    }))
+    .toSorted((a, b) => b.mean - a.mean);
+  return lines.map((line, place): MachineLine => {
+    if (place >= COLOURED) return { ...line, property: '--ink-soft', look: 'faint' };
+    const { dash, property } = styleOf(place);
+    return { ...line, property, dash, look: 'line' };
+  });
+}
+
+function ofMeasure(
+  row: MachineRow,
+  measure: MachineMeasure,
+  place: number,
+): readonly MachineLine[] {
+  const { cells, means } = row;
+  const [mean, own] = [means[measure], cells[measure]];
+  if (mean === undefined || own === undefined) return [];
+  // Of a machine that is no virtual one.
+  if (measure === 'stolen' && mean === 0) return [];
+  const isSum = measure === 'busy';
+  return [
+    {
+      label: MACHINE_MEASURES[measure].title,
+      property: isSum ? '--ink-soft' : styleOf(place).property,
+      look: isSum ? 'dashed' : 'line',
+      mean,
+      cells: own,
+    },
+  ];
+}
+
+const sum = (values: MachineValues, measures: readonly MachineMeasure[]): number =>
+  measures.reduce((total, measure) => total + (values[measure] ?? 0), 0);
+
+function sumOfCells(
+  { cells }: MachineRow,
+  measures: readonly MachineMeasure[],
+): readonly (number | null)[] {
+  const [first = [], ...others] = measures.map((measure) => cells[measure] ?? []);
+  return first.map((value, index) =>
+    value === null
+      ? null
+      : others.reduce((total, more) => total + (more[index] ?? 0), value),
+  );
+}
