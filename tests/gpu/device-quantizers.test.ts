@@ -18,6 +18,7 @@ const KINDS: readonly [string, JsonObject][] = [
   ['terngrad', { minElements: 4 }],
   ['onebit', { minElements: 4 }],
   ['qgd', { minElements: 4 }],
+  ['fp8', { minElements: 4, rounding: 'stochastic' }],
   ['topk', { ratio: 0.3, quantize: { bits: 4, bucket: 100 } }],
 ];
 /** The other forms of a code, runs shorter than a thread's share, longer than everything. */

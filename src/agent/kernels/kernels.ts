@@ -12,6 +12,7 @@ import type { SparseStream } from '../memory/entries.ts';
 import type { HalfType } from '../memory/value-type.ts';
 import type { HalfPrecisionKernels } from './half-precision.ts';
 import type { LowRankKernels, Matrix } from './low-rank.ts';
+import type { MicroscalingKernels } from './microscaling.ts';
 import type { OptimizationKernels } from './optimization.ts';
 import type { QuantizationKernels } from './quantization.ts';
 import type { ReductionKernels } from './reduction.ts';
@@ -75,6 +76,7 @@ export interface Kernels {
   shiftBySign(x: Vector, plus: number, minus: number): void;
 
   readonly halfPrecision: HalfPrecisionKernels;
+  readonly microscaling: MicroscalingKernels;
   readonly sparsification: SparsificationKernels;
   readonly lowRank: LowRankKernels;
   readonly optimization: OptimizationKernels;

@@ -21,6 +21,7 @@ import { blockcd } from './blockcd.ts';
 import { dct } from './dct.ts';
 import { dgc } from './dgc.ts';
 import { fp16 } from './fp16.ts';
+import { fp8 } from './fp8.ts';
 import { gaussiank } from './gaussiank.ts';
 import type { MethodDefinition } from './method.ts';
 import { withChanges } from './nested-parameters.ts';
@@ -41,6 +42,7 @@ const known = byId([
   none,
   bf16,
   fp16,
+  fp8,
   topk,
   randomk,
   threshold,

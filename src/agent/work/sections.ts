@@ -47,8 +47,11 @@ export interface HostCoding {
   readonly kind: 'host';
   /** Most bytes of a section of n elements. */
   capacity(n: number): number;
-  /** Writes a section, and returns its bytes; x must not be written to. */
-  encode(x: Vector, out: Region): number;
+  /**
+   * Writes a section, and returns its bytes; x must not be written to.
+   * @param noise the section's own random stream
+   */
+  encode(x: Vector, out: Region, noise: RandomStream): number;
 }
 
 /** A received and checked section: the positions of its parts in the arena. */

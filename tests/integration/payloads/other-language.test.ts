@@ -17,6 +17,11 @@ import { INPUTS } from '../../unit/kernels/adversarial-inputs.ts';
 const LAYOUTS: Readonly<Record<string, readonly JsonObject[]>> = {
   bf16: [{ rounding: 'stochastic' }],
   fp16: [{ rounding: 'stochastic' }],
+  fp8: [
+    { minElements: 0 },
+    { minElements: 0, format: 'e5m2' },
+    { minElements: 0, rounding: 'stochastic' },
+  ],
   topk: [
     { ratio: 1 },
     { bucket: 100, k: 3 },

@@ -221,6 +221,21 @@ def corrected(g: Floats, means: Floats) -> Floats:
     return (g.astype(np.float64) + shift).astype(np.float32)
 
 
+def blocks(body: Body, n: int, fraction: int, bias: int) -> Floats:
+    count = -(-n // 32)
+    scales = np.frombuffer(body.bytes(words(8 * count)), np.uint8)
+    codes = np.frombuffer(body.bytes(words(8 * n)), np.uint8)
+    assert not scales[count:].any()
+    assert not codes[n:].any()
+    scale = np.exp2(np.repeat(scales[:count], 32)[:n].astype(np.float64) - 127)
+    code = codes[:n].astype(np.int64)
+    exponent, part = code % 128 >> fraction, code % 2**fraction
+    normal = (1 + part / 2**fraction) * np.exp2(exponent.astype(np.float64) - bias)
+    subnormal = part / 2**fraction * 2.0 ** (1 - bias)
+    magnitude = np.where(exponent > 0, normal, subnormal)
+    return (np.where(code < 128, magnitude, -magnitude) * scale).astype(np.float32)
+
+
 def read(header: Header, body: Body, gradient: Floats | None) -> Floats:
     method, n = header["method"], header["n"]
     parameters, iteration = header["parameters"], header["iteration"]
@@ -233,6 +248,9 @@ def read(header: Header, body: Body, gradient: Floats | None) -> Floats:
         return (halves << 16).view(np.float32)
     if method == "fp16":
         return np.frombuffer(body.bytes(2 * n), "<f2").astype(np.float32)
+    if method == "fp8":
+        shape = {"e4m3": (3, 7), "e5m2": (2, 15)}[parameters["format"]]
+        return blocks(body, n, *shape)
     if method == "topk" and parameters["quantize"]["bits"] > 0:
         s, d = (
             2 ** (parameters["quantize"]["bits"] - 1) - 1,

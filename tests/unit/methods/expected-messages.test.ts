@@ -91,6 +91,8 @@ const MORE: readonly Case[] = [
   { method: 'powersgd' },
   { method: 'powersgd', parameters: { rank: 1 } },
   { method: 'powersgd', parameters: { rank: 16 } },
+  { method: 'fp8' },
+  { method: 'fp8', parameters: { format: 'e5m2', minElements: 400 } },
   { method: 'qsgd' },
   { method: 'qsgd', parameters: { bits: 2, minElements: 0 } },
   { method: 'qsgd', parameters: { bits: 8, bucket: 100, minElements: 0 } },

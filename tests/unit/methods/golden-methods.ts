@@ -26,6 +26,7 @@ import {
 import {
   clipped,
   columnSignOracle,
+  float8Oracle,
   maximum,
   norm,
   quantizedTopKOracle,
@@ -154,6 +155,25 @@ export const GOLDEN: readonly Golden[] = [
     forms: ['gathered'],
     payload: f32(...PINNED),
     oracle: (P) => (gradients) => everyRank(P, average(gradients)),
+  },
+  {
+    method: 'fp8',
+    parameters: { minElements: 0 },
+    forms: ['gathered'],
+    // Largest magnitudes of 4 and 8, for which 2⁻⁶ and 2⁻⁵ are the least scales.
+    payload: '79000000' + '68f06078' + '7a000000' + 'f868d058',
+    oracle: float8Oracle({ mantissa: 3, least: -6, largest: 448 }),
+    // Averages are rounded to f32.
+    tolerance: 2 ** -23,
+  },
+  {
+    method: 'fp8',
+    parameters: { minElements: 0, format: 'e5m2' },
+    forms: ['gathered'],
+    payload: '72000000' + '70f46c78' + '73000000' + 'f870e468',
+    oracle: float8Oracle({ mantissa: 2, least: -14, largest: 57_344 }),
+    // Averages are rounded to f32.
+    tolerance: 2 ** -23,
   },
   {
     method: 'qsgd',

@@ -25,6 +25,8 @@ it.each<[string, JsonObject, string]>([
   ['powersgd', { rank: 4 }, 'powersgd r=4'],
   ['qsgd', { bits: 8 }, 'qsgd 8 bit'],
   ['qsgd', { levels: 5 }, 'qsgd s=5'],
+  ['fp8', {}, 'fp8 e4m3'],
+  ['fp8', { format: 'e5m2', rounding: 'stochastic' }, 'fp8 e5m2 stochastic'],
   ['onebit', {}, 'onebit'],
   ['onebit', { granularity: 'column' }, 'onebit by column'],
   ['terngrad', {}, 'terngrad'],

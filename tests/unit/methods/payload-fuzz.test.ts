@@ -25,6 +25,7 @@ const MORE: readonly (readonly [method: string, parameters: JsonObject])[] = [
   ['qsgd', { minElements: 0, levels: 1, coding: 'elias' }],
   ['qsgd', { minElements: 10, bits: 8, bucket: 32, coding: 'elias', form: 'sparse' }],
   ['qsgd', { minElements: 0, warmupIterations: 1 }],
+  ['fp8', { minElements: 10, format: 'e5m2', rounding: 'stochastic' }],
   ['terngrad', { minElements: 10 }],
   ['qgd', { minElements: 10 }],
   ['onebit', { minElements: 10, bucket: 16 }],

@@ -48,6 +48,38 @@ function quantized(
   });
 }
 
+/**
+ * Floats of few bits in blocks of 32 by powers of two, each rounded to the nearest in steps of
+ * its binade.
+ */
+export const float8Oracle =
+  (format: { mantissa: number; least: number; largest: number }): Oracle =>
+  (P) =>
+  (gradients) => {
+    const { largest, least, mantissa } = format;
+    const rounded = (block: readonly number[]): number[] => {
+      const most = Math.max(...block.map(Math.abs));
+      const scale = most === 0 ? 1 : 2 ** Math.ceil(Math.log2(most / largest));
+      return block.map((value) => {
+        const scaled = Math.abs(value) / scale;
+        const binade =
+          scaled === 0 ? least : Math.max(least, Math.floor(Math.log2(scaled)));
+        const step = 2 ** (binade - mantissa);
+        const whole = Math.floor(scaled / step);
+        const rest = scaled / step - whole;
+        const up = rest > 0.5 || (rest === 0.5 && whole % 2 === 1);
+        return Math.sign(value) * (whole + Number(up)) * step * scale;
+      });
+    };
+    const sent = gradients.map((gradient) =>
+      Array.from({ length: gradient.length / 32 }, (_, block) =>
+        rounded(gradient.slice(32 * block, 32 * block + 32)),
+      ).flat(),
+    );
+    const mean = sent[0]!.map((_, i) => sum(sent.map((one) => one[i]!)) / P);
+    return sent.map(() => mean);
+  };
+
 export const maximum = (run: readonly number[]): number =>
   Math.max(...run.map((value) => Math.abs(value)));
 

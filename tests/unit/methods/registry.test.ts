@@ -21,7 +21,7 @@ describe('registry', () => {
     );
     expect(() => findMethod('xxxxxxxxxx')).toThrow(
       expect.objectContaining({
-        next: expect.stringContaining('none, bf16, fp16, topk, '),
+        next: expect.stringContaining('none, bf16, fp16, fp8, topk, '),
       }),
     );
   });

@@ -16,6 +16,7 @@ import {
 } from '../preconditions.ts';
 import { ReferenceHalfPrecision } from './reference-half-precision.ts';
 import { ReferenceLowRank } from './reference-low-rank.ts';
+import { ReferenceMicroscaling } from './reference-microscaling.ts';
 import { ReferenceOptimization } from './reference-optimization.ts';
 import { ReferenceQuantization } from './reference-quantization.ts';
 import { ReferenceReduction } from './reference-reduction.ts';
@@ -28,6 +29,7 @@ export function referenceKernels(arena: Arena): Kernels {
 class ReferenceKernels implements Kernels {
   readonly #arena: Arena;
   readonly halfPrecision: ReferenceHalfPrecision;
+  readonly microscaling: ReferenceMicroscaling;
   readonly sparsification: ReferenceSparsification;
   readonly lowRank: ReferenceLowRank;
   readonly optimization: ReferenceOptimization;
@@ -39,6 +41,7 @@ class ReferenceKernels implements Kernels {
   constructor(arena: Arena) {
     this.#arena = arena;
     this.halfPrecision = new ReferenceHalfPrecision(arena);
+    this.microscaling = new ReferenceMicroscaling(arena);
     this.halfSums = halfPrecisionSums(arena, this.halfPrecision);
     this.sparsification = new ReferenceSparsification(arena);
     this.lowRank = new ReferenceLowRank(arena);

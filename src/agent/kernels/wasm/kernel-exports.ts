@@ -31,6 +31,9 @@ type Address =
   | 'bytes'
   /** Values of 16 bits, read or written. */
   | 'halves'
+  /** Values of 8 bits, and the scales of 32 of them, likewise. */
+  | 'octets'
+  | 'blockScales'
   | 'matrix'
   /** A slice's result for the next step. */
   | 'tally'
@@ -164,6 +167,14 @@ export const EXPORTS = {
   widen: sliced('halves n out fixed'),
   addHalves: sliced('halves halves n fixed'),
   firstSpecial: sliced('halves n fixed', 'first'),
+
+  // 8-bit values
+  encodeBlocks: sliced('x n fixed blockScales octets'),
+  encodeBlocksRandomly: sliced(
+    'x n fixed blockScales octets tiles first fixed fixed fixed fixed fixed',
+  ),
+  decodeBlocks: sliced('out n fixed blockScales octets'),
+  firstAbove: sliced('octets n fixed', 'first'),
 
   // selection
   selectAll: whole('x n entries'),

@@ -4,6 +4,7 @@
  * values for a slice and a thread. Everything is looked up once; a call allocates
  * nothing.
  */
+import { SCALE_BLOCK } from '../microscaling.ts';
 import { entriesPerRun } from '../sparsification.ts';
 import { SLICE } from './job-board.ts';
 import {
@@ -109,6 +110,8 @@ const PER_SLICE: Partial<Record<Kind, (slice: number, given: Given) => number>> 
   x: (slice) => 4 * slice,
   out: (slice) => 4 * slice,
   halves: (slice) => 2 * slice,
+  octets: (slice) => slice,
+  blockScales: (slice) => slice / SCALE_BLOCK,
   strided: (slice, given) => 4 * slice * given('stride')!,
   first: (slice) => slice,
   scales: (slice, given) => 4 * bucketsOf(slice, given),

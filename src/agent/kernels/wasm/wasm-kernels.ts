@@ -32,6 +32,7 @@ import { KernelPool } from './kernel-pool.ts';
 import { Scratch } from './scratch.ts';
 import { WasmHalfPrecision } from './wasm-half-precision.ts';
 import { WasmLowRank } from './wasm-low-rank.ts';
+import { WasmMicroscaling } from './wasm-microscaling.ts';
 import { WasmOptimization } from './wasm-optimization.ts';
 import { WasmQuantization } from './wasm-quantization.ts';
 import { reductionSteps, WasmReduction } from './wasm-reduction.ts';
@@ -54,6 +55,7 @@ export class WasmKernels implements Kernels {
   readonly #run: KernelExports;
   readonly #signSums: Scratch;
   readonly halfPrecision: WasmHalfPrecision;
+  readonly microscaling: WasmMicroscaling;
   readonly sparsification: WasmSparsification;
   readonly lowRank: WasmLowRank;
   readonly optimization: WasmOptimization;
@@ -68,6 +70,7 @@ export class WasmKernels implements Kernels {
     this.#run = pool.exports;
     this.#signSums = new Scratch(arena);
     this.halfPrecision = new WasmHalfPrecision(pool);
+    this.microscaling = new WasmMicroscaling(pool);
     this.halfSums = halfPrecisionSums(arena, this.halfPrecision);
     this.sparsification = new WasmSparsification(arena, pool);
     this.lowRank = new WasmLowRank(pool.exports);

@@ -82,12 +82,12 @@ export class ArenaSections implements SectionCoder<Vector> {
 
   #write(x: Vector, out: Region, index: number, noise: RandomStream): number {
     const coding = this.#coding;
-    if (coding.kind === 'host') return coding.encode(x, out);
+    const own = noiseOf(noise, index);
+    if (coding.kind === 'host') return coding.encode(x, out, own);
     if (coding.kind === 'signs') {
       return this.#writeSigns(x, this.#sections[index]!, coding, out);
     }
     const { numbers, codes } = partsOf(out, x.length, coding);
-    const own = noiseOf(noise, index);
     return 4 * numbers.length + this.#writeLevels(x, coding, own, numbers, codes);
   }
 
@@ -143,7 +143,7 @@ export class ArenaSections implements SectionCoder<Vector> {
         this.#decodeSigns(section, coding, out, add);
         break;
       case 'host':
-        throw new Error('internal: what the host codes comes as entries');
+        throw new Error('internal: what the host codes comes as values or entries');
       default:
         coding satisfies never;
     }

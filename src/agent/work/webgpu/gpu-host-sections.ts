@@ -3,14 +3,16 @@
  * back in one round trip, and the host does the rest.
  */
 import type { GpuVector } from '../../kernels/webgpu/gpu-vector.ts';
+import type { RandomStream } from '../../kernels/random.ts';
 import type { Region } from '../../memory/arena.ts';
 import { assembleSections } from '../section-assembly.ts';
 import { payloadCapacity } from '../section-layout.ts';
-import type {
-  HostCoding,
-  ReceivedSection,
-  Section,
-  SectionCoder,
+import {
+  noiseOf,
+  type HostCoding,
+  type ReceivedSection,
+  type Section,
+  type SectionCoder,
 } from '../sections.ts';
 import type { Mirror } from '../work.ts';
 import type { GpuTools } from './gpu-tools.ts';
@@ -33,17 +35,21 @@ export class GpuHostSections implements SectionCoder<GpuVector> {
     this.#mirror = work.mirror(sections.reduce((sum, { length }) => sum + length, 0));
   }
 
-  async encode(x: GpuVector): Promise<Region> {
+  async encode(x: GpuVector, noise: RandomStream): Promise<Region> {
     const copy = await this.#mirror.of(x);
     const { kernels } = this.#work;
-    return assembleSections(kernels, this.#sections, copy, this.#region, (part, out) =>
-      this.#coding.encode(part, out),
+    return assembleSections(
+      kernels,
+      this.#sections,
+      copy,
+      this.#region,
+      (part, out, section) => this.#coding.encode(part, out, noiseOf(noise, section)),
     );
   }
 
   decode(section: ReceivedSection, out: GpuVector, add: boolean): void {
     if (section.kind === 'coded') {
-      throw new Error('internal: what the host codes comes as entries');
+      throw new Error('internal: what the host codes comes as values or entries');
     }
     this.#received.decode(section, out, add);
   }

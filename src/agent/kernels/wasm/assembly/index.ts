@@ -12,6 +12,7 @@ export { addHalves, firstSpecial, narrow, narrowRandomly, widen } from './half-p
 export { zero } from './held';
 export { gatherAt, sampleIndices } from './indexed';
 export { addProduct, timesFactor, transposedTimesFactor } from './low-rank';
+export { decodeBlocks, encodeBlocks, encodeBlocksRandomly, firstAbove } from './microscaling';
 export { stepAdagrad, stepAdam, stepMomentum, stepPlain } from './optimization';
 export { dequantize, largestLevel, maximum, quantize } from './quantize';
 export {
