@@ -86,6 +86,8 @@ export interface Figure {
   readonly settings?: readonly Setting[];
   /** Differences between these runs and the paper's. */
   readonly differences: readonly string[];
+  /** Times decide a part of the rule. */
+  readonly timed?: true;
   readonly seeds: readonly number[];
   readonly cases: readonly Case[];
   /** The paper's own sizes, if Gradwire has its models and its data are available. */

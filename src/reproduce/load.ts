@@ -24,7 +24,10 @@ export function obstacleToTimes(
     return 'busy or not: what else ran on this computer is unknown';
   }
   const most = Math.max(0, ...(others as readonly number[]));
-  return most > IDLE
+  return isBusy(most)
     ? `busy: other work took ${formatPercent(most)} of the processors`
     : undefined;
 }
+
+/** Whether so large a share of the processors went to other work that times say nothing. */
+export const isBusy = (others: number): boolean => others > IDLE;

@@ -19,7 +19,7 @@ import {
 import { processorsOf } from '../session/named-machines.ts';
 import { thisComputer } from '../session/this-computer.ts';
 import { FigureInterruption } from '../session/figure-interruption.ts';
-import { runFigure } from '../session/figure-runs.ts';
+import { runFigure, type FigureProgress } from '../session/figure-runs.ts';
 import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { reportError } from '../text/report-error.ts';
 import {
@@ -191,7 +191,11 @@ async function reproduceOne(
   const began = performance.now();
   const device = thisComputer();
   try {
-    const end = await runFigure(workspace, figure, planned, interruption, (made) => {
+    const timesCount =
+      figure.timed === true &&
+      full === undefined &&
+      planned.every(({ spec }) => spec.world.ranks <= device.cores);
+    const take = (made: FigureProgress): void => {
       const { stored, index, milliseconds } = made;
       const { run, case: id, seed, values } = stored;
       const { label } = made.planned.case;
@@ -206,7 +210,15 @@ async function reproduceOne(
         of,
         milliseconds,
       });
-    });
+    };
+    const end = await runFigure(
+      workspace,
+      figure,
+      planned,
+      interruption,
+      timesCount,
+      take,
+    );
     if ('code' in end) return end.code;
     const result = resultOf(figure, end.runs, {
       device,

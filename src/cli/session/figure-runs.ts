@@ -12,7 +12,12 @@ import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { SILENT } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';
 import { watchOtherWork } from './other-work.ts';
-import { startedAtLast, type Unstarted } from './run-attempts.ts';
+import {
+  startedAtLast,
+  undisturbedAtLast,
+  wasDisturbed,
+  type Unstarted,
+} from './run-attempts.ts';
 import type { FigureInterruption } from './figure-interruption.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -30,6 +35,8 @@ export interface FigureProgress {
 }
 
 /**
+ * @param timesCount whether times on this computer can decide the figure: then a run beside other
+ * work is made again, until one stays disturbed and they cannot any more
  * @throws GradwireError what a run failed by, with its spec as the place; `MEASURE_MISSING`;
  * `RUN_STOPPED` if a run was stopped from elsewhere
  */
@@ -38,15 +45,18 @@ export async function runFigure(
   figure: Figure,
   planned: readonly PlannedRun[],
   interruption: FigureInterruption,
+  timesCount: boolean,
   progress: (made: FigureProgress) => void,
 ): Promise<FigureEnd> {
   const runs: StoredRun[] = [];
+  let repeats = timesCount;
   for (const one of planned) {
     const began = performance.now();
-    const end = await startedAtLast(() =>
-      runOnce(workspace, figure, one, interruption),
-    );
+    const attempt = (): Promise<StoredRun | { readonly code: number }> =>
+      startedAtLast(() => runOnce(workspace, figure, one, interruption));
+    const end = await (repeats ? undisturbedAtLast(attempt) : attempt());
     if ('code' in end) return end;
+    if (wasDisturbed(end)) repeats = false;
     runs.push(end);
     const milliseconds = performance.now() - began;
     progress({ planned: one, stored: end, index: runs.length, milliseconds });

@@ -1,8 +1,9 @@
 /**
- * Attempts at a run whose ranks do not start in time. That comes of a busy moment, in a sweep that may take
- * hours, and such a run has measured nothing.
+ * Attempts at a run of a figure in a busy moment, of which there are some in the hours that figures take: its ranks
+ * do not start in time, so it has measured nothing, or other work took the processors, so its times say nothing.
  */
 import { GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import { isBusy } from '../../reproduce/load.ts';
 
 const MOST_ATTEMPTS = 3;
 
@@ -24,3 +25,20 @@ export async function startedAtLast<T extends object>(
     if (count === MOST_ATTEMPTS) throw new GradwireError(end.unstarted);
   }
 }
+
+/**
+ * The first of at most three attempts that was made without other work beside it; else the last. What a run
+ * measured has no part in this, so it favours no result.
+ */
+export async function undisturbedAtLast<
+  T extends { readonly others?: number } | { readonly code: number },
+>(attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count++) {
+    const end = await attempt();
+    if (!wasDisturbed(end) || count === MOST_ATTEMPTS) return end;
+  }
+}
+
+/** Whether other work took the processors meanwhile. */
+export const wasDisturbed = (end: object): boolean =>
+  'others' in end && typeof end.others === 'number' && isBusy(end.others);

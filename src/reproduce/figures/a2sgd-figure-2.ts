@@ -113,6 +113,7 @@ export const a2sgdFigure2: Figure = {
     'Synthetic, normally distributed gradients in one piece, of up to 16,777,216 elements; the paper does not say which gradients it used.',
     'The paper’s order of costs is that of its implementations: a heap for top-k, NumPy for QSGD.',
   ],
+  timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases,
   measure: (records) => {

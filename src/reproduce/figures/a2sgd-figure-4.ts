@@ -137,6 +137,7 @@ export const a2sgdFigure4: Figure = {
     'Two and eight workers on one computer, not 2 to 16 with a GPU each. They share its cores, so compressing takes longer with more workers than it would on separate machines; computing does not, because it is replaced by a sleep.',
     ...COMMON,
   ],
+  timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases: casesOf({ small: SMALL_GRADIENT, large: LARGE_GRADIENT }, EMULATED),
   full: {

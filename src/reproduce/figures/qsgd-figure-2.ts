@@ -148,6 +148,7 @@ export const qsgdFigure2: Figure = {
     '32-bit gradients use a ring; in 4 bits every rank sends its codes to every other, as in QSGD’s algorithm. With 4 bits, what a rank sends grows with the number of ranks; in a ring it hardly grows: at 16 ranks both would send the same amount.',
     'The time of communication is the median over ten iterations, on the rank that arrived last, which waits for no one; the time of an iteration is the median of the means over ranks.',
   ],
+  timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases,
   measure: (records) => {

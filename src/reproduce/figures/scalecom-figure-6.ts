@@ -174,6 +174,7 @@ export const scalecomFigure6: Figure = {
     'Dense gradients travel in a ring; local top-k’s are gathered from every worker by every worker; ScaleCom’s indices are broadcast and its values summed by the cheapest collective.',
     'A reduction’s time is the median over five iterations, on the rank that arrived last. The time of the iteration includes compressing, that of the reduction does not. Where processes outnumber the cores, both include waiting for a core.',
   ],
+  timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases,
   measure: (records) => ({

@@ -128,6 +128,7 @@ export const sparcmlFigure3: Figure = {
     TIME,
     RING_NOTE,
   ],
+  timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases: casesOf(ELEMENTS, EMULATED),
   full: {

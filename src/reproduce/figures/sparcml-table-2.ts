@@ -189,6 +189,7 @@ export const sparcmlTable2: Figure = {
     'Eight rank processes on one computer, over emulated networks: 100 Mbit/s and 500 µs in place of Gigabit Ethernet, 2 Gbit/s and 20 µs in place of InfiniBand. All ranks compute on the same processors, so computing takes a larger share of a pass than on eight nodes.',
     ...COMMON,
   ],
+  timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases: casesOf(laptop),
   full: {

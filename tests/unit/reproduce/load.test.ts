@@ -1,6 +1,8 @@
 /** Whether a computer can carry the measurement of times. */
 import { expect, test } from 'vitest';
+import { figures } from '../../../src/reproduce/figures/registry.ts';
 import { obstacleToTimes } from '../../../src/reproduce/load.ts';
+import { madeUpSweep, SOME_VALUES } from './made-up-sweep.ts';
 
 test.each([
   [2, 2, [0, 0.05, 0.1], undefined],
@@ -11,3 +13,12 @@ test.each([
 ])('%d ranks on %d processors beside %j', (ranks, processors, others, obstacle) => {
   expect(obstacleToTimes(ranks, processors, others)).toBe(obstacle);
 });
+
+test.each(figures.map((figure) => [figure.id, figure] as const))(
+  'times decide a part of %s exactly where it says so',
+  (_, figure) => {
+    const { parts } = figure.judge(madeUpSweep(figure, () => SOME_VALUES));
+    const isTimed = parts.some((one) => one.kind !== 'check' && one.timed === true);
+    expect(figure.timed === true).toBe(isTimed);
+  },
+);
