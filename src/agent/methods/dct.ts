@@ -5,14 +5,19 @@
  * everything or nothing, so it is refreshed early when the number sent leaves the band
  * [k/band, k·band]. If only ties at τ exceed the band, the lowest indices are sent.
  *
+ * τ is selected without sorting; `selection: sort` copies and sorts, for the same τ: the cost that the paper
+ * found to take away what compression saves, and that keeping thresholds removes.
+ *
  * k is round(n · ratio), at least 1, so without ties a refresh sends k entries. The paper's
  * τ, the ⌊n·η⌋-th smallest for η = 1 − ratio, sends one or two more.
  *
  * Source: "Training recommender systems at scale" (Gupta et al., 2021), algorithm 1.
  */
 import { z } from 'zod';
+import type { Arena } from '../memory/arena.ts';
 import type { Entries, StretchSelector, Threshold } from '../work/selection.ts';
 import { follow, wait, type Steps } from '../work/steps.ts';
+import type { Mirror } from '../work/work.ts';
 import { estimated, sparseSum } from './expected-messages.ts';
 import { LivingThresholds } from './living-thresholds.ts';
 import {
@@ -52,6 +57,12 @@ const parameters = z.strictObject({
     .default(4)
     .describe(
       'Refresh a threshold early when it sends this many times too many, or too few, entries',
+    ),
+  selection: z
+    .enum(['select', 'sort'])
+    .default('select')
+    .describe(
+      'How a threshold is found: without sorting, or from a sorted copy, which is slower',
     ),
   ...smallTensorParameters,
   ...warmUpParameters,
@@ -103,8 +114,13 @@ class ThresholdSelection<V> implements Selection<V> {
   readonly #thresholds: LivingThresholds;
   readonly #selector: StretchSelector<V>;
   readonly #all: readonly number[];
+  /** The vector on the host, where it is sorted. */
+  readonly #mirror: Mirror<V> | undefined;
+  readonly #arena: Arena;
 
   constructor({ length, parameters, tensors, work }: CompressorContext<Parameters, V>) {
+    this.#arena = work.arena;
+    if (parameters.selection === 'sort') this.#mirror = work.mirror(length);
     this.#thresholds = new LivingThresholds(tensors, parameters);
     this.#selector = work.stretchSelector(length, this.#thresholds.layers);
     this.#all = [...this.#thresholds.layers.keys()];
@@ -119,8 +135,10 @@ class ThresholdSelection<V> implements Selection<V> {
     const due = this.#thresholds.begin(iteration);
     this.#selector.begin(p);
     return due
-      ? this.#renewed(this.#all)
-      : follow(this.#selector.count(this.#questions(this.#all)), this.#counted);
+      ? this.#renewed(p, this.#all)
+      : follow(this.#selector.count(this.#questions(this.#all)), (counts) =>
+          this.#counted(p, counts),
+        );
   }
 
   statistics(): ExchangeStatistics {
@@ -131,7 +149,7 @@ class ThresholdSelection<V> implements Selection<V> {
   }
 
   /** Takes what reaches the thresholds, of which those out of their band are renewed. */
-  readonly #counted = (counts: readonly number[]): Entries<V> | Steps<Entries<V>> => {
+  #counted(p: V, counts: readonly number[]): Entries<V> | Steps<Entries<V>> {
     const thresholds = this.#thresholds;
     let hold = true;
     for (let layer = 0; layer < counts.length; layer++) {
@@ -140,9 +158,10 @@ class ThresholdSelection<V> implements Selection<V> {
     }
     if (hold) return this.#selector.take();
     return this.#renewed(
+      p,
       this.#all.filter((layer) => !thresholds.holds(layer, counts[layer]!)),
     );
-  };
+  }
 
   #questions(layers: readonly number[]): readonly Threshold[] {
     return layers.map((stretch) => ({
@@ -152,13 +171,16 @@ class ThresholdSelection<V> implements Selection<V> {
   }
 
   /** Takes what reaches the thresholds, after finding new ones for these layers. */
-  *#renewed(layers: readonly number[]): Steps<Entries<V>> {
+  *#renewed(p: V, layers: readonly number[]): Steps<Entries<V>> {
     const thresholds = this.#thresholds;
     const questions = layers.map((stretch) => ({
       stretch,
       k: thresholds.layers[stretch]!.k,
     }));
-    const magnitudes = yield* wait(this.#selector.kthMagnitudes(questions));
+    const magnitudes =
+      this.#mirror === undefined
+        ? yield* wait(this.#selector.kthMagnitudes(questions))
+        : yield* this.#sorted(this.#mirror, p, questions);
     layers.forEach((layer, i) => {
       thresholds.refresh(layer, magnitudes[i]!);
     });
@@ -167,5 +189,18 @@ class ThresholdSelection<V> implements Selection<V> {
       thresholds.sends(layer, Math.min(counts[i]!, thresholds.layers[layer]!.most));
     });
     return this.#selector.take();
+  }
+
+  *#sorted(
+    mirror: Mirror<V>,
+    p: V,
+    questions: readonly { readonly stretch: number; readonly k: number }[],
+  ): Steps<readonly number[]> {
+    const values = this.#arena.f32(yield* wait(mirror.of(p)));
+    return questions.map(({ stretch, k }) => {
+      const { length, start } = this.#thresholds.layers[stretch]!;
+      const copy = values.slice(start, start + length).map(Math.abs);
+      return copy.sort()[length - k]!;
+    });
   }
 }

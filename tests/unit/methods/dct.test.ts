@@ -6,7 +6,11 @@ import { SimulatedWorld } from './simulated-world.ts';
 
 const N = 1000;
 
-function worldOf(parameters: { lifeSpan?: number; band?: number }): SimulatedWorld {
+function worldOf(parameters: {
+  lifeSpan?: number;
+  band?: number;
+  selection?: string;
+}): SimulatedWorld {
   return new SimulatedWorld({
     method: 'dct',
     parameters: { ratio: 0.02, ...parameters },
@@ -39,6 +43,21 @@ async function run(
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 describe('dct', () => {
+  it('sends the same where it sorts to find a threshold', async () => {
+    const worlds = [
+      worldOf({ lifeSpan: 3 }),
+      worldOf({ lifeSpan: 3, selection: 'sort' }),
+    ];
+    // Falls and rises, so that thresholds are renewed early, too.
+    const scale = (t: number): number => (t % 5 === 4 ? 20 : 1);
+    const [selected, sorted] = [
+      await run(worlds[0]!, upTo(12), scale),
+      await run(worlds[1]!, upTo(12), scale),
+    ];
+    expect(sorted).toEqual(selected);
+    expect(worlds[1]!.residual(0)).toEqual(worlds[0]!.residual(0));
+  });
+
   it('refreshes every tensor’s threshold once in a life-span, and sends k then', async () => {
     const { refreshes, sent } = await run(
       worldOf({ lifeSpan: 3, band: 1000 }),
