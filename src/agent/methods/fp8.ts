@@ -95,6 +95,7 @@ class BlockCodec<V> implements SectionCodec {
     this.#values = context.work.region(4 * longestCoded(sectionsOf(context)));
     this.coding = {
       kind: 'host',
+      gives: 'values',
       capacity: sectionBytes,
       encode: (x, out, noise) =>
         this.#encode(x, out, rounding === 'stochastic' ? noise : undefined),

@@ -102,6 +102,7 @@ class NormCodec<V> implements SectionCodec {
     this.#received = context.work.region(bytes);
     this.coding = {
       kind: 'host',
+      gives: 'entries',
       capacity: (n) => HEAD_BYTES + 4 * mostEntries(n),
       encode: (x, out) => this.#encode(x, out),
     };

@@ -45,6 +45,8 @@ export interface SignCoding {
 /** A coding without kernels, written by the host for any backend. */
 export interface HostCoding {
   readonly kind: 'host';
+  /** Form of its sections once they are decoded. */
+  readonly gives: 'entries' | 'values';
   /** Most bytes of a section of n elements. */
   capacity(n: number): number;
   /**

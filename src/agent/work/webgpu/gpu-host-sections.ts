@@ -30,7 +30,10 @@ export class GpuHostSections implements SectionCoder<GpuVector> {
     this.#work = work;
     this.#sections = sections;
     this.#coding = coding;
-    this.#received = new GpuReceivedSections(work, sections);
+    this.#received = new GpuReceivedSections(
+      work,
+      coding.gives === 'values' ? sections : sections.filter(({ dense }) => dense),
+    );
     this.#region = work.region(payloadCapacity(sections, coding));
     this.#mirror = work.mirror(sections.reduce((sum, { length }) => sum + length, 0));
   }

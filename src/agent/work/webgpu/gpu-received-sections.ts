@@ -5,13 +5,15 @@ import type { GpuTools } from './gpu-tools.ts';
 
 export class GpuReceivedSections {
   readonly #work: GpuTools;
-  /** Incoming values of a dense section. */
-  readonly #dense: GpuVector;
+  /** Incoming values of a section. */
+  readonly #values: GpuVector;
 
-  constructor(work: GpuTools, sections: readonly Section[]) {
-    const dense = sections.filter((section) => section.dense);
+  /** @param dense the sections that arrive as values */
+  constructor(work: GpuTools, dense: readonly Section[]) {
     this.#work = work;
-    this.#dense = work.vector(Math.max(0, ...dense.map(({ length }) => length)));
+    this.#values = work.vector(
+      dense.reduce((longest, { length }) => Math.max(longest, length), 0),
+    );
   }
 
   /** Enqueues out ← out + values of the section, or its values alone. */
@@ -27,7 +29,7 @@ export class GpuReceivedSections {
       return;
     }
     const values = arena.f32(section.values);
-    const to = add ? sliceOf(this.#dense, 0, values.length) : out;
+    const to = add ? sliceOf(this.#values, 0, values.length) : out;
     device.gpu.write(to, values);
     if (add) device.elementwise.add(out, to);
   }

@@ -69,7 +69,8 @@ class GpuSections implements SectionCoder<GpuVector> {
       coding.kind === 'levels'
         ? new GpuLevels(work, sections, coding)
         : new GpuSigns(work, sections, coding);
-    this.#received = new GpuReceivedSections(work, sections);
+    const dense = sections.filter((section) => section.dense);
+    this.#received = new GpuReceivedSections(work, dense);
     this.#region = work.region(bytes);
     this.#payload = work.buffer(bytes);
   }
