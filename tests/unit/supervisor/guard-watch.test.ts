@@ -118,6 +118,34 @@ describe('the guard of a switch', () => {
     expect(ways.filter((way) => way !== undefined)).toEqual([]);
   });
 
+  it('sees a residual that is measured in every tenth iteration', () => {
+    const grows = (iteration: number) => ({
+      wall: 10,
+      ...(iteration % 10 === 0 ? { residual: iteration - 59 } : {}),
+    });
+    expect(watched({ residual: 1.5 }, { wall: 10 }, grows)).toMatchObject({
+      way: { why: expect.stringContaining('residual norm 21.0000, 1.91× the 11.0000') },
+      iteration: 80,
+    });
+  });
+
+  it('leads back to the plan that has run, not to one that another switch replaced at its fence', () => {
+    const watch = new GuardWatch(1, 1);
+    const request = { notBefore: 0, plan: plan('topk'), residual: 'flush' } as const;
+    watch.planned({ ...request, epoch: 2, guard: { step: 1.2 } });
+    let way: WayBack | undefined;
+    for (let iteration = 0; iteration < 100; iteration++) {
+      if (iteration === 60) {
+        watch.saw({ ...switchAt(60, 1), to: plan('qsgd') });
+        watch.saw({ ...switchAt(60, 2), from: plan('qsgd') });
+      }
+      const compute = iteration < 60 ? 10 : 30;
+      const record = iterationRecord({ rank: 0, iteration, phases: { compute } });
+      way ??= watch.saw(record);
+    }
+    expect(way?.to.method).toBe('none');
+  });
+
   it('takes a loss below 0 as it is', () => {
     const falls = () => ({ wall: 10, loss: -12 });
     const before = { wall: 10, loss: -10 };
