@@ -1,15 +1,16 @@
 /**
  * `gradwire bench training`: samples a second, memory and the parts of an iteration, for a
- * rank on one thread, beside the same models in PyTorch on one thread. The two take turns,
- * so that a busy moment of the machine is not one side's alone.
+ * rank on one thread, beside the same models in PyTorch on one thread; with --backend torch both have
+ * all cores. The two take turns, so that a busy moment of the machine is not one side's alone.
  */
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
 import { inputError } from '../src/shared/errors/errors.ts';
 import './parent.ts';
-import { askPython, torchMissing } from './peers/python.ts';
+import { askPython, peerPython, torchMissing } from './peers/python.ts';
 import { median } from './quantiles.ts';
 import { TRAINING_CASES, type TrainingCase } from './training/cases.ts';
 import { kernelTimes, outsideProducts } from './training/outside-products.ts';
@@ -35,7 +36,7 @@ interface Row {
   readonly applyMs: number;
   readonly restMs: number;
   readonly peakMB: number;
-  readonly goal: number;
+  readonly goal?: number;
   /** Of PyTorch; absent where it is not installed. */
   readonly torch?: {
     readonly version: string;
@@ -56,6 +57,7 @@ async function main(): Promise<void> {
     options: {
       models: { type: 'string' },
       backend: { type: 'string', default: 'wasm' },
+      python: { type: 'string', default: peerPython },
       rounds: { type: 'string', default: '3' },
       json: { type: 'boolean', default: false },
     },
@@ -66,13 +68,14 @@ async function main(): Promise<void> {
   }
   // A GPU beside a processor's thread says nothing.
   const missing =
-    values.backend === 'wasm'
-      ? await torchMissing()
-      : 'PyTorch runs on the processor here';
+    values.backend === 'webgpu'
+      ? 'PyTorch runs on the processor here'
+      : await torchMissing(values.python);
   if (missing !== undefined) process.stderr.write(`no peer: ${missing}\n`);
   const rows: Row[] = [];
   for (const one of chosen(values.models)) {
-    const row = await measure(one, values.backend, rounds, missing === undefined);
+    const peer = missing === undefined;
+    const row = await measure(one, { ...values, rounds, peer });
     rows.push(row);
     if (values.json) console.log(JSON.stringify(row));
   }
@@ -91,20 +94,30 @@ function chosen(ids: string | undefined): readonly TrainingCase[] {
   });
 }
 
+interface Measurement {
+  readonly backend: string;
+  readonly rounds: number;
+  /** Whether PyTorch is measured as well. */
+  readonly peer: boolean;
+  /** The Python that has it. */
+  readonly python: string;
+}
+
 async function measure(
   one: TrainingCase,
-  backend: string,
-  rounds: number,
-  hasPeer: boolean,
+  { backend, peer: hasPeer, python, rounds }: Measurement,
 ): Promise<Row> {
   const { batch, goal, iterations, model, parameters } = one;
+  const threads = backend === 'torch' ? availableParallelism() : 1;
   const ours: OwnTraining[] = [];
   const theirs: TorchTraining[] = [];
   for (let round = 0; round < rounds; round++) {
-    ours.push(await trainOwn(one, backend));
+    ours.push(await trainOwn(one, backend, python));
     if (!hasPeer) continue;
     const torch = await askPython<TorchTraining>(
-      ...([script, model, String(batch), String(iterations)] as const),
+      python,
+      script,
+      ...[model, ...[batch, iterations, threads].map(String)],
     );
     if (torch.parameters !== parameters) {
       throw new Error(
@@ -120,7 +133,8 @@ async function measure(
     model,
     batch,
     backend,
-    goal,
+    // The goals are those of WebAssembly.
+    ...(backend === 'torch' ? {} : { goal }),
     samplesPerSecond,
     computeMs: of('compute'),
     applyMs: of('apply'),
@@ -158,8 +172,10 @@ function printTable(rows: readonly Row[]): void {
       ? ['', '', '', '', '']
       : [
           ...[torch.samplesPerSecond.toFixed(0), torch.peakMB.toFixed(0)],
-          ...[`${torch.ratio.toFixed(2)}×`, `≥ ${row.goal}×`],
-          torch.ratio >= row.goal ? 'met' : 'MISSED',
+          `${torch.ratio.toFixed(2)}×`,
+          ...(row.goal === undefined
+            ? ['', '']
+            : [`≥ ${row.goal}×`, torch.ratio >= row.goal ? 'met' : 'MISSED']),
         ]),
   ]);
   const numbers = Array.from({ length: 10 }, () => 'right' as const);

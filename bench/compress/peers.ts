@@ -5,7 +5,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { askPython } from '../peers/python.ts';
+import { askPython, peerPython } from '../peers/python.ts';
 import { RATIO } from './cases.ts';
 
 const script = path.join(import.meta.dirname, '../peers/torch_compress.py');
@@ -48,7 +48,7 @@ export async function timePeers(values: Float32Array): Promise<PeerTimes> {
     const file = path.join(directory, 'x.f32');
     const { buffer, byteOffset, byteLength } = values;
     await writeFile(file, new Uint8Array(buffer, byteOffset, byteLength));
-    return await askPython<PeerTimes>(script, file, String(RATIO));
+    return await askPython<PeerTimes>(peerPython, script, file, String(RATIO));
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -1,24 +1,30 @@
-/** Debian's Python with PyTorch, on one thread. */
+/** A Python with PyTorch as a peer: Debian's, unless another is given. */
 import { spawn } from 'node:child_process';
 
-const python = '/usr/bin/python3';
+export const peerPython = '/usr/bin/python3';
 
 /** Why there is no PyTorch, or undefined. */
-export async function torchMissing(): Promise<string | undefined> {
-  const { code, stderr } = await runPython(['-c', 'import torch']);
+export async function torchMissing(python = peerPython): Promise<string | undefined> {
+  const { code, stderr } = await runPython(python, ['-c', 'import torch']);
   if (code === 0) return undefined;
   const reason = stderr.trim().split('\n').at(-1) ?? '';
-  return `${python} has no torch (${reason}): install Debian's python3-torch`;
+  const next = python === peerPython ? "install Debian's python3-torch" : 'install it';
+  return `${python} has no torch (${reason}): ${next}`;
 }
 
 /** What a script prints: one JSON object. */
-export async function askPython<T>(script: string, ...args: string[]): Promise<T> {
-  const { code, stdout, stderr } = await runPython([script, ...args]);
+export async function askPython<T>(
+  python: string,
+  script: string,
+  ...args: string[]
+): Promise<T> {
+  const { code, stdout, stderr } = await runPython(python, [script, ...args]);
   if (code !== 0) throw new Error(`${script} failed: ${stderr.trim()}`);
   return JSON.parse(stdout) as T;
 }
 
 async function runPython(
+  python: string,
   args: readonly string[],
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(python, args, {

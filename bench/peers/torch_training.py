@@ -1,6 +1,6 @@
-"""The models of `gradwire bench training` in PyTorch, one thread, on made-up data.
+"""The models of `gradwire bench training` in PyTorch, on made-up data.
 
-    /usr/bin/python3 torch_training.py MODEL BATCH ITERATIONS
+    /usr/bin/python3 torch_training.py MODEL BATCH ITERATIONS [THREADS]
 
 MODEL is fnn3, lstm-small or resnet-20, with the layers and the number of parameters that
 Gradwire's have. Prints one JSON object: torch's version, the number of parameters, the
@@ -80,7 +80,7 @@ def workload(name, batch):
 
 def main():
     name, batch, iterations = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    torch.set_num_threads(1)
+    torch.set_num_threads(int(sys.argv[4]) if len(sys.argv) > 4 else 1)
     torch.manual_seed(1)
     model, loss = workload(name, batch)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)

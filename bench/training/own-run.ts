@@ -1,6 +1,7 @@
 /** A run of one rank, as installed: real processes, each iteration as it was recorded. */
 import { readFileSync } from 'node:fs';
 import { GradwireHome, succeeded } from '../../tests/harness/gradwire.ts';
+import { childrenOf } from '../../tests/harness/processes.ts';
 import { ofType } from '../../tests/harness/records.ts';
 import { median } from '../quantiles.ts';
 import type { TrainingCase } from './cases.ts';
@@ -14,7 +15,7 @@ export interface OwnTraining {
   readonly apply: number;
   /** What is neither. */
   readonly rest: number;
-  /** Peak of resident memory of the rank's process. */
+  /** Peak of resident memory of the rank's process, and of PyTorch's beside it. */
   readonly peak: number;
   readonly device: string;
 }
@@ -22,6 +23,7 @@ export interface OwnTraining {
 export async function trainOwn(
   { batch, dataset, iterations, model, settings }: TrainingCase,
   backend: string,
+  python: string,
 ): Promise<OwnTraining> {
   await using home = new GradwireHome();
   const all = [
@@ -33,6 +35,7 @@ export async function trainOwn(
       'evaluateEvery=0',
       'optimizer.momentum=0.9',
     ],
+    ...(backend === 'torch' ? [`python=${python}`] : []),
     ...[`iterations=${WARM_UP + iterations}`, 'exchange.method=none'],
   ];
   const command = home.start([
@@ -43,7 +46,12 @@ export async function trainOwn(
   const { pid } = processes[0]!;
   let peak = 0;
   const watch = setInterval(() => {
-    peak = Math.max(peak, residentPeak(pid));
+    const beside = childrenOf(pid, 'gradwire.compute');
+    const peaks = [pid, ...beside.map((one) => one.pid)].map(residentPeak);
+    peak = Math.max(
+      peak,
+      peaks.reduce((sum, each) => sum + each, 0),
+    );
   }, 100);
   try {
     succeeded(await command.finished);

@@ -48,6 +48,7 @@ export class LaunchMemory {
       ranks: Math.max(1, Math.floor(ranks / stages)),
       vectors: stepVectors(this.#options.spec),
       step,
+      usesTorch: this.#options.spec.backend === 'torch',
     });
   }
 

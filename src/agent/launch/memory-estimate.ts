@@ -26,6 +26,8 @@ export interface MemorySetting {
   readonly vectors: number;
   /** Memory of a step of the model, where it is known; default: not counted. */
   readonly step?: StepBytes | undefined;
+  /** Whether PyTorch computes, in a process of its own; default: not. */
+  readonly usesTorch?: boolean | undefined;
 }
 
 const F32 = 4;
@@ -36,6 +38,9 @@ const F32 = 4;
  */
 const PROCESS_BYTES = 150e6;
 
+/** A process with PyTorch 2.13 that has computed a first gradient on the CPU. Measured. */
+const TORCH_BYTES = 240e6;
+
 /** Scores on their way through a ring of ranks (`collectives/rank-pairs.ts`). */
 const SCORE_ROOM_BYTES = 2 ** 19;
 
@@ -45,7 +50,7 @@ const lengthOf = (tensors: readonly MemoryTensor[]): number =>
 export function memoryParts(
   facts: MemoryFacts,
   plans: readonly ExchangePlan[],
-  { ranks, step, vectors }: MemorySetting,
+  { ranks, step, usesTorch = false, vectors }: MemorySetting,
 ): readonly MemoryPart[] {
   const { isWeightless = false, samples, scores = 0, stateVectors, tensors } = facts;
   const { stepsInArena } = facts;
@@ -84,6 +89,7 @@ export function memoryParts(
       scores === 0 ? 0 : F32 * Math.ceil(scores / ranks) + SCORE_ROOM_BYTES,
     ),
     estimate('process', PROCESS_BYTES),
+    estimate('PyTorch', usesTorch ? TORCH_BYTES : 0),
   ];
   return parts.filter(({ bytes }) => bytes > 0);
 }

@@ -118,7 +118,8 @@ export function addBenchCommand(program: Command): void {
       'only these models; any of fnn3,lstm-small,resnet-20',
       parseList,
     )
-    .option('--backend <name>', 'wasm or webgpu')
+    .option('--backend <name>', 'wasm, webgpu or torch')
+    .option('--python <path>', 'Python with PyTorch; default: /usr/bin/python3')
     .option(
       '--rounds <count>',
       'number of turns that Gradwire and PyTorch take',

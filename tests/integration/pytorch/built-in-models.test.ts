@@ -33,28 +33,28 @@ const BATCH = 6;
 const LENGTHS = { features: 5, values: 5, source: 7, target: 6 };
 
 const named = (id: string) => ({ id, title: id, summary: '' });
-const images = { width: 8, classes: 5 };
+const images = { width: 4, classes: 5 };
 
 /** The same models with fewer elements, where the real ones take long on WebAssembly. */
 const smaller: Readonly<Record<string, Model>> = {
   'lstm-ptb': lstmLanguageModel({
     ...named('lstm-ptb'),
-    ...{ vocabulary: 40, embedding: 12, hidden: 12, layers: 2, steps: 5 },
+    ...{ vocabulary: 40, embedding: 12, hidden: 12, layers: 2, steps: 3 },
   }),
   'resnet-18': resnet({
     ...named('resnet-18'),
-    ...{ ...images, blocks: 1, channels: [3, 4, 5, 6] },
+    ...{ ...images, blocks: 1, channels: [2, 3] },
   }),
   'resnet-20': resnet({
     ...named('resnet-20'),
-    ...{ ...images, blocks: 2, channels: [4, 6] },
+    ...{ ...images, blocks: 2, channels: [3, 4] },
   }),
   'resnet-110': resnet({
     ...named('resnet-110'),
     // Of an odd width a stage keeps the last row and column.
-    ...{ ...images, width: 7, blocks: 1, channels: [4, 4] },
+    ...{ ...images, width: 5, blocks: 1, channels: [3, 3] },
   }),
-  'vgg-16': vgg({ ...named('vgg-16'), ...images, groups: [[4], [5], [6, 5]] }),
+  'vgg-16': vgg({ ...named('vgg-16'), ...images, groups: [[4], [5, 4]] }),
   'transformer-iwslt': transformerTranslator({
     ...named('transformer-iwslt'),
     ...{ sourceVocabulary: 20, targetVocabulary: 15, layers: 1 },
@@ -72,7 +72,7 @@ const smaller: Readonly<Record<string, Model>> = {
   }),
   'lstm-small': lstmLanguageModel({
     ...named('lstm-small'),
-    ...{ vocabulary: 30, embedding: 6, hidden: 10, layers: 1, steps: 4 },
+    ...{ vocabulary: 30, embedding: 6, hidden: 10, layers: 1, steps: 2 },
   }),
 };
 
