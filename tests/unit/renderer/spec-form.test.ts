@@ -198,7 +198,13 @@ describe('the form of a spec', () => {
       fields
         .find((field) => field.path === 'backend')
         ?.choices?.map((choice) => choice.value),
-    ).toEqual(['auto', 'wasm', 'webgpu']);
+    ).toEqual(['auto', 'wasm', 'webgpu', 'torch']);
+  });
+
+  it('asks for a Python only where PyTorch computes, or where one is given', () => {
+    expect(paths(draft)).not.toContain('python');
+    expect(paths(withValue(draft, 'backend', 'torch'))).toContain('python');
+    expect(paths(withValue(draft, 'python', '/p'))).toContain('python');
   });
 
   it('asks for a data directory only where the data set needs one or one is given', () => {
