@@ -568,7 +568,15 @@ export const rooms = {
 
   // The command line knows main's core but not its hosts, and the engine's entry alone.
   'cli/text': ['main/data-sets', 'main/deploy', 'reproduce', 'reproduce/page', SHARED],
-  'cli/files': ['agent', 'export/*', 'reproduce', 'reproduce/page', 'disk', SHARED],
+  'cli/files': [
+    'agent',
+    'export/*',
+    'main/home',
+    'reproduce',
+    'reproduce/page',
+    'disk',
+    SHARED,
+  ],
   'cli/session': [
     'cli/text',
     'main/cluster',

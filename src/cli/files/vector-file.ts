@@ -4,6 +4,7 @@
  */
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { resolveHome } from '../../main/home/home.ts';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
 import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
@@ -87,6 +88,16 @@ export async function assertApart(
   }
 }
 
+/** Files of the home, in which the history and what belongs to it are. */
+export function ownFiles(home = resolveHome()): readonly string[] {
+  const { appLog, database, knownHosts, lock, lockHolder, rehearsals, supervisorLog } =
+    home;
+  return [
+    ...['', '-wal', '-shm'].map((part) => database + part),
+    ...[appLog, knownHosts, lock, lockHolder, rehearsals, supervisorLog],
+  ];
+}
+
 /** Device and number of a regular file; undefined if there is none. */
 async function identityOf(file: string): Promise<string | undefined> {
   try {
@@ -100,12 +111,13 @@ async function identityOf(file: string): Promise<string | undefined> {
 
 /**
  * Writes a file, which may be a device, whole or not at all.
- * @throws GradwireError `OUTPUT_NOT_WRITABLE`
+ * @throws GradwireError `OUTPUT_NOT_WRITABLE`, `OUTPUT_IS_INPUT`
  */
 export async function writeOutput(
   file: string,
   content: Uint8Array | Iterable<string>,
 ): Promise<void> {
+  await assertApart(file, ownFiles());
   try {
     await writeWhole(file, (place) => writeFile(place, content));
   } catch (cause) {

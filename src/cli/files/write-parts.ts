@@ -5,18 +5,20 @@ import { pipeline } from 'node:stream/promises';
 import type { FilePart } from '../../export/formats/file-part.ts';
 import { failure } from '../../shared/errors/errors.ts';
 import { writeAdvice } from '../../shared/errors/write-advice.ts';
+import { assertApart, ownFiles } from './vector-file.ts';
 import { writeWhole } from './whole-file.ts';
 
 /**
  * @param output a file; default: standard output
  * @param progress called with the part that has been read, 0…1
- * @throws GradwireError `EXPORT_WRITE_FAILED`
+ * @throws GradwireError `EXPORT_WRITE_FAILED`, `OUTPUT_IS_INPUT`
  */
 export async function writeParts(
   parts: AsyncIterable<FilePart>,
   output: string | undefined,
   progress: (done: number) => void,
 ): Promise<void> {
+  if (output !== undefined) await assertApart(output, ownFiles());
   const contents = Readable.from(contentsOf(parts, progress), { objectMode: true });
   try {
     if (output === undefined) await pipeline(contents, process.stdout, { end: false });

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { writeParts } from '../../../src/cli/files/write-parts.ts';
 
 let directory: string;
@@ -38,6 +38,15 @@ test('an export that fails leaves the one before it, and nothing beside it', asy
   await expect(write(at('other.csv'), true)).rejects.toThrow('damaged');
   expect(readFileSync(at('run.csv'), 'utf8')).toBe('old');
   expect(readdirSync(directory)).toEqual(['run.csv']);
+});
+
+test('the history is no place for an export', async () => {
+  vi.stubEnv('GRADWIRE_HOME', directory);
+  writeFileSync(at('gradwire.db'), 'history');
+  symlinkSync('gradwire.db', at('run.csv'));
+  await expect(write(at('run.csv'))).rejects.toMatchObject({ code: 'OUTPUT_IS_INPUT' });
+  expect(readFileSync(at('gradwire.db'), 'utf8')).toBe('history');
+  vi.unstubAllEnvs();
 });
 
 test('a whole one takes its place, with its permissions, also behind a link', async () => {
