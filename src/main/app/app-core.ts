@@ -10,6 +10,7 @@ import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { AppInfo, CoreApi } from '../../shared/rpc/rpc.ts';
 import type { TerminalEvents } from '../../shared/rpc/terminal.ts';
+import { userHome } from '../home/user-home.ts';
 import { Inventory } from '../cluster/inventory.ts';
 import { AppLock } from '../home/app-lock.ts';
 import { openHome, type Home } from '../home/home.ts';
@@ -261,7 +262,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       try {
         const given = parseExperimentSpec(parseSpecText(text, 'spec'));
         const checked = await coordinator.launches.validate(
-          await withOwnFiles(given, os.homedir()),
+          await withOwnFiles(given, userHome()),
         );
         // A model's file is read again when the run is launched.
         const { modelSource } = given.workload;
@@ -276,7 +277,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     specToYaml: (spec) => Promise.resolve(specToYaml(spec)),
     launch: async (raw, switchesOf) => {
       // A window has no working directory: relative paths begin at the user's home.
-      const spec = await withOwnFiles(parseExperimentSpec(raw), os.homedir());
+      const spec = await withOwnFiles(parseExperimentSpec(raw), userHome());
       return switchesOf === undefined
         ? coordinator.launches.launch(spec)
         : coordinator.launches.launch(

@@ -1,8 +1,8 @@
 /** Predicted steps for pages. What a page asks is answered as the command line answers it. */
-import os from 'node:os';
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
+import { userHome } from '../home/user-home.ts';
 import type { Home } from '../home/home.ts';
 import type { EventOutbox } from './event-outbox.ts';
 import { measureComputeTime } from '../plan/compute-time.ts';
@@ -40,7 +40,7 @@ export class PlanDesk {
   readonly api: PlanApi = {
     planStep: async ({ spec: raw, ...request }) => {
       // A window has no working directory: relative paths begin at the user's home.
-      const spec = await withOwnFiles(parseExperimentSpec(raw), os.homedir());
+      const spec = await withOwnFiles(parseExperimentSpec(raw), userHome());
       return await planStep(spec, request, {
         forecaster: this.#forecaster,
         measured: async (subject) => this.#measured(subject),

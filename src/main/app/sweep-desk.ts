@@ -2,11 +2,11 @@
  * Sweeps for pages: checked, made, changed, and driven by the app. It also goes on with sweeps that
  * nobody drives: those of an app or a command that has ended.
  */
-import os from 'node:os';
 import { toErrorData } from '../../shared/errors/errors.ts';
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import type { SweepRequest } from '../../shared/sweep/sweep-request.ts';
 import type { ExpandedSweep } from '../../shared/sweep/sweep-points.ts';
+import { userHome } from '../home/user-home.ts';
 import type { RunCoordinator } from '../runs/coordinator.ts';
 import { sweepOf } from '../spec/sweep-source.ts';
 import { parseSpecText } from '../spec/spec-text.ts';
@@ -129,7 +129,7 @@ export class SweepDesk {
       atOnce,
     });
     // As in a launch, relative paths begin at the user's home.
-    return checkedSweep(this.#options.coordinator, definition, os.homedir());
+    return checkedSweep(this.#options.coordinator, definition, userHome());
   }
 
   /** Tells pages of changes, and drives what nobody drives. */

@@ -21,6 +21,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { makePrivate } from '../../disk/private-directory.ts';
 import { isTooLong } from './socket-address.ts';
+import { userHome } from './user-home.ts';
 
 export interface Home {
   readonly directory: string;
@@ -97,7 +98,7 @@ export async function openHome(
 }
 
 function dataDirectory(environment: Environment, platform: NodeJS.Platform): string {
-  const user = os.homedir();
+  const user = userHome();
   if (platform === 'darwin') return path.join(user, 'Library', 'Application Support');
   if (platform === 'win32') {
     return environment['LOCALAPPDATA'] ?? path.join(user, 'AppData', 'Local');

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openHome, resolveHome } from '../../../src/main/home/home.ts';
 
 let temporary: string;
@@ -23,6 +23,14 @@ test.each([
   [{ LOCALAPPDATA: '/local' }, 'win32', '/local/gradwire'],
 ] as const)('%o on %s is %s', (environment, platform, expected) => {
   expect(resolveHome(environment, platform).directory).toBe(expected);
+});
+
+test.each(['', 'relative'])('a HOME of %j is none', (home) => {
+  vi.stubEnv('HOME', home);
+  expect(resolveHome({}, 'linux').directory).toBe(
+    path.join(os.userInfo().homedir, '.local/share/gradwire'),
+  );
+  vi.unstubAllEnvs();
 });
 
 test('a socket is in its home, however long its path, except on macOS and Windows', () => {
