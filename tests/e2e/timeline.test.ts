@@ -110,6 +110,22 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   const twin = app.part('bucket-map-table').locator('tbody tr:last-child td');
   await expect.poll(() => twin.allInnerTexts()).toEqual(['0.00995025', '0.01', '0.01']);
 
+  // What the machine did meanwhile, and which part of it the ranks had.
+  expect(await words('machines-summary')).toMatch(
+    /The run keeps [\d.]+ of \d+ processors busy, \d+ % of [\d.]+ .B of memory is in use\.$/,
+  );
+  const parts = await app.part('machines-table').locator('tbody th').allInnerTexts();
+  expect(parts.map((part) => part.trim())).toEqual([
+    'this computer',
+    'rank 0',
+    'rank 1',
+  ]);
+  await app.part('machines-processors-chart').focus();
+  await page.keyboard.press('Home');
+  expect(
+    await app.part('machines-processors-chart').getAttribute('aria-valuetext'),
+  ).toMatch(/^iteration 0.*: this run [\d.]+ %, other programs [\d.]+ %/);
+
   // A checkpoint of the live run, which otherwise writes none.
   await app.part('checkpoint').click();
   await expect.poll(() => words('events')).toMatch(/^Checkpoint$/m);

@@ -80,13 +80,15 @@ export const MACHINE_MEASURE_IDS = Object.keys(
   MACHINE_MEASURES,
 ) as readonly MachineMeasure[];
 
-/** Values by measure; what was not observed is left out. */
-export type MachineValues = Readonly<Partial<Record<MachineMeasure, number>>>;
+/** Values by measure; what was not observed is left out, or undefined. */
+export type MachineValues = Readonly<
+  Partial<Record<MachineMeasure, number | undefined>>
+>;
 
 /** The measures of a record; shares are 0…1. */
 export function machineValues(record: UtilisationRecord): MachineValues {
   const { gpus = [], memory, network } = record;
-  const values: Partial<Record<MachineMeasure, number | undefined>> = {
+  return {
     ...processorValues(record),
     memory: memory && share(memory.used, memory.total),
     sent: network?.sent,
@@ -99,15 +101,9 @@ export function machineValues(record: UtilisationRecord): MachineValues {
       ),
     ),
   };
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== undefined),
-  );
 }
 
-function processorValues({
-  processors,
-  ranks,
-}: UtilisationRecord): Partial<Record<MachineMeasure, number | undefined>> {
+function processorValues({ processors, ranks }: UtilisationRecord): MachineValues {
   if (processors === undefined) return {};
   const { busy, count, own = 0, stolen } = processors;
   const values = { busy: share(busy, count), stolen: stolen && share(stolen, count) };

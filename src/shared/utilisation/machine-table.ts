@@ -91,7 +91,7 @@ export class MachineTableBuilder {
     this.#known = { from: Math.min(from, known.from), to: Math.max(to, known.to) };
     const machine = this.#machine(record);
     const values = machineValues(record);
-    machine.totals.addAll(values, part * wall);
+    machine.totals.addAll(MACHINE_MEASURE_IDS, values, part * wall);
     keepMost(machine.most, record, values);
     addParts(machine, record, part * wall);
     const first = this.#columns.findIndex((column) => column.to > from);
@@ -100,7 +100,8 @@ export class MachineTableBuilder {
       const column = this.#columns[index]!;
       if (column.from >= to) break;
       const cell = (machine.cells[index] ??= new WeightedMeans());
-      cell.addAll(values, (overlap(record, column) / (to - from)) * wall);
+      const share = overlap(record, column) / (to - from);
+      cell.addAll(MACHINE_MEASURE_IDS, values, share * wall);
     }
   }
 

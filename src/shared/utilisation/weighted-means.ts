@@ -5,16 +5,20 @@ export class WeightedMeans<K extends number | string> {
   /** Adds a value with a weight; undefined: not observed. */
   add(key: K, value: number | undefined, weight: number): void {
     if (value === undefined) return;
-    const sum = this.#sums.get(key) ?? { total: 0, weight: 0 };
-    sum.total += weight * value;
-    sum.weight += weight;
-    this.#sums.set(key, sum);
+    const sum = this.#sums.get(key);
+    if (sum === undefined) this.#sums.set(key, { total: weight * value, weight });
+    else {
+      sum.total += weight * value;
+      sum.weight += weight;
+    }
   }
 
-  addAll(values: Readonly<Partial<Record<K, number>>>, weight: number): void {
-    for (const [key, value] of Object.entries(values)) {
-      this.add(key as K, value as number, weight);
-    }
+  addAll(
+    keys: readonly K[],
+    values: Readonly<Partial<Record<K, number | undefined>>>,
+    weight: number,
+  ): void {
+    for (const key of keys) this.add(key, values[key], weight);
   }
 
   mean(key: K): number | undefined {

@@ -15,6 +15,12 @@ import type { LineSeries } from '../line-series.ts';
 /** Machines that have a colour: those with the most. The others are faint. */
 export const COLOURED = 5;
 
+/** The share of its processors from which the host of a virtual machine is worth a mention. */
+const TAKEN = 0.01;
+
+/** Whether the machine's host gives some of its processors to others. */
+export const isTaken = ({ means }: MachineRow): boolean => (means.stolen ?? 0) >= TAKEN;
+
 /** A chart of machines. */
 export interface MachineChartKind {
   readonly id: string;
@@ -107,8 +113,7 @@ function ofMeasure(
   const { cells, means } = row;
   const [mean, own] = [means[measure], cells[measure]];
   if (mean === undefined || own === undefined) return [];
-  // Of a machine that is no virtual one.
-  if (measure === 'stolen' && mean === 0) return [];
+  if (measure === 'stolen' && !isTaken(row)) return [];
   const isSum = measure === 'busy';
   return [
     {
