@@ -4,7 +4,7 @@ import { createTrainer } from '../training/create-trainer.ts';
 import { openWorkload } from '../training/open-workload.ts';
 import { openJaxRuntime } from '../training/runtime/jax-runtime.ts';
 import type { Trainer, TrainerOptions } from '../training/trainer.ts';
-import { pythonCommand, TorchProcess } from './torch-process.ts';
+import { TorchProcess } from './torch-process.ts';
 import { TorchTrainer } from './torch-trainer.ts';
 
 const ALONE = { place: 0, ranks: 1, share: false };
@@ -14,7 +14,7 @@ export async function openTrainer(options: TrainerOptions): Promise<Trainer> {
   if (options.backend !== 'torch') return createTrainer(options);
   const { python = 'python3', rank, rankOnMachine = ALONE, threads } = options;
   const starting = TorchProcess.start({
-    python: pythonCommand(python),
+    python,
     rank,
     threads: Math.max(1, Math.floor(threads)),
     rankOnMachine,

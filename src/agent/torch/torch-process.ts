@@ -2,7 +2,6 @@
  * The process that computes a rank's model with PyTorch: `python -m gradwire.compute`. It ends with
  * the rank, however that ends, and leaves nothing behind.
  */
-import path from 'node:path';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { GradwireError } from '../../shared/errors/errors.ts';
 import { lastWords } from '../bridge/program-errors.ts';
@@ -180,7 +179,3 @@ export class TorchProcess {
     this.#waiting?.reject(this.#lost);
   }
 }
-
-/** The program as the shell finds it; a path is from the agent's directory. */
-export const pythonCommand = (python: string): string =>
-  python.includes('/') ? path.resolve(python) : python;

@@ -1,6 +1,6 @@
 /**
- * `workload.data` and `workload.workdir` as the agent needs them: absolute, because the supervisor
- * runs in its own directory. A relative path starts from the command's directory.
+ * `workload.data`, `workload.workdir` and `python` as the agent needs them: absolute, because the
+ * supervisor runs in its own directory. A relative path starts from the command's directory.
  */
 import path from 'node:path';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
@@ -11,9 +11,12 @@ export function resolveDataDirectory(
   base: string,
 ): ExperimentSpec {
   const { command, data, workdir = command && '.' } = spec.workload;
+  const { python } = spec;
   const absolute = (given: string): string => path.resolve(base, expandHome(given));
   return {
     ...spec,
+    // A name is looked up where the rank runs.
+    ...(python?.includes('/') === true ? { python: absolute(python) } : {}),
     workload: {
       ...spec.workload,
       ...(data === undefined ? {} : { data: absolute(data) }),

@@ -21,8 +21,8 @@ export async function withOwnFiles(
   );
 }
 
-const namesFiles = ({ workload }: ParsedSpec): boolean => {
+const namesFiles = ({ python, workload }: ParsedSpec): boolean => {
   const { command, data, model, modelSource, workdir } = workload;
-  const given = [command, data, modelSource, workdir];
+  const given = [command, data, modelSource, python, workdir];
   return isModelFile(model) || given.some((value) => value !== undefined);
 };
