@@ -653,6 +653,7 @@ export const rooms = {
     'export/formats',
     'export/picture',
     'export/tables',
+    'renderer/components/parts',
     'renderer/state/*',
     SHARED,
   ],

@@ -134,10 +134,11 @@ const presets: Page = {
     'Specs that come with Gradwire. `gradwire run ID` runs one, `gradwire presets ID` prints it.',
   body: [
     table(
-      ['id', 'name', 'what it shows'],
-      (await loadPresets()).map(({ description, id, title }) => [
+      ['id', 'name', 'for', 'what it shows'],
+      (await loadPresets()).map(({ description, goal = '', id, title }) => [
         code(id),
         cell(title),
+        cell(goal),
         cell(description),
       ]),
     ),

@@ -44,7 +44,7 @@ const VIEWS = {
     part: new LazyView(() => import('./views/StartView.svelte'), StartView),
     props: () => ({}),
     key: ALWAYS,
-    rail: { title: 'Start', icon: House, to: { view: 'start' }, shortcuts: ['s'] },
+    rail: { title: 'Start', icon: House, to: { view: 'start' } },
   }),
   new: define({
     part: new LazyView(() => import('./views/NewExperimentView.svelte')),
@@ -54,14 +54,14 @@ const VIEWS = {
       title: 'New experiment',
       icon: Plus,
       to: { view: 'new' },
-      shortcuts: ['mod+n', 'n'],
+      shortcuts: ['mod+n'],
     },
   }),
   runs: define({
     part: new LazyView(() => import('./views/RunsView.svelte')),
     props: (place: PlaceOf<'runs'>) => ({ place }),
     key: ALWAYS,
-    rail: { title: 'Runs', icon: History, to: { view: 'runs' }, shortcuts: ['r'] },
+    rail: { title: 'Runs', icon: History, to: { view: 'runs' } },
   }),
   run: define({
     part: new LazyView(() => import('./views/LiveRunView.svelte')),
@@ -90,7 +90,7 @@ const VIEWS = {
     part: new LazyView(() => import('./views/ClusterView.svelte')),
     props: () => ({}),
     key: ALWAYS,
-    rail: { title: 'Cluster', icon: Server, to: { view: 'cluster' }, shortcuts: ['c'] },
+    rail: { title: 'Cluster', icon: Server, to: { view: 'cluster' } },
   }),
   settings: define<PlaceOf<'settings'>, Record<string, never>>({
     part: new LazyView(() => import('./views/SettingsView.svelte')),

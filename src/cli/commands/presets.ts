@@ -22,8 +22,11 @@ export function addPresetsCommand(program: Command): void {
         json
           ? presets.map((preset) => `${JSON.stringify(preset)}\n`).join('')
           : `${textTable(
-              presets.map((preset) => [preset.id, preset.title]),
-              ['left', 'left'],
+              [
+                ['preset', 'title', 'for'],
+                ...presets.map(({ goal = '', id: name, title }) => [name, title, goal]),
+              ],
+              ['left', 'left', 'left'],
             )}\n`,
       );
     });

@@ -20,6 +20,7 @@ import { readComparedRun } from '../compare/read-run.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
 import { loadPresets } from '../spec/presets.ts';
+import { changedYaml } from '../spec/changed-yaml.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { exportPiece } from '../store/run-export.ts';
 import { RunStore } from '../store/run-store.ts';
@@ -274,7 +275,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         return { ok: false, error };
       }
     },
-    specToYaml: (spec) => Promise.resolve(specToYaml(spec)),
+    specToYaml: async (spec, written) =>
+      written === undefined ? specToYaml(spec) : changedYaml(spec, written),
     launch: async (raw, switchesOf) => {
       // A window has no working directory: relative paths begin at the user's home.
       const spec = await withOwnFiles(parseExperimentSpec(raw), userHome());

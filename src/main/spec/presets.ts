@@ -6,6 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inputError } from '../../shared/errors/errors.ts';
 import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { PRESET_GOALS } from '../../shared/spec/preset-goals.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import type { Preset } from '../../shared/rpc/rpc.ts';
 import { installationRoot } from '../home/installation.ts';
@@ -56,7 +57,8 @@ export async function loadPresets(): Promise<readonly Preset[]> {
       const { yaml } = await readPreset(id);
       const place = `preset ${id}`;
       const spec = parseExperimentSpec(parseSpecText(yaml, place), place);
-      return { id, title: spec.name, description: spec.description ?? '', spec, yaml };
+      const { description = '', name: title } = spec;
+      return { id, title, goal: PRESET_GOALS[id], description, spec, yaml };
     }),
   );
 }

@@ -8,7 +8,7 @@ export type Pattern = 'plain' | 'dots' | 'rising' | 'falling' | 'level' | 'uprig
 
 export interface PhaseStyle {
   readonly title: string;
-  /** A description for the legend's tooltip. */
+  /** A description that the legend explains it by. */
   readonly meaning: string;
   readonly property: string;
   readonly pattern: Pattern;

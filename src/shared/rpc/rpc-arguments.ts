@@ -9,6 +9,7 @@ import { runIdSchema } from '../checks/run-id.ts';
 import { runOrderSchema } from '../orders/orders.ts';
 import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
 import { sweepEditSchema } from '../sweep/sweep-edit.ts';
+import { writtenSpecSchema } from '../spec/written-spec.ts';
 import { sweepRequestSchema } from '../sweep/sweep-request.ts';
 import { machineQuerySchema } from '../utilisation/machine-table.ts';
 import type { AppApi } from './rpc.ts';
@@ -27,7 +28,7 @@ export const rpcArguments = {
   catalogue: z.tuple([]),
   presets: z.tuple([]),
   checkSpec: z.tuple([text]),
-  specToYaml: z.tuple([z.unknown()]),
+  specToYaml: z.tuple([z.unknown(), writtenSpecSchema.optional()]),
   launch: z.tuple([z.unknown(), runIdSchema.optional()]),
   sweeps: z.tuple([]),
   sweep: z.tuple([runIdSchema]),

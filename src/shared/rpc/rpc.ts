@@ -15,6 +15,7 @@ import type { PlanRequest } from '../forecast/plan-request.ts';
 import type { WhatIf, WhatIfRequest } from '../forecast/what-if.ts';
 import type { StepPlan } from '../forecast/step-plan.ts';
 import type { ExperimentSpec } from '../spec/experiment-spec.ts';
+import type { WrittenSpec } from '../spec/written-spec.ts';
 import type { PieceFormat } from '../records/export-format.ts';
 import type { NetworkStatus } from '../machines/link-status.ts';
 import type { NodeEdit, NodeStatus, SupervisorLog } from '../machines/node-status.ts';
@@ -60,6 +61,8 @@ export interface AppInfo {
 export interface Preset {
   readonly id: string;
   readonly title: string;
+  /** The goal that it is a way to, if it stands for one. */
+  readonly goal: string | undefined;
   readonly description: string;
   readonly spec: ExperimentSpec;
   /** The preset's own text, comments included. */
@@ -97,8 +100,11 @@ export interface CoreApi {
   presets(): Promise<readonly Preset[]>;
   /** YAML or JSON text → the validated spec, or its first error. */
   checkSpec(text: string): Promise<SpecCheck>;
-  /** A spec as YAML text, shown beside the form. */
-  specToYaml(spec: unknown): Promise<string>;
+  /**
+   * A spec as YAML text, shown beside the form.
+   * @param written the text that it changes, whose comments stay; default: it is written anew
+   */
+  specToYaml(spec: unknown, written?: WrittenSpec): Promise<string>;
   /** @param switchesOf a run whose switches are repeated at the same iterations */
   launch(spec: unknown, switchesOf?: string): Promise<RunSummary>;
   /** Newest first. */

@@ -10,6 +10,7 @@ import {
   referenceDirectory,
   referencePages,
 } from '../../../scripts/reference/pages.ts';
+import { glossaryFile, glossaryText } from '../../../scripts/reference/glossary.ts';
 import { makeCatalogue } from '../../../src/agent/engine.ts';
 import { codeGroups } from '../../../src/shared/codes/error-code.ts';
 
@@ -29,6 +30,10 @@ it('is what the source gives: otherwise run npm run reference', () => {
     [...made.keys()].toSorted(),
   );
   for (const [file, text] of made) expect(committed(file), file).toBe(text);
+});
+
+it('the glossary defines terms as the page explains them', async () => {
+  expect(readFileSync(glossaryFile, 'utf8')).toBe(await glossaryText());
 });
 
 it('has a meaning in every row', () => {

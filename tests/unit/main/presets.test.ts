@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { PRESET_GOALS } from '../../../src/shared/spec/preset-goals.ts';
 import { loadPresets, readPreset } from '../../../src/main/spec/presets.ts';
 
 /** Ids of the files that come with Gradwire, sorted. */
@@ -15,7 +16,9 @@ test('every preset is a valid spec with a title and a description', async () => 
   expect(first).toBe('quickstart');
   expect(['quickstart', ...others].sort()).toEqual(await installed());
   expect(others).toEqual(others.toSorted());
+  expect(Object.keys(PRESET_GOALS).filter((id) => !others.includes(id))).toEqual([]);
   for (const preset of presets) {
+    expect(preset.goal).toBe(PRESET_GOALS[preset.id]);
     expect(preset.title).not.toBe('untitled');
     expect(preset.description.length).toBeGreaterThan(20);
     expect(preset.yaml).toContain(preset.title);

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCommands } from '../../../src/renderer/state/page/command-search.ts';
 import {
@@ -10,6 +12,8 @@ import {
   matchesShortcut,
   shortcutKeys,
 } from '../../../src/renderer/state/page/shortcut.ts';
+
+const root = path.join(import.meta.dirname, '../../..');
 
 describe('routes', () => {
   const routes: readonly Route[] = [
@@ -77,6 +81,17 @@ describe('shortcuts', () => {
     ['mod+enter', { key: 'Enter', ctrlKey: true }, false, true],
   ])('%s by %j (mac: %s): %s', (shortcut, stroke, mac, matches) => {
     expect(matchesShortcut({ ...plain, ...stroke }, shortcut, mac)).toBe(matches);
+  });
+
+  it('none is a letter alone, which would act without being meant', () => {
+    const sources = globSync('src/renderer/**/*.{ts,svelte}', { cwd: root });
+    const lists = sources.flatMap((file) => [
+      ...readFileSync(path.join(root, file), 'utf8').matchAll(
+        /shortcuts: \[([^\]]*)\]/g,
+      ),
+    ]);
+    expect(lists.length).toBeGreaterThan(5);
+    expect(lists.map(([, keys]) => keys).join(' ')).not.toMatch(/'[a-z0-9]'/i);
   });
 
   it('are written as the keys of the machine', () => {

@@ -10,6 +10,7 @@ import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { SwitchRecord } from '../../../shared/records/switch.ts';
 import type { AppApi, Preset } from '../../../shared/rpc/rpc.ts';
 import { withoutIdleMomentum } from '../../../shared/spec/experiment-spec.ts';
+import type { WrittenSpec } from '../../../shared/spec/written-spec.ts';
 import { nextName } from './run-name.ts';
 import { withMethod } from './changed-method.ts';
 import { withModel } from './changed-model.ts';
@@ -42,6 +43,8 @@ export class ExperimentDraft {
   #origin: string | undefined;
   /** The side that was changed last; the other one follows. */
   #source: 'form' | 'yaml' = 'form';
+  /** The text that changes of the form are written into: valid, or undefined. */
+  #written: WrittenSpec | undefined;
   #question = 0;
   #typing: ReturnType<typeof setTimeout> | undefined;
 
@@ -124,6 +127,7 @@ export class ExperimentDraft {
     }
     this.#draft = chosen.spec as unknown as Draft;
     this.#yaml = chosen.yaml;
+    this.#written = { text: chosen.yaml, spec: chosen.spec };
     this.#source = 'yaml';
     await this.#check(chosen.yaml);
   }
@@ -151,6 +155,7 @@ export class ExperimentDraft {
   /** The user types YAML; it is checked after a pause. */
   type(text: string): void {
     this.#yaml = text;
+    this.#written = undefined;
     this.#source = 'yaml';
     this.#launchError = undefined;
     clearTimeout(this.#typing);
@@ -170,10 +175,11 @@ export class ExperimentDraft {
     this.#launching = true;
     this.#launchError = undefined;
     try {
-      const text = form === undefined ? typed : await this.#app.api.specToYaml(form);
+      const text = form === undefined ? typed : await this.#textOf(form);
       const answer = await this.#app.api.checkSpec(text);
       if (mine === this.#question) {
         this.#yaml = text;
+        if (form !== undefined) this.#written = { text, spec: form };
         this.#error = answer.ok ? undefined : answer.error;
       }
       if (answer.ok) {
@@ -197,12 +203,19 @@ export class ExperimentDraft {
     void this.#write(next);
   }
 
+  #textOf(draft: Draft): Promise<string> {
+    return this.#written === undefined
+      ? this.#app.api.specToYaml(draft)
+      : this.#app.api.specToYaml(draft, this.#written);
+  }
+
   async #write(next: Draft): Promise<void> {
     const mine = ++this.#question;
     try {
-      const text = await this.#app.api.specToYaml(next);
+      const text = await this.#textOf(next);
       if (mine !== this.#question) return;
       this.#yaml = text;
+      this.#written = { text, spec: next };
       await this.#check(text);
     } catch (thrown) {
       if (mine === this.#question) this.#error = dataOf(thrown);
@@ -223,6 +236,7 @@ export class ExperimentDraft {
       this.#error = answer.ok ? undefined : answer.error;
       if (answer.ok && this.#source === 'yaml') {
         this.#draft = answer.spec as unknown as Draft;
+        this.#written = { text, spec: answer.spec };
       }
     } catch (thrown) {
       if (mine === this.#question) this.#error = dataOf(thrown);

@@ -1,7 +1,8 @@
 /**
- * Keyboard shortcuts as text: `mod+shift+p`, `?`, `n`. `mod` is Command on macOS and
- * Ctrl elsewhere. A shortcut without `mod` is a plain key and never fires while the user
- * types into a field.
+ * Keyboard shortcuts as text: `mod+shift+p`, `mod+n`, `?`. `mod` is Command on macOS and
+ * Ctrl elsewhere. A shortcut without `mod` is a sign and never fires while the user types
+ * into a field. No letter alone is one: a word that is dictated or typed in the wrong place
+ * would go somewhere.
  */
 
 /** The parts of a KeyboardEvent that a match needs. */
