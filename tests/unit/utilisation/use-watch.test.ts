@@ -1,4 +1,6 @@
 /** The watch over a real machine: this one, with this process as its rank. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,6 +9,7 @@ import {
   GpuReadings,
   type GpuReading,
 } from '../../../src/agent/supervisor/utilisation/gpu-readings.ts';
+import { RankFamilies } from '../../../src/agent/supervisor/utilisation/rank-families.ts';
 import { UseWatch } from '../../../src/agent/supervisor/utilisation/use-watch.ts';
 import { parseRecord } from '../../../src/shared/records/parse-record.ts';
 import type { UtilisationRecord } from '../../../src/shared/records/utilisation.ts';
@@ -42,6 +45,21 @@ onLinux('tells of each second, and places it at the iterations under way', async
   // A process that is gone has no use.
   expect(ranks).toMatchObject([{ rank: 0, busy: expect.any(Number) as number }, {}]);
   expect(ranks[1]).toEqual({ rank: 1 });
+});
+
+onLinux('a rank is charged for what it has started', async () => {
+  // The shell itself only waits.
+  const rank = spawn('sh', ['-c', 'sh -c "while :; do :; done"; :'], {
+    detached: true,
+  });
+  const families = new RankFamilies(new Map([[3, rank.pid!]]));
+  await expect
+    .poll(() => families.read().get(3)?.busy, { timeout: 30_000 })
+    .toBeGreaterThan(0);
+  const gone = once(rank, 'exit');
+  process.kill(-rank.pid!, 'SIGKILL');
+  await gone;
+  expect(families.read().size).toBe(0);
 });
 
 onLinux(
