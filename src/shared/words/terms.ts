@@ -9,8 +9,8 @@ export const TERMS = {
   step: 'the time that one iteration takes; its phases add up to it',
   straggler:
     'a rank that arrives last at most exchanges, so that the others wait for it',
-  'exposed communication':
-    'communication that makes a step longer: the phases from compress to decompress, without what was overlapped',
+  exposed:
+    'of communication: not overlapped, so that it makes the step longer; the phases from compress to decompress together',
   overlapped:
     'communication that ran while the trainer computed, and was hidden by it; it is in no phase, and shown beside them',
   bucket: 'tensors that are exchanged in one piece',
