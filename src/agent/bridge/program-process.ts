@@ -3,10 +3,13 @@
  * any way, also by SIGKILL, the guard removes the rank's socket and ends the whole group. What it prints is the rank's output.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { ProgramExit, ProgramRun } from './program-run.ts';
 
 export interface ProgramCommand {
@@ -24,6 +27,8 @@ export interface ProgramCommand {
 
 /** torchrun adds some 2 KiB to the traceback of a rank. */
 const STDERR_TAIL = 16_384;
+/** Time for its pipes to close once it has ended. */
+const PRINTED_MS = 2000;
 /** Seconds between the guard's request to end and its end by force. */
 const GUARD_SECONDS = 5;
 
@@ -113,12 +118,34 @@ export class ProgramProcess implements ProgramRun {
     // First what the guard would remove, then the guard and what the program has left behind.
     rmSync(this.#bridge, { recursive: true, force: true });
     this.signal('SIGKILL');
-    // What it printed last may still be in the pipe.
-    const { stderr } = this.#child;
-    const tell = (): void => {
+    void this.#printed().then(() => {
       this.#exit.resolve({ code, signal, stderr: this.#stderr });
-    };
-    if (stderr === null || stderr.closed) tell();
-    else stderr.once('close', tell);
+    });
+  }
+
+  /**
+   * Resolves when what it printed last has left this process. A service that the program has started
+   * in a session of its own may hold the pipes open for as long as it likes, and is not awaited.
+   */
+  async #printed(): Promise<void> {
+    const pipes = [this.#child.stdout, this.#child.stderr].filter(
+      (pipe) => pipe !== null,
+    );
+    const waited = new AbortController();
+    const { signal } = waited;
+    const late = sleep(PRINTED_MS, undefined, { signal }).catch(awaitedElsewhere);
+    const closed = pipes.map((pipe) => pipe.closed || once(pipe, 'close', { signal }));
+    await Promise.race([Promise.all(closed).catch(awaitedElsewhere), late]);
+    waited.abort();
+    for (const pipe of pipes) pipe.destroy();
+    const written = [process.stdout, process.stderr].map(
+      (stream) =>
+        new Promise<void>((resolve) => {
+          stream.write('', () => {
+            resolve();
+          });
+        }),
+    );
+    await Promise.all(written);
   }
 }
