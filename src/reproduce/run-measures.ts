@@ -95,6 +95,19 @@ export const evaluationsOf = (
   records.filter((record) => record.type === 'evaluation');
 
 /**
+ * How far what was applied is from what uncompressed ranks would apply, relative to that, in each
+ * iteration that was compared.
+ * @throws GradwireError `MEASURE_MISSING` if nothing was compared, or with gradients of 0 alone
+ */
+export function compressionErrors(records: readonly RunRecord[]): readonly number[] {
+  const errors = records
+    .filter((record) => record.type === 'comparison')
+    .map(({ error }) => required(error, 'error of compression'));
+  if (errors.length === 0) throw missing('error of compression');
+  return errors;
+}
+
+/**
  * One measure of the ranks' similarity over the iterations, for every bucket that has
  * it.
  */

@@ -13,6 +13,7 @@ import { dctTable1 } from './dct-table-1.ts';
 import { dctTable2 } from './dct-table-2.ts';
 import { dctTable3 } from './dct-table-3.ts';
 import { qsgdFigure2 } from './qsgd-figure-2.ts';
+import { qsgdSection3 } from './qsgd-section-3.ts';
 import { qsgdTable1 } from './qsgd-table-1.ts';
 import { scalecomFigure1 } from './scalecom-figure-1.ts';
 import { scalecomFigure2 } from './scalecom-figure-2.ts';
@@ -34,6 +35,7 @@ export const figures: readonly Figure[] = [
   sparcmlTable2,
   qsgdFigure2,
   qsgdTable1,
+  qsgdSection3,
   a2sgdFigure2,
   a2sgdTable2,
   a2sgdFigure3,

@@ -1,6 +1,7 @@
 /** The judges of QSGD's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
 import { qsgdFigure2 } from '../../../src/reproduce/figures/qsgd-figure-2.ts';
+import { qsgdSection3 } from '../../../src/reproduce/figures/qsgd-section-3.ts';
 import { qsgdTable1 } from '../../../src/reproduce/figures/qsgd-table-1.ts';
 import { judged, part, type Values } from './judged.ts';
 
@@ -99,5 +100,57 @@ describe('accuracy in few bits', () => {
     expect(
       judged(qsgdTable1, reaching({ control: -0.02 }, [0.05, -0.05, 0, 0.04, -0.03])),
     ).toMatchObject({ verdict: 'undecided' });
+  });
+});
+
+describe('error and length of a quantised gradient', () => {
+  /** Bounds for 65,536 elements, from the theorems by hand. */
+  const BOUNDS: Readonly<Record<string, { error: number; bits: number }>> = {
+    s1: { error: 256, bits: 4270 },
+    s16: { error: 16, bits: Infinity },
+    sroot: { error: 1, bits: 183_532 },
+    's16-d512': { error: Math.SQRT2, bits: Infinity },
+  };
+  const within =
+    (share: number, changed: Readonly<Record<string, object>> = {}): Values =>
+    (id, seed) => ({
+      error: share * (BOUNDS[id]?.error ?? 300) * (1 + 0.001 * seed),
+      bits:
+        id === 'control'
+          ? 60_000
+          : Math.min(300_000, share * (BOUNDS[id]?.bits ?? 1e5)),
+      ...changed[id],
+    });
+
+  test('are confirmed where they are below the bounds', () => {
+    const { outcomes, verdict } = judged(qsgdSection3, within(0.9));
+    expect({ outcomes, verdict }).toEqual({ outcomes: [], verdict: 'confirmed' });
+  });
+
+  test.each([
+    [
+      's16-d512',
+      { error: 1.5 },
+      'fails: the squared error is at most the bound of Lemma 3.1 (16 levels, buckets of 512)',
+    ],
+    [
+      's1',
+      { bits: 4400 },
+      'fails: with one level a payload has at most the bits of Theorem 3.2',
+    ],
+    [
+      'sroot',
+      { bits: 190_000 },
+      'fails: with √n = 256 levels it has at most 2.8n + 32 bits',
+    ],
+  ])('are refuted by %s with %j', (id, values, outcome) => {
+    const { outcomes, verdict } = judged(qsgdSection3, within(0.9, { [id]: values }));
+    expect(verdict).toBe('refuted');
+    expect(outcomes).toContain(outcome);
+  });
+
+  test('are undecided where the control is as short', () => {
+    const short = within(0.9, { control: { bits: 4000 } });
+    expect(judged(qsgdSection3, short).verdict).toBe('undecided');
   });
 });

@@ -29,6 +29,7 @@ export const SOME_VALUES = {
   loss: 0.4,
   auc: 0.8,
   bits: 64,
+  error: 0.5,
   least: 64,
   most: 64,
   received: 1000,
