@@ -95,7 +95,7 @@ export const evaluationsOf = (
   records.filter((record) => record.type === 'evaluation');
 
 /**
- * How far what was applied is from what uncompressed ranks would apply, relative to that, in each
+ * The distance of what was applied from what uncompressed ranks would apply, relative to that, in each
  * iteration that was compared.
  * @throws GradwireError `MEASURE_MISSING` if nothing was compared, or with gradients of 0 alone
  */
