@@ -54,7 +54,7 @@ test.skipIf(noHomes !== undefined)(
     await part('hosts-cluster').click();
     await part('node-lab-1').getByTestId('node-menu').click();
     await page.keyboard.press('Escape');
-    await page.keyboard.press('s');
+    await app.go('Start');
     await part('try-button').waitFor();
     expect(await part('host-offer').count()).toBe(0);
     await home.run(['nodes', 'remove', 'lab-1']);
@@ -68,7 +68,7 @@ test('a machine is added by hand; what is wrong with an entry is said there', as
   });
   machine.authorize(key);
   await part('connection-status').filter({ hasText: 'connected' }).waitFor();
-  await page.keyboard.press('c');
+  await app.go('Cluster');
   await part('add-node').click();
   await part('node-host').fill('127.0.0.1');
   await part('node-port').fill(String(machine.port));
@@ -164,7 +164,7 @@ test('the agent is deployed with one click', async () => {
 });
 
 test('a run has ranks on both machines, live, and is switched in the middle', async () => {
-  await page.keyboard.press('n');
+  await app.go('New experiment');
   for (const text of [/^\d+ cores?$/, /^\d+ cores?, ready$/])
     await page.getByText(text).waitFor();
   await part('field-world.nodes-box').check();
@@ -193,7 +193,7 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('events').filter({ hasText: 'topk' }).waitFor();
   expect(await app.obstacles()).toEqual([]);
 
-  await page.keyboard.press('c');
+  await app.go('Cluster');
   await box().getByTestId('node-state').filter({ hasText: 'connected' }).waitFor();
   await box().getByRole('link').waitFor();
   // In use: it stays.
@@ -237,7 +237,7 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('run-state')
     .filter({ hasText: /stopped/i })
     .waitFor();
-  await page.keyboard.press('r');
+  await app.go('Runs');
   await page
     .locator('tr')
     .getByTestId('run-machines')
@@ -260,7 +260,7 @@ test(
     ]);
     const id = launched.stdout.trim();
     expect(id).not.toBe('');
-    await page.keyboard.press('c');
+    await app.go('Cluster');
     await box().getByTestId('node-check').click();
     const found = box().getByTestId('node-found');
     await found.filter({ hasText: id }).waitFor();
@@ -286,7 +286,7 @@ test('the passphrase that was typed is seen nowhere', () => {
 });
 
 test('nothing is left when it is uninstalled', async () => {
-  await page.keyboard.press('c');
+  await app.go('Cluster');
   await box().getByTestId('node-menu').click();
   await part('node-uninstall').click();
   await part('uninstall-confirm').click();

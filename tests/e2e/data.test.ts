@@ -1,5 +1,4 @@
 /** Public data sets in the form: fetched from a mirror of one's own, cancelled, taken. */
-import type { Page } from 'playwright-core';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -15,7 +14,6 @@ const FIRST = 300_000;
 
 describe.skipIf(real === undefined)('public data sets', () => {
   let app: AppPage;
-  let page: Page;
   let mirror: Server;
   const asked: string[] = [];
   beforeAll(async () => {
@@ -44,8 +42,7 @@ describe.skipIf(real === undefined)('public data sets', () => {
     app = await AppPage.open({
       environment: { GRADWIRE_DATA_MIRROR: `http://127.0.0.1:${port}` },
     });
-    ({ page } = app);
-    await page.keyboard.press('n');
+    await app.go('New experiment');
     await app.part('field-workload.dataset').waitFor();
   });
   afterAll(async () => {

@@ -37,7 +37,7 @@ const part = (testId: string) => app.part(testId);
 
 test('the network is measured with one click, and what has no link is said', async () => {
   await part('connection-status').waitFor();
-  await page.getByRole('link', { name: 'Cluster', exact: true }).click();
+  await app.go('Cluster');
   // What the command has found is kept, with its date.
   const checked = part('node-box').getByTestId('node-checked');
   expect(await checked.innerText()).toMatch(

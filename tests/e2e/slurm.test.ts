@@ -43,7 +43,7 @@ describe.skipIf(slurmMissing() !== undefined)(
       part(testId).filter({ hasText: text }).first().waitFor();
 
     test('its login node is added; what is wrong is said beside the field', async () => {
-      await page.keyboard.press('c');
+      await app.go('Cluster');
       await part('add-node').click();
       expect(await part('node-partition').count()).toBe(0);
       await part('node-host').fill('127.0.0.1');
@@ -86,7 +86,7 @@ describe.skipIf(slurmMissing() !== undefined)(
     });
 
     test('a network that cannot be emulated there is refused in the form', async () => {
-      await page.keyboard.press('n');
+      await app.go('New experiment');
       await page.getByText('Slurm cluster, partition main, ready').waitFor();
       await part('field-world.nodes-hpc').check();
       await part('field-world.nodes-this-computer').uncheck();
@@ -115,7 +115,7 @@ describe.skipIf(slurmMissing() !== undefined)(
       await part('queued-runs').getByRole('link').waitFor();
       expect(await part('live-runs').count()).toBe(0);
       expect(await app.obstacles()).toEqual([]);
-      await page.keyboard.press('r');
+      await app.go('Runs');
       await shown('runs-table', /Queued\s+job \d+, (Resources|Priority)/);
       expect(await app.obstacles()).toEqual([]);
     });

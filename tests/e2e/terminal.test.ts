@@ -35,7 +35,7 @@ async function enter(line: string): Promise<void> {
 
 test('opens on the card, asks for the host’s key, and is typed into', async () => {
   await part('connection-status').filter({ hasText: 'connected' }).waitFor();
-  await page.getByRole('link', { name: 'Cluster', exact: true }).click();
+  await app.go('Cluster');
   await part('add-node').click();
   await part('node-host').fill('127.0.0.1');
   await part('node-port').fill(String(machine.port));

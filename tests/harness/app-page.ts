@@ -71,6 +71,15 @@ export class AppPage implements AsyncDisposable {
     return this.page.getByTestId(testId);
   }
 
+  /** Opens a view by its link in the bar at the side. */
+  async go(view: string): Promise<void> {
+    const link = this.page.getByRole('navigation').getByRole('link', {
+      name: view,
+      exact: true,
+    });
+    await link.click();
+  }
+
   /** What of the page is a serious obstacle to who sees or hears it otherwise. */
   obstacles(): Promise<readonly string[]> {
     return obstacles(this.page);
