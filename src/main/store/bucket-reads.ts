@@ -1,8 +1,8 @@
 /** Reads what the buckets of a run cost, from the sums that its ranks have recorded. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { BucketQuery } from '../../shared/buckets/bucket-query.ts';
 import {
   BucketTableBuilder,
-  type BucketQuery,
   type BucketTable,
 } from '../../shared/buckets/bucket-table.ts';
 import type { BucketSumsRecord } from '../../shared/records/bucket-sums.ts';

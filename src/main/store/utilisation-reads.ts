@@ -1,9 +1,9 @@
 /** Reads what the machines of a run did, from what their supervisors have recorded. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UtilisationRecord } from '../../shared/records/utilisation.ts';
+import type { MachineQuery } from '../../shared/utilisation/machine-query.ts';
 import {
   MachineTableBuilder,
-  type MachineQuery,
   type MachineTable,
 } from '../../shared/utilisation/machine-table.ts';
 import type { GuardedDatabase } from './guarded-database.ts';

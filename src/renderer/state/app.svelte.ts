@@ -27,7 +27,6 @@ import { Router } from './page/router.svelte.ts';
 import { RunActions } from './runs/run-actions.ts';
 import { RunListChoices } from './runs/run-list.svelte.ts';
 import { isLive } from './runs/run-state.ts';
-import { readRunFile } from './runs/run-file.ts';
 import { saveFile } from './host/save-file.ts';
 import { Terminals } from './terminals/terminals.svelte.ts';
 import { Toasts } from './page/toasts.svelte.ts';
@@ -199,6 +198,7 @@ export class AppState {
       message.update(`Exporting ${name}: ${percent} %`);
     };
     try {
+      const { readRunFile } = await import('./runs/run-file.ts');
       const { signal } = cancelled;
       const createdBy = `gradwire ${this.info?.version ?? ''}`.trim();
       const file = await readRunFile(this.api, run, {

@@ -3,7 +3,7 @@
  * over the iterations. Made of the sums that ranks record at the end of each interval
  * (`records/bucket-sums.ts`); an interval that reaches beyond a column counts by its share.
  */
-import { z } from 'zod';
+import type { BucketQuery } from './bucket-query.ts';
 import {
   columnsOf,
   overlap,
@@ -13,24 +13,8 @@ import type { BucketSumsRecord } from '../records/bucket-sums.ts';
 import { BUCKET_MEASURE_IDS, type BucketValues } from './bucket-measures.ts';
 import { BucketTotals } from './bucket-totals.ts';
 
-/** Most columns of a table. */
-export const MOST_COLUMNS = 400;
 /** Most cells of a table: half a megabyte. */
 const MOST_CELLS = 50_000;
-
-/** A request for the buckets of a run. */
-export const bucketQuerySchema = z.strictObject({
-  from: z.int().min(0),
-  /** Exclusive. */
-  to: z.int().min(0),
-  /** Most columns of iterations. */
-  columns: z.int().min(0).max(MOST_COLUMNS),
-  /** The measure in the columns. */
-  measure: z.enum(BUCKET_MEASURE_IDS),
-  /** Default: the mean over all ranks. */
-  rank: z.int().min(0).optional(),
-});
-export type BucketQuery = Readonly<z.infer<typeof bucketQuerySchema>>;
 
 export interface BucketRow {
   /** Distinct within a run. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { LONGEST_NOTE } from '../run-query/run-note.ts';
 import { MOST_IDS, runMatchSchema, runPageQuerySchema } from '../run-query/run-page.ts';
-import { bucketQuerySchema } from '../buckets/bucket-table.ts';
+import { bucketQuerySchema } from '../buckets/bucket-query.ts';
 import { whatIfRequestSchema } from '../forecast/what-if.ts';
 import { planRequestSchema } from '../forecast/plan-request.ts';
 import { runIdSchema } from '../checks/run-id.ts';
@@ -11,7 +11,7 @@ import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
 import { sweepEditSchema } from '../sweep/sweep-edit.ts';
 import { writtenSpecSchema } from '../spec/written-spec.ts';
 import { sweepRequestSchema } from '../sweep/sweep-request.ts';
-import { machineQuerySchema } from '../utilisation/machine-table.ts';
+import { machineQuerySchema } from '../utilisation/machine-query.ts';
 import type { AppApi } from './rpc.ts';
 import { binsQuerySchema, EXPORT_PARTS, MOST_ITERATION_RECORDS } from './run-pieces.ts';
 import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';

@@ -5,7 +5,8 @@
  * ErrorData.
  */
 import type { AnswerTo, AskedType, OrderOf } from '../orders/orders.ts';
-import type { BucketQuery, BucketTable } from '../buckets/bucket-table.ts';
+import type { BucketQuery } from '../buckets/bucket-query.ts';
+import type { BucketTable } from '../buckets/bucket-table.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
@@ -46,7 +47,8 @@ import type { RunDetail, RunSummary } from './run-summary.ts';
 import type { SweepEdit } from '../sweep/sweep-edit.ts';
 import type { SweepCheck, SweepRequest } from '../sweep/sweep-request.ts';
 import type { SweepDetail, SweepSummary } from '../sweep/sweep-status.ts';
-import type { MachineQuery, MachineTable } from '../utilisation/machine-table.ts';
+import type { MachineQuery } from '../utilisation/machine-query.ts';
+import type { MachineTable } from '../utilisation/machine-table.ts';
 import type { TerminalApi } from './terminal.ts';
 
 export interface AppInfo {

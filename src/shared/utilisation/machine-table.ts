@@ -3,7 +3,7 @@
  * iterations, and of each rank and GPU. Made of the records that supervisors make of intervals
  * (`records/utilisation.ts`); an interval that reaches beyond a column counts by its share.
  */
-import { z } from 'zod';
+import type { MachineQuery } from './machine-query.ts';
 import {
   columnsOf,
   overlap,
@@ -18,20 +18,8 @@ import {
 } from './machine-measures.ts';
 import { WeightedMeans } from './weighted-means.ts';
 
-/** Most columns of a table. */
-export const MOST_MACHINE_COLUMNS = 300;
 /** Most cells of a table: half a megabyte. */
 const MOST_CELLS = 50_000;
-
-/** A request for the machines of a run. */
-export const machineQuerySchema = z.strictObject({
-  from: z.int().min(0),
-  /** Exclusive. */
-  to: z.int().min(0),
-  /** Most columns of iterations. */
-  columns: z.int().min(0).max(MOST_MACHINE_COLUMNS),
-});
-export type MachineQuery = Readonly<z.infer<typeof machineQuerySchema>>;
 
 export interface MachineRow {
   /** The machine, as records name it. */

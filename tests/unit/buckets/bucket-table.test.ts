@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BucketMeasure } from '../../../src/shared/buckets/bucket-measures.ts';
 import { COSTLY_FIRST, ordered } from '../../../src/shared/buckets/bucket-order.ts';
+import type { BucketQuery } from '../../../src/shared/buckets/bucket-query.ts';
 import {
   BucketTableBuilder,
-  type BucketQuery,
   type BucketTable,
 } from '../../../src/shared/buckets/bucket-table.ts';
 import { columnsOf } from '../../../src/shared/numbers/interval-columns.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { UtilisationRecord } from '../../../src/shared/records/utilisation.ts';
+import type { MachineQuery } from '../../../src/shared/utilisation/machine-query.ts';
 import {
   MachineTableBuilder,
-  type MachineQuery,
   type MachineTable,
 } from '../../../src/shared/utilisation/machine-table.ts';
 import { describeMachines } from '../../../src/shared/utilisation/machine-text.ts';
