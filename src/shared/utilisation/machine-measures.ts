@@ -55,10 +55,11 @@ export const MACHINE_MEASURES = {
     meaning: 'bytes per second that reach the machine, of all programs',
   },
   loopback: {
-    title: 'within the machine',
+    title: 'over loopback',
     short: 'loopback',
     unit: 'rate',
-    meaning: 'bytes per second over the loopback interface, of all programs',
+    meaning:
+      'bytes per second over the loopback interface, of all programs; ranks of one machine use Unix sockets where they can, which are not in it',
   },
   gpu: {
     title: 'GPUs busy',
