@@ -12,6 +12,7 @@ export default tseslint.config(
   {
     ignores: [
       '.venv/',
+      'build/',
       'dist/',
       'dist.new/',
       'dist.last/',

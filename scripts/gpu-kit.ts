@@ -114,8 +114,8 @@ async function bundle(outDir: string): Promise<void> {
   await cp(peers, path.join(outDir, 'torch_compress.py'));
 }
 
-/** Source maps are only for whoever debugs. */
-const isNoMap = (file: string): boolean => !file.endsWith('.map');
+/** Source maps and types are only for whoever debugs and compiles. */
+const isNeeded = (file: string): boolean => !/\.(map|d\.ts)$/.test(file);
 
 /** What changes with every build. */
 async function packApp(stage: string): Promise<void> {
@@ -126,7 +126,7 @@ async function packApp(stage: string): Promise<void> {
   }
   for (const name of BUILT_FOLDERS) {
     const to = path.join(app, 'dist', name);
-    await cp(path.join(root, 'dist', name), to, { recursive: true, filter: isNoMap });
+    await cp(path.join(root, 'dist', name), to, { recursive: true, filter: isNeeded });
   }
   // Beside the agent, where bundles look for kernels and scripts of threads.
   await bundle(path.join(app, 'dist/kit'));

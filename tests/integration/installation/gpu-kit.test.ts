@@ -7,6 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -224,6 +225,21 @@ test('what the kit takes with it is built', () => {
     path.join(repository, 'dist', name),
   ).filter((folder) => !existsSync(folder));
   expect(missing).toEqual([]);
+});
+
+test('what the kit takes with it needs no other file of the build', () => {
+  const dist = path.join(repository, 'dist');
+  const outside = BUILT_FOLDERS.flatMap((name) =>
+    globSync('**/*.js', { cwd: path.join(dist, name) }).flatMap((file) => {
+      const place = path.join(dist, name, file);
+      const code = readFileSync(place, 'utf8');
+      const needed = [...code.matchAll(/(?:from|import)\s*\(?"(\.[^"\n]+\.js)"/g)];
+      return needed
+        .map(([, to]) => path.relative(dist, path.resolve(path.dirname(place), to!)))
+        .filter((to) => !BUILT_FOLDERS.includes(to.split(path.sep)[0]!));
+    }),
+  );
+  expect(outside).toEqual([]);
 });
 
 describe.skipIf(!linux || !existsSync(swiftShader))('the packed kit', () => {
