@@ -158,7 +158,7 @@ async function writeManifest(): Promise<void> {
 interface NodeBundleOptions {
   readonly emptyOutDir?: boolean;
   readonly target?: string;
-  /** Where files go that several entries need; default: the folder `chunks`. */
+  /** The places of files that several entries need; default: the folder `chunks`. */
   readonly divided?: Divided;
 }
 

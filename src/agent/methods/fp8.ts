@@ -22,6 +22,7 @@ import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { longestCoded, type HostCoding } from '../work/sections.ts';
 import type { CompressorContext, MethodDefinition } from './method.ts';
 import { payloadInvalid } from './payload-check.ts';
+import { roundingParameter } from './policy/rounding.ts';
 import { WARM_UP } from './policy/schedule.ts';
 import { minElements } from './policy/small-tensors.ts';
 import {
@@ -40,12 +41,7 @@ const parameters = z.strictObject({
     .describe(
       'Bits of exponent and fraction: e4m3 is more precise, e5m2 has the greater range',
     ),
-  rounding: z
-    .enum(['nearest', 'stochastic'])
-    .default('nearest')
-    .describe(
-      'Rounding of what a rank sends: to the nearest value, or at random with the value as the expectation',
-    ),
+  rounding: roundingParameter,
   minElements,
   ...warmUpParameters,
 });
@@ -59,7 +55,7 @@ export const fp8: MethodDefinition<typeof parameters> = {
   suits:
     'Links on which a quarter of the bytes is enough, few ranks, and gradients whose magnitudes differ widely.',
   label: ({ format, rounding }) =>
-    [format, ...(rounding === 'nearest' ? [] : [rounding])].join(' '),
+    rounding === 'nearest' ? format : `${format} ${rounding}`,
   parameters,
   schedules: [WARM_UP],
   payload: 'quantized',

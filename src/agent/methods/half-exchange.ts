@@ -18,15 +18,9 @@ import type {
   MethodDefinition,
 } from './method.ts';
 import { payloadInvalid, requireBytes } from './payload-check.ts';
+import { roundingParameter } from './policy/rounding.ts';
 
-const parameters = z.strictObject({
-  rounding: z
-    .enum(['nearest', 'stochastic'])
-    .default('nearest')
-    .describe(
-      'Rounding of what a rank sends: to the nearest value, or at random with the value as the expectation',
-    ),
-});
+const parameters = z.strictObject({ rounding: roundingParameter });
 type Parameters = z.infer<typeof parameters>;
 
 const NOISE_PURPOSE = 1 << 16;

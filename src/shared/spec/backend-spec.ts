@@ -17,7 +17,7 @@ export const backendKeys = {
     .refine(isPrintable, PRINTABLE_RULE)
     .optional()
     .describe(
-      'Python that has PyTorch, for backend: torch, such as /home/me/venv/bin/python; default: python3',
+      'Python that has PyTorch, for backend: torch, such as venv/bin/python; default: python3',
     )
     .meta({ title: 'Python' }),
 };

@@ -98,7 +98,7 @@ export class MachineTableBuilder {
       rowOf(node, machine, this.#columns.length),
     );
     const cells = rows.reduce((sum, row) => sum + Object.keys(row.cells).length, 0);
-    // Machines are so many that no chart could show them.
+    // More machines than a chart can show.
     const isTooLarge = cells * this.#columns.length > MOST_CELLS;
     return {
       columns: isTooLarge ? [] : this.#columns,

@@ -131,7 +131,7 @@ describe('error and length of a quantised gradient', () => {
     [
       's16-d512',
       { error: 1.5 },
-      'fails: the squared error is at most the bound of Lemma 3.1 (16 levels, buckets of 512)',
+      'fails: with 16 levels, buckets of 512 the squared error is at most the bound of Lemma 3.1',
     ],
     [
       's1',

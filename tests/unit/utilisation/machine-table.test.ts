@@ -101,8 +101,13 @@ test('where ranks are not known, neither are others; GPUs are the mean over all'
     }),
   ]).machines;
   expect(row!.means).toEqual({
-    ...{ busy: 0.5, memory: 0.25, gpu: 0.75, gpuMemory: 0.25 },
-    ...{ sent: 1, received: 2, loopback: 3 },
+    busy: 0.5,
+    memory: 0.25,
+    gpu: 0.75,
+    gpuMemory: 0.25,
+    sent: 1,
+    received: 2,
+    loopback: 3,
   });
   expect(row!.gpus).toEqual([
     { bus: '0:1', ...gpu },

@@ -25,7 +25,7 @@ let rebias: u32 = 0;
 let leastNormal: u32 = 0;
 /** An f32 whose last place is the smallest subnormal value. */
 let place: f32 = 0;
-/** What a magnitude's bits are moved by to count smallest subnormal values, less its exponent. */
+/** Number of bits by which a magnitude is moved to count smallest subnormal values, less its exponent. */
 let alignment: i32 = 0;
 let largest: u32 = 0;
 
@@ -48,7 +48,6 @@ function scaleOf(bits: u32): u32 {
 }
 
 /** 2^(127 − scale) */
-// @ts-ignore: decorator
 @inline
 function inverse(scale: u32): f32 {
   return reinterpret<f32>((254 - scale) << 23);
@@ -160,7 +159,6 @@ export function encodeBlocks(
 }
 
 /** Codes of four scaled values in the lanes, with their signs. */
-// @ts-ignore: decorator
 @inline
 function fourCodes(
   v: v128,
@@ -183,7 +181,7 @@ function fourCodes(
   return v128.or(code, i32x4.shr_u(v128.and(v, signs), 24));
 }
 
-/** As `encodeBlocks`, rounded at random; `first` is the index of the first element. */
+/** Writes the scales and codes of x, rounded at random; `first` is the index of the first element. */
 export function encodeBlocksRandomly(
   x: usize,
   n: u32,
@@ -263,7 +261,6 @@ export function decodeBlocks(
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function four(c: v128, by: u32, magnitude: v128, sign: v128, lifts: v128, factors: v128): v128 {
   const value = f32x4.mul(
