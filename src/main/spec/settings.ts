@@ -73,7 +73,7 @@ export function parseChange(
   let residual: SwitchRequest['residual'];
   // A comma separates only if a key follows; YAML's own commas stay in their value.
   for (const part of text.split(/,(?=\s*[A-Za-z][\w.]*\s*=)/)) {
-    const { path, value } = parseSetting(part, place, code);
+    const { path, value } = parseSetting(part, place, code, 'method=topk');
     const key = path.join('.');
     refuseSecond(key, given, place, code);
     if (key === 'residual') {

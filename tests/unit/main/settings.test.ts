@@ -117,3 +117,11 @@ test('a parameter of a method is given once', () => {
     coded('SETTING_INVALID', /"ratio" is given twice/),
   );
 });
+
+test('a change that is none is answered with one that a switch takes', () => {
+  expect(() => parseChange('topk', '--switch 50:topk')).toThrow(
+    expect.objectContaining({
+      next: 'Write it as key=value, for example method=topk.',
+    }),
+  );
+});
