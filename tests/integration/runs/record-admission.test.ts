@@ -4,8 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
-import { untilAsync } from '../../harness/processes.ts';
-import { launchScript, startScriptedNode } from './scripted-node.ts';
+import { launchScript, startScriptedNode, untilMoves } from './scripted-node.ts';
 import { endOf, type SupervisorNode } from './supervisor-node.ts';
 
 let node: SupervisorNode;
@@ -47,12 +46,6 @@ test.each([
     if (name !== 'failure-that-is-none') {
       expect(iterationsOf(entries, 1)).toEqual([0, 1, 2]);
     }
-    const before = iterationsOf(other, 1).length;
-    await untilAsync(
-      () => Promise.resolve(iterationsOf(other, 1).length),
-      (now) => now > before + 3,
-      'the other run to go on',
-    );
-    expect(other.at(-1)!.record.type).toBe('iteration');
+    await untilMoves(other);
   },
 );

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';
+import { untilAsync } from '../../harness/processes.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
 const root = path.join(import.meta.dirname, '../../..');
@@ -33,4 +34,14 @@ export function launchScript(
   overrides: Record<string, unknown> = {},
 ): Promise<readonly JournalEntry[]> {
   return node.launch(name, sampleSpec({ name, ...overrides }));
+}
+
+/** Waits until a run has another iteration; its machine's records may come between. */
+export async function untilMoves(entries: readonly JournalEntry[]): Promise<void> {
+  const before = entries.length;
+  await untilAsync(
+    () => Promise.resolve(entries.slice(before)),
+    (since) => since.some(({ record }) => record.type === 'iteration'),
+    'the other run to go on',
+  );
 }

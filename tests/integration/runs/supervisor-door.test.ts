@@ -10,10 +10,9 @@ import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
-import { untilAsync } from '../../harness/processes.ts';
 import { generator } from '../collectives/run-collective.ts';
 import { address, begin, planned, prepare, REAL, request } from './real-requests.ts';
-import { launchScript, startScriptedNode } from './scripted-node.ts';
+import { launchScript, startScriptedNode, untilMoves } from './scripted-node.ts';
 import type { SupervisorNode } from './supervisor-node.ts';
 
 type Answer = { readonly type: string; readonly id: number } & Record<string, unknown>;
@@ -31,13 +30,7 @@ afterAll(() => node[Symbol.asyncDispose]());
 /** The supervisor is the same, and its run goes on. */
 async function expectWell(): Promise<void> {
   expect(await node.connection.request('ping', {})).toEqual({});
-  const before = other.length;
-  await untilAsync(
-    () => Promise.resolve(other.length),
-    (now) => now > before,
-    'the run to go on',
-  );
-  expect(other.at(-1)!.record.type).toBe('iteration');
+  await untilMoves(other);
 }
 
 /** A client without manners. */

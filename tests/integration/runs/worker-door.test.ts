@@ -9,9 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeFrame, FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { effort, seed } from '../../harness/effort.ts';
-import { untilAsync } from '../../harness/processes.ts';
 import { sampleSpec } from '../../unit/main/sample-records.ts';
-import { launchScript, startScriptedNode } from './scripted-node.ts';
+import { launchScript, startScriptedNode, untilMoves } from './scripted-node.ts';
 import { endOf, type SupervisorNode } from './supervisor-node.ts';
 
 let node: SupervisorNode;
@@ -23,16 +22,6 @@ beforeAll(async () => {
   other = await launchScript(node, 'good');
 });
 afterAll(() => node[Symbol.asyncDispose]());
-
-async function expectWell(): Promise<void> {
-  const before = other.length;
-  await untilAsync(
-    () => Promise.resolve(other.length),
-    (now) => now > before,
-    'the other run to go on',
-  );
-  expect(other.at(-1)!.record.type).toBe('iteration');
-}
 
 test.each([
   [
@@ -62,7 +51,7 @@ test.each([
     error: { code, message: expect.stringMatching(message) as string, rank: 1 },
   });
   expect(node.workers(name)).toEqual([]);
-  await expectWell();
+  await untilMoves(other);
 });
 
 const RUNS = effort({ quick: 4, soak: 500 });
@@ -75,7 +64,7 @@ test(`${RUNS} runs with reports that are nearly real`, async () => {
     expect(last).toMatchObject({ type: 'failed' });
     expect(last).not.toMatchObject({ error: { code: 'INTERNAL' } });
   }
-  await expectWell();
+  await untilMoves(other);
 });
 
 /** A worker as built, and the test as its supervisor: its last words. */
