@@ -48,7 +48,7 @@ export function kitRuns(quick: boolean, folder: string): readonly KitRun[] {
 
 /**
  * Noise in CIFAR-10's format: a run ends with a look at all test images, and at a thousand of
- * the others for the norms, which takes a CPU driver minutes even so.
+ * the others for the norms. That of many images takes a CPU driver minutes.
  */
 function fewImages(folder: string): readonly string[] {
   const images = path.join(folder, 'few-images');

@@ -15,8 +15,9 @@ import { StatisticMeans } from './statistic-means.ts';
 /** Test samples per call of the compiled scores; the last block is padded. */
 const BLOCK = 250;
 /**
- * The least number of training samples behind the statistics. 10³ to 10⁴ are enough (Wu and Johnson,
- * "Rethinking 'Batch' in BatchNorm", 2021, section 3).
+ * The least number of training samples behind the statistics, if the rank has that many: another
+ * pass over the same ones tells nothing new. 10³ to 10⁴ are enough (Wu and Johnson, "Rethinking
+ * 'Batch' in BatchNorm", 2021, section 3).
  */
 const STATISTICS_SAMPLES = 1024;
 
@@ -105,7 +106,8 @@ export class Evaluator {
     const { model, scorer } = this.#parts;
     const [train, sampler] = [this.#train, this.#sampler];
     if (train === undefined || sampler === undefined) return [];
-    const batches = Math.ceil(STATISTICS_SAMPLES / sampler.batch);
+    const samples = Math.min(STATISTICS_SAMPLES, train.samples.count);
+    const batches = Math.ceil(samples / sampler.batch);
     const means = new StatisticMeans(model.statistics!);
     for (let iteration = 0; iteration < batches; iteration++) {
       sampler.fill(iteration, train.rows);

@@ -18,8 +18,8 @@ const shape = { blocks: 1, channels: [2, 3], width: 4, classes: 3 };
 const model = resnet({ id: 'tiny', title: 'Tiny', summary: '', ...shape });
 const PIXELS = 4 * 4 * 3;
 const BATCH = 64;
-/** As many of a rank's first batches make the statistics: 1,024 samples. */
-const BATCHES = 16;
+
+type Part = ReturnType<typeof part>;
 
 /** Images of one part, all different; `phase` tells parts apart. */
 function part(count: number, phase: number) {
@@ -48,8 +48,9 @@ function part(count: number, phase: number) {
   return { samples, imagesOf, labels };
 }
 
-// Batches go through it unevenly; the test part fills no whole number of blocks.
-const train = part(90, 1);
+// Batches go through them unevenly; the test part fills no whole number of blocks.
+const many = part(1100, 1);
+const few = part(90, 1);
 const tests = part(13, 2);
 
 let runtime: JaxRuntime;
@@ -65,7 +66,7 @@ afterAll(() => {
 
 const run = { dataset: 'none', world: 1, batchPerRank: BATCH, lr: 0.1, iterations: 9 };
 
-function trainer(evaluationBlock?: number): Trainer {
+function trainer(evaluationBlock?: number, train = many): Trainer {
   const created = new JaxTrainer({
     // Released once, at the end.
     runtime: { ...runtime, release: () => undefined },
@@ -79,12 +80,13 @@ function trainer(evaluationBlock?: number): Trainer {
   return created;
 }
 
-/** The moments that an evaluation should use, of these weights. */
-function preciseMoments(weights: Float32Array): Moments {
-  const sampler = new BatchSampler({ count: 90, batch: BATCH, seed: 1, rank: 0 });
+/** The moments that an evaluation should use, of these weights, over the first batches. */
+function preciseMoments(weights: Float32Array, train: Part, batches: number): Moments {
+  const { count } = train.samples;
+  const sampler = new BatchSampler({ count, batch: BATCH, seed: 1, rank: 0 });
   const rows = new Uint32Array(BATCH);
   const sums: Moments = [];
-  for (let iteration = 0; iteration < BATCHES; iteration++) {
+  for (let iteration = 0; iteration < batches; iteration++) {
     sampler.fill(iteration, rows);
     const noted: Moments = [];
     const labels = [...rows].map((row) => train.labels[row]!);
@@ -94,7 +96,7 @@ function preciseMoments(weights: Float32Array): Moments {
       const about = moments.map((value, c) =>
         i % 2 === 0 ? value : value + noted[i - 1]![c]! ** 2,
       );
-      sums[i] = about.map((value, c) => (sums[i]?.[c] ?? 0) + value / BATCHES);
+      sums[i] = about.map((value, c) => (sums[i]?.[c] ?? 0) + value / batches);
     }
   }
   return sums.map((moments, i) =>
@@ -102,8 +104,9 @@ function preciseMoments(weights: Float32Array): Moments {
   );
 }
 
-const expectedLoss = (weights: Float32Array): number => {
-  const given = preciseMoments(weights);
+/** By default with the statistics of 1,024 samples. */
+const expectedLoss = (weights: Float32Array, train = many, batches = 16): number => {
+  const given = preciseMoments(weights, train, batches);
   const images = tests.imagesOf(Array.from({ length: 13 }, (_, i) => i));
   return resnetLosses(weights, images, tests.labels, shape, {
     given,
@@ -116,6 +119,14 @@ describe('an evaluation', () => {
     const [samples, loss] = await trainer().evaluate();
     expect(samples).toBe(13);
     expect(loss).toBeCloseTo(expectedLoss(initialWeights(model, 1)), 3);
+  });
+
+  test('looks once at the training samples, if they are fewer', async () => {
+    const weights = initialWeights(model, 1);
+    const [, loss] = await trainer(undefined, few).evaluate();
+    expect(loss).toBeCloseTo(expectedLoss(weights, few, 2), 3);
+    // Or the test could not tell.
+    expect(Math.abs(loss - expectedLoss(weights, few))).toBeGreaterThan(0.002);
   });
 
   test.each([1, 5, 13, 40])('in blocks of %i samples is the same', async (block) => {
