@@ -694,6 +694,7 @@ export const rooms = {
     SHARED,
   ],
   'renderer/components/comparison': [
+    'export/picture',
     'renderer/charts',
     'renderer/components/parts',
     'renderer/state/*',

@@ -10,6 +10,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/controls.css';
 import './styles/charts.css';
+import './styles/patterns.css';
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('internal: the page has no #app');

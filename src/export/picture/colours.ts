@@ -5,12 +5,12 @@ export const PHASE_COLOURS: Readonly<Record<Phase, string>> = {
   data: '#b3bcc5',
   compute: '#0072b2',
   forward: '#0072b2',
-  backward: '#5b5ea6',
+  backward: '#6669b4',
   activations: '#a6611a',
   bubble: '#f0e442',
   compress: '#009e73',
   send: '#d55e00',
-  receive: '#d55e00',
+  receive: '#9147d8',
   wait: '#e69f00',
   reduce: '#56b4e9',
   decompress: '#cc79a7',
@@ -43,6 +43,9 @@ export const MARKER_COLOURS = {
   evaluation: PHASE_COLOURS.wait,
   note: '#0b63a5',
 } as const;
+
+/** The line between two phases of a bar. */
+export const EDGE_COLOUR = '#101820';
 
 /** The lines of a hatched bar. */
 export const HATCH_COLOUR = '#ffffff';

@@ -1,7 +1,7 @@
 /** The legend of a picture: a sample and a name for each series, in as many rows as they need. */
 import { escapeMarkup } from '../../shared/words/markup.ts';
 import { INK_COLOUR } from './colours.ts';
-import { HATCH } from './hatch.ts';
+import { fillOf } from './fills.ts';
 import type { PictureSeries } from './picture.ts';
 
 /** Width of a character, about: names are short, and rows are not full. */
@@ -41,14 +41,15 @@ export function legendOf(
   return { svg: entries.join(''), height: entries.length === 0 ? 0 : row * ROW + 10 };
 }
 
-function sampleOf({ colour, dash, look }: PictureSeries, x: number, y: number): string {
+function sampleOf(series: PictureSeries, x: number, y: number): string {
+  const { colour, dash, look } = series;
   switch (look) {
     case 'band':
       return `<rect x="${x}" y="${y - 5}" width="${SAMPLE}" height="10" fill="${colour}" fill-opacity="0.16"/>`;
     case 'bars':
-      return `<rect x="${x + 2}" y="${y - 5}" width="11" height="11" rx="2" fill="${colour}"/>`;
+      return `<rect x="${x + 2}" y="${y - 5}" width="11" height="11" rx="2" fill="${fillOf(series)}"/>`;
     case 'hatched':
-      return [colour, HATCH]
+      return [colour, fillOf(series)]
         .map(
           (fill) =>
             `<rect x="${x + 2}" y="${y - 5}" width="11" height="11" rx="2" fill="${fill}"/>`,

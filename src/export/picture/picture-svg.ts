@@ -3,8 +3,8 @@
  * All texts are escaped. It is light, as paper is.
  */
 import { escapeMarkup } from '../../shared/words/markup.ts';
-import { INK_COLOUR, SOFT_COLOUR } from './colours.ts';
-import { HATCH, hatchFor } from './hatch.ts';
+import { EDGE_COLOUR, INK_COLOUR, SOFT_COLOUR } from './colours.ts';
+import { fillDefinitions, fillOf } from './fills.ts';
 import { legendOf } from './legend.ts';
 import { cutsOf, markersOf } from './markers.ts';
 import type { Picture, PicturePoint, PictureSeries } from './picture.ts';
@@ -18,6 +18,8 @@ const RIGHT = 16;
 const HEAD = 34;
 const BOTTOM = 46;
 const GRID = '#e6eaee';
+/** Pixels: the edges of lower bars would be specks. */
+const LEAST_EDGED = 8;
 
 /** The picture as SVG, with its own size. */
 export function pictureSvg(picture: Picture): string {
@@ -46,7 +48,7 @@ export function pictureSvg(picture: Picture): string {
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>` +
     `<text x="${LEFT}" y="20" font-size="15" font-weight="650">${escapeMarkup(title)}` +
     `<tspan dx="8" font-size="12" font-weight="450" fill="${SOFT_COLOUR}">${escapeMarkup(unit)}</tspan></text>` +
-    hatchFor(picture.series) +
+    fillDefinitions(picture.series) +
     legend.svg +
     axes(picture, place) +
     `<svg x="${LEFT}" y="${top}" width="${WIDTH - RIGHT - LEFT}" height="${PLOT_HEIGHT}" ` +
@@ -132,11 +134,10 @@ function drawn(series: PictureSeries, place: Place): string {
   }
 }
 
-/** All bars of a series are one path. */
-function bars(
-  { base = [], colour, look, points, widths = [] }: PictureSeries,
-  place: Place,
-): string {
+/** All bars of a series are one path, and their edges to the bars that they stand on another. */
+function bars(series: PictureSeries, place: Place): string {
+  const { base = [], look, points, widths = [] } = series;
+  const edges: string[] = [];
   const rects = points.map(({ x, y }, index) => {
     if (!(y > 0)) return '';
     const width = widths[index] ?? 1;
@@ -145,10 +146,18 @@ function bars(
     const room = round(place.x(x + width / 2) - from);
     const gap = room >= 4 ? 1 : 0;
     const bottom = base[index] ?? 0;
+    if (look === 'bars' && bottom > 0) {
+      const height = place.y(bottom) - place.y(bottom + y);
+      if (height >= LEAST_EDGED) {
+        edges.push(`M${from} ${round(place.y(bottom) - 0.5)}h${round(room - gap)}`);
+      }
+    }
     return `M${from} ${place.y(bottom)}V${place.y(bottom + y)}h${round(room - gap)}V${place.y(bottom)}Z`;
   });
-  const fill = look === 'hatched' ? HATCH : colour;
-  return `<path d="${rects.join('')}" fill="${fill}"/>`;
+  return (
+    `<path d="${rects.join('')}" fill="${fillOf(series)}"/>` +
+    (edges.length === 0 ? '' : `<path d="${edges.join('')}" stroke="${EDGE_COLOUR}"/>`)
+  );
 }
 
 function spreads({ colour, points, upper = [] }: PictureSeries, place: Place): string {

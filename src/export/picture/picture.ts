@@ -1,4 +1,5 @@
 /** A chart as data, from which a picture is drawn: the same numbers, with title, unit and legend. */
+import type { Pattern } from './phase-patterns.ts';
 
 export interface PicturePoint {
   readonly x: number;
@@ -27,6 +28,8 @@ export interface PictureSeries {
    */
   readonly look:
     'faint' | 'line' | 'dashed' | 'dots' | 'band' | 'spread' | 'bars' | 'hatched';
+  /** The pattern of bars over their colour; default: plain. */
+  readonly pattern?: Pattern;
   readonly points: readonly PicturePoint[];
   /** The upper ends of a band or of spreads, at the same places as `points`. */
   readonly upper?: readonly PicturePoint[];

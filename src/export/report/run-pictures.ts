@@ -12,6 +12,7 @@ import {
   shorten,
 } from '../../shared/words/units.ts';
 import { PHASE_COLOURS, SOFT_COLOUR } from '../picture/colours.ts';
+import { phasePattern } from '../picture/phase-patterns.ts';
 import type {
   Picture,
   PictureAxis,
@@ -76,6 +77,7 @@ function phasePicture(run: PicturedRun): Picture {
       label: phase,
       colour: PHASE_COLOURS[phase],
       look: 'bars',
+      pattern: phasePattern(phase, false),
       points,
       base: bottoms,
       widths: bins.map(({ from, to }) => to - from),

@@ -2,6 +2,7 @@
  * The style sheet's colours as a chart needs them, read once per theme: canvases cannot
  * read custom properties.
  */
+import { phasePattern, type Pattern } from '../../export/picture/phase-patterns.ts';
 import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { MARKER_STYLES, type MarkerKind } from './markers.ts';
 import { hatchFill, patternFill } from './pattern-fill.ts';
@@ -16,6 +17,10 @@ export interface Palette {
   readonly surface: string;
   readonly accent: string;
   readonly phases: Readonly<Record<Phase, string>>;
+  /** Lines between phases. */
+  readonly edge: string;
+  /** Patterns of the fills. */
+  readonly patterns: Readonly<Record<Phase, Pattern>>;
   readonly fills: Readonly<Record<Phase, Fill>>;
   readonly markers: Readonly<Record<MarkerKind, string>>;
   readonly hatch: Fill;
@@ -33,6 +38,9 @@ export function readPalette(scheme: 'dark' | 'light', patterns: boolean): Palett
     PHASES.map((phase) => [phase, read(PHASE_STYLES[phase].property)]),
   ) as Record<Phase, string>;
   const ink = read('--hatch');
+  const shown = Object.fromEntries(
+    PHASES.map((phase) => [phase, phasePattern(phase, patterns)]),
+  ) as Record<Phase, Pattern>;
   const palette: Palette = {
     ink: read('--ink'),
     soft: read('--ink-soft'),
@@ -40,13 +48,10 @@ export function readPalette(scheme: 'dark' | 'light', patterns: boolean): Palett
     surface: read('--surface'),
     accent: read('--accent'),
     phases,
+    edge: read('--phase-edge'),
+    patterns: shown,
     fills: Object.fromEntries(
-      PHASES.map((phase) => [
-        phase,
-        patterns
-          ? patternFill(phases[phase], PHASE_STYLES[phase].pattern, ink)
-          : phases[phase],
-      ]),
+      PHASES.map((phase) => [phase, patternFill(phases[phase], shown[phase], ink)]),
     ) as Record<Phase, Fill>,
     markers: Object.fromEntries(
       Object.entries(MARKER_STYLES).map(([kind, { property }]) => [

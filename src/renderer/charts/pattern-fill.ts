@@ -2,7 +2,7 @@
  * Fills that differ without colour: a tile of lines or dots over a colour, repeated.
  * Tiles are made once per colour and pattern, and kept by the palette.
  */
-import type { Pattern } from './phase-style.ts';
+import type { Pattern } from '../../export/picture/phase-patterns.ts';
 
 const TILE = 6;
 

@@ -1,5 +1,6 @@
 /** Bars of phases as data: what the chart of phases draws, and the picture that is saved of it. */
 import { INK_COLOUR, PHASE_COLOURS } from '../../export/picture/colours.ts';
+import { phasePattern } from '../../export/picture/phase-patterns.ts';
 import type { Picture, PictureSeries } from '../../export/picture/picture.ts';
 import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { formatDuration, shorten } from '../../shared/words/units.ts';
@@ -11,6 +12,12 @@ import { PHASE_STYLES } from './phase-style.ts';
 import { pictureMarkers, runPictureAxis, type PictureWords } from './run-picture.ts';
 
 type IsShown = (field: Phase | 'overlapped') => boolean;
+
+interface PhaseLook {
+  readonly isShown: IsShown;
+  /** Whether all phases have patterns. */
+  readonly patterns: boolean;
+}
 
 export interface PhaseBars {
   readonly bins: readonly Bin[];
@@ -58,7 +65,7 @@ export function phasePicture(
   words: PictureWords,
   run: PlacedRun,
   bars: PhaseBars,
-  isShown: IsShown,
+  { isShown, patterns }: PhaseLook,
 ): Picture {
   const { bins, factors, heights, spreads, y } = bars;
   const edges = bins.map(({ from, to }): [number, number] => [
@@ -75,6 +82,7 @@ export function phasePicture(
   ): PictureSeries => ({
     label: field === 'overlapped' ? field : PHASE_STYLES[field].title,
     colour: PHASE_COLOURS[field === 'overlapped' ? 'compute' : field],
+    pattern: field === 'overlapped' ? 'plain' : phasePattern(field, patterns),
     look: field === 'overlapped' ? 'hatched' : 'bars',
     points: places.map((x, index) => ({ x, y: heightOf(index, field) })),
     base,

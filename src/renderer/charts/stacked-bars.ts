@@ -23,6 +23,9 @@ export interface StackedBars {
   readonly palette: Palette;
 }
 
+/** Pixels: the edges of lower segments would be specks. */
+const LEAST_EDGED = 8;
+
 export function drawStackedBars(
   context: CanvasRenderingContext2D,
   bars: StackedBars,
@@ -36,6 +39,8 @@ export function drawStackedBars(
     const width = Math.max(1, room >= 4 ? room - 1 : room);
     context.fillRect(left, from - height, width, height);
   };
+  /** Bottoms of segments that stand on another. */
+  const edges: { readonly index: number; readonly at: number }[] = [];
   const overlaps = new Float64Array(bins.length).fill(bottom);
   for (const phase of PHASES) {
     if (!isShown(phase)) continue;
@@ -45,11 +50,16 @@ export function drawStackedBars(
       if (time <= 0) continue;
       const height = time * places[index]!.perMillisecond;
       fill(index, tops[index]!, height);
+      if (height >= LEAST_EDGED && tops[index]! < bottom) {
+        edges.push({ index, at: tops[index]! });
+      }
       tops[index]! -= height;
       // What is hidden is so under computing, which begins where data ends.
       if (phase === 'data') overlaps[index]! -= height;
     }
   }
+  context.fillStyle = palette.edge;
+  for (const { at, index } of edges) fill(index, at, 1);
   if (!isShown('overlapped')) return;
   context.fillStyle = palette.hatch;
   for (const [index, bin] of bins.entries()) {

@@ -2,7 +2,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { PHASE_COLOURS, RUN_COLOURS } from '../../../src/export/picture/colours.ts';
+import {
+  EDGE_COLOUR,
+  PHASE_COLOURS,
+  RUN_COLOURS,
+} from '../../../src/export/picture/colours.ts';
 import { pictureSvg } from '../../../src/export/picture/picture-svg.ts';
 import { comparisonReport } from '../../../src/export/report/comparison-report.ts';
 import { reportHtml } from '../../../src/export/report/document.ts';
@@ -11,6 +15,7 @@ import { runReport } from '../../../src/export/report/run-report.ts';
 import { storedRuns } from '../../../src/cli/session/stored-runs.ts';
 import { readComparedRun } from '../../../src/main/compare/read-run.ts';
 import { compareRuns } from '../../../src/shared/comparison/comparison.ts';
+import { PHASES } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { escapeMarkup } from '../../../src/shared/words/markup.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
@@ -140,19 +145,48 @@ test('a picture is whole where there is little to draw', () => {
   expect([...tags(svg)].filter((tag) => !SAFE.includes(tag))).toEqual([]);
 });
 
+const css = readFileSync(
+  path.join(import.meta.dirname, '../../../src/renderer/styles/tokens.css'),
+  'utf8',
+);
+const dark = css.slice(css.indexOf("[data-theme='dark']"));
+const light = css.slice(0, css.length - dark.length);
+const colourIn = (theme: string, name: string): string | undefined =>
+  theme.match(new RegExp(`--${name}: (#[0-9a-f]+);`))?.[1];
+
 test('pictures have the colours of the light page', () => {
-  const file = path.join(
-    import.meta.dirname,
-    '../../../src/renderer/styles/tokens.css',
-  );
-  const css = readFileSync(file, 'utf8');
-  const light = css.slice(0, css.indexOf("[data-theme='dark']"));
-  const colour = (name: string): string | undefined =>
-    light.match(new RegExp(`--${name}: (#[0-9a-f]+);`))?.[1];
   for (const [phase, of] of Object.entries(PHASE_COLOURS)) {
-    expect(colour(`phase-${phase}`), phase).toBe(of);
+    expect(colourIn(light, `phase-${phase}`), phase).toBe(of);
   }
-  expect(RUN_COLOURS.map((_, index) => colour(`run-${index + 1}`))).toEqual([
+  expect(colourIn(light, 'phase-edge')).toBe(EDGE_COLOUR);
+  expect(RUN_COLOURS.map((_, index) => colourIn(light, `run-${index + 1}`))).toEqual([
     ...RUN_COLOURS,
   ]);
+});
+
+/** Contrast of two colours as WCAG 2.2 defines it. */
+function contrastOf(...colours: readonly [string, string]): number {
+  const [low, high] = colours
+    .map((colour) => {
+      const [red, green, blue] = [1, 3, 5].map((at) => {
+        const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+        return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue! + 0.05;
+    })
+    .toSorted((a, b) => a - b);
+  return high! / low!;
+}
+
+test.each([
+  ['light', light],
+  ['dark', dark],
+])('each phase stands out from the line between two phases: %s', (_, theme) => {
+  const edge = colourIn(theme, 'phase-edge')!;
+  for (const phase of PHASES) {
+    const colour =
+      colourIn(theme, `phase-${phase}`) ?? colourIn(light, `phase-${phase}`);
+    expect(contrastOf(colour!, edge), phase).toBeGreaterThanOrEqual(3);
+  }
+  expect(contrastOf('#ffffff', '#000000')).toBeCloseTo(21, 10);
 });

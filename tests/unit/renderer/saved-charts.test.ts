@@ -29,7 +29,10 @@ for (let iteration = 0; iteration < LENGTH; iteration++) {
       rank: 0,
       iteration,
       at: 1_700_000_000_000 + iteration ** 2,
-      phases: { data: 1 / 7, compute: 3 + iteration / 70, wait: 1 / 3 },
+      phases: {
+        ...{ data: 1 / 7, compute: 3 + iteration / 70 },
+        ...{ send: 1 / 9, receive: 1 / 11, wait: 1 / 3 },
+      },
       overlapped: 2 / 3,
       wireSent: 1000 + 37 * iteration,
     }),
@@ -87,13 +90,24 @@ describe('a chart of phases', () => {
     );
 
     const bars = phaseBars(bins, all);
-    const svg = pictureSvg(phasePicture(WORDS, run, bars, all));
+    const svg = pictureSvg(
+      phasePicture(WORDS, run, bars, { isShown: all, patterns: false }),
+    );
     const drawn = pathOf(svg, /<path d="([^"]*)" fill="#0072b2"/);
     const scale = bars.y.max / HEIGHT;
     expect(drawn).toHaveLength(compute.length);
     for (const [index, [, bottom, top]] of drawn.entries())
       expect((bottom! - top!) * scale).toBeCloseTo(compute[index]!, 2);
     expect(svg).toContain('fill="url(#hatch)"');
+    // Sending and receiving differ by colour and by pattern: in the bars and in the legend.
+    const fills = [...svg.matchAll(/ fill="url\(#((?:rising|falling)-\w+)\)"/g)];
+    const [send, receive] = ['rising-d55e00', 'falling-9147d8'];
+    expect(fills.map(([, id]) => id)).toEqual([send, receive, send, receive]);
+    expect(svg.match(/<pattern id="(rising|falling)-/g)).toHaveLength(2);
+    const patterned = pictureSvg(
+      phasePicture(WORDS, run, bars, { isShown: all, patterns: true }),
+    );
+    expect(patterned).toMatch(/ fill="url\(#level-e69f00\)"/);
     expect(svg).toContain('A &lt; B');
     expect(svg).toContain('topk &amp; more');
     expect(svg).toContain('a rank was lost');
@@ -110,13 +124,16 @@ describe('a chart of phases', () => {
       WORDS,
       run,
       phaseBars(bins, () => true),
-      () => true,
+      { isShown: () => true, patterns: false },
     );
     expect(whole.series.at(-1)!.look).toBe('spread');
     const noWait = (field: string): boolean => field !== 'wait';
-    const part = phasePicture(WORDS, run, phaseBars(bins, noWait), noWait);
+    const part = phasePicture(WORDS, run, phaseBars(bins, noWait), {
+      isShown: noWait,
+      patterns: false,
+    });
     expect(part.series.map(({ label }) => label)).toEqual([
-      ...['data', 'compute', 'overlapped'],
+      ...['data', 'compute', 'send', 'receive', 'overlapped'],
     ]);
   });
 });

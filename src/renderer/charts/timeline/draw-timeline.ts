@@ -21,6 +21,8 @@ const GAP = 4;
 /** More arrows than these would hide the spans. */
 const MOST_ARROWS = 300;
 const NAMED_FROM = 44;
+/** Pixels from which a span has an edge to the one before it. */
+const EDGED_FROM = 10;
 
 export interface TimelineDrawing {
   readonly timeline: Timeline;
@@ -152,6 +154,10 @@ function drawLane(
     const phase = PHASES[lane.phases[i]!]!;
     context.fillStyle = right - left < 6 ? palette.phases[phase] : palette.fills[phase];
     context.fillRect(left, top + GAP / 2, right - left, height);
+    if (right - left >= EDGED_FROM) {
+      context.fillStyle = palette.edge;
+      context.fillRect(left, top + GAP / 2, 1, height);
+    }
     if (lane.hidden[i] === 1) {
       context.fillStyle = palette.hatch;
       context.globalAlpha = 0.5;
