@@ -539,7 +539,7 @@ export const rooms = {
     SHARED,
   ],
   // Queues of runs.
-  'main/sweeps': ['main/runs', 'main/spec', 'main/store', SHARED],
+  'main/sweeps': ['main/home', 'main/runs', 'main/spec', 'main/store', SHARED],
   // Predictions of steps, for a page as for a command.
   'main/plan': ['main/compare', 'main/home', 'main/runs', 'main/store', SHARED],
   // Shells in pages. What a remote one is, it knows by the stream's type alone.

@@ -43,6 +43,11 @@ test('several methods are swept from the form to the comparison', async () => {
   await expect
     .poll(() => part('sweep-count').innerText())
     .toBe('2 points × 2 seeds = 4 runs');
+  await part('predict').click();
+  await expect
+    .poll(() => part('prediction-sum').innerText())
+    .toMatch(/^4 runs: about .* of training, .* sent by a rank/);
+  expect(await part('prediction-table').locator('tbody tr').count()).toBe(2);
   await part('start-sweep').click();
   await expect.poll(state).toBe('finished');
   const rows = part('sweep-results').locator('tbody tr');

@@ -15,11 +15,14 @@ import { withWorkspace, type Workspace } from '../session/workspace.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { countBetween } from '../text/parse-count.ts';
 import { pointTable } from '../text/sweep-tables.ts';
+import { sizeText } from '../text/sweep-size.ts';
 import { tableWidth, WIDE } from '../text/terminal.ts';
 import { readSweep, resultsText } from './sweep-output.ts';
+import { predictSweep, sweepPlanText } from './sweep-plan.ts';
 
 interface SweepFlags extends ConnectFlags, SweepChanges {
   readonly dryRun: boolean;
+  readonly plan: boolean;
   readonly queue: boolean;
   readonly json: boolean;
   readonly wide: boolean;
@@ -54,6 +57,11 @@ export function addSweepCommand(program: Command): void {
     .option('--at-once <count>', 'runs at the same time', countBetween(1, MOST_AT_ONCE))
     .option('--dry-run', 'check and list the points, and run nothing', false)
     .option(
+      '--plan',
+      'as --dry-run, and predict what each point takes, and all together',
+      false,
+    )
+    .option(
       '--queue',
       'only store it; the app, or gradwire sweeps resume, works through it',
       false,
@@ -71,6 +79,11 @@ async function sweep(source: string, flags: SweepFlags): Promise<void> {
       workspace.deployments.exitCodeOf(async () => {
         const { coordinator, store } = workspace;
         const checked = await checkedSweep(coordinator, definition, process.cwd());
+        if (flags.plan) {
+          const forecasts = await predictSweep(workspace, checked);
+          process.stdout.write(sweepPlanText(checked, forecasts, flags));
+          return 0;
+        }
         if (flags.dryRun) return printPoints(checked, flags);
         const { atOnce } = definition;
         if (flags.queue) {
@@ -102,9 +115,10 @@ export async function followToResults(
 }
 
 function printPoints(
-  { keys, name, points, seeds }: ExpandedSweep,
+  sweep: ExpandedSweep,
   { json, wide }: Pick<SweepFlags, 'json' | 'wide'>,
 ): number {
+  const { keys, name, points, seeds } = sweep;
   if (json) {
     const shown = points.map(({ label, number, spec, values }) => ({
       number,
@@ -118,12 +132,8 @@ function printPoints(
     );
     return 0;
   }
-  const count = (many: number, what: string): string =>
-    `${many} ${what}${many === 1 ? '' : 's'}`;
   process.stdout.write(
-    `${name}: ${count(points.length, 'point')}, ${count(seeds.length, 'seed')} ` +
-      `(${seeds.join(', ')}), ${count(points.length * seeds.length, 'run')}\n` +
-      `${pointTable(keys, points, tableWidth(wide))}\n`,
+    `${sizeText(sweep)}\n${pointTable(keys, points, tableWidth(wide))}\n`,
   );
   return 0;
 }

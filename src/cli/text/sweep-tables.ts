@@ -5,10 +5,11 @@ import { formatValue, headingOf } from '../../shared/comparison/quantity.ts';
 import { goalText } from '../../shared/comparison/verdict.ts';
 import { formatError } from '../../shared/errors/errors.ts';
 import { progressText } from '../../shared/spec/program-spec.ts';
+import type { PointForecast } from '../../shared/forecast/run-forecast.ts';
 import { shortKey } from '../../shared/sweep/sweep-names.ts';
 import type { PointResult } from '../../shared/sweep/sweep-results.ts';
 import type { SweepDetail, SweepPointStatus } from '../../shared/sweep/sweep-status.ts';
-import { formatBytes, formatDuration } from '../../shared/words/units.ts';
+import { formatBytes, formatCount, formatDuration } from '../../shared/words/units.ts';
 import { textTable } from './text-table.ts';
 
 /** A row per point: its number and the values in which points differ. */
@@ -24,6 +25,35 @@ export function pointTable(
     ['right', ...keys.map(() => 'left' as const)],
     width,
   );
+}
+
+/** A row per point: its values, and what one run of it is predicted to take. */
+export function forecastTable(
+  keys: readonly string[],
+  points: readonly SweepPointStatus[],
+  forecasts: readonly PointForecast[],
+  width: number | undefined,
+): string {
+  const predicted = ['step', 'iterations', 'time of a run', 'sent by a rank', 'memory'];
+  const head = ['point', ...keys.map((key) => shortKey(key, keys)), ...predicted];
+  const rows = points.map((point, index) => {
+    const run = forecasts[index]?.forecast;
+    return [
+      String(point.number),
+      ...valuesOf(point, keys),
+      formatDuration(run?.step),
+      formatCount(run?.iterations),
+      formatDuration(run?.time),
+      formatBytes(run?.bytes),
+      formatBytes(run?.memory),
+    ];
+  });
+  const align = [
+    'right' as const,
+    ...keys.map(() => 'left' as const),
+    ...predicted.map(() => 'right' as const),
+  ];
+  return textTable([head, ...rows], align, width);
 }
 
 /** A row per point: its values, how its runs ended, and what the target cost them. */

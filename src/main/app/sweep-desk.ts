@@ -6,13 +6,10 @@ import { toErrorData } from '../../shared/errors/errors.ts';
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import type { SweepRequest } from '../../shared/sweep/sweep-request.ts';
 import type { ExpandedSweep } from '../../shared/sweep/sweep-points.ts';
-import { userHome } from '../home/user-home.ts';
 import type { RunCoordinator } from '../runs/coordinator.ts';
-import { sweepOf } from '../spec/sweep-source.ts';
-import { parseSpecText } from '../spec/spec-text.ts';
 import type { RunStore } from '../store/run-store.ts';
-import { checkedSweep } from '../sweeps/checked-sweep.ts';
 import { storeSweep } from '../sweeps/new-sweep.ts';
+import { requestedSweep } from '../sweeps/requested-sweep.ts';
 import { stopSweep } from '../sweeps/stop-sweep.ts';
 import { SweepRunner } from '../sweeps/sweep-runner.ts';
 import type { EventOutbox } from './event-outbox.ts';
@@ -120,16 +117,7 @@ export class SweepDesk {
   }
 
   #checked(request: SweepRequest): Promise<ExpandedSweep> {
-    const raw = parseSpecText(request.spec, 'spec');
-    const { atOnce, seeds, vary } = request;
-    const definition = sweepOf({ base: raw }, 'sweep', {
-      set: [],
-      vary,
-      seeds,
-      atOnce,
-    });
-    // As in a launch, relative paths begin at the user's home.
-    return checkedSweep(this.#options.coordinator, definition, userHome());
+    return requestedSweep(this.#options.coordinator, request);
   }
 
   /** Tells pages of changes, and drives what nobody drives. */

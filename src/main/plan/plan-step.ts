@@ -8,12 +8,12 @@ import type { CurveAxis, PlanRequest } from '../../shared/forecast/plan-request.
 import { planVerdict } from '../../shared/forecast/plan-verdict.ts';
 import { plannedMemory } from '../../shared/forecast/planned-memory.ts';
 import type { StepPlan } from '../../shared/forecast/step-plan.ts';
-import { assertForecastable } from '../../shared/spec/forecastable.ts';
 import type { ExperimentSpec, ParsedSpec } from '../../shared/spec/experiment-spec.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import type { Forecaster } from './forecaster.ts';
 import { requireMachines } from './idle-machines.ts';
 import { planNetwork, type MeasuredNetwork, type PlanNetwork } from './plan-network.ts';
+import { requirePlannable } from './plannable.ts';
 
 /** Computation of a step and where it is from. */
 export interface ComputeTime {
@@ -44,7 +44,7 @@ export async function planStep(
   request: Omit<PlanRequest, 'spec'>,
   { computeTime, forecaster, measured }: PlanParts,
 ): Promise<StepPlan> {
-  assertForecastable(spec);
+  requirePlannable(spec);
   const ranks = request.ranks ?? [spec.world.ranks];
   requireMachines(ranks, request.machines);
   const network = planNetwork(spec, await measured(spec), request.machines);

@@ -132,6 +132,10 @@ export const commandCodes = codeGroup({
       means: 'plan cannot predict pipelines.',
       next: 'Predict the whole model: --set parallelism=null.',
     },
+    PLAN_PROGRAM: {
+      means: 'plan cannot predict a program of your own.',
+      next: 'Run it, and read its phases.',
+    },
     PROGRAM_OBSERVED: {
       means: 'The operation needs a program that joins, but this one is only observed.',
       next: 'Let it join: gradwire.join() (docs/pytorch.md), without --observe.',

@@ -10,6 +10,7 @@ import { runOrderSchema } from '../orders/orders.ts';
 import { PIECE_FORMAT_IDS } from '../records/export-format.ts';
 import { sweepEditSchema } from '../sweep/sweep-edit.ts';
 import { writtenSpecSchema } from '../spec/written-spec.ts';
+import { MOST_SWEEP_RUNS } from '../sweep/sweep-definition.ts';
 import { sweepRequestSchema } from '../sweep/sweep-request.ts';
 import { machineQuerySchema } from '../utilisation/machine-query.ts';
 import type { AppApi } from './rpc.ts';
@@ -92,6 +93,7 @@ export const rpcArguments = {
   history: z.tuple([]),
   purge: z.tuple([someRuns.optional()]),
   planStep: z.tuple([planRequestSchema]),
+  predictPoint: z.tuple([sweepRequestSchema, z.int().min(1).max(MOST_SWEEP_RUNS)]),
   whatIf: z.tuple([whatIfRequestSchema]),
   measuredSteps: z.tuple([
     z.strictObject({

@@ -74,6 +74,7 @@ export const rpcResults = {
       z.looseObject({ candidates: list, verdict: z.looseObject({ text: z.string() }) }),
     ),
   }),
+  predictPoint: z.looseObject({ point: z.number() }),
   measuredSteps: list,
   whatIf: z.looseObject({
     text: z.string(),

@@ -12,6 +12,7 @@ import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
 import type { ErrorData } from '../errors/errors.ts';
 import type { MeasuredQuery, MeasuredStep } from '../forecast/measured-step.ts';
+import type { PointForecast } from '../forecast/run-forecast.ts';
 import type { PlanRequest } from '../forecast/plan-request.ts';
 import type { WhatIf, WhatIfRequest } from '../forecast/what-if.ts';
 import type { StepPlan } from '../forecast/step-plan.ts';
@@ -196,6 +197,8 @@ export interface CoreApi {
   purge(runs?: readonly string[]): Promise<PurgeResult>;
   /** Predicted steps, as `gradwire plan` gives them; times the methods if nobody has yet. */
   planStep(request: PlanRequest): Promise<StepPlan>;
+  /** A sweep's point predicted, by its number; without varied keys the spec itself is point 1. */
+  predictPoint(request: SweepRequest, point: number): Promise<PointForecast>;
   /** Recorded iterations of a run, replayed under another exchange, network or world. */
   whatIf(request: WhatIfRequest): Promise<WhatIf>;
   /** Mean steps of runs of a model, newest first. */

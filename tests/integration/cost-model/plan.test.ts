@@ -248,6 +248,26 @@ describe('gradwire plan', () => {
     expect(stdout).not.toContain('computation of');
   });
 
+  test('a sweep is predicted as a whole, and why a point has no prediction', async () => {
+    const file = path.join(directory, 'planned.yaml');
+    await writeFile(
+      file,
+      'name: planned\nbase: digits-topk\nseeds: 2\n' +
+        'list: [{ iterations: 100 }, { parallelism.kind: asynchronous }]\n',
+    );
+    const { code, stdout } = await commands.run(['sweep', file, '--plan', '--json']);
+    expect(code).toBe(0);
+    const lines = stdout.trim().split('\n');
+    const [first, second, whole] = lines.map((line) => JSON.parse(line) as Line);
+    const { bytes, step, time } = first!.forecast as Record<string, number>;
+    expect(time).toBeCloseTo(100 * step!, 6);
+    expect(second).toMatchObject({ error: { code: 'PARALLELISM_MISFIT' } });
+    const sums = { runs: 4, predicted: 2, time: 2 * time!, bytes: 2 * bytes! };
+    expect(whole).toMatchObject(sums);
+    const { stdout: sweeps } = await commands.run(['sweeps', 'list', '--json']);
+    expect(sweeps).not.toContain('planned');
+  });
+
   /** What a preset needs to be predicted here, or the code of why it never can be. */
   const presetCases: Readonly<Record<string, () => readonly string[] | string>> = {
     'digits-asynchronous': () => 'PARALLELISM_MISFIT',

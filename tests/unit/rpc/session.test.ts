@@ -80,6 +80,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   setAllDeleted: [['run-1', 'run-2'], true],
   history: [],
   purge: [['run-1']],
+  predictPoint: [{ spec: 'workload: {}', vary: [], seeds: 1, atOnce: 1 }, 1],
   planStep: [{ spec: SPEC, ranks: [16], curve: 'ranks' }],
   whatIf: [{ run: 'run-1', ranks: 16, change: { method: 'topk' } }],
   measuredSteps: [{ model: 'fnn3', dataset: 'digits', batchPerRank: 32 }],

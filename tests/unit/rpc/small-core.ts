@@ -181,6 +181,20 @@ export class SmallCore implements ServedCore {
         elements: 10,
         worlds: [],
       }),
+    predictPoint: (request, point) =>
+      this.#answer('predictPoint', [request, point], {
+        point,
+        forecast: {
+          step: 5,
+          compute: 4,
+          iterations: 10,
+          time: 50,
+          bytes: 80,
+          memory: 1000,
+          computeOrigin: 'given',
+          network: 'not measured',
+        },
+      }),
     whatIf: (request) =>
       this.#answer('whatIf', [request], {
         run: request.run,

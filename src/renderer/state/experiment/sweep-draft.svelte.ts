@@ -60,6 +60,12 @@ export class SweepDraft {
     return this.#check?.ok === false ? this.#check.error : undefined;
   }
 
+  /** The runs that would start: without varied keys the spec alone; undefined while unfinished. */
+  get request(): SweepRequest | undefined {
+    if (!this.isUsed) return { spec: this.#spec(), vary: [], seeds: 1, atOnce: 1 };
+    return this.points === undefined ? undefined : this.#request();
+  }
+
   close(): void {
     clearTimeout(this.#typing);
   }
