@@ -22,10 +22,14 @@ interface Prerequisite {
 
 const linux = process.platform === 'linux';
 
-/** Path of a Chromium that tests can drive, if there is one. */
+/**
+ * Path of a Chromium that tests can drive, if there is one. The shell is the same browser without
+ * the window around its pages: it starts in a fifth of the processor time.
+ */
 export function findChromium(): string | undefined {
   const candidates = [
     process.env.GRADWIRE_CHROMIUM,
+    '/usr/bin/chromium-headless-shell',
     '/usr/bin/chromium',
     '/usr/bin/google-chrome',
     chromium.executablePath(),
@@ -36,7 +40,8 @@ export function findChromium(): string | undefined {
 const prerequisites: readonly Prerequisite[] = [
   {
     name: 'Chromium',
-    debian: 'chromium',
+    // The first has SwiftShader, too.
+    debian: 'chromium chromium-headless-shell',
     required: true,
     present: () => findChromium() !== undefined,
   },

@@ -79,33 +79,37 @@ describe.skipIf(real === undefined)('a real text', () => {
     await once(server, 'close');
   });
 
-  it('is fetched, checked and trained on as the command says', async () => {
-    const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror`;
-    const fetch = ['data', 'fetch', 'tiny-shakespeare', '--from', from];
-    const { stderr, stdout } = succeeded(await home.run(fetch));
-    expect(stderr).toContain('input.txt: 0 B of 1.12 MB downloaded');
-    expect(stdout).toContain('1.12 MB fetched, all checksums match');
-    const place = path.join(home.directory, 'data', 'tiny-shakespeare', 'input.txt');
-    const said = /^train on it: gradwire (.*)$/m.exec(stdout)![1]!;
-    expect(said).toContain(`workload.data=${place}`);
-    const short = [
-      ...['iterations=1', 'evaluateEvery=0', 'world.ranks=1'],
-      'workload.batchPerRank=2',
-    ];
-    succeeded(
-      await home.run([
-        ...said.split(' '),
-        ...short.flatMap((setting) => ['--set', setting]),
-      ]),
-    );
+  it(
+    'is fetched, checked and trained on as the command says',
+    { tags: 'soak' },
+    async () => {
+      const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mirror`;
+      const fetch = ['data', 'fetch', 'tiny-shakespeare', '--from', from];
+      const { stderr, stdout } = succeeded(await home.run(fetch));
+      expect(stderr).toContain('input.txt: 0 B of 1.12 MB downloaded');
+      expect(stdout).toContain('1.12 MB fetched, all checksums match');
+      const place = path.join(home.directory, 'data', 'tiny-shakespeare', 'input.txt');
+      const said = /^train on it: gradwire (.*)$/m.exec(stdout)![1]!;
+      expect(said).toContain(`workload.data=${place}`);
+      const short = [
+        ...['iterations=1', 'evaluateEvery=0', 'world.ranks=1'],
+        'workload.batchPerRank=2',
+      ];
+      succeeded(
+        await home.run([
+          ...said.split(' '),
+          ...short.flatMap((setting) => ['--set', setting]),
+        ]),
+      );
 
-    expect((await listed()).find(({ data }) => data === place)).toBeDefined();
-    const again = succeeded(await home.run([...fetch, '--json']));
-    expect(JSON.parse(again.stdout)).toEqual({
-      id: 'tiny-shakespeare',
-      data: place,
-      fetched: 0,
-    });
-    expect(asked).toBe(1);
-  });
+      expect((await listed()).find(({ data }) => data === place)).toBeDefined();
+      const again = succeeded(await home.run([...fetch, '--json']));
+      expect(JSON.parse(again.stdout)).toEqual({
+        id: 'tiny-shakespeare',
+        data: place,
+        fetched: 0,
+      });
+      expect(asked).toBe(1);
+    },
+  );
 });

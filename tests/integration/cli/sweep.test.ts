@@ -159,45 +159,49 @@ test('Ctrl-C stops the sweep and its run, and resuming runs it again', async () 
   succeeded(await home.run(['sweeps', 'delete', name]));
 });
 
-test('a sweep whose command was killed goes on with the same run', async () => {
-  const name = 'killed';
-  const command = home.start([
-    'sweep',
-    'quickstart',
-    '--name',
-    name,
-    '--json',
-    '--seeds',
-    '2',
-    ...settings(LONG),
-  ]);
-  const run = await running(name);
-  command.child.kill('SIGKILL');
-  await command.finished;
-  expect(show(name)?.state).toBe('waiting');
+test(
+  'a sweep whose command was killed goes on with the same run',
+  { tags: 'soak' },
+  async () => {
+    const name = 'killed';
+    const command = home.start([
+      'sweep',
+      'quickstart',
+      '--name',
+      name,
+      '--json',
+      '--seeds',
+      '2',
+      ...settings(LONG),
+    ]);
+    const run = await running(name);
+    command.child.kill('SIGKILL');
+    await command.finished;
+    expect(show(name)?.state).toBe('waiting');
 
-  const resumed = home.start(['sweeps', 'resume', name, '--json']);
-  await until(
-    () => show(name),
-    (seen) => seen?.state === 'running',
-    'it to go on',
-  );
-  // A second one only watches.
-  const watching = home.start(['sweeps', 'resume', name, '--json']);
-  await until(
-    () => show(name),
-    (seen) => seen?.state === 'running',
-    'it to go on',
-  );
-  expect(await running(name)).toBe(run);
-  succeeded(await home.run(['runs', 'stop', run]));
-  const second = await until(
-    () => show(name),
-    (seen) => inProgress(seen)?.number === 2,
-    'the second run to begin',
-  );
-  expect(states(second)).toEqual(['stopped', 'running']);
-  succeeded(await home.run(['sweeps', 'stop', name]));
-  expect((await resumed.finished).code).toBe(0);
-  expect((await watching.finished).code).toBe(0);
-});
+    const resumed = home.start(['sweeps', 'resume', name, '--json']);
+    await until(
+      () => show(name),
+      (seen) => seen?.state === 'running',
+      'it to go on',
+    );
+    // A second one only watches.
+    const watching = home.start(['sweeps', 'resume', name, '--json']);
+    await until(
+      () => show(name),
+      (seen) => seen?.state === 'running',
+      'it to go on',
+    );
+    expect(await running(name)).toBe(run);
+    succeeded(await home.run(['runs', 'stop', run]));
+    const second = await until(
+      () => show(name),
+      (seen) => inProgress(seen)?.number === 2,
+      'the second run to begin',
+    );
+    expect(states(second)).toEqual(['stopped', 'running']);
+    succeeded(await home.run(['sweeps', 'stop', name]));
+    expect((await resumed.finished).code).toBe(0);
+    expect((await watching.finished).code).toBe(0);
+  },
+);

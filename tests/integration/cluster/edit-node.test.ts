@@ -118,19 +118,23 @@ describe('at the command line', () => {
     expect((await nodes('list', '--json')).stdout).toBe(before);
   });
 
-  test('the next connection goes to where it is now, whose key is not known', async () => {
-    await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
-    const accept = ['--accept-host-key', one.fingerprint()];
-    succeeded(await nodes('check', 'box', ...accept));
-    succeeded(await nodes('edit', 'box', ...at(two)));
-    // That of the other machine does not count, not even where it is named again.
-    const { stderr } = await nodes('check', 'box', ...accept);
-    expect(stderr).toMatch(/^gradwire: HOST_KEY_UNKNOWN: /);
-    expect(stderr).toContain(two.fingerprint());
-    succeeded(await nodes('check', 'box', '--accept-host-key', two.fingerprint()));
-    succeeded(await nodes('edit', 'box', ...at(one)));
-    succeeded(await nodes('check', 'box'));
-  });
+  test(
+    'the next connection goes to where it is now, whose key is not known',
+    { tags: 'soak' },
+    async () => {
+      await nodes('add', 'box', '--host', '127.0.0.1', ...at(one));
+      const accept = ['--accept-host-key', one.fingerprint()];
+      succeeded(await nodes('check', 'box', ...accept));
+      succeeded(await nodes('edit', 'box', ...at(two)));
+      // That of the other machine does not count, not even where it is named again.
+      const { stderr } = await nodes('check', 'box', ...accept);
+      expect(stderr).toMatch(/^gradwire: HOST_KEY_UNKNOWN: /);
+      expect(stderr).toContain(two.fingerprint());
+      succeeded(await nodes('check', 'box', '--accept-host-key', two.fingerprint()));
+      succeeded(await nodes('edit', 'box', ...at(one)));
+      succeeded(await nodes('check', 'box'));
+    },
+  );
 
   test(
     'a run that has ended is launched again where its machine is found now',

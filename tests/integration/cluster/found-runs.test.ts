@@ -48,25 +48,33 @@ afterAll(async () => {
 const found = (): readonly string[] | undefined =>
   nodes.find(({ name }) => name === 'box')?.found?.map(({ id }) => id);
 
-test('a run of another app is listed while it runs there, without a check', async () => {
-  await core.api.launch(
-    parseExperimentSpec({
-      workload: { model: 'fnn3', dataset: 'digits' },
-      world: { ranks: 1, nodes: ['box'] },
-      iterations: 3,
-      evaluateEvery: 0,
-      backend: 'wasm',
-    }),
-  );
-  const { stdout } = succeeded(
-    await other.run([
-      ...['run', 'quickstart', '--detach', '--set', 'world.nodes=[box]'],
-      ...LASTING_ALONE.flatMap((setting) => ['--set', setting]),
-    ]),
-  );
-  const id = stdout.trim();
-  await until(found, (runs) => runs?.includes(id) === true, 'the run to be listed');
-  succeeded(await other.run(['runs', 'stop', id]));
-  await until(found, (runs) => runs?.includes(id) === false, 'it to go from the list');
-  expect(found()).toEqual([]);
-});
+test(
+  'a run of another app is listed while it runs there, without a check',
+  { tags: 'soak' },
+  async () => {
+    await core.api.launch(
+      parseExperimentSpec({
+        workload: { model: 'fnn3', dataset: 'digits' },
+        world: { ranks: 1, nodes: ['box'] },
+        iterations: 3,
+        evaluateEvery: 0,
+        backend: 'wasm',
+      }),
+    );
+    const { stdout } = succeeded(
+      await other.run([
+        ...['run', 'quickstart', '--detach', '--set', 'world.nodes=[box]'],
+        ...LASTING_ALONE.flatMap((setting) => ['--set', setting]),
+      ]),
+    );
+    const id = stdout.trim();
+    await until(found, (runs) => runs?.includes(id) === true, 'the run to be listed');
+    succeeded(await other.run(['runs', 'stop', id]));
+    await until(
+      found,
+      (runs) => runs?.includes(id) === false,
+      'it to go from the list',
+    );
+    expect(found()).toEqual([]);
+  },
+);

@@ -267,16 +267,20 @@ describe('deploying', () => {
     },
   );
 
-  test('what somebody is connected to is not uninstalled', async () => {
-    await using machine = await Machine.start(home());
-    const control = await machine.another().ensure(handlers);
-    await expect(machine.node.uninstall()).rejects.toMatchObject({
-      code: 'NODE_BUSY',
-    });
-    expect(existsSync(machine.base)).toBe(true);
-    await control.close();
-    expect(await machine.node.uninstall()).toEqual([]);
-  });
+  test(
+    'what somebody is connected to is not uninstalled',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      const control = await machine.another().ensure(handlers);
+      await expect(machine.node.uninstall()).rejects.toMatchObject({
+        code: 'NODE_BUSY',
+      });
+      expect(existsSync(machine.base)).toBe(true);
+      await control.close();
+      expect(await machine.node.uninstall()).toEqual([]);
+    },
+  );
 
   test('two at once both succeed', async () => {
     await using machine = await Machine.start(home());

@@ -124,16 +124,20 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     return terminal;
   };
 
-  test('asks at a terminal for what the log-in needs now', async () => {
-    const terminal = await askedAtTerminal();
-    await terminal.answer(`${PASSWORD}\r`);
-    await terminal.sees(/\d+\/1000000 /);
-    letIn();
-    terminal.type('\u0003');
-    expect(await terminal.ended).toBe(130);
-    expect(terminal.shown).toContain('stopping the run');
-    expect(await newest()).toMatchObject({ state: 'stopped' });
-  });
+  test(
+    'asks at a terminal for what the log-in needs now',
+    { tags: 'soak' },
+    async () => {
+      const terminal = await askedAtTerminal();
+      await terminal.answer(`${PASSWORD}\r`);
+      await terminal.sees(/\d+\/1000000 /);
+      letIn();
+      terminal.type('\u0003');
+      expect(await terminal.ended).toBe(130);
+      expect(terminal.shown).toContain('stopping the run');
+      expect(await newest()).toMatchObject({ state: 'stopped' });
+    },
+  );
 
   test(
     'ends with the code of its own where the answers are wrong',

@@ -190,71 +190,79 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a supervisor that hangs is reported until it answers again; the run goes on', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  await using world = await TwoHomes.open();
-  const { coordinator } = world;
-  const { id } = await coordinator.launches.launch(
-    parseExperimentSpec(spec(LASTING_SPEC)),
-  );
-  const box = world.supervisors.box.at(-1)!;
-  const silences = (): readonly (string | undefined)[] =>
-    world.silences.filter(([node]) => node === 'box').map(([, code]) => code);
-  const looked = (): readonly unknown[] => {
-    vi.advanceTimersByTime(LIFE_MS);
-    return silences();
-  };
-  process.kill(box, 'SIGSTOP');
-  try {
-    // What it had sent before counts for one look.
-    for (let look = 0; look <= PATIENT_LOOKS; look++) vi.advanceTimersByTime(LIFE_MS);
-    expect(silences()).toEqual([]);
-    await until(looked, ({ length }) => length > 0, 'the silence to be noticed');
-    expect(coordinator.machines.nodeConnection('box')).toMatchObject({
-      connection: 'connected',
-      silence: {
-        error: {
-          code: 'SUPERVISOR_TIMEOUT',
-          message: `its supervisor (process ${box}) has given no sign of life for 20 s`,
-          place: 'box',
+test(
+  'a supervisor that hangs is reported until it answers again; the run goes on',
+  { tags: 'soak' },
+  async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    await using world = await TwoHomes.open();
+    const { coordinator } = world;
+    const { id } = await coordinator.launches.launch(
+      parseExperimentSpec(spec(LASTING_SPEC)),
+    );
+    const box = world.supervisors.box.at(-1)!;
+    const silences = (): readonly (string | undefined)[] =>
+      world.silences.filter(([node]) => node === 'box').map(([, code]) => code);
+    const looked = (): readonly unknown[] => {
+      vi.advanceTimersByTime(LIFE_MS);
+      return silences();
+    };
+    process.kill(box, 'SIGSTOP');
+    try {
+      // What it had sent before counts for one look.
+      for (let look = 0; look <= PATIENT_LOOKS; look++) vi.advanceTimersByTime(LIFE_MS);
+      expect(silences()).toEqual([]);
+      await until(looked, ({ length }) => length > 0, 'the silence to be noticed');
+      expect(coordinator.machines.nodeConnection('box')).toMatchObject({
+        connection: 'connected',
+        silence: {
+          error: {
+            code: 'SUPERVISOR_TIMEOUT',
+            message: `its supervisor (process ${box}) has given no sign of life for 20 s`,
+            place: 'box',
+          },
         },
-      },
-    });
-    expect(hasEnded(world.store.summary(id).state)).toBe(false);
-  } finally {
-    process.kill(box, 'SIGCONT');
-  }
-  await until(looked, ({ length }) => length > 1, 'the answer to be noticed');
-  expect(silences()).toEqual(['SUPERVISOR_TIMEOUT', undefined]);
-  expect(coordinator.machines.nodeConnection('box').silence).toBeUndefined();
-  await coordinator.order(id, { type: 'stop' });
-  expect(await coordinator.following.ended(id)).toMatchObject({ state: 'stopped' });
-});
+      });
+      expect(hasEnded(world.store.summary(id).state)).toBe(false);
+    } finally {
+      process.kill(box, 'SIGCONT');
+    }
+    await until(looked, ({ length }) => length > 1, 'the answer to be noticed');
+    expect(silences()).toEqual(['SUPERVISOR_TIMEOUT', undefined]);
+    expect(coordinator.machines.nodeConnection('box').silence).toBeUndefined();
+    await coordinator.order(id, { type: 'stop' });
+    expect(await coordinator.following.ended(id)).toMatchObject({ state: 'stopped' });
+  },
+);
 
-test('a machine that is out of reach when its run is to be followed is followed once it is back', async () => {
-  await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launches.launch(
-    parseExperimentSpec(spec(LASTING_SPEC)),
-  );
-  await world.leave();
-  world.outOfReach.add('box');
-  await world.coordinator.following.follow(id);
-  expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
-  expect(world.coordinator.machines.nodeConnection('box').connection).toBe(
-    'reconnecting',
-  );
-  world.heard.length = 0;
-  world.outOfReach.delete('box');
-  await until(
-    () => ofType(world.records, 'iteration').filter(({ rank }) => rank === 2),
-    ({ length }) => length > 0,
-    'records of its rank',
-  );
-  await world.coordinator.order(id, { type: 'stop' });
-  const summary = await world.coordinator.following.ended(id);
-  expect(summary.state).toBe('stopped');
-  expect(summary.missing).toBeUndefined();
-});
+test(
+  'a machine that is out of reach when its run is to be followed is followed once it is back',
+  { tags: 'soak' },
+  async () => {
+    await using world = await TwoHomes.open();
+    const { id } = await world.coordinator.launches.launch(
+      parseExperimentSpec(spec(LASTING_SPEC)),
+    );
+    await world.leave();
+    world.outOfReach.add('box');
+    await world.coordinator.following.follow(id);
+    expect(world.notices).toMatchObject([{ code: 'SSH_UNREACHABLE', place: 'box' }]);
+    expect(world.coordinator.machines.nodeConnection('box').connection).toBe(
+      'reconnecting',
+    );
+    world.heard.length = 0;
+    world.outOfReach.delete('box');
+    await until(
+      () => ofType(world.records, 'iteration').filter(({ rank }) => rank === 2),
+      ({ length }) => length > 0,
+      'records of its rank',
+    );
+    await world.coordinator.order(id, { type: 'stop' });
+    const summary = await world.coordinator.following.ended(id);
+    expect(summary.state).toBe('stopped');
+    expect(summary.missing).toBeUndefined();
+  },
+);
 
 const own = ownAddresses();
 

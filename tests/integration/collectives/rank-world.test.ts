@@ -28,18 +28,22 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a process that is stopped before it answers is named, and ends with the others', async () => {
-  let pids: readonly number[];
-  {
-    await using world = start(2);
-    pids = world.pids;
-    process.kill(pids[1]!, 'SIGSTOP');
-    const listening = world.all('listening', listen, 15_000);
-    // On a busy machine the other rank may be late as well.
-    await expect(listening).rejects.toMatchObject({ code: 'WORKER_SILENT' });
-  }
-  expect(pids.filter(isAlive)).toEqual([]);
-});
+test(
+  'a process that is stopped before it answers is named, and ends with the others',
+  { tags: 'soak' },
+  async () => {
+    let pids: readonly number[];
+    {
+      await using world = start(2);
+      pids = world.pids;
+      process.kill(pids[1]!, 'SIGSTOP');
+      const listening = world.all('listening', listen, 15_000);
+      // On a busy machine the other rank may be late as well.
+      await expect(listening).rejects.toMatchObject({ code: 'WORKER_SILENT' });
+    }
+    expect(pids.filter(isAlive)).toEqual([]);
+  },
+);
 
 test('a process that is killed between two orders fails the next', async () => {
   await using world = start(2);

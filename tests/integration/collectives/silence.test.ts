@@ -84,16 +84,24 @@ describe('of two ranks', () => {
   afterEach(() => world.leave());
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test('one whose thread computes beyond the limit is waited for', async () => {
-    await world.join({ transport: 'native', silenceMs: SILENCE_MS });
-    const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
-    expect(await world.order(1, { do: 'compute', ms: BEYOND_MS })).toEqual({
-      did: 'compute',
-    });
-    const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
-    expect(own).toMatchObject({ did: 'reduce' });
-    expect(await waiting).toEqual(own);
-  });
+  test(
+    'one whose thread computes beyond the limit is waited for',
+    { tags: 'soak' },
+    async () => {
+      await world.join({ transport: 'native', silenceMs: SILENCE_MS });
+      const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
+      expect(await world.order(1, { do: 'compute', ms: BEYOND_MS })).toEqual({
+        did: 'compute',
+      });
+      const own = await world.order(1, {
+        do: 'reduce',
+        collective: 'ring',
+        length: 10,
+      });
+      expect(own).toMatchObject({ did: 'reduce' });
+      expect(await waiting).toEqual(own);
+    },
+  );
 
   test('a pause while no rank expects anything has no effect', async () => {
     await world.join({ transport: 'tcp', silenceMs: SILENCE_MS });

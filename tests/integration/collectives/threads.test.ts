@@ -7,7 +7,7 @@ import { effort } from '../../harness/effort.ts';
 import { collectiveCases } from './collective-cases.ts';
 import { firstDifference, integers, sameBits, sumOf } from './run-collective.ts';
 import type { RankWork } from './rank-thread.ts';
-import { TRANSPORT_KINDS } from './world.ts';
+import { TRANSPORT_KINDS, type TransportKind } from './world.ts';
 
 const ids = Object.keys(collectiveCases);
 
@@ -36,7 +36,12 @@ async function runThreads(
   return found;
 }
 
-describe.each(TRANSPORT_KINDS)('%s:', (transport) => {
+const kinds = effort<readonly TransportKind[]>({
+  quick: ['native'],
+  soak: TRANSPORT_KINDS,
+});
+
+describe.each(kinds)('%s:', (transport) => {
   test('four threads: exact sums, all collectives one after the other', async () => {
     // Parts of more than a chunk of a socket holds.
     const length = 100_000;

@@ -153,37 +153,41 @@ describe('what is registered from outside', () => {
     expect(done.metric).toBeGreaterThan(0.9);
   });
 
-  test('is given to a run in progress, and obeyed by the engine of each rank', async () => {
-    const settings = LASTING.flatMap((setting) => ['--set', setting]);
-    const launched = await commands.run(['run', spec, '--detach', ...settings]);
-    expect(launched.stderr).toBe('');
-    const refused = await commands.run(['runs', 'order', 'last', 'greet', 'text=""']);
-    expect(refused).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('ORDER_INVALID: greet: text: ') as string,
-    });
-    expect(
-      await commands.run(['runs', 'order', 'last', 'greet', 'text=good day']),
-    ).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
-    const greeted = async (): Promise<unknown[]> => {
-      const { stdout } = await commands.run(['runs', 'log', 'last', '--json']);
-      return stdout.split('\n').filter((entry) => entry.includes('GREETED'));
-    };
-    const both = await untilAsync(
-      greeted,
-      (notices) => notices.length >= 2,
-      'both ranks to greet',
-    );
-    expect(both.join('\n')).toMatch(/"rank":0.*\n.*"rank":1|"rank":1.*\n.*"rank":0/);
-    expect(both.join('\n')).toContain('good day');
-    const stopped = await commands.run(['runs', 'stop', 'last']);
-    expect(stopped.stdout).toContain('stopped after');
-    const late = await commands.run(['runs', 'order', 'last', 'greet', 'text=late']);
-    expect(late).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('RUN_ENDED') as string,
-    });
-  });
+  test(
+    'is given to a run in progress, and obeyed by the engine of each rank',
+    { tags: 'soak' },
+    async () => {
+      const settings = LASTING.flatMap((setting) => ['--set', setting]);
+      const launched = await commands.run(['run', spec, '--detach', ...settings]);
+      expect(launched.stderr).toBe('');
+      const refused = await commands.run(['runs', 'order', 'last', 'greet', 'text=""']);
+      expect(refused).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('ORDER_INVALID: greet: text: ') as string,
+      });
+      expect(
+        await commands.run(['runs', 'order', 'last', 'greet', 'text=good day']),
+      ).toEqual({ code: 0, stdout: '{}\n', stderr: '' });
+      const greeted = async (): Promise<unknown[]> => {
+        const { stdout } = await commands.run(['runs', 'log', 'last', '--json']);
+        return stdout.split('\n').filter((entry) => entry.includes('GREETED'));
+      };
+      const both = await untilAsync(
+        greeted,
+        (notices) => notices.length >= 2,
+        'both ranks to greet',
+      );
+      expect(both.join('\n')).toMatch(/"rank":0.*\n.*"rank":1|"rank":1.*\n.*"rank":0/);
+      expect(both.join('\n')).toContain('good day');
+      const stopped = await commands.run(['runs', 'stop', 'last']);
+      expect(stopped.stdout).toContain('stopped after');
+      const late = await commands.run(['runs', 'order', 'last', 'greet', 'text=late']);
+      expect(late).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('RUN_ENDED') as string,
+      });
+    },
+  );
 
   test('is validated like what is ours', async () => {
     const refused = async (setting: string): Promise<string> => {

@@ -110,16 +110,23 @@ describe('a model with an objective of its own', () => {
     expect(stdout).toMatch(/mean squared error 0\.\d{4}/);
   });
 
-  test('may have an object for a metric, and a function for initial values', async () => {
-    const file = write('balanced.ts', documented('models.md', 'ts', '// balanced.ts'));
-    const run = train(file, ['iterations=40']);
-    succeeded(await run.finished);
-    const kind = { id: 'balanced-accuracy', format: 'share', better: 'higher' };
-    const [done] = ofType(run.records, 'done');
-    expect(done).toMatchObject({ consistent: true, metricKind: kind });
-    expect(done!.metric).toBeGreaterThan(0.5);
-    expect(done!.metric).toBeLessThanOrEqual(1);
-  });
+  test(
+    'may have an object for a metric, and a function for initial values',
+    { tags: 'soak' },
+    async () => {
+      const file = write(
+        'balanced.ts',
+        documented('models.md', 'ts', '// balanced.ts'),
+      );
+      const run = train(file, ['iterations=40']);
+      succeeded(await run.finished);
+      const kind = { id: 'balanced-accuracy', format: 'share', better: 'higher' };
+      const [done] = ofType(run.records, 'done');
+      expect(done).toMatchObject({ consistent: true, metricKind: kind });
+      expect(done!.metric).toBeGreaterThan(0.5);
+      expect(done!.metric).toBeLessThanOrEqual(1);
+    },
+  );
 
   test('fits only what has its fields', async () => {
     const { code, stderr } = await train(autoencoder, ['workload.dataset=sentences'])

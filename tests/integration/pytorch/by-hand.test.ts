@@ -41,22 +41,28 @@ describe.skipIf(pytorch === undefined)('a program that averages by a call', () =
     expect(plain[1]!.equals(plain[0]!)).toBe(true);
   });
 
-  test('attaches its model, and ends with the bits of Gloo', async () => {
-    const command = exec('model');
-    succeeded(await command.finished);
-    expect(weights('model').every((one, rank) => one.equals(plain[rank]!))).toBe(true);
-    const iterations = ofType(command.records, 'iteration');
-    expect(iterations).toHaveLength(24);
-    for (const { bytes, loss, lr, phases, wall } of iterations) {
-      expect(bytes.dense).toBe(4 * (ELEMENTS + 3));
-      expect([lr, Number.isFinite(loss)]).toEqual([0.1, true]);
-      for (const phase of ['forward', 'backward', 'apply'] as const) {
-        expect(phases[phase]).toBeGreaterThan(0);
-        expect(phases[phase]).toBeLessThan(wall);
+  test(
+    'attaches its model, and ends with the bits of Gloo',
+    { tags: 'soak' },
+    async () => {
+      const command = exec('model');
+      succeeded(await command.finished);
+      expect(weights('model').every((one, rank) => one.equals(plain[rank]!))).toBe(
+        true,
+      );
+      const iterations = ofType(command.records, 'iteration');
+      expect(iterations).toHaveLength(24);
+      for (const { bytes, loss, lr, phases, wall } of iterations) {
+        expect(bytes.dense).toBe(4 * (ELEMENTS + 3));
+        expect([lr, Number.isFinite(loss)]).toEqual([0.1, true]);
+        for (const phase of ['forward', 'backward', 'apply'] as const) {
+          expect(phases[phase]).toBeGreaterThan(0);
+          expect(phases[phase]).toBeLessThan(wall);
+        }
       }
-    }
-    expect(await command.record('done')).toMatchObject({ consistent: true });
-  });
+      expect(await command.record('done')).toMatchObject({ consistent: true });
+    },
+  );
 
   const same = async (how: string, elements: number): Promise<void> => {
     const command = exec(how);

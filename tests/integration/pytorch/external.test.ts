@@ -35,7 +35,7 @@ describe.skipIf(pytorch === undefined)('torchrun', () => {
     expect(first).toBeDefined();
   });
 
-  test('is only observed', async () => {
+  test('is only observed', { tags: 'soak' }, async () => {
     const command = exec('--observe', '--', ...torchrun);
     succeeded(await command.finished);
     const iterations = ofType(command.records, 'iteration');
@@ -43,7 +43,7 @@ describe.skipIf(pytorch === undefined)('torchrun', () => {
     expect(new Set(iterations.map(({ rank }) => rank))).toEqual(new Set([0, 1]));
   });
 
-  test('is started elsewhere, while a run waits', async () => {
+  test('is started elsewhere, while a run waits', { tags: 'soak' }, async () => {
     const command = exec('--method', 'topk');
     const { message } = await awaitedNotice(command);
     const [, run] = /GRADWIRE_RUN=(\w+)/.exec(message)!;
@@ -66,7 +66,7 @@ describe.skipIf(pytorch === undefined)('torchrun', () => {
     });
   });
 
-  test('tells the error of the rank that has failed', async () => {
+  test('tells the error of the rank that has failed', { tags: 'soak' }, async () => {
     const command = exec('--', ...torchrun.slice(0, -1), 'many');
     expect((await command.finished).code).toBe(1);
     expect((await command.record('failed')).error).toMatchObject({

@@ -78,7 +78,7 @@ describe.skipIf(pytorch === undefined)('a gradient that is not finite', () => {
     expect(notices(omitting)).toEqual([]);
   });
 
-  test('without one is what DDP gives, and is told', async () => {
+  test('without one is what DDP gives, and is told', { tags: 'soak' }, async () => {
     await trainAlone(
       2,
       ...[script, path.join(folder, 'plain'), '--guard', 'none', '--bad', '15'],

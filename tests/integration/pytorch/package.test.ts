@@ -134,7 +134,7 @@ except gradwire.GradwireError as error: print(error.code, error)`;
       expect(wheel('third', path.join(folder, name))).toEqual(first);
     });
 
-    test('can be installed as a pointer to its sources', () => {
+    test('can be installed as a pointer to its sources', { tags: 'soak' }, () => {
       pip('install', '--no-index', '--force-reinstall', '--editable', packageFolder);
       const code = 'import gradwire, os; print(os.path.dirname(gradwire.__file__))';
       expect(says(code).stdout).toBe(`${path.join(packageSources, 'gradwire')}\n`);

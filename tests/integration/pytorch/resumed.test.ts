@@ -38,7 +38,7 @@ describe.skipIf(pytorch === undefined)(
       return { texts: texts.filter((text) => text.startsWith(word)), notices };
     }
 
-    test('owes as much to any other number of ranks', async () => {
+    test('owes as much to any other number of ranks', { tags: 'soak' }, async () => {
       await run(2, topk, 'weights', '0', '6');
       await expectOwed(1);
     });

@@ -49,21 +49,25 @@ describe.skipIf(pytorch === undefined)('backend: torch', () => {
     expect(done).toMatchObject({ reason: 'completed', consistent: true });
   });
 
-  test('the death of a process ends the run, which names its rank; nothing is left', async () => {
-    const command = run([
-      ...['backend=torch', `python=${pytorch!}`, 'iterations=1000000'],
-      ...['exchange.method=topk', 'overlap=true'],
-    ]);
-    const { processes } = await command.record('started');
-    await command.record('iteration', ({ iteration }) => iteration >= 3);
-    const victim = computing().find(({ parent }) => parent === processes[1]!.pid);
-    process.kill(victim!.pid, 'SIGKILL');
-    expect((await command.finished).code).not.toBe(0);
-    const { error } = await command.record('failed');
-    expect(error).toMatchObject({ code: 'TORCH_LOST', rank: 1 });
-    expect(error.message).toContain('SIGKILL');
-    await until(computing, (left) => left.length === 0, 'the processes to end');
-  });
+  test(
+    'the death of a process ends the run, which names its rank; nothing is left',
+    { tags: 'soak' },
+    async () => {
+      const command = run([
+        ...['backend=torch', `python=${pytorch!}`, 'iterations=1000000'],
+        ...['exchange.method=topk', 'overlap=true'],
+      ]);
+      const { processes } = await command.record('started');
+      await command.record('iteration', ({ iteration }) => iteration >= 3);
+      const victim = computing().find(({ parent }) => parent === processes[1]!.pid);
+      process.kill(victim!.pid, 'SIGKILL');
+      expect((await command.finished).code).not.toBe(0);
+      const { error } = await command.record('failed');
+      expect(error).toMatchObject({ code: 'TORCH_LOST', rank: 1 });
+      expect(error.message).toContain('SIGKILL');
+      await until(computing, (left) => left.length === 0, 'the processes to end');
+    },
+  );
 
   /** Processes of this home that compute with PyTorch. */
   const computing = () =>

@@ -117,27 +117,31 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
     });
   });
 
-  test('is stopped after an iteration: its replicas are equal, and it ends orderly', async () => {
-    const command = exec(
-      'stopped',
-      [
-        ...['--set', 'iterations=9', '--switch', '2:method=topk,ratio=0.1'],
-        ...['--switch', '4:method=a2sgd', '--switch', '6:method=none'],
-      ],
-      ...['--join', '--steps', '1000000'],
-    );
-    succeeded(await command.finished);
-    const done = await command.record('done');
-    expect(done).toMatchObject({
-      reason: 'completed',
-      iterations: 9,
-      consistent: true,
-    });
-    for (const rank of [0, 1]) {
-      const end = path.join(folder, `stopped.${rank}.end`);
-      expect(readFileSync(end, 'utf8')).toBe('finally');
-      // Stopped is raised where the optimiser's step was called, so nothing follows it.
-      expect(existsSync(path.join(folder, `stopped.${rank}`))).toBe(false);
-    }
-  });
+  test(
+    'is stopped after an iteration: its replicas are equal, and it ends orderly',
+    { tags: 'soak' },
+    async () => {
+      const command = exec(
+        'stopped',
+        [
+          ...['--set', 'iterations=9', '--switch', '2:method=topk,ratio=0.1'],
+          ...['--switch', '4:method=a2sgd', '--switch', '6:method=none'],
+        ],
+        ...['--join', '--steps', '1000000'],
+      );
+      succeeded(await command.finished);
+      const done = await command.record('done');
+      expect(done).toMatchObject({
+        reason: 'completed',
+        iterations: 9,
+        consistent: true,
+      });
+      for (const rank of [0, 1]) {
+        const end = path.join(folder, `stopped.${rank}.end`);
+        expect(readFileSync(end, 'utf8')).toBe('finally');
+        // Stopped is raised where the optimiser's step was called, so nothing follows it.
+        expect(existsSync(path.join(folder, `stopped.${rank}`))).toBe(false);
+      }
+    },
+  );
 });

@@ -59,7 +59,7 @@ test('are recorded only on request', async () => {
   expect(thresholds(0).every((found) => found === undefined)).toBe(true);
 });
 
-test('are those of all units, before any are left out', async () => {
+test('are those of all units, before any are left out', { tags: 'soak' }, async () => {
   const whole = (await train({ inspectEvery: 1 }))(0);
   const sparse = (await train({ inspectEvery: 1, ...activations('dct-mp') }))(0);
   // The first weights and samples are the same; then each trains by what the other does not have.

@@ -147,16 +147,20 @@ test(
   },
 );
 
-test('a run that is asked to stop ends soon, with one model', async () => {
-  const command = start(['world.ranks=2', ...LASTING, parallel('staleness: 3')]);
-  await command.record('iteration', ({ iteration }) => iteration >= 30);
-  command.child.kill('SIGINT');
-  await command.finished;
-  const [done] = ofType(command.records, 'done');
-  expect(done).toMatchObject({ reason: 'stopped', consistent: true });
-  const all = iterationsOf(command);
-  expect(all).toHaveLength(2 * done!.iterations);
-});
+test(
+  'a run that is asked to stop ends soon, with one model',
+  { tags: 'soak' },
+  async () => {
+    const command = start(['world.ranks=2', ...LASTING, parallel('staleness: 3')]);
+    await command.record('iteration', ({ iteration }) => iteration >= 30);
+    command.child.kill('SIGINT');
+    await command.finished;
+    const [done] = ofType(command.records, 'done');
+    expect(done).toMatchObject({ reason: 'stopped', consistent: true });
+    const all = iterationsOf(command);
+    expect(all).toHaveLength(2 * done!.iterations);
+  },
+);
 
 test(
   'a rank that is killed costs the iterations since the last checkpoint',
@@ -196,36 +200,40 @@ test(
 describe('several trainer threads', () => {
   const THREADS = ['world.ranks=2', 'optimizer.lr=0.01'];
 
-  test('share a rank, each with an iteration of its own, and meet with the others', async () => {
-    const staleness = 4;
-    const { done, iterations, records } = await run(
-      [
-        ...[...THREADS, 'iterations=60', 'evaluateEvery=20', 'exchange.method=topk'],
-        parallel(`staleness: ${staleness}, trainerThreads: 3, drainEvery: 8`),
-      ],
-      ['25:method=dct', '41:method=none'],
-    );
-    expect(done).toMatchObject({ consistent: true, iterations: 60 });
-    expect(iterations.map(({ iteration, rank }) => [iteration, rank])).toEqual(
-      Array.from({ length: 120 }, (_, i) => [Math.floor(i / 2), i % 2]),
-    );
-    const evaluations = ofType(records, 'evaluation');
-    expect(evaluations.map(({ iteration }) => iteration)).toEqual([19, 39, 59]);
-    expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([25, 41]);
-    const drained = iterations.filter((one) => one.drained === true);
-    expect(drained.length).toBeGreaterThan(0);
-    for (const one of iterations) {
-      expect(one.staleness ?? 0).toBeLessThanOrEqual(staleness);
-      expect(sumPhases(one.phases)).toBeCloseTo(one.wall, 6);
-      // 796,840 bytes of residual, where there is one; this rank hands out no weights.
-      if (one.method !== 'none' && one.rank === 1) {
-        expect(one.bytes.wireSent! > 400_000).toBe(one.drained === true);
+  test(
+    'share a rank, each with an iteration of its own, and meet with the others',
+    { tags: 'soak' },
+    async () => {
+      const staleness = 4;
+      const { done, iterations, records } = await run(
+        [
+          ...[...THREADS, 'iterations=60', 'evaluateEvery=20', 'exchange.method=topk'],
+          parallel(`staleness: ${staleness}, trainerThreads: 3, drainEvery: 8`),
+        ],
+        ['25:method=dct', '41:method=none'],
+      );
+      expect(done).toMatchObject({ consistent: true, iterations: 60 });
+      expect(iterations.map(({ iteration, rank }) => [iteration, rank])).toEqual(
+        Array.from({ length: 120 }, (_, i) => [Math.floor(i / 2), i % 2]),
+      );
+      const evaluations = ofType(records, 'evaluation');
+      expect(evaluations.map(({ iteration }) => iteration)).toEqual([19, 39, 59]);
+      expect(ofType(records, 'switch').map(({ fence }) => fence)).toEqual([25, 41]);
+      const drained = iterations.filter((one) => one.drained === true);
+      expect(drained.length).toBeGreaterThan(0);
+      for (const one of iterations) {
+        expect(one.staleness ?? 0).toBeLessThanOrEqual(staleness);
+        expect(sumPhases(one.phases)).toBeCloseTo(one.wall, 6);
+        // 796,840 bytes of residual, where there is one; this rank hands out no weights.
+        if (one.method !== 'none' && one.rank === 1) {
+          expect(one.bytes.wireSent! > 400_000).toBe(one.drained === true);
+        }
       }
-    }
-    expect(new Set(iterations.map((one) => one.trainerThread))).toEqual(
-      new Set([0, 1, 2]),
-    );
-  });
+      expect(new Set(iterations.map((one) => one.trainerThread))).toEqual(
+        new Set([0, 1, 2]),
+      );
+    },
+  );
 
   test(
     'end with a gradient that is no number, naming rank and iteration',
@@ -301,20 +309,24 @@ describe('a rank that is lost is named, and nobody waits for it', () => {
   });
 });
 
-test('a gradient that is no number ends the run, naming rank and iteration', async () => {
-  const command = start([
-    ...[
-      'world.ranks=3',
-      'iterations=40',
-      parallel('staleness: 2'),
-      'optimizer.lr=1e20',
-    ],
-  ]);
-  const { code, stderr } = await command.finished;
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/LOSS_NOT_FINITE|GRADIENT_NOT_FINITE/);
-  expect(stderr).toMatch(/in iteration \d\b.*\(rank [012]\)/);
-});
+test(
+  'a gradient that is no number ends the run, naming rank and iteration',
+  { tags: 'soak' },
+  async () => {
+    const command = start([
+      ...[
+        'world.ranks=3',
+        'iterations=40',
+        parallel('staleness: 2'),
+        'optimizer.lr=1e20',
+      ],
+    ]);
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/LOSS_NOT_FINITE|GRADIENT_NOT_FINITE/);
+    expect(stderr).toMatch(/in iteration \d\b.*\(rank [012]\)/);
+  },
+);
 
 test('what does not go together is refused before anything starts', async () => {
   const switched = start(

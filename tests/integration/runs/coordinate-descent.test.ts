@@ -194,10 +194,14 @@ describe('the minimum of a strongly convex problem', () => {
     expect(Math.abs(await reached(1, 6, { lr: 1.5 }, 250))).toBeLessThan(3e-5);
   });
 
-  it('is reached by three with gradients that are corrected by full ones', async () => {
-    const corrected = { lr: 1, fullGradientEvery: 20 };
-    expect(Math.abs(await reached(3, 2, corrected, 400))).toBeLessThan(3e-5);
-  });
+  it(
+    'is reached by three with gradients that are corrected by full ones',
+    { tags: 'soak' },
+    async () => {
+      const corrected = { lr: 1, fullGradientEvery: 20 };
+      expect(Math.abs(await reached(3, 2, corrected, 400))).toBeLessThan(3e-5);
+    },
+  );
 
   it('is come near by three without, as the rate falls', { tags: 'soak' }, async () => {
     const falling = { lr: RATE, schedule: 'polynomial', power: 1 };

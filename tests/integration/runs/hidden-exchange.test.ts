@@ -96,20 +96,24 @@ async function lateLosses(iterations: number, lr: number): Promise<number[]> {
   return losses;
 }
 
-test('doubleBuffer applies each gradient one iteration late, and says so', async () => {
-  const plain = ['exchange.method=none', 'optimizer.momentum=0', 'optimizer.lr=0.1'];
-  const { iterations, notices } = await run([...plain, 'doubleBuffer=true']);
-  const expected = await lateLosses(12, 0.1);
-  expect(iterations).toHaveLength(expected.length);
-  for (const [i, { loss, phases, rank, staleness, wall }] of iterations.entries()) {
-    expect(loss, `iteration ${i >> 1}, rank ${rank}`).toBeCloseTo(expected[i]!, 5);
-    expect(staleness).toBe(i < 2 ? undefined : 1);
-    expect(sumOf(phases)).toBeCloseTo(wall, 6);
-  }
-  expect(notices.filter((code) => code === 'GRADIENTS_STALE')).toHaveLength(1);
-  const inTime = await run(plain);
-  expect(inTime.iterations[4]!.loss).not.toBeCloseTo(iterations[4]!.loss!, 3);
-});
+test(
+  'doubleBuffer applies each gradient one iteration late, and says so',
+  { tags: 'soak' },
+  async () => {
+    const plain = ['exchange.method=none', 'optimizer.momentum=0', 'optimizer.lr=0.1'];
+    const { iterations, notices } = await run([...plain, 'doubleBuffer=true']);
+    const expected = await lateLosses(12, 0.1);
+    expect(iterations).toHaveLength(expected.length);
+    for (const [i, { loss, phases, rank, staleness, wall }] of iterations.entries()) {
+      expect(loss, `iteration ${i >> 1}, rank ${rank}`).toBeCloseTo(expected[i]!, 5);
+      expect(staleness).toBe(i < 2 ? undefined : 1);
+      expect(sumOf(phases)).toBeCloseTo(wall, 6);
+    }
+    expect(notices.filter((code) => code === 'GRADIENTS_STALE')).toHaveLength(1);
+    const inTime = await run(plain);
+    expect(inTime.iterations[4]!.loss).not.toBeCloseTo(iterations[4]!.loss!, 3);
+  },
+);
 
 test.each([
   [['overlap=true', 'doubleBuffer=true'], 'Set one of them.'],

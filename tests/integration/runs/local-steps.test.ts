@@ -101,19 +101,23 @@ async function byTheBook(shape: {
   return losses;
 }
 
-test('are SGD on each rank and Nesterov’s momentum on what all moved', async () => {
-  const shape = { world: 2, iterations: 26, every: 4, lr: 0.7, momentum: 0.5 };
-  const outer = `parallelism.outer={lr: ${shape.lr}, momentum: ${shape.momentum}}`;
-  const ran = await run([
-    ...['world.ranks=2', `iterations=${shape.iterations}`, 'optimizer.momentum=0.9'],
-    ...[LOCAL, `parallelism.every=${shape.every}`, outer],
-  ]);
-  const expected = await byTheBook(shape);
-  expect(ran.iterations).toHaveLength(expected.length);
-  for (const [index, { iteration, loss }] of ran.iterations.entries()) {
-    expect(loss, `iteration ${iteration}`).toBeCloseTo(expected[index]!, 4);
-  }
-});
+test(
+  'are SGD on each rank and Nesterov’s momentum on what all moved',
+  { tags: 'soak' },
+  async () => {
+    const shape = { world: 2, iterations: 26, every: 4, lr: 0.7, momentum: 0.5 };
+    const outer = `parallelism.outer={lr: ${shape.lr}, momentum: ${shape.momentum}}`;
+    const ran = await run([
+      ...['world.ranks=2', `iterations=${shape.iterations}`, 'optimizer.momentum=0.9'],
+      ...[LOCAL, `parallelism.every=${shape.every}`, outer],
+    ]);
+    const expected = await byTheBook(shape);
+    expect(ran.iterations).toHaveLength(expected.length);
+    for (const [index, { iteration, loss }] of ran.iterations.entries()) {
+      expect(loss, `iteration ${iteration}`).toBeCloseTo(expected[index]!, 4);
+    }
+  },
+);
 
 test('send in one iteration of every few, and in the last; phases add up in all', async () => {
   const { done, iterations, records } = await run([
@@ -189,18 +193,22 @@ test(
   },
 );
 
-test('a run that is asked to stop ends with the next exchange', async () => {
-  const command = start([
-    ...['world.ranks=2', 'iterations=1000000', LOCAL, 'parallelism.every=50'],
-  ]);
-  await command.record('iteration', ({ iteration }) => iteration >= 60);
-  command.child.kill('SIGINT');
-  await command.record('done');
-  expect((await command.finished).stderr).toContain('at most 50 iterations from now');
-  const [done] = ofType(command.records, 'done');
-  expect(done).toMatchObject({ reason: 'stopped', consistent: true });
-  expect(done!.iterations % 50).toBe(0);
-});
+test(
+  'a run that is asked to stop ends with the next exchange',
+  { tags: 'soak' },
+  async () => {
+    const command = start([
+      ...['world.ranks=2', 'iterations=1000000', LOCAL, 'parallelism.every=50'],
+    ]);
+    await command.record('iteration', ({ iteration }) => iteration >= 60);
+    command.child.kill('SIGINT');
+    await command.record('done');
+    expect((await command.finished).stderr).toContain('at most 50 iterations from now');
+    const [done] = ofType(command.records, 'done');
+    expect(done).toMatchObject({ reason: 'stopped', consistent: true });
+    expect(done!.iterations % 50).toBe(0);
+  },
+);
 
 describe('what does not go together', () => {
   test(

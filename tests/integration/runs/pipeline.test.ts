@@ -57,7 +57,7 @@ function expectClose(
 }
 
 describe('without compression', () => {
-  test('two pipelines are two ranks', async () => {
+  test('two pipelines are two ranks', { tags: 'soak' }, async () => {
     const plain = await run(['world.ranks=2', 'evaluateEvery=7']);
     const splits = [['layer1', 'layer2'], ['layer2']];
     for (const layers of splits.slice(0, effort({ quick: 1, soak: 2 }))) {

@@ -272,28 +272,32 @@ describe('a rank that is killed', () => {
 });
 
 describe('a checkpoint on order', () => {
-  it('is the one from which the run goes on, with the bits of a run without', async () => {
-    const whole = await uncut();
-    // Long enough in each iteration that a busy machine gets to order and to kill.
-    const cut = start(
-      ...[`iterations=${LENGTH}`, 'checkpointEvery=0'],
-      'network={bandwidth: 10 Gbit/s, latency: 20 ms}',
-    );
-    await reach(cut, 2);
-    // By the socket: a command takes long to start on a busy machine, and the run would end.
-    const supervisor = await ControlConnection.open(connectTo(home.socket), {
-      push: () => undefined,
-      lost: () => undefined,
-    });
-    await supervisor.request('checkpoint', { run: runningHere() });
-    await supervisor.close();
-    const { iteration } = await cut.record('checkpoint');
-    killRank(cut, 1);
-    succeeded(await cut.finished);
-    expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
-    expect(ofType(cut.records, 'checkpoint')).toMatchObject([{ iteration }]);
-    expect(ofType(cut.records, 'restarted')).toMatchObject([{ iteration }]);
-  });
+  it(
+    'is the one from which the run goes on, with the bits of a run without',
+    { tags: 'soak' },
+    async () => {
+      const whole = await uncut();
+      // Long enough in each iteration that a busy machine gets to order and to kill.
+      const cut = start(
+        ...[`iterations=${LENGTH}`, 'checkpointEvery=0'],
+        'network={bandwidth: 10 Gbit/s, latency: 20 ms}',
+      );
+      await reach(cut, 2);
+      // By the socket: a command takes long to start on a busy machine, and the run would end.
+      const supervisor = await ControlConnection.open(connectTo(home.socket), {
+        push: () => undefined,
+        lost: () => undefined,
+      });
+      await supervisor.request('checkpoint', { run: runningHere() });
+      await supervisor.close();
+      const { iteration } = await cut.record('checkpoint');
+      killRank(cut, 1);
+      succeeded(await cut.finished);
+      expect(trajectory(cut.records)).toEqual(trajectory(whole.records));
+      expect(ofType(cut.records, 'checkpoint')).toMatchObject([{ iteration }]);
+      expect(ofType(cut.records, 'restarted')).toMatchObject([{ iteration }]);
+    },
+  );
 });
 
 describe('a supervisor that ends', () => {

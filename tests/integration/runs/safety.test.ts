@@ -93,6 +93,7 @@ test('gradwire allreduce --encrypt gives the same bits, in more bytes, and says 
 // By a thread of its own, or in the one that computes: that one cannot say it lives.
 test.each(effort({ quick: ['inline'], soak: ['inline', 'thread'] }))(
   'a rank that computes longer than it may be silent is not silent (%s)',
+  { tags: 'soak' },
   async (engine) => {
     // A limit that a busy machine does not reach, and a batch that takes longer.
     const workload = { model: 'fnn3', dataset: 'digits', batchPerRank: 12_000 };

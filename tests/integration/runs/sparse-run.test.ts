@@ -45,16 +45,23 @@ async function trained(...settings: readonly string[]) {
 
 const models = ['linear-svm', 'logistic-regression'];
 describe.each(models.slice(0, effort({ quick: 1, soak: 2 })))('%s', (model) => {
-  test('learns to the bit what it learns without compression, with less sent', async () => {
-    const dense = await trained(`workload.model=${model}`, 'exchange.method=none');
-    const sparse = await trained(`workload.model=${model}`, 'exchange.method=nonzero');
-    expect(sparse.done.weights).toBe(dense.done.weights);
-    expect(sparse.evaluations).toEqual(dense.evaluations);
-    expect(sparse.losses.toSorted()).toEqual(dense.losses.toSorted());
-    expect(sparse.evaluations.at(-1)).toBeLessThan(sparse.evaluations[0]!);
-    // At most 32 samples of 40 features, 8 bytes each, of 4 · 65,537 bytes.
-    expect(sparse.wireBytes * 15).toBeLessThan(dense.wireBytes);
-  });
+  test(
+    'learns to the bit what it learns without compression, with less sent',
+    { tags: 'soak' },
+    async () => {
+      const dense = await trained(`workload.model=${model}`, 'exchange.method=none');
+      const sparse = await trained(
+        `workload.model=${model}`,
+        'exchange.method=nonzero',
+      );
+      expect(sparse.done.weights).toBe(dense.done.weights);
+      expect(sparse.evaluations).toEqual(dense.evaluations);
+      expect(sparse.losses.toSorted()).toEqual(dense.losses.toSorted());
+      expect(sparse.evaluations.at(-1)).toBeLessThan(sparse.evaluations[0]!);
+      // At most 32 samples of 40 features, 8 bytes each, of 4 · 65,537 bytes.
+      expect(sparse.wireBytes * 15).toBeLessThan(dense.wireBytes);
+    },
+  );
 });
 
 test('a switch in the middle changes what is sent and nothing else', async () => {

@@ -318,6 +318,7 @@ describe('what is applied, compared with uncompressed', () => {
 describe('momentum within the compression', () => {
   it.each(effort({ quick: [2], soak: [1, 2] }))(
     'trains %i ranks as the optimiser’s does where all is sent, through a switch too',
+    { tags: 'soak' },
     async (ranks) => {
       const settings = {
         ranks,

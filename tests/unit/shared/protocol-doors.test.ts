@@ -30,7 +30,7 @@ import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
 import { done, iterationRecord, sampleSpec } from '../main/sample-records.ts';
 
-const MESSAGES = effort({ quick: 3000, soak: 100_000 });
+const MESSAGES = effort({ quick: 1000, soak: 100_000 });
 
 const secret = new Uint8Array(32);
 const address = {

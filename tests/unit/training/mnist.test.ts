@@ -160,7 +160,7 @@ describe.skipIf(real === undefined)('real MNIST', () => {
     expect(mean / 255).toBeCloseTo(0.13, 1);
   });
 
-  test('FNN-3 learns it', async () => {
+  test('FNN-3 learns it', { tags: 'soak' }, async () => {
     const { accuracy } = await trainTogether({
       dataset: 'mnist',
       dataDirectory: real,
