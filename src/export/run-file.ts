@@ -14,7 +14,7 @@ import { csvParts } from './formats/csv.ts';
 import type { FilePart } from './formats/file-part.ts';
 
 /** The calls by which an exported run is read. */
-export type ExportedRuns = RunReader & Pick<CoreApi, 'exportRun' | 'run'>;
+export type ExportedRuns = RunReader & Pick<CoreApi, 'run'>;
 
 export interface RunFileChoice {
   readonly format: ExportFormat;

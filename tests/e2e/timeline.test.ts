@@ -99,6 +99,14 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   await app.part('buckets-sort-length').click();
   const sizes = await buckets.locator('td:last-child').allInnerTexts();
   expect(sizes).toEqual(['157,000', '40,200', '2,010']);
+  const saved = page.waitForEvent('download');
+  await app.part('buckets-save').click();
+  await app.part('buckets-save-csv').click();
+  const [titles = '', ...lines] = readFileSync(await (await saved).path(), 'utf8')
+    .trimEnd()
+    .split('\n');
+  expect(titles).toMatch(/^place,bucket,tensors,elements,/);
+  expect(lines.map((line) => line.split(',')[3])).toEqual(['157000', '40200', '2010']);
   await app.part('bucket-map-chart').focus();
   for (const key of ['ArrowDown', 'ArrowDown', 'Home']) await page.keyboard.press(key);
   const chosen = app.part('buckets-table').locator('[aria-pressed=true]');

@@ -8,6 +8,7 @@ import { ensurePython, pythonFile } from '../../scripts/python-environment.ts';
 import { EXPORT_TABLE_IDS } from '../../src/shared/records/export-format.ts';
 import { TemporaryStore } from '../harness/temporary-store.ts';
 import { asText, parquetRows, partsOf } from '../unit/export/exported.ts';
+import { bucketSums, utilisation } from '../unit/export/measure-records.ts';
 import { readEvents } from '../unit/export/event-records.ts';
 import {
   entries,
@@ -23,7 +24,16 @@ const { store } = temporary;
 const whole = wholeRun(6000).map(({ record }) => record);
 store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1000 });
 const [first, ...rest] = whole;
-store.append('r', entries([first!, switchRecord(40, 'none', 'topk'), ...rest]));
+store.append(
+  'r',
+  entries([
+    first!,
+    switchRecord(40, 'none', 'topk'),
+    ...bucketSums,
+    ...utilisation,
+    ...rest,
+  ]),
+);
 afterAll(() => {
   temporary.close();
   rmSync(directory, { recursive: true });
@@ -61,7 +71,7 @@ test.skipIf(!hasReaders).each(EXPORT_TABLE_IDS)(
     };
     const { rows } = await parquetRows(store, 'r', table);
     expect(read.rows.map(asText)).toEqual(rows.map(asText));
-    expect(read.types['iteration']).toBe('int64');
+    expect(read.types['iteration'] ?? read.types['from_iteration']).toBe('int64');
     expect(read.groups).toBe(table === 'iterations' ? 2 : 1);
   },
 );

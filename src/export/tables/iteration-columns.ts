@@ -14,6 +14,7 @@ import {
   type IterationRecord,
 } from '../../shared/records/iteration.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+import { snakeCase } from './column-name.ts';
 import type { Cell, Column, ColumnKind } from './export-table.ts';
 
 /** A row: the record of a rank's iteration, and the evaluation after it; one may be missing. */
@@ -126,6 +127,3 @@ function cellOf(value: unknown): Cell {
   }
   return typeof value === 'boolean' ? Number(value) : JSON.stringify(value);
 }
-
-const snakeCase = (path: string): string =>
-  path.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -2,16 +2,20 @@
  * A run's records, read in pieces of bounded size, the same from the store and from a page: a
  * page asks main, the command its store.
  */
+import type { BucketSumsRecord } from '../../shared/records/bucket-sums.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import type { UtilisationRecord } from '../../shared/records/utilisation.ts';
 import {
   MOST_ITERATION_RECORDS,
+  type ExportPiece,
+  type ExportPlace,
   type IterationPlace,
   type IterationsPiece,
 } from '../../shared/rpc/run-pieces.ts';
 import { type CoreApi } from '../../shared/rpc/rpc.ts';
 
-export type RunReader = Pick<CoreApi, 'iterations' | 'runLog'>;
+export type RunReader = Pick<CoreApi, 'exportRun' | 'iterations' | 'runLog'>;
 
 /** All iteration records by iteration and rank, a piece at a time. */
 export async function* iterationPieces(
@@ -43,5 +47,28 @@ export async function* logPages(
     if (page.length === 0) return;
     after = page.at(-1)!.sequence;
     yield page;
+  }
+}
+
+/** Records of these kinds, which come beside the iterations, by the part of an export that has them. */
+interface MeasureRecords {
+  readonly buckets: BucketSumsRecord;
+  readonly utilisation: UtilisationRecord;
+}
+
+/** All records of such a part, in the order of their arrival, a piece at a time. */
+export async function* measurePieces<P extends keyof MeasureRecords>(
+  reader: RunReader,
+  run: string,
+  part: P,
+): AsyncGenerator<readonly MeasureRecords[P][]> {
+  let place: ExportPlace | undefined = { part, from: 0, isFirst: true };
+  while (place?.part === part) {
+    const piece: ExportPiece = await reader.exportRun(run, 'jsonl', place);
+    yield piece.text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as MeasureRecords[P]);
+    place = piece.next;
   }
 }

@@ -34,6 +34,10 @@ export const EXPORT_TABLES = [
   { id: 'evaluations', title: 'Evaluations on the test set' },
   { id: 'switches', title: 'Switches, with the plans before and after' },
   { id: 'events', title: 'Events, in words and whole' },
+  { id: 'buckets', title: 'Buckets, a row per rank and interval' },
+  { id: 'machines', title: 'Machines, a row per machine and interval' },
+  { id: 'processes', title: 'Ranks’ processes, a row per rank and interval' },
+  { id: 'gpus', title: 'GPUs, a row per GPU and interval' },
 ] as const;
 
 export type ExportTableId = (typeof EXPORT_TABLES)[number]['id'];

@@ -16,6 +16,7 @@ import {
   switchRecord,
   wholeRun,
 } from '../main/sample-records.ts';
+import { bucketSums, utilisation } from './measure-records.ts';
 import { asText, csvRows, parquetRows, partsOf } from './exported.ts';
 
 const NAME = '=1+1,"<script>" é𝛽';
@@ -55,6 +56,8 @@ beforeAll(() => {
     // Iteration 9 has an evaluation and no record of rank 0.
     { ...iterationRecord(9, 1), at: 2 ** 53 - 1, loss: -1e300 },
     evaluations[1]!,
+    ...bucketSums,
+    ...utilisation,
     done,
   ]);
   create('empty', 'empty', []);
@@ -70,6 +73,10 @@ const COUNTS: Readonly<Record<ExportTableId, number>> = {
   evaluations: 2,
   switches: 1,
   events: 6,
+  buckets: 4,
+  machines: 2,
+  processes: 3,
+  gpus: 1,
 };
 
 describe.each(EXPORT_TABLE_IDS)('the table of %s', (table) => {
@@ -130,6 +137,35 @@ test('events have what happened in words, and whole', async () => {
     samples: BigInt(2 ** 40),
     metric_name: 'accuracy',
   });
+});
+
+test('buckets and machines have what pages and commands draw of the same intervals', async () => {
+  const { rows } = await parquetRows(store, 'r', 'buckets');
+  expect(rows[0]).toMatchObject({
+    ...{ bucket: '=a … "b"', length: 1000n, sum_wait_ms: 3, sum_send_ms: 0 },
+    ...{ wait_ms: 3 / 4, payload_bytes: 1000, sent_bytes: 500, density: 0.01 },
+    ...{ error: 0.5, residual_norm: null, sum_nnz_reduced: null },
+  });
+  const whole = { from: 0, to: 4, columns: 0 };
+  const drawn = await store.buckets.table('r', { ...whole, measure: 'time' });
+  for (const { means, name } of drawn.buckets) {
+    const own = rows.filter(({ bucket }) => bucket === name);
+    const meanOf = (column: string): number =>
+      own.reduce((sum, row) => sum + Number(row[column]), 0) / own.length;
+    expect(own).toHaveLength(2);
+    expect(meanOf('time_ms')).toBeCloseTo(means.time!, 12);
+    expect(meanOf('wait_ms')).toBeCloseTo(means.wait!, 12);
+  }
+  const machines = await parquetRows(store, 'r', 'machines');
+  const [machine] = (await store.utilisation.table('r', whole)).machines;
+  expect(machines.rows[0]).toMatchObject({
+    ...{ machine: 'this computer', processors: 4, memory_used_bytes: BigInt(2 ** 38) },
+    ...{ busy_share: 0.75, run_share: 0.5625, memory_share: 0.25 },
+    ...{ loopback_bytes_per_s: machine!.means.loopback, stolen_share: null },
+  });
+  expect(machine!.means.others).toBe(machines.rows[0]!['others_share']);
+  const processes = await parquetRows(store, 'r', 'processes');
+  expect(processes.rows.map((row) => row['processors_busy'])).toEqual([1.5, 0.5, null]);
 });
 
 test('Parquet says of which run it is, and comes a group of rows at a time', async () => {

@@ -1,0 +1,94 @@
+/**
+ * The table of buckets: a row for each bucket of a rank's interval. It has the sums as they were
+ * recorded, and the interval's means as pages and commands show them.
+ */
+import {
+  BUCKET_MEASURE_IDS,
+  BUCKET_MEASURES,
+  type BucketMeasure,
+  type MeasureUnit,
+} from '../../shared/buckets/bucket-measures.ts';
+import { BucketTotals } from '../../shared/buckets/bucket-totals.ts';
+import {
+  BUCKET_PHASES,
+  type BucketSum,
+  type BucketSumsRecord,
+} from '../../shared/records/bucket-sums.ts';
+import type { BucketValues } from '../../shared/buckets/bucket-measures.ts';
+import { snakeCase } from './column-name.ts';
+import type { Column, ExportTable } from './export-table.ts';
+import { measurePieces } from './run-reader.ts';
+
+interface BucketRow {
+  readonly record: BucketSumsRecord;
+  /** The bucket's place in the exchange. */
+  readonly place: number;
+  readonly sum: BucketSum;
+  /** Means over the exchanges of the interval. */
+  readonly means: BucketValues;
+}
+
+const ENDINGS: Readonly<Record<MeasureUnit, string>> = {
+  ms: '_ms',
+  bytes: '_bytes',
+  share: '',
+  number: '',
+};
+
+const COLUMNS: readonly Column<BucketRow>[] = [
+  { name: 'from_iteration', kind: 'whole', cell: ({ record }) => record.from },
+  { name: 'to_iteration', kind: 'whole', cell: ({ record }) => record.to },
+  { name: 'rank', kind: 'whole', cell: ({ record }) => record.rank },
+  { name: 'place', kind: 'whole', cell: ({ place }) => place },
+  { name: 'bucket', kind: 'text', cell: ({ sum }) => sum.name },
+  { name: 'tensors', kind: 'whole', cell: ({ sum }) => sum.tensors },
+  { name: 'length', kind: 'whole', cell: ({ sum }) => sum.length },
+  { name: 'method', kind: 'text', cell: ({ sum }) => sum.method },
+  { name: 'collective', kind: 'text', cell: ({ sum }) => sum.collective },
+  { name: 'at_ms', kind: 'number', cell: ({ record }) => record.at },
+  { name: 'exchanges', kind: 'whole', cell: ({ record }) => record.exchanges },
+  { name: 'agreement_ms', kind: 'number', cell: ({ record }) => record.agreement ?? 0 },
+  ...([...BUCKET_PHASES, 'hidden', 'begin', 'end'] as const).map(
+    (part): Column<BucketRow> => ({
+      name: `sum_${part}_ms`,
+      kind: 'number',
+      cell: ({ sum }) => sum[part] ?? 0,
+    }),
+  ),
+  { name: 'sum_payload_bytes', kind: 'whole', cell: ({ sum }) => sum.payload },
+  { name: 'sum_sent_bytes', kind: 'whole', cell: ({ sum }) => sum.sent },
+  { name: 'sum_nnz_local', kind: 'whole', cell: ({ sum }) => sum.nnzLocal },
+  { name: 'sum_nnz_reduced', kind: 'whole', cell: ({ sum }) => sum.nnzReduced },
+  ...BUCKET_MEASURE_IDS.map(meanColumn),
+];
+
+function meanColumn(measure: BucketMeasure): Column<BucketRow> {
+  const ending = ENDINGS[BUCKET_MEASURES[measure].unit];
+  return {
+    name: `${snakeCase(measure)}${ending}`,
+    kind: 'number',
+    cell: ({ means }) => means[measure],
+  };
+}
+
+/** The table of buckets, in the order in which their records came. */
+export const bucketTable: ExportTable<BucketRow> = {
+  columns: () => COLUMNS,
+  async *pages(reader, { id, iterations }) {
+    for await (const records of measurePieces(reader, id, 'buckets')) {
+      const last = records.at(-1)?.to ?? 0;
+      yield {
+        rows: records.flatMap(rowsOf),
+        done: Math.min(1, last / Math.max(1, iterations)),
+      };
+    }
+    yield { rows: [], done: 1 };
+  },
+};
+
+const rowsOf = (record: BucketSumsRecord): readonly BucketRow[] =>
+  record.buckets.map((sum, place) => {
+    const totals = new BucketTotals();
+    totals.add(sum, record.exchanges, 1);
+    return { record, place, sum, means: totals.means(BUCKET_MEASURE_IDS) };
+  });
