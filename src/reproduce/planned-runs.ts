@@ -12,6 +12,12 @@ export interface PlannedRun {
 }
 
 /**
+ * A figure is lost with one of its runs, and what a rank computes does not depend on when it is
+ * given a core: it may be silent longer than in a run that somebody watches.
+ */
+const SILENCE_SECONDS = 60;
+
+/**
  * Goes through all cases seed by seed, so that a temporary slowdown of the machine
  * affects every case of a seed alike.
  * @throws GradwireError `SPEC_INVALID`
@@ -23,7 +29,10 @@ export function plannedRuns(figure: Figure): readonly PlannedRun[] {
       return {
         case: one,
         seed,
-        spec: parseExperimentSpec({ ...one.spec, name, seed }, name),
+        spec: parseExperimentSpec(
+          { timeoutSeconds: SILENCE_SECONDS, ...one.spec, name, seed },
+          name,
+        ),
       };
     }),
   );
