@@ -24,6 +24,7 @@ import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { nodesOf, parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { readCountText } from '../../shared/words/count-text.ts';
 import { formatCount, formatDuration } from '../../shared/words/units.ts';
+import { useHomeUnits } from '../session/home-units.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
@@ -107,6 +108,7 @@ async function plan(name: string, options: PlanOptions): Promise<void> {
   if (options.rates !== undefined)
     return await planRates(spec, options.rates, options.json);
   const home = await openHome();
+  useHomeUnits(home);
   using forecaster = new Forecaster(home);
   const { network, ranks, compute, machines, parameters, rehearse } = options;
   const planned = await planStep(

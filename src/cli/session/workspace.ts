@@ -8,6 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describeCatchUp } from '../../shared/records/catch-up.ts';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import { formatError, GradwireError, toErrorData } from '../../shared/errors/errors.ts';
+import { unitsOf } from '../../shared/settings/unit-settings.ts';
+import { provideUnits } from '../../shared/words/display-units.ts';
 import { openHome, type Home } from '../../main/home/home.ts';
 import { isAlive } from '../../main/home/process-life.ts';
 import { loadNetworkProfile } from '../../main/home/network-profile-file.ts';
@@ -56,6 +58,8 @@ export async function withWorkspace<T>(
   keepHeapSmall();
   const home = await openHome();
   const store = openPrivately(home);
+  const units = unitsOf(store.settings.all());
+  provideUnits(() => units);
   if (store.readOnly !== undefined) {
     process.stderr.write(`gradwire: ${formatError(store.readOnly)}\n`);
   }

@@ -1,4 +1,5 @@
 /** The merged log of a run on stdout: a line each, or with --json the records. */
+import { clockOffset } from '../../shared/words/display-units.ts';
 import { machineName } from '../../shared/machines/machine-names.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import {
@@ -50,7 +51,7 @@ export class LogPrinter implements RunPrinter {
 /** `2026-03-01 14:02:03.456  rank 2  iteration 34  warning  text` */
 function lineText({ at, rank, iteration, level, text }: LogLine): string {
   const columns = [
-    localTime(at),
+    shownTime(at),
     rank === undefined ? 'run' : `rank ${rank}`,
     ...(iteration === undefined ? [] : [`iteration ${iteration}`]),
     ...(level === 'info' ? [] : [level]),
@@ -59,7 +60,9 @@ function lineText({ at, rank, iteration, level, text }: LogLine): string {
   return columns.join('  ');
 }
 
-function localTime(at: number): string {
-  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
-  return local.toISOString().replace('T', ' ').replace('Z', '');
+function shownTime(at: number): string {
+  return new Date(at + clockOffset(at))
+    .toISOString()
+    .replace('T', ' ')
+    .replace('Z', '');
 }

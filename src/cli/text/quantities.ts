@@ -1,4 +1,6 @@
 /** Quantities as people read them in a terminal: three figures and a unit. */
+import { formatBytes } from '../../shared/words/units.ts';
+
 export { formatDateTime as date } from '../../shared/words/units.ts';
 
 export function milliseconds(ms: number): string {
@@ -13,17 +15,9 @@ export function milliseconds(ms: number): string {
 export const iterationsText = (count: number): string =>
   `${count} ${count === 1 ? 'iteration' : 'iterations'}`;
 
-/** Decimal units: 1 kB is 1000 bytes. */
-export function bytes(count: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-  let value = count;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${unit === 0 ? Math.round(value) : figures(value)} ${units[unit]!}`;
-}
+/** Bytes in the user's unit; those below the first prefix as a whole number. */
+export const bytes = (count: number): string =>
+  count < 999.5 ? `${Math.round(count)} B` : formatBytes(count);
 
 /** @param fraction 0…1 */
 export function percent(fraction: number): string {

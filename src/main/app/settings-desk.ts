@@ -2,6 +2,12 @@
 import { toldAlert } from '../../shared/alerts/told-alert.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
+import { unitsOf } from '../../shared/settings/unit-settings.ts';
+import {
+  DEFAULT_UNITS,
+  provideUnits,
+  type DisplayUnits,
+} from '../../shared/words/display-units.ts';
 import type { SettingsState } from '../../shared/settings/setting.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { EventOutbox } from './event-outbox.ts';
@@ -11,10 +17,13 @@ export class SettingsDesk {
   readonly #outbox: EventOutbox;
   readonly #stop: () => void;
   #told: string | undefined;
+  #units: DisplayUnits;
 
   constructor(store: RunStore, outbox: EventOutbox) {
     this.#store = store;
+    this.#units = unitsOf(store.settings.all());
     this.#outbox = outbox;
+    provideUnits(() => this.#units);
     // Alerts of which there is no record; the others come with the records.
     this.#stop = store.alerts.listen((summary, alerts) => {
       for (const { alert, isRecorded } of alerts) {
@@ -34,6 +43,7 @@ export class SettingsDesk {
   /** Tells pages of settings that were changed, here or by another process. */
   look(): void {
     const state = this.#state();
+    this.#units = unitsOf(state.values);
     const text = JSON.stringify(state);
     if (text === this.#told) return;
     this.#told = text;
@@ -50,6 +60,7 @@ export class SettingsDesk {
 
   close(): void {
     this.#stop();
+    provideUnits(() => DEFAULT_UNITS);
   }
 
   #state(): SettingsState {

@@ -2,6 +2,7 @@
 import type { Bin } from '../state/history/bin.ts';
 import { middle } from './curves.ts';
 import type { AxisKind } from './axis-map.ts';
+import { clockText } from '../../shared/words/display-units.ts';
 import { isoText, zoneText } from './axis-ticks.ts';
 import type { PlacedRun } from './placed-run.ts';
 import type { TableCell, TableTwin } from './table-twin.ts';
@@ -34,13 +35,10 @@ export function withAxisColumn(
   };
 }
 
-const CLOCK = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'short',
-  timeStyle: 'medium',
-});
+const CLOCK = { dateStyle: 'short', timeStyle: 'medium' } as const;
 
 function cellOf(kind: AxisKind, x: number): TableCell {
-  if (kind === 'clock') return { text: CLOCK.format(x), value: isoText(x) };
+  if (kind === 'clock') return { text: clockText(x, CLOCK), value: isoText(x) };
   return kind === 'time'
     ? { text: (x / 1000).toFixed(3), value: x / 1000 }
     : { text: String(Math.round(x)), value: x };

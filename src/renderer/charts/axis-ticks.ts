@@ -1,7 +1,12 @@
 /**
  * Ticks and texts of a horizontal axis: times have theirs at whole seconds, minutes, hours and
- * days, on this computer's clock if they are moments.
+ * days, on the shown clock if they are moments.
  */
+import {
+  clockOffset,
+  clockText,
+  displayUnits,
+} from '../../shared/words/display-units.ts';
 import { formatBytes, formatCount, shorten } from '../../shared/words/units.ts';
 import type { AxisKind } from './axis-map.ts';
 import type { AxisRange } from './axis-range.ts';
@@ -30,23 +35,33 @@ const MOST = 7;
 const stepOf = ({ max, min }: AxisRange): number =>
   STEPS.find((step) => (max - min) / step <= MOST) ?? (max - min) / MOST;
 
-/** Milliseconds by which this computer's clock is ahead of UTC at a moment. */
-const offsetAt = (at: number): number => -new Date(at).getTimezoneOffset() * MINUTE;
-
 /** Places of ticks in a range of times; undefined: those of round numbers. */
 export function ticksOf(
   kind: AxisKind,
   range: AxisRange,
 ): readonly number[] | undefined {
+  if (kind === 'bytes') return byteTicks(range);
   if (kind !== 'time' && kind !== 'clock') return undefined;
   const step = stepOf(range);
-  const offset = kind === 'clock' ? offsetAt(range.min) : 0;
+  const offset = kind === 'clock' ? clockOffset(range.min) : 0;
   const first = Math.ceil((range.min + offset) / step);
   const last = Math.floor((range.max + offset) / step);
   return Array.from(
     { length: last - first + 1 },
     (_, index) => (first + index) * step - offset,
   );
+}
+
+/** Places of ticks at round numbers of KiB, MiB and so on; undefined: at those of kB and MB. */
+export function byteTicks({ max, min }: AxisRange): readonly number[] | undefined {
+  if (displayUnits().bytes === 'decimal' || !(max > min)) return undefined;
+  const rough = (max - min) / MOST;
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log(rough) / Math.log(1024)));
+  const power = 2 ** Math.ceil(Math.log2(rough / unit));
+  const step = Math.max(1, unit * power);
+  const first = Math.ceil(min / step);
+  const last = Math.floor(max / step);
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
 
 /** The text of a tick. */
@@ -59,7 +74,7 @@ export function tickText(kind: AxisKind, value: number, range: AxisRange): strin
     case 'time':
       return elapsedText(value, range);
     case 'clock':
-      return clockText(value, stepOf(range));
+      return timeText(value, stepOf(range));
     default:
       return kind satisfies never;
   }
@@ -88,27 +103,25 @@ function elapsedText(value: number, range: AxisRange): string {
   return `${sign}${hours}:${two(minutes)}:${seconds % 60 < 10 ? '0' : ''}${rest}`;
 }
 
+const DATE = { day: 'numeric', month: 'short' } as const;
+
 /** `14:05:10`, and the day at midnight. */
-function clockText(at: number, step: number): string {
-  const then = new Date(at);
-  const isMidnight = (at + offsetAt(at)) % DAY === 0;
-  if (step >= DAY || isMidnight)
-    return then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
-  const minutes = `${two(then.getHours())}:${two(then.getMinutes())}`;
-  if (step >= MINUTE) return minutes;
-  const seconds = `${minutes}:${two(then.getSeconds())}`;
-  if (step >= SECOND) return seconds;
-  return `${seconds}.${String(then.getMilliseconds()).padStart(3, '0')}`;
+function timeText(at: number, step: number): string {
+  const isMidnight = (at + clockOffset(at)) % DAY === 0;
+  if (step >= DAY || isMidnight) return clockText(at, DATE);
+  const time = new Date(at + clockOffset(at)).toISOString().slice(11);
+  if (step >= MINUTE) return time.slice(0, 5);
+  return step >= SECOND ? time.slice(0, 8) : time.slice(0, 12);
 }
 
-/** A moment on this computer's clock, as ISO 8601 with its zone: `2026-03-01T14:05:10.250+01:00`. */
+/** A moment on the shown clock, as ISO 8601 with its zone: `2026-03-01T14:05:10.250+01:00`. */
 export const isoText = (at: number): string =>
-  new Date(at + offsetAt(at)).toISOString().slice(0, -1) +
+  new Date(at + clockOffset(at)).toISOString().slice(0, -1) +
   zoneText(at).slice('UTC'.length).replace('−', '-');
 
-/** The zone of this computer's clock at a moment: `UTC+02:00`. */
+/** The zone of the shown clock at a moment: `UTC+02:00`. */
 export function zoneText(at: number): string {
-  const minutes = offsetAt(at) / MINUTE;
+  const minutes = clockOffset(at) / MINUTE;
   const size = Math.abs(minutes);
   return `UTC${minutes < 0 ? '−' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }

@@ -1,8 +1,8 @@
 /** Options of all charts: no animation, no parsing, fixed ranges, quiet axes. */
 import type { Chart, ChartOptions } from 'chart.js';
-import { shorten } from '../../shared/words/units.ts';
+import { formatBytes, shorten } from '../../shared/words/units.ts';
 import type { AxisRange } from './axis-range.ts';
-import type { HorizontalAxis } from './axis-ticks.ts';
+import { byteTicks, type HorizontalAxis } from './axis-ticks.ts';
 import type { Palette } from './palette.ts';
 
 /** Room for an axis's labels in pixels: the same everywhere, so that charts align. */
@@ -60,6 +60,11 @@ export function baseOptions(
             if (yType === 'logarithmic' && !isPowerOfTen(tick)) return undefined;
             return shorten(formatY(tick));
           },
+        },
+        afterBuildTicks: (axis: BuiltAxis) => {
+          if (formatY !== formatBytes || yType === 'logarithmic') return;
+          const places = byteTicks(axis);
+          if (places !== undefined) axis.ticks = places.map((value) => ({ value }));
         },
         afterFit: (axis: { width: number }) => {
           axis.width = AXIS_WIDTH;

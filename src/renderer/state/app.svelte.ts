@@ -13,6 +13,8 @@ import type {
   ExportTableId,
 } from '../../shared/records/export-format.ts';
 import type { AppApi, AppInfo, Preset } from '../../shared/rpc/rpc.ts';
+import { unitsOf } from '../../shared/settings/unit-settings.ts';
+import { provideUnits } from '../../shared/words/display-units.ts';
 import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ClusterState } from './cluster/cluster.svelte.ts';
@@ -66,6 +68,7 @@ export class AppState {
     this.cluster = new ClusterState(connection, this.toasts);
     this.dataSets = new DataSets(connection, this.toasts);
     this.settings = new HomeSettings(connection, this.toasts);
+    provideUnits(() => unitsOf(this.settings.values ?? {}));
     this.terminals = new Terminals(connection);
     this.commands = new CommandRegistry(/Mac|iP(hone|ad)/.test(navigator.userAgent));
     this.#stops.push(

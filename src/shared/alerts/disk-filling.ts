@@ -1,5 +1,6 @@
 /** The disk of the home has little space left; a run on a full disk fails. */
 import { z } from 'zod';
+import { DEFAULT_UNITS } from '../words/display-units.ts';
 import { formatBytes } from '../words/units.ts';
 import { alertRule } from './alert-rule.ts';
 
@@ -26,7 +27,8 @@ export const diskFilling = alertRule({
     if (seen.kind !== 'moment' || seen.freeBytes === undefined) return undefined;
     const { freeBytes } = seen;
     const bound = gigabytes * 1e9;
-    const message = `${formatBytes(freeBytes)} free on the disk of the home`;
+    // It is recorded: the user's units are for what is shown.
+    const message = `${formatBytes(freeBytes, DEFAULT_UNITS)} free on the disk of the home`;
     if (freeBytes < bound) return { holds: true, message };
     return freeBytes > ENOUGH * bound ? { holds: false, message } : undefined;
   },

@@ -18,6 +18,8 @@ export interface SettingsState {
 
 /** The sections of the page of settings. */
 export const SETTING_SECTIONS = [
+  { id: 'new', title: 'New experiments' },
+  { id: 'units', title: 'Units' },
   { id: 'notify', title: 'Notifications' },
   { id: 'alerts', title: 'Alerts' },
 ] as const;

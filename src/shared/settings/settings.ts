@@ -4,7 +4,9 @@ import { plainIssue } from '../checks/plain-issue.ts';
 import { nearest } from '../words/nearest.ts';
 import { shownValue } from '../words/printable.ts';
 import { alertSettings } from './alert-settings.ts';
+import { experimentSettings } from './experiment-settings.ts';
 import { notificationSettings } from './notification-settings.ts';
+import { unitSettings } from './unit-settings.ts';
 import {
   schemaOf,
   valuesText,
@@ -13,7 +15,12 @@ import {
   type SettingValue,
 } from './setting.ts';
 
-export const SETTINGS: readonly Setting[] = [...notificationSettings, ...alertSettings];
+export const SETTINGS: readonly Setting[] = [
+  ...experimentSettings,
+  ...unitSettings,
+  ...notificationSettings,
+  ...alertSettings,
+];
 
 const BY_KEY: ReadonlyMap<string, Setting> = new Map(
   SETTINGS.map((setting) => [setting.key, setting]),

@@ -1,8 +1,9 @@
 /**
- * Quantities as texts, the same in the page, the CLI and the reports: decimal prefixes, three
- * significant digits, a space before the unit. A value that is not a finite number is written
- * as a dash: absent values are never shown as 0.
+ * Quantities as texts, the same in the page, the CLI and the reports: three significant digits, a
+ * space before the unit, the user's own units of bytes, rates and moments. A value that is not a
+ * finite number is written as a dash: absent values are never shown as 0.
  */
+import { clockOffset, displayUnits, type DisplayUnits } from './display-units.ts';
 
 /** Shown where a quantity was not observed. */
 const ABSENT = '–';
@@ -32,10 +33,19 @@ function scaled(
   return { text: threeDigits(Math.sign(value) * magnitude), unit: units[index]! };
 }
 
-/** Bytes with decimal prefixes: `48.0 kB`, `2.39 MB`. */
-export function formatBytes(bytes: number | undefined): string {
+const DECIMAL_BYTES = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+const BINARY_BYTES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** Bytes: `48.0 kB`, `2.39 MB`, or with binary prefixes `46.9 KiB`. */
+export function formatBytes(
+  bytes: number | undefined,
+  { bytes: prefixes }: Pick<DisplayUnits, 'bytes'> = displayUnits(),
+): string {
   if (bytes === undefined || !Number.isFinite(bytes)) return ABSENT;
-  const { text, unit } = scaled(bytes, 1000, ['B', 'kB', 'MB', 'GB', 'TB']);
+  const { text, unit } =
+    prefixes === 'binary'
+      ? scaled(bytes, 1024, BINARY_BYTES)
+      : scaled(bytes, 1000, DECIMAL_BYTES);
   return `${text} ${unit}`;
 }
 
@@ -83,12 +93,14 @@ export function formatRate(perSecond: number | undefined, unit = 'it'): string {
   return `${threeDigits(perSecond)} ${unit}/s`;
 }
 
-/** A link's bandwidth: `941 Mbit/s`, `9.41 Gbit/s`. */
+/** A link's bandwidth: `941 Mbit/s`, `9.41 Gbit/s`, or in bytes `118 MB/s`, always decimal. */
 export function formatBitRate(bitsPerSecond: number | undefined): string {
   if (bitsPerSecond === undefined || !Number.isFinite(bitsPerSecond)) return ABSENT;
-  const units = ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'];
-  const { text, unit } = scaled(bitsPerSecond, 1000, units);
-  return `${text} ${unit}`;
+  const { text, unit } =
+    displayUnits().rates === 'bytes'
+      ? scaled(bitsPerSecond / 8, 1000, DECIMAL_BYTES)
+      : scaled(bitsPerSecond, 1000, ['bit', 'kbit', 'Mbit', 'Gbit', 'Tbit']);
+  return `${text} ${unit}/s`;
 }
 
 /** A ratio: `1.72×`. */
@@ -115,10 +127,10 @@ export function formatQuantity(value: number | undefined): string {
   return value.toFixed(4);
 }
 
-/** A moment, on this computer's clock: `2026-03-01 12:00`. */
+/** A moment on the shown clock: `2026-03-01 12:00`, `2026-03-01 11:00 UTC`. */
 export function formatDateTime(at: number): string {
-  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16).replace('T', ' ');
+  const shown = new Date(at + clockOffset(at)).toISOString().slice(0, 16);
+  return `${shown.replace('T', ' ')}${displayUnits().clock === 'utc' ? ' UTC' : ''}`;
 }
 
 /** A figure without trailing zeros: `10.0 MB` → `10 MB`. */

@@ -1,4 +1,5 @@
 /** A run's state in the page's words. */
+import { clockOffset, clockText } from '../../../shared/words/display-units.ts';
 import type { QueuedRecord } from '../../../shared/records/queued.ts';
 import { hasEnded, type RunState } from '../../../shared/records/run-state.ts';
 import type { RunSummary } from '../../../shared/rpc/run-summary.ts';
@@ -36,12 +37,18 @@ export function queueLines(
     : [known, `expected ${formatMoment(expected, now)}`];
 }
 
+const TIME = { hour: '2-digit', minute: '2-digit' } as const;
+const DATE = { day: 'numeric', month: 'short' } as const;
+
+const shownDay = (at: number): string =>
+  new Date(at + clockOffset(at)).toISOString().slice(0, 10);
+
 /** A moment for lists: the time if today, otherwise the date. */
 export function formatMoment(at: number, now: number): string {
-  const then = new Date(at);
-  const time = then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-  if (then.toDateString() === new Date(now).toDateString()) return `today ${time}`;
-  const date = then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
-  const year = then.getFullYear();
-  return year === new Date(now).getFullYear() ? `${date} ${time}` : `${date} ${year}`;
+  const [day, today] = [shownDay(at), shownDay(now)];
+  const time = clockText(at, TIME);
+  if (day === today) return `today ${time}`;
+  const date = clockText(at, DATE);
+  const year = day.slice(0, 4);
+  return year === today.slice(0, 4) ? `${date} ${time}` : `${date} ${year}`;
 }

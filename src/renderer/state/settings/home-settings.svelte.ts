@@ -12,6 +12,7 @@ export class HomeSettings {
   readonly #toasts: Toasts;
   readonly #stop: () => void;
   #state = $state.raw<SettingsState>();
+  #isSettled = $state(false);
 
   constructor(connection: Connection, toasts: Toasts) {
     this.#connection = connection;
@@ -26,6 +27,11 @@ export class HomeSettings {
     return this.#state?.values;
   }
 
+  /** Whether the host has answered, or could not. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
   isChanged(key: string): boolean {
     return this.#state?.changed.includes(key) === true;
   }
@@ -34,6 +40,7 @@ export class HomeSettings {
     await this.#try(async () => {
       this.#state = await this.#connection.api.settings();
     });
+    this.#isSettled = true;
   }
 
   /** Changes a setting; undefined gives it its default again. */
