@@ -5,6 +5,7 @@
  * memory, gradient and residual taken there included. Beside it what encode allocates, once it is warm,
  * and what decoding its first payload gives back.
  */
+import { residualOf } from '../../src/agent/methods/method.ts';
 import type { Payload } from '../../src/agent/memory/payload.ts';
 import type { GradientBucket } from '../../src/agent/methods/bucket-compressor.ts';
 import { findMethod, validateParameters } from '../../src/agent/methods/registry.ts';
@@ -44,18 +45,19 @@ export async function timeEncode(
   const { kernels, x, gradient, residual } = bench;
   const method = findMethod(id);
   const length = x.length;
+  const checked = validateParameters(method, {
+    ...parameters,
+    ...(magnitudeOf && magnitudeParameter(bench, magnitudeOf)),
+  });
   const context = {
     length,
     tensors: [{ name: 'x', start: 0, length, shape: matrixShape(length) }],
-    parameters: validateParameters(method, {
-      ...parameters,
-      ...(magnitudeOf && magnitudeParameter(bench, magnitudeOf)),
-    }),
+    parameters: checked,
     seed: 1,
     rank: 0,
     world: 1,
     bucket: 0,
-    residual: method.residual === 'none' ? undefined : residual,
+    residual: residualOf(method, checked) === 'none' ? undefined : residual,
   };
   using compressor = bench.open(method, context, gradient);
   kernels.copy(gradient, x);

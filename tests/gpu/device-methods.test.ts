@@ -29,6 +29,8 @@ const METHODS: readonly [string, JsonObject][] = [
   ['a2sgd', { granularity: 'tensor' }],
   ['qsgd', { minElements: 4 }],
   ['qsgd', { bits: 2, minElements: 4, warmupIterations: 1 }],
+  ['qsgd', { bits: 6, minElements: 4, warmupIterations: 1, errorFeedback: true }],
+  ['fp8', { minElements: 4, errorFeedback: true }],
   ['qsgd', { bits: 8, bucket: 100, minElements: 4 }],
   ['qsgd', { bits: 3, bucket: 7, minElements: 0 }],
   ['qsgd', { levels: 1000, bucket: 5000, minElements: 4 }],

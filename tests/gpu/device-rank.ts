@@ -2,6 +2,7 @@
  * Ranks of one world, of which one has its work done on a device and its twin on the CPU:
  * in every iteration the same payload bytes, the same averages, the same residual.
  */
+import { residualOf } from '../../src/agent/methods/method.ts';
 import { expect } from 'vitest';
 import { compressUploaded } from '../../src/agent/codec/uploaded.ts';
 import type { GpuDevice } from '../../src/agent/kernels/webgpu/gpu-device.ts';
@@ -53,6 +54,7 @@ export class Rank {
     this.residual = { offset: arena.allocateVector(length).offset, length };
     kernels.fill(this.residual, 0);
     const method = findMethod(id);
+    const parameters = validateParameters(method, raw);
     let start = 0;
     const context = {
       length,
@@ -61,12 +63,12 @@ export class Rank {
         start += n;
         return { name: `${index}`, start: start - n, length: n, shape };
       }),
-      parameters: validateParameters(method, raw),
+      parameters,
       seed: 7,
       rank,
       world: WORLD,
       bucket: 2,
-      residual: method.residual === 'none' ? undefined : this.residual,
+      residual: residualOf(method, parameters) === 'none' ? undefined : this.residual,
     };
     const opening = { arena, kernels, method, context, gradient: this.gradient };
     this.compressor =

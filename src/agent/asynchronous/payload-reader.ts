@@ -2,6 +2,7 @@
  * Decodes one rank's payloads that only their method can read, into the gradient that they
  * represent.
  */
+import { residualOf } from '../methods/method.ts';
 import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
 import { sentBy } from '../methods/payload-check.ts';
 import type { Kernels } from '../kernels/kernels.ts';
@@ -29,7 +30,7 @@ export class PayloadReader implements Disposable {
     const { method, parameters } = policy;
     this.#arena = arena;
     this.#gradient = arena.allocateVector(length);
-    if (method.residual !== 'none') {
+    if (residualOf(method, parameters) !== 'none') {
       this.#residual = arena.allocateVector(length);
       kernels.fill(this.#residual, 0);
     }

@@ -11,7 +11,11 @@ import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import type { JsonObject } from '../../shared/checks/json.ts';
 import { combinedAlone, type Payload } from '../memory/payload.ts';
 import type { GradientBucket } from '../methods/bucket-compressor.ts';
-import type { ExchangeStatistics, MethodDefinition } from '../methods/method.ts';
+import {
+  residualOf,
+  type ExchangeStatistics,
+  type MethodDefinition,
+} from '../methods/method.ts';
 import { none } from '../methods/none.ts';
 import { payloadInvalid } from '../methods/payload-check.ts';
 import { NotFiniteInput } from '../work/not-finite-input.ts';
@@ -89,7 +93,7 @@ export class LoneRank implements Disposable {
     this.#backend = isOpen ? backend : openCpuBackend(backend as CpuBackendName);
     const { arena, kernels } = this.#backend;
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
-    if (applied.residual !== 'none') {
+    if (residualOf(applied, parameters) !== 'none') {
       this.#residual = { offset: arena.allocateVector(length).offset, length };
       kernels.fill(this.#residual, 0);
     }

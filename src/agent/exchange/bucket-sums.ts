@@ -5,7 +5,7 @@
  */
 import { bucketName } from '../../shared/records/bucket-name.ts';
 import type { BucketSum } from '../../shared/records/bucket-sums.ts';
-import type { ExchangeStatistics } from '../methods/method.ts';
+import { residualOf, type ExchangeStatistics } from '../methods/method.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import type { GradientSite } from '../sites/gradient-site.ts';
@@ -126,7 +126,7 @@ export class BucketSums {
     for (const { policy, runs } of buckets) {
       const ranges = runs.map(({ flat, length }) => ({ start: flat, length }));
       const squares =
-        policy.method.residual === 'none'
+        residualOf(policy.method, policy.parameters) === 'none'
           ? undefined
           : await clock.follow('compress', () => site.residual.squaredNorm(ranges));
       kept.push(squares);

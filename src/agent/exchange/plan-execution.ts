@@ -17,6 +17,7 @@ import {
 } from '../memory/payload.ts';
 import {
   carriageOf,
+  residualOf,
   type Carriage,
   type CommunicationRequest,
   type ExchangeStatistics,
@@ -182,7 +183,7 @@ export class PlanExecution implements Disposable {
       const { index, length, policy, runs, tensors } = bucket;
       const { nnzLocal, nnzReduced, thresholds } = this.#statistics[index] ?? {};
       const kept =
-        policy.method.residual === 'none'
+        residualOf(policy.method, policy.parameters) === 'none'
           ? undefined
           : await residual.squaredNorm(
               runs.map((run) => ({ start: run.flat, length: run.length })),

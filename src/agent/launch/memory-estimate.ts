@@ -4,6 +4,7 @@
  * warnings and `gradwire plan`. Intermediate results of the model depend on more than sizes, so only
  * `gradwire plan` has them, which traces a step; whatever is on a GPU is left out.
  */
+import { residualOf } from '../methods/method.ts';
 import { inputError } from '../../shared/errors/errors.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import { formatBytes, formatCount } from '../../shared/words/units.ts';
@@ -100,7 +101,7 @@ const estimate = (name: string, bytes: number): MemoryPart => {
 
 /** A residual is as long as the gradient, whichever tensors need one. */
 const residualLength = (buckets: readonly Bucket[]): number =>
-  buckets.some(({ policy }) => policy.method.residual !== 'none')
+  buckets.some(({ policy }) => residualOf(policy.method, policy.parameters) !== 'none')
     ? buckets.reduce((sum, { length }) => sum + length, 0)
     : 0;
 

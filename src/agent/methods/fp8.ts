@@ -1,7 +1,7 @@
 /**
  * Floats of 8 bits in blocks of 32 with a shared power of two: MXFP8, the format of the OCP
  * Microscaling specification. A quarter of the bytes, for elements whose magnitudes differ by
- * up to 2¹⁷ (E4M3) or 2³¹ (E5M2) within a block. It keeps no residual.
+ * up to 2¹⁷ (E4M3) or 2³¹ (E5M2) within a block. A residual is optional.
  *
  * A section of n elements, in a payload as of `sectioned-compressor.ts`, is
  *
@@ -25,6 +25,7 @@ import { payloadInvalid } from './payload-check.ts';
 import { roundingParameter } from './policy/rounding.ts';
 import { WARM_UP } from './policy/schedule.ts';
 import { minElements } from './policy/small-tensors.ts';
+import { errorFeedback, ERROR_FEEDBACK } from './policy/error-feedback.ts';
 import {
   SectionedCompressor,
   sectionsMessage,
@@ -42,6 +43,7 @@ const parameters = z.strictObject({
       'Bits of exponent and fraction: e4m3 is more precise, e5m2 has the greater range',
     ),
   rounding: roundingParameter,
+  errorFeedback,
   minElements,
   ...warmUpParameters,
 });
@@ -60,7 +62,8 @@ export const fp8: MethodDefinition<typeof parameters> = {
   schedules: [WARM_UP],
   payload: 'quantized',
   reducible: false,
-  residual: 'none',
+  residual: 'gradient',
+  residualIf: ERROR_FEEDBACK,
   replicas: 'identical',
   messages: (given, bucket) => [sectionsMessage(given, bucket, sectionBytes)],
   create: (context) =>

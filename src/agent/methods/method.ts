@@ -164,6 +164,9 @@ export interface ExpectedMessage {
   readonly estimated?: true | undefined;
 }
 
+/** Terms that a residual is a sum of. */
+export type Residual = 'none' | 'gradient' | 'velocity';
+
 /** Kind of payload that travels, and whether a collective may sum it. */
 export type Carriage = Pick<MethodDefinition, 'payload' | 'reducible'>;
 
@@ -265,7 +268,12 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
    * residual is a sum of the same. A method knows nothing of the learning rate: where a plan keeps
    * updates, the engine rescales the residual as the rate changes.
    */
-  readonly residual: 'none' | 'gradient' | 'velocity';
+  readonly residual: Residual;
+  /**
+   * Name of the boolean parameter that asks for the residual, where it is optional. Call
+   * `residualOf`, which works for every method.
+   */
+  readonly residualIf?: string | undefined;
   /** Vectors as long as a bucket that it keeps beside the residual; default: 0. */
   readonly keptVectors?: number | undefined;
   readonly replicas: 'identical' | 'drift';
@@ -299,6 +307,16 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
 /** A method with these parameters, which its schema has validated, in a few words. */
 export function labelOf(method: MethodDefinition, parameters: JsonObject): string {
   return `${method.id} ${method.label?.(parameters) ?? ''}`.trim();
+}
+
+/** Terms that the residual of a method with these parameters is a sum of, if it keeps one. */
+export function residualOf(
+  { residual, residualIf }: Pick<MethodDefinition, 'residual' | 'residualIf'>,
+  parameters: JsonObject,
+): Residual {
+  return residualIf === undefined || parameters[residualIf] === true
+    ? residual
+    : 'none';
 }
 
 /** Says what travels under a method with these parameters, which its schema has validated. */

@@ -1,7 +1,7 @@
 /**
  * QSGD: every element becomes one of s levels of its run's scale and a sign, rounded up or
- * down at random so that its expectation is the element. Unbiased, so there is no
- * residual; the noise of P ranks averages out.
+ * down at random so that its expectation is the element. Unbiased, so it needs no residual:
+ * the noise of P ranks averages out. One can be kept all the same (`errorFeedback`).
  *
  * For a bucket of d elements with the ℓ₂ scale: E‖Q(v) − v‖² ≤ min(d/s², √d/s)·‖v‖² and
  * E‖Q(v)‖₀ ≤ s(s + √d). With the largest magnitude as the scale there are fewer zeros
@@ -20,6 +20,7 @@ import type { MethodDefinition } from './method.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
+import { errorFeedback, ERROR_FEEDBACK } from './policy/error-feedback.ts';
 import { WARM_UP } from './policy/schedule.ts';
 import { StochasticCodec, stochasticBytes } from './stochastic-codec.ts';
 
@@ -58,6 +59,7 @@ const parameters = z.strictObject({
     .describe(
       'Elias codes for non-zeros and gaps, for all elements, or whichever is shorter',
     ),
+  errorFeedback,
   minElements,
   ...warmUpParameters,
 });
@@ -69,7 +71,7 @@ export const qsgd: MethodDefinition<typeof parameters> = {
   summary: 'Every element as a sign and a randomly rounded level of its run’s scale.',
   source: 'QSGD (Alistarh et al., NeurIPS 2017), section 3',
   suits:
-    'Links on which a quarter to an eighth of the bytes is enough. It is unbiased and keeps no residual.',
+    'Links on which a quarter to an eighth of the bytes is enough. It is unbiased, and needs no residual.',
   label: ({ bits, levels }) => (levels > 0 ? `s=${levels}` : `${bits} bit`),
   parameters,
   idle: [
@@ -89,7 +91,8 @@ export const qsgd: MethodDefinition<typeof parameters> = {
   schedules: [WARM_UP],
   payload: 'quantized',
   reducible: false,
-  residual: 'none',
+  residual: 'gradient',
+  residualIf: ERROR_FEEDBACK,
   replicas: 'identical',
   messages: (parameters, bucket) => {
     const message = sectionsMessage(parameters, bucket, (n) =>

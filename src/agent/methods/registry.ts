@@ -147,6 +147,7 @@ export function describeMethods(): Omit<MethodEntry, 'collectives'>[] {
     apartBelow: method.apartBelow,
     residual: method.residual !== 'none',
     residualOf: method.residual,
+    residualIf: method.residualIf,
     replicas: method.replicas,
     parameters: parameterEntries(method.parameters),
   }));

@@ -106,10 +106,23 @@ export class SectionedCompressor<V> implements Compressor<V> {
 
   *encode(gradient: V, iteration: number): Steps<Payload> {
     const { bucket, length, rank, residual, seed, work } = this.#context;
-    if (residual !== undefined) work.add(residual, gradient);
     const noise = { seed, rank, bucket, iteration, purpose: NOISE_PURPOSE };
-    const data = yield* wait(this.#coder.encode(residual ?? gradient, noise));
-    if (residual !== undefined) this.#clearDense(residual);
+    if (residual === undefined) {
+      const data = yield* wait(this.#coder.encode(gradient, noise));
+      return { kind: 'quantized', length, data };
+    }
+    work.add(residual, gradient);
+    if (this.#codec.coding.kind === 'signs') {
+      // Leaves what they do not represent.
+      const data = yield* wait(this.#coder.encode(residual, noise));
+      this.#clearDense(residual);
+      return { kind: 'quantized', length, data };
+    }
+    // Other codings may overwrite what they encode.
+    work.blend(gradient, 0, residual, 1);
+    const data = yield* wait(this.#coder.encode(gradient, noise));
+    this.#read(data, gradient);
+    work.blend(residual, 1, gradient, -1);
     return { kind: 'quantized', length, data };
   }
 

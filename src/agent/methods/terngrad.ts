@@ -14,6 +14,7 @@ import type { MethodDefinition } from './method.ts';
 import { warmUpParameters, withWarmUp } from './warm-up.ts';
 import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts';
 import { minElements } from './policy/small-tensors.ts';
+import { errorFeedback, ERROR_FEEDBACK } from './policy/error-feedback.ts';
 import { WARM_UP } from './policy/schedule.ts';
 import { StochasticCodec, stochasticBytes } from './stochastic-codec.ts';
 
@@ -24,6 +25,7 @@ const parameters = z.strictObject({
     .max(1000)
     .default(2.5)
     .describe('Clip at this many standard deviations of the tensor; 0: do not clip'),
+  errorFeedback,
   minElements,
   ...warmUpParameters,
 });
@@ -42,7 +44,8 @@ export const terngrad: MethodDefinition<typeof parameters> = {
   schedules: [WARM_UP],
   payload: 'quantized',
   reducible: false,
-  residual: 'none',
+  residual: 'gradient',
+  residualIf: ERROR_FEEDBACK,
   replicas: 'identical',
   messages: (parameters, bucket) => [
     sectionsMessage(parameters, bucket, (n) =>

@@ -8,6 +8,6 @@ export function collectivesOfMethod(id: string): readonly string[] {
   const method = findMethod(id);
   const fitting = method.reducible ? collectivesFor(method.payload) : [];
   return fitting
-    .filter((collective) => !loses(method, collective))
+    .filter((collective) => !loses(method.residual, collective))
     .map((collective) => collective.id);
 }

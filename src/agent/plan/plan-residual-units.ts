@@ -1,6 +1,7 @@
 /** The units of a plan's residual: gradients or updates. */
 import { inputError } from '../../shared/errors/errors.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { residualOf } from '../methods/method.ts';
 import { findMethod } from '../methods/registry.ts';
 import type { PlanSetting, Refusal } from './plan-setting.ts';
 
@@ -29,18 +30,21 @@ export function withResidualUnits(
 }
 
 /** Explains why the methods of a plan keep no updates. */
-function withoutUpdates({ layers = [], method }: ExchangePlan): Refusal | undefined {
-  const methods = [method, ...layers.map((layer) => layer.method)].map(findMethod);
-  const other = methods.find(({ residual }) => residual === 'velocity');
+function withoutUpdates({ layers = [], ...base }: ExchangePlan): Refusal | undefined {
+  const kept = [base, ...layers].map(({ method, parameters }) => ({
+    method,
+    residual: residualOf(findMethod(method), parameters),
+  }));
+  const other = kept.find(({ residual }) => residual === 'velocity');
   if (other !== undefined) {
     return {
-      message: `${other.id} keeps sums of velocities, not of gradients`,
+      message: `${other.method} keeps sums of velocities, not of gradients`,
       next: 'Remove residualUnits, or use another method.',
     };
   }
-  if (methods.some(({ residual }) => residual === 'gradient')) return undefined;
+  if (kept.some(({ residual }) => residual === 'gradient')) return undefined;
   return {
-    message: `method ${method} keeps no residual`,
+    message: `method ${base.method} keeps no residual`,
     next: 'Remove residualUnits, or use a method with error feedback, such as topk.',
   };
 }

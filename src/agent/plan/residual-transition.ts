@@ -12,7 +12,7 @@
  * Upholds invariant I4 (docs/architecture.md).
  */
 import type { ExchangePlan, ResidualPolicy } from '../../shared/plan/exchange-plan.ts';
-import type { MethodDefinition } from '../methods/method.ts';
+import { residualOf, type MethodDefinition } from '../methods/method.ts';
 import type { FlatTensor } from './buckets.ts';
 import { policyOf } from './tensor-policy.ts';
 
@@ -31,6 +31,11 @@ export interface FlatRange {
 }
 
 type Side = Pick<MethodDefinition, 'residual' | 'replicas'>;
+
+function sideOf(plan: ExchangePlan, tensor: FlatTensor): Side {
+  const { method, parameters } = policyOf(plan, tensor);
+  return { residual: residualOf(method, parameters), replicas: method.replicas };
+}
 
 /** Decides for tensors with one method before and one after. */
 export function planTransition(
@@ -56,9 +61,7 @@ export function transitionOf(
   let stays = false;
   const leaving: FlatRange[] = [];
   for (const tensor of tensors) {
-    const before = policyOf(from, tensor).method;
-    const after = policyOf(to, tensor).method;
-    const own = planTransition(before, after, policy);
+    const own = planTransition(sideOf(from, tensor), sideOf(to, tensor), policy);
     resynchronize ||= own.resynchronize;
     if (own.residual === 'flushed' || own.residual === 'dropped') {
       residual = own.residual;

@@ -13,7 +13,7 @@ import {
 import { explainIssue } from '../../shared/spec/experiment-spec.ts';
 import { INTERPRETED } from '../../shared/checks/interpreted.ts';
 import { assertFits, findCollective } from '../collectives/registry.ts';
-import { carriageOf, labelOf } from '../methods/method.ts';
+import { carriageOf, labelOf, residualOf } from '../methods/method.ts';
 import { findMethod } from '../methods/registry.ts';
 import { placed } from './placed-errors.ts';
 import { withActivations } from './plan-activations.ts';
@@ -149,7 +149,7 @@ function resolve(
   const collective = findCollective(resolved.collective);
   const chosenByUser = given.collective !== undefined;
   const { payload, reducible } = carriageOf(method, resolved.parameters);
-  const loss = loses(method, collective);
+  const loss = loses(residualOf(method, own), collective);
   if (reducible && !loss && collective.takes.includes(payload)) return resolved;
   // The previous method's collective does not fit this one, and the user did not choose
   // it.

@@ -9,7 +9,9 @@ import { findCollective } from '../collectives/registry.ts';
 import {
   carriageOf,
   type DriftSchedule,
+  residualOf,
   type MethodDefinition,
+  type Residual,
 } from '../methods/method.ts';
 import { fitsName } from '../../shared/plan/name-pattern.ts';
 import { travelsApart } from '../methods/policy/small-tensors.ts';
@@ -60,7 +62,8 @@ export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
     : findCollective(plan.collective);
   const { payload } = carriageOf(method, parameters);
   const fits =
-    named === undefined || (named.takes.includes(payload) && !loses(method, named));
+    named === undefined ||
+    (named.takes.includes(payload) && !loses(residualOf(method, parameters), named));
   return {
     ...plan,
     method: method.id,
@@ -75,7 +78,7 @@ export function planOf(plan: ExchangePlan, policy: TensorPolicy): ExchangePlan {
  * residual.
  */
 export function loses(
-  { residual }: Pick<MethodDefinition, 'residual'>,
+  residual: Residual,
   { partial }: Pick<CollectiveDefinition, 'partial'>,
 ): boolean {
   return partial === true && residual === 'none';

@@ -2,6 +2,7 @@
  * The gradient in the arena, compressed by the CPU's kernels. All work is done when a
  * call returns.
  */
+import { residualOf } from '../methods/method.ts';
 import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
@@ -40,7 +41,8 @@ export class ArenaSite implements GradientSite {
       new BucketVector(arena, kernels, flat, bucket);
     const within = at(this.#options.gradient);
     const gradient = within.vector;
-    const kept = method.residual === 'none' ? undefined : at(this.residual.keep());
+    const isKept = residualOf(method, rest.parameters) !== 'none';
+    const kept = isKept ? at(this.residual.keep()) : undefined;
     const work = new ArenaWork(arena, kernels);
     const residual = kept?.vector;
     return new BucketCompressor({

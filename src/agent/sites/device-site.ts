@@ -3,6 +3,7 @@
  * packed, and averaged there. Only payloads go to the arena and come back. What the
  * device cannot do is read back, done by the CPU's kernels, and reported.
  */
+import { residualOf } from '../methods/method.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import {
   BucketCompressor,
@@ -45,8 +46,8 @@ export class DeviceSite implements GradientSite {
     const { arena, gradient: flat, kernels } = this.#options;
     const { gpu } = flat;
     const gradient = within(flat.vector, bucket);
-    const residual =
-      method.residual === 'none' ? undefined : within(this.residual.keep(), bucket);
+    const isKept = residualOf(method, rest.parameters) !== 'none';
+    const residual = isKept ? within(this.residual.keep(), bucket) : undefined;
     const { index, length, tensors } = bucket;
     const context = { ...rest, bucket: index, length, tensors };
     const work = new GpuWork(gpu, arena, kernels);

@@ -1,4 +1,5 @@
 /** Settings of a spec that have no effect under a plan. */
+import { residualOf } from '../methods/method.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
@@ -38,7 +39,9 @@ export function idleUnder(
     const text = `${message}. ${next ?? ''}`;
     notices.push({ level: 'warning', code: 'LAYER_UNKNOWN', message: text });
   }
-  const keepsNone = buckets.every(({ policy }) => policy.method.residual === 'none');
+  const keepsNone = buckets.every(
+    ({ policy }) => residualOf(policy.method, policy.parameters) === 'none',
+  );
   if (asynchronousOf(spec)?.drainEvery !== undefined && keepsNone) {
     notices.push({
       level: 'warning',

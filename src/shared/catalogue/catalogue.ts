@@ -45,8 +45,10 @@ export interface MethodEntry {
    * versions, and where none does.
    */
   readonly apartBelow?: string | undefined;
-  /** Whether error feedback keeps a residual from iteration to iteration. */
+  /** Whether error feedback keeps a residual from iteration to iteration, or may. */
   readonly residual: boolean;
+  /** The parameter that asks for it. Absent in earlier versions, and where none does. */
+  readonly residualIf?: string | undefined;
   /**
    * The things that the residual is a sum of: a switch keeps it if they are the same. In
    * which units it is kept, gradients' or updates', is the plan's to say. Absent in earlier

@@ -19,13 +19,15 @@ const known = (heading: string, text: string | undefined): readonly Fact[] =>
 
 export function methodFacts(method: MethodEntry): readonly Fact[] {
   const { collectives, payload, reducible, replicas, residual, residualOf } = method;
+  const { residualIf } = method;
   const combined = reducible
     ? `, summed by ${collectives.join(', ')}`
     : ', gathered by every rank from all others';
   const kept = residualOf === 'velocity' ? 'sums of velocities' : 'sums of gradients';
+  const asked = residualIf === undefined ? '' : `, if ${residualIf} is true`;
   return [
     ['Payload', `${payload}${combined}`],
-    ['Residual', residual ? `kept by error feedback: ${kept}` : 'none'],
+    ['Residual', residual ? `kept by error feedback: ${kept}${asked}` : 'none'],
     [
       'Replicas',
       replicas === 'identical'

@@ -36,6 +36,7 @@ const method = z.object({
   apartBelow: id.optional(),
   residual: z.boolean(),
   residualOf: text.optional(),
+  residualIf: id.optional(),
   replicas: z.enum(['identical', 'drift']),
   collectives: many(id),
   parameters: many(parameter),

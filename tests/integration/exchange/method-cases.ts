@@ -46,6 +46,8 @@ export const METHOD_CASES: readonly {
   { exchange: { method: 'powersgd', rank: 2 }, collective: 'ring' },
   { exchange: { method: 'qsgd', minElements: 100 } },
   { exchange: { method: 'fp8', rounding: 'stochastic', minElements: 0 } },
+  { exchange: { method: 'qsgd', minElements: 100, errorFeedback: true } },
+  { exchange: { method: 'fp8', minElements: 100, errorFeedback: true } },
   { exchange: { method: 'terngrad', minElements: 0 } },
   { exchange: { method: 'qgd', minElements: 100 } },
   { exchange: { method: 'onebit', minElements: 100 } },

@@ -3,6 +3,7 @@
  * the same bits from everything, sums in f64 included. Every thread takes part in every
  * job, so that no partition of the work is left to chance.
  */
+import { residualOf } from '../../../src/agent/methods/method.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   findMethod,
@@ -302,7 +303,10 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
         rank: 0,
         world: 1,
         bucket: 0,
-        residual: method.residual === 'none' ? undefined : { ...residual!, length: n },
+        residual:
+          residualOf(method, parameters) === 'none'
+            ? undefined
+            : { ...residual!, length: n },
       };
       const x = { ...gradient!, length: n };
       using compressor = openInArena({ arena, kernels, method, context, gradient: x });

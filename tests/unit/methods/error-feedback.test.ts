@@ -1,98 +1,74 @@
 /**
- * The invariant of error feedback: wᵗ − η·avg(mᵗ) = w⁰ − η·Σ avg(∇). Nothing is lost:
- * what was not sent is in the residuals. For every method that keeps one in gradient
- * units.
+ * Optional error feedback of quantisers: what was sent, and the last residual, is the sum of all
+ * gradients, so the sum of what was sent is off by no more than one error, however long it is.
  */
 import { describe, expect, it } from 'vitest';
-import { methods } from '../../../src/agent/methods/registry.ts';
+import type { JsonObject } from '../../../src/shared/checks/json.ts';
+import { residualOf } from '../../../src/agent/methods/method.ts';
+import { findMethod, validateParameters } from '../../../src/agent/methods/registry.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
-import { backends } from '../kernels/backends.ts';
-import { SimulatedWorld, type WorldOptions } from './simulated-world.ts';
+import { LoneCompressor } from './lone-compressor.ts';
 
-/** Where defaults would send all, or sum something else than gradients. */
-const SETTINGS: Readonly<Record<string, Pick<WorldOptions, 'parameters' | 'tensors'>>> =
-  {
-    threshold: { parameters: { threshold: 1 } },
-    dgc: { parameters: { momentum: 0 } },
-    onebit: { parameters: { minElements: 0 } },
-    powersgd: {
-      tensors: [
-        { name: 'matrix', start: 0, length: 800, shape: [20, 40] },
-        { name: 'vector', start: 800, length: 200, shape: [200] },
-      ],
-    },
-  };
+const TENSORS = [300, 7, 93];
+const N = 400;
 
-const keeping = [...methods.values()].filter(({ residual }) => residual === 'gradient');
-
-/** Methods whose payloads a collective may sum in part (`ok-topk`). */
-const partly = keeping.filter(
-  ({ payload, reducible }) => payload === 'sparse' && reducible,
-);
-
-describe.each(keeping.map(({ id }) => id))('%s', (method) => {
-  it.each([1, 3, 4])('loses nothing in 40 iterations at P = %i', async (ranks) => {
-    await expectNothingLost({ method, ranks });
-  });
-});
-
-describe.each(partly.map(({ id }) => id))('%s of partial sums', (method) => {
-  it.each([2, 3, 4])('loses nothing in 40 iterations at P = %i', async (ranks) => {
-    // Of 10 or more entries that a rank sends: the rest comes back to those who sent it.
-    const { sent, kept } = await expectNothingLost({
-      method,
-      ranks,
-      form: 'sparse',
-      most: 7,
-    });
-    expect(kept).toEqual(new Array(40).fill(7));
-    expect(sent.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(280 * ranks);
-  });
-});
-
-async function expectNothingLost(
-  options: Pick<WorldOptions, 'method' | 'ranks' | 'form' | 'most'>,
-): Promise<{ sent: number[]; kept: unknown[] }> {
-  const { method, ranks: P } = options;
-  const length = 1000;
-  const world = new SimulatedWorld({
-    ...SETTINGS[method],
-    ...options,
-    length,
-    makeKernels: (arena) => backends.wasm(arena).kernels,
-  });
-  const η = 0.05;
-  const weights = new Float64Array(length);
-  const uncompressed = new Float64Array(length);
-  const sent: number[] = [];
-  const kept: unknown[] = [];
-  for (let iteration = 0; iteration < 40; iteration++) {
-    const gradients = Array.from({ length: P }, (_, rank) =>
-      bellShaped(length, 1 + 100 * iteration + rank),
-    );
-    const [result] = await world.exchange(iteration, gradients);
-    for (let i = 0; i < length; i++) {
-      weights[i]! -= η * result![i]!;
-      for (const gradient of gradients) uncompressed[i]! -= (η * gradient[i]!) / P;
-    }
-    sent.push(...world.statistics.map(({ nnzLocal }) => nnzLocal ?? 0));
-    kept.push(world.statistics[0]!.nnzReduced);
+/** The largest |Σ sent − Σ gradients| after each iteration. */
+async function distances(
+  method: string,
+  parameters: JsonObject,
+  iterations: number,
+): Promise<readonly number[]> {
+  const lone = new LoneCompressor({ method, parameters, tensors: TENSORS });
+  const owed = new Float64Array(N);
+  const found: number[] = [];
+  for (let t = 0; t < iterations; t++) {
+    const gradient = bellShaped(N, 3);
+    const sent = await lone.roundTrip(gradient, t);
+    for (let i = 0; i < N; i++) owed[i] = owed[i]! + gradient[i]! - sent[i]!;
+    found.push(Math.max(...owed.map(Math.abs)));
   }
-  const residuals = Array.from({ length: P }, (_, rank) => world.residual(rank));
-  const whole = weights.map(
-    (weight, i) =>
-      weight - (η * residuals.reduce((sum, residual) => sum + residual[i]!, 0)) / P,
-  );
-  expect(norm(whole.map((value, i) => value - uncompressed[i]!))).toBeLessThan(
-    1e-5 * norm(uncompressed),
-  );
-  // Without the residuals the sums are far apart: the invariant is not empty.
-  expect(norm(weights.map((value, i) => value - uncompressed[i]!))).toBeGreaterThan(
-    0.1 * norm(uncompressed),
-  );
-  return { sent, kept };
+  return found;
 }
 
-function norm(x: Float64Array): number {
-  return Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));
-}
+const largest = Math.max(...bellShaped(N, 3).map(Math.abs));
+
+describe.each([
+  // A step is the scale ⁄ s; the scale is that of gradient and residual.
+  { method: 'qsgd', parameters: { bits: 8 }, most: (2 * largest) / 127 },
+  { method: 'qsgd', parameters: { bits: 6, bucket: 50 }, most: (2 * largest) / 31 },
+  { method: 'qsgd', parameters: { levels: 100, coding: 'elias' }, most: largest / 40 },
+  // Three bits of fraction: half a unit of the largest binade, twice as large.
+  { method: 'fp8', parameters: {}, most: largest / 8 },
+  { method: 'fp8', parameters: { rounding: 'stochastic' }, most: largest / 4 },
+] as const)('$method $parameters', ({ method, parameters, most }) => {
+  const dense = { minElements: 8 };
+
+  it('owes no more than one error, whenever it is asked', async () => {
+    const own = { ...parameters, ...dense, errorFeedback: true };
+    const found = await distances(method, own, 60);
+    expect(Math.max(...found)).toBeLessThan(most);
+    expect(Math.max(...found)).toBeGreaterThan(0);
+  });
+
+  it('owes more and more without', async () => {
+    const found = await distances(method, { ...parameters, ...dense }, 60);
+    expect(found.at(-1)).toBeGreaterThan(2 * Math.min(...found));
+  });
+});
+
+it.each(['qsgd', 'terngrad', 'fp8'])('%s keeps a residual if it is asked to', (id) => {
+  const method = findMethod(id);
+  const kept = (given: JsonObject): string =>
+    residualOf(method, validateParameters(method, given));
+  expect(kept({})).toBe('none');
+  expect(kept({ errorFeedback: true })).toBe('gradient');
+});
+
+it('grows without bound where the codes lose more than they send', async () => {
+  const found = await distances(
+    'qsgd',
+    { bits: 2, scale: 'l2', minElements: 8, errorFeedback: true },
+    60,
+  );
+  expect(found.at(-1)).toBeGreaterThan(100 * largest);
+});

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import type { Combined } from '../../../src/agent/memory/payload.ts';
 import {
   carriageOf,
+  residualOf,
   type CommunicationRequest,
   type ExpectedMessage,
   type TensorSlice,
@@ -157,7 +158,7 @@ async function sent(
     rank: 0,
     world: 1,
     bucket: 0,
-    residual: method.residual === 'none' ? undefined : residual,
+    residual: residualOf(method, valid) === 'none' ? undefined : residual,
   };
   const gradient = { ...arena.allocateVector(length), length };
   using compressor = openInArena({ arena, kernels, method, context, gradient });

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../src/shared/checks/json.ts';
 import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
 import type { GradientBucket } from '../../../src/agent/methods/bucket-compressor.ts';
-import { carriageOf } from '../../../src/agent/methods/method.ts';
+import { carriageOf, residualOf } from '../../../src/agent/methods/method.ts';
 import { findMethod, validateParameters } from '../../../src/agent/methods/registry.ts';
 import type { Arena, Region, Vector } from '../../../src/agent/memory/arena.ts';
 import { backends } from '../kernels/backends.ts';
@@ -51,7 +51,7 @@ export class LoneCompressor {
       rank,
       world: 1,
       bucket,
-      residual: method.residual === 'none' ? undefined : residual,
+      residual: residualOf(method, parameters) === 'none' ? undefined : residual,
     };
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
     const gradient = this.#gradient;

@@ -176,12 +176,15 @@ const warming = [...methods.values()].filter(
   ({ parameters }) => 'warmupIterations' in parameters.shape,
 );
 
-describe.each(warming)('the warm-up of $id', ({ id: method, residual }) => {
+describe.each(warming)('the warm-up of $id', ({ id: method, residual, residualIf }) => {
   const length = 2000;
   const worldOf = (warmupIterations: number): SimulatedWorld =>
     new SimulatedWorld({
       method,
-      parameters: { warmupIterations },
+      parameters: {
+        warmupIterations,
+        ...(residualIf === undefined ? {} : { [residualIf]: true }),
+      },
       ranks: 2,
       length,
       tensors: [{ name: 'w', start: 0, length, shape: [40, 50] }],

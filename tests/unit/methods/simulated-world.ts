@@ -8,6 +8,7 @@ import type { GradientBucket } from '../../../src/agent/methods/bucket-compresso
 import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
 import {
   carriageOf,
+  residualOf,
   type Communicate,
   type CommunicationRequest,
   type ExchangeStatistics,
@@ -51,6 +52,7 @@ interface Rank {
 export class SimulatedWorld implements Disposable {
   readonly arena = new Arena();
   readonly method: MethodDefinition;
+  readonly keepsResidual: boolean;
   readonly #options: WorldOptions;
   readonly #reducible: boolean;
   readonly #ranks: Rank[];
@@ -65,14 +67,14 @@ export class SimulatedWorld implements Disposable {
     this.method = findMethod(options.method);
     const parameters = validateParameters(this.method, options.parameters ?? {});
     this.#reducible = carriageOf(this.method, parameters).reducible;
+    this.keepsResidual = residualOf(this.method, parameters) !== 'none';
     const kernels = options.makeKernels(this.arena);
     this.#combined = this.arena.allocate(8 * options.length * options.ranks + 64);
     this.#ranks = Array.from({ length: options.ranks }, (_, rank) => {
       const gradient = this.arena.allocateVector(options.length);
-      const residual =
-        this.method.residual === 'none'
-          ? undefined
-          : this.arena.allocateVector(options.length);
+      const residual = this.keepsResidual
+        ? this.arena.allocateVector(options.length)
+        : undefined;
       if (residual !== undefined) kernels.fill(residual, 0);
       const context = {
         length: options.length,

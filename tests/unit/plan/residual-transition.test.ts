@@ -95,6 +95,20 @@ describe('the transition of a plan with layers', () => {
   });
 });
 
+it('optional error feedback is part of a plan', () => {
+  const tensors = [{ name: 'w', shape: [5], start: 0, length: 5 }];
+  const [without, fed] = [false, true].map((errorFeedback) =>
+    resolvePlan({ method: 'qsgd', errorFeedback }),
+  );
+  const topk = resolvePlan({ method: 'topk' });
+  const outcome = (from: typeof topk, to: typeof topk): string =>
+    transitionOf(from, to, tensors, 'flush').residual;
+  expect(outcome(fed!, topk)).toBe('kept');
+  expect(outcome(topk, fed!)).toBe('kept');
+  expect(outcome(fed!, without!)).toBe('flushed');
+  expect(outcome(without!, fed!)).toBe('none');
+});
+
 it('dgc keeps back velocities, the other sparsifiers gradients', () => {
   const tensors = [{ name: 'w', shape: [5], start: 0, length: 5 }];
   const residual = (from: string, to: string): string =>

@@ -106,7 +106,9 @@ function sharesOf(
     const least = entry?.apartBelow === undefined ? 0 : written[entry.apartBelow];
     return {
       match,
-      keeps: entry?.residual === true,
+      keeps:
+        entry?.residual === true &&
+        (entry.residualIf === undefined || written[entry.residualIf] === true),
       of: entry?.residualOf,
       least: typeof least === 'number' ? least : 0,
     };
