@@ -15,6 +15,8 @@ export interface PlantedCause {
   readonly settings: readonly string[];
   /** Whether rank 0 is stopped for most of the time. */
   readonly slowRank?: boolean;
+  /** Numbers of ranks with which it bounds the step; default: any. */
+  readonly onlyWith?: readonly number[];
   /** Whether the verdict names what was planted. */
   readonly isNamed: (verdict: Verdict) => boolean;
 }
@@ -49,6 +51,17 @@ export const PLANTED: readonly PlantedCause[] = [
       DENSE,
       'iterations=21',
     ],
+    isNamed: ({ bound }) => bound === 'latency',
+  },
+  {
+    name: 'a latency of 20 ms',
+    settings: [
+      'network={bandwidth: 10 Gbit/s, latency: 20 ms}',
+      DENSE,
+      'iterations=40',
+    ],
+    // Eight ranks on two cores compute while messages are underway: it costs them nothing.
+    onlyWith: [2],
     isNamed: ({ bound }) => bound === 'latency',
   },
   {

@@ -10,7 +10,12 @@ beforeAll(() => {
 afterAll(() => home[Symbol.asyncDispose]());
 
 const RUNS = 20;
-const cases = [2, 8].flatMap((ranks) => PLANTED.map((cause) => ({ ...cause, ranks })));
+const cases = [2, 8].flatMap((ranks) =>
+  PLANTED.filter((cause) => cause.onlyWith?.includes(ranks) ?? true).map((cause) => ({
+    ...cause,
+    ranks,
+  })),
+);
 
 test.each(cases)('$name with $ranks ranks', async (cause) => {
   const missed: string[] = [];

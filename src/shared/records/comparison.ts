@@ -4,6 +4,16 @@ import { formatPercent, formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 
+const rivalMethodSchema = z.strictObject({
+  /** The largest elements, as top-k keeps them, or all signs with one magnitude, as one bit does. */
+  keeps: z.enum(['largest', 'signs']),
+  /** The share of the elements that are the largest, 0…1. */
+  ratio: z.number().optional(),
+  /** The cosine of the part that it keeps with the uncompressed gradient, 0…1. */
+  cosine: z.number(),
+});
+export type RivalMethod = z.infer<typeof rivalMethodSchema>;
+
 const comparisonRecordSchema = z.strictObject({
   type: z.literal('comparison'),
   at: z.number(),
@@ -12,6 +22,8 @@ const comparisonRecordSchema = z.strictObject({
   error: z.number().optional(),
   /** Absent if one of them is 0. */
   cosine: z.number().optional(),
+  /** Other methods, applied to the uncompressed gradient without a residual. */
+  rivals: z.array(rivalMethodSchema).max(100).readonly().optional(),
 });
 
 export const comparisonKind = eventKind({

@@ -35,7 +35,8 @@ const PART_FORMULAS: Readonly<Record<AccountPart, string>> = {
     'mean communication − least communication of a rank: waiting for whoever arrives last',
   bandwidth:
     'least communication of a rank, as far as bytes are in flight (send + receive; at a known link at least bytes × time per byte)',
-  latency: 'least communication of a rank − bytes in flight',
+  latency:
+    'least communication of a rank − bytes in flight; on an emulated link at least its latency, as messages that are underway are waited for by nobody’s fault',
   exchange: 'least communication of a rank',
   compression: 'compress + decompress, mean over ranks',
   reduction: 'reduce, mean over ranks',

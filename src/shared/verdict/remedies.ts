@@ -6,6 +6,7 @@ import { exactly, type Estimate } from '../numbers/mean-interval.ts';
 import { formatDuration, formatFactor, formatQuantity } from '../words/units.ts';
 import { estimateText, term, type Gain, type Statement } from './proof.ts';
 import { rankTitle } from './rank-nodes.ts';
+import { RIVAL_FORMULA, rivalTerms, rivalText } from './rivals.ts';
 import type { AccountPart, StepAccount } from './step-account.ts';
 import type { VerdictContext } from './verdict-context.ts';
 import type { WindowSummary } from './window-summary.ts';
@@ -118,7 +119,7 @@ export function payloadStatements(
   context: VerdictContext,
   moving: number,
 ): readonly Statement[] {
-  const { cosine, crowd, doesNotPay, linkTime } = context;
+  const { cosine, crowd, doesNotPay, linkTime, ranks, rivals = [] } = context;
   if (doesNotPay !== undefined) {
     return [
       {
@@ -146,7 +147,8 @@ export function payloadStatements(
       },
     ];
   }
-  const { traffic, wall } = summary;
+  const { dense, traffic, wall, wireSent = 0 } = summary;
+  const sent = dense > 0 ? wireSent / dense : 0;
   const then = Math.max(1e-9 * wall, wall - moving);
   const gain = gainTo(exactly(wall), exactly(then), true);
   const bytes = Math.max(...traffic.map(({ bytesSent }) => bytesSent));
@@ -186,11 +188,13 @@ export function payloadStatements(
     ...(needed > NOTICEABLE && Number.isFinite(needed)
       ? [
           {
-            text: `hiding them needs ${formatFactor(needed)} fewer bytes${kept}`,
+            text: `hiding them needs ${formatFactor(needed)} fewer bytes${rivalText(rivals, ranks, sent / needed)}${kept}`,
             evidence: 'bytes' as const,
             proof: {
-              formula: `bytes in flight ÷ (5/95 × (step − bytes in flight)): they then take ${100 * HIDDEN} % of the step`,
-              terms,
+              formula:
+                `bytes in flight ÷ (5/95 × (step − bytes in flight)): they then take ${100 * HIDDEN} % of the step` +
+                (rivals.length === 0 ? '' : `; ${RIVAL_FORMULA}`),
+              terms: [...terms, ...rivalTerms(rivals, ranks)],
             },
           },
         ]

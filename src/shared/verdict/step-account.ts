@@ -42,6 +42,8 @@ export interface AccountFacts {
   readonly flight: number | undefined;
   /** Whether the link's bandwidth is known, so that `flight` is no wait for a core. */
   readonly isLinkKnown: boolean;
+  /** Milliseconds that a message between ranks takes at least, if known. */
+  readonly latency?: number | undefined;
   readonly crowd: Crowd | undefined;
 }
 
@@ -52,13 +54,15 @@ const NOTEWORTHY_LATENESS = 0.02;
 export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount {
   const { step } = series;
   const total = sum(step);
-  const { flight, isLinkKnown, crowd } = facts;
-  const exchange = sum(series.exchange);
-  const lateness = sum(series.lateness);
+  const { flight, isLinkKnown, crowd, latency = 0 } = facts;
+  const straggler = stragglerOf(series, facts.ranks);
+  const underway = messagesUnderway(series, straggler?.rank, latency);
+  const exchanges = series.exchange.map((time, at) => time + underway[at]!);
+  const exchange = sum(exchanges);
+  const lateness = sum(series.lateness) - sum(underway);
   const bubble = sum(series.parts.bubble);
   const busy = total - exchange - lateness - bubble;
   const wait = crowd === undefined ? 0 : coreWait(crowd, busy, total);
-  const straggler = stragglerOf(series, facts.ranks);
   const moving =
     flight === undefined || exchange === 0
       ? 0
@@ -84,11 +88,16 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     shared('reduction', reduction[at]!);
     shared('other', other[at]!);
     add('bubble', at, series.parts.bubble[at]!);
-    const bytes = series.exchange[at]! * moving;
+    const bytes = exchanges[at]! * moving;
     if (isLinkKnown) add('bandwidth', at, bytes);
     else shared('bandwidth', bytes);
-    shared(isOwn ? 'exchange' : 'latency', series.exchange[at]! - bytes);
-    const late = series.lateness[at]!;
+    const rest = exchanges[at]! - bytes;
+    const known = Math.min(rest, latency);
+    const part = isOwn ? 'exchange' : 'latency';
+    // A message that is underway wants no core.
+    if (known > 0) add(part, at, known);
+    shared(part, rest - known);
+    const late = series.lateness[at]! - underway[at]!;
     if (series.last[at] === straggler?.rank) add('straggler', at, late);
     else add(wait > 0 ? 'cores' : 'lateness', at, late);
   }
@@ -107,6 +116,22 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     coreWait: wait,
   };
 }
+
+/**
+ * Lateness that is no waiting for a rank, but for messages that are underway. The rank that arrives
+ * last finds those of the others nearly there, so that its exchange seems shorter than the latency
+ * of its link, while its own message takes the whole of it. Ranks that are late in turn lose
+ * nothing by it: each is ahead after the other's exchange. Against a rank that is always
+ * last, it counts: the others would be earlier without it.
+ */
+const messagesUnderway = (
+  { exchange, last, lateness }: StepSeries,
+  straggler: number | undefined,
+  latency: number,
+): readonly number[] =>
+  lateness.map((late, at) =>
+    last[at] === straggler ? 0 : Math.min(late, Math.max(0, latency - exchange[at]!)),
+  );
 
 /** Whether one series is larger than the other beyond doubt, iteration by iteration. */
 const isLarger = (one: readonly number[], other: readonly number[]): boolean =>

@@ -1,5 +1,6 @@
 /** Facts for the verdict from a run's events: its places, its links, and what the engine noticed. */
 import { secondsPerByte, type EmulatedLink } from '../machines/emulated-network.ts';
+import type { RivalMethod } from '../records/comparison.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
 import { formatBitRate, formatDuration } from '../words/units.ts';
 import { crowdOf, type Crowd } from './core-crowding.ts';
@@ -14,12 +15,16 @@ export interface VerdictContext {
   readonly nodes?: ReadonlyMap<number, string> | undefined;
   /** Milliseconds that the slowest link between ranks takes for a byte, when known. */
   readonly linkTime?: number | undefined;
+  /** Milliseconds that a message between ranks takes at least, one way, when known. */
+  readonly latency?: number | undefined;
   /** Words for that link: `50 Mbit/s, 50 µs, between a and b`. */
   readonly link?: string | undefined;
   /** The engine's notice that the current plan's compression does not pay. */
   readonly doesNotPay?: string | undefined;
   /** Cosine of what was applied last with the uncompressed gradient, under this plan. */
   readonly cosine?: number | undefined;
+  /** Other methods, with the cosine that they would have kept at the last comparison. */
+  readonly rivals?: readonly RivalMethod[] | undefined;
 }
 
 export interface JudgedRun {
@@ -34,7 +39,8 @@ export function verdictContext(
   { events, nodes, ranks }: JudgedRun,
   ownCores?: number,
 ): VerdictContext {
-  const slowest = slowestLink(events);
+  const links = emulatedLinks(events);
+  const slowest = slowestOf(links);
   const since = events.findLast(({ type }) => type === 'switch')?.at ?? -Infinity;
   const current = events.filter(({ at }) => at >= since);
   const notices = current.filter((event) => event.type === 'notice');
@@ -43,28 +49,41 @@ export function verdictContext(
     crowd: crowdOf(events, nodes, ownCores),
     nodes: rankNodes(events, nodes),
     linkTime: slowest && 1000 * secondsPerByte(slowest),
+    latency: leastLatency(links),
     link: slowest && linkText(slowest),
     doesNotPay: notices.find(({ code }) => code === 'COMPRESSION_DOES_NOT_PAY')
       ?.message,
-    cosine: current.findLast((event) => event.type === 'comparison')?.cosine,
+    cosine: compared(current)?.cosine,
+    rivals: compared(events)?.rivals,
   };
 }
+
+const compared = (events: readonly RunEvent[]) =>
+  events.findLast((event) => event.type === 'comparison');
 
 interface NamedLink extends EmulatedLink {
   readonly between?: readonly [string, string] | undefined;
 }
 
-/** The slowest emulated link; undefined where ranks have real links. */
-function slowestLink(events: readonly RunEvent[]): NamedLink | undefined {
+/** The emulated links; none where ranks have real ones. */
+function emulatedLinks(events: readonly RunEvent[]): readonly NamedLink[] {
   const started = events.find((event) => event.type === 'started');
-  if (started?.emulated === undefined) return undefined;
+  if (started?.emulated === undefined) return [];
   const { pairs = [], ...common } = started.emulated;
-  return [common, ...pairs].reduce<NamedLink>(
-    (slowest, link) =>
-      secondsPerByte(link) > secondsPerByte(slowest) ? link : slowest,
-    common,
-  );
+  return [common, ...pairs];
 }
+
+const slowestOf = (links: readonly NamedLink[]): NamedLink | undefined =>
+  links.reduce<NamedLink | undefined>(
+    (slowest, link) =>
+      slowest === undefined || secondsPerByte(link) > secondsPerByte(slowest)
+        ? link
+        : slowest,
+    undefined,
+  );
+
+const leastLatency = (links: readonly NamedLink[]): number | undefined =>
+  links.length === 0 ? undefined : Math.min(...links.map(({ latency }) => latency));
 
 function linkText({ bandwidth, between, latency }: NamedLink): string {
   const speed = `${formatBitRate(bandwidth)}, ${formatDuration(latency)}`;

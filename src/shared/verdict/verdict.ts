@@ -40,7 +40,7 @@ export function verdict(
   summary: WindowSummary,
   context: VerdictContext,
 ): Verdict | undefined {
-  const { ranks, crowd, linkTime } = context;
+  const { ranks, crowd, latency, linkTime } = context;
   const { series } = summary;
   if (series.step.length < VERDICT_MINIMUM) return undefined;
   const isOwn = summary.wireSent === undefined;
@@ -49,6 +49,7 @@ export function verdict(
     ranks,
     flight,
     isLinkKnown: linkTime !== undefined,
+    latency: isOwn ? undefined : latency,
     crowd,
   });
   return {

@@ -283,6 +283,9 @@ describe('what is applied, compared with uncompressed', () => {
       // Nothing has been kept back before: what is sent is a projection of the gradient.
       expect(first!.error! ** 2 + first!.cosine! ** 2).toBeCloseTo(1, 6);
       expect(first!.cosine).toBeGreaterThan(0.3);
+      // It is what the comparison says that this method would keep.
+      const rival = first!.rivals!.find(({ ratio }) => ratio === 0.05);
+      expect(rival!.cosine).toBeCloseTo(first!.cosine!, 3);
     },
   );
 

@@ -60,6 +60,32 @@ describe('the account of a step', () => {
     });
   });
 
+  it('takes messages that are underway for latency, not for lateness', () => {
+    // Two ranks on a link of 20 ms. Rank 1 was ready 8 ms later, then rank 0 was, and so on:
+    // each step takes the 5 ms of computing and the 20 ms of the link.
+    const late = { compute: 5, wait: 12 };
+    const early = { compute: 5, wait: 28 };
+    const inTurn = seriesOf((i) => (i % 2 === 0 ? [early, late] : [late, early]));
+    expect(means(inTurn)).toMatchObject({ means: { lateness: 8, latency: 12 } });
+    const known = means(inTurn, { latency: 20 });
+    expect(known).toMatchObject({ bound: 'latency', rival: undefined });
+    expect(known.means).toEqual({ compute: 5, latency: 20 });
+    // A longer delay than that is lateness.
+    expect(means(inTurn, { latency: 15 }).means).toMatchObject({ lateness: 5 });
+    // Against one rank, all of it counts: without it, the others would not have waited.
+    const always = seriesOf(() => [
+      { compute: 5, wait: 28 },
+      { compute: 21, wait: 12 },
+    ]);
+    expect(means(always, { latency: 20 }).means).toMatchObject({
+      ...{ straggler: 8, latency: 12 },
+    });
+    // Ranks that share cores do not wait for one while a message is underway.
+    const crowd = { machine: 'box', ranks: 2, cores: 1 };
+    const crowded = means(inTurn, { latency: 20, crowd }).means;
+    expect(crowded['latency']).toBeCloseTo(20, 9);
+  });
+
   it('does not take a slow link for a slow rank: its rank communicates longest', () => {
     // Rank 2 is awaited by all, and arrives last never.
     const link = seriesOf((i) => [

@@ -48,12 +48,11 @@ export class RunOrders {
       },
       checkpoint: (order) => {
         requireCheckpoints(run.options.spec);
-        this.#ranksFor(order).tellOne(order as RankOrder);
-        return {};
+        return this.#leaveToRanks(order);
       },
       trace: (order) => {
         requireTraceable(run.options.spec);
-        return this.#passOn(order);
+        return this.#leaveToRanks(order);
       },
     };
   }
@@ -76,6 +75,12 @@ export class RunOrders {
   /** Tells the ranks an order about which nothing is to be done here. */
   #passOn(order: RunOrder): object {
     this.#ranksFor(order).tell(order as RankOrder);
+    return {};
+  }
+
+  /** Tells one rank an order on which the ranks agree among themselves. */
+  #leaveToRanks(order: RunOrder): object {
+    this.#ranksFor(order).tellOne(order as RankOrder);
     return {};
   }
 

@@ -1,16 +1,20 @@
 /**
  * Measures the error of compression periodically: how far the applied gradient is from the
  * one that ranks would have got without compression in the same iteration. It costs a copy
- * of the gradient, one dense reduction outside the iteration and two passes.
+ * of the gradient, one dense reduction outside the iteration and three passes.
  */
 import type { Arena, Vector } from '../../memory/arena.ts';
+import type { RivalMethod } from '../../../shared/records/comparison.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
+import { keptSquares, rivalsOf } from './rival-methods.ts';
 
 export interface GradientDifference {
   /** ‖applied − uncompressed‖ / ‖uncompressed‖, squares averaged over ranks. */
   readonly error?: number;
   /** Cosine between the two, over all ranks; −1…1. */
   readonly cosine?: number;
+  /** The cosine that other methods would keep; absent if the gradient is 0. */
+  readonly rivals?: readonly RivalMethod[];
 }
 
 export class GradientComparison {
@@ -39,14 +43,18 @@ export class GradientComparison {
     const vector = this.#own;
     if (vector === undefined) throw new Error('internal: no gradient was kept');
     await this.#engine.call('average', { vector, measures: true });
+    const uncompressed = this.#arena.f32(vector);
+    const sums = [...sumsOf(applied, uncompressed), ...keptSquares(uncompressed)];
     const { values } = await this.#engine.call('summarize', {
-      values: sumsOf(applied, this.#arena.f32(vector)),
-      operations: ['sum', 'sum', 'sum', 'sum'],
+      values: sums,
+      operations: sums.map(() => 'sum' as const),
     });
-    const [apart = 0, product = 0, squares = 0, reference = 0] = values;
+    const [apart = 0, product = 0, squares = 0, reference = 0, ...kept] = values;
+    const rivals = rivalsOf(kept, reference);
     return {
       ...finite('error', Math.sqrt(apart / reference)),
       ...finite('cosine', product / Math.sqrt(squares * reference)),
+      ...(rivals.length === 0 ? {} : { rivals }),
     };
   }
 }
