@@ -544,10 +544,13 @@ export const rooms = {
   'main/plan': ['main/compare', 'main/home', 'main/runs', 'main/store', SHARED],
   // Shells in pages. What a remote one is, it knows by the stream's type alone.
   'main/terminal': ['main/ssh/remote-stream.ts', SHARED],
+  // Figures of papers, reproduced by the command as a process and shown to pages.
+  'main/figures': ['main/home', 'reproduce/*', SHARED],
   'main/app': [
     'main/cluster',
     'main/compare',
     'main/data-sets',
+    'main/figures',
     'main/home',
     'main/plan',
     'main/runs',
@@ -599,6 +602,7 @@ export const rooms = {
     'main/compare',
     'main/data-sets',
     'main/deploy',
+    'main/figures',
     'main/home',
     'main/plan',
     'main/runs',
@@ -643,6 +647,7 @@ export const rooms = {
     SHARED,
   ],
   'renderer/state/experiment': ['renderer/state/host', 'renderer/state/page', SHARED],
+  'renderer/state/figures': [SHARED],
   'renderer/state/sweeps': ['renderer/state/host', SHARED],
   'renderer/state/settings': ['renderer/state/host', 'renderer/state/page', SHARED],
   'renderer/state/cluster': ['renderer/state/host', 'renderer/state/page', SHARED],
@@ -688,6 +693,12 @@ export const rooms = {
     SHARED,
   ],
   // The list of runs: its filter, its tools, and what is chosen.
+  'renderer/components/figures': [
+    'renderer/components/parts',
+    'renderer/state',
+    'renderer/state/*',
+    SHARED,
+  ],
   'renderer/components/run-list': [
     'renderer/components/parts',
     'renderer/state/*',

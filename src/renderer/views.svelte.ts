@@ -5,6 +5,7 @@
  * places of a view are written in the address: state/places.
  */
 import type { Component } from 'svelte';
+import BookOpenCheck from '@lucide/svelte/icons/book-open-check';
 import GitCompare from '@lucide/svelte/icons/git-compare-arrows';
 import History from '@lucide/svelte/icons/history';
 import House from '@lucide/svelte/icons/house';
@@ -85,6 +86,12 @@ const VIEWS = {
     props: (place: PlaceOf<'plan'>) => ({ place }),
     key: ALWAYS,
     rail: { title: 'Plan', icon: Ruler, to: { view: 'plan' } },
+  }),
+  figures: define<PlaceOf<'figures'>, Record<string, never>>({
+    part: new LazyView(() => import('./views/FiguresView.svelte')),
+    props: () => ({}),
+    key: ALWAYS,
+    rail: { title: 'Figures', icon: BookOpenCheck, to: { view: 'figures' } },
   }),
   cluster: define<PlaceOf<'cluster'>, Record<string, never>>({
     part: new LazyView(() => import('./views/ClusterView.svelte')),

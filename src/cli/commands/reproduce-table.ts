@@ -4,7 +4,7 @@ import { inputError } from '../../shared/errors/errors.ts';
 import { figures } from '../../reproduce/figures/registry.ts';
 import { resultsDocument } from '../../reproduce/page/results-document.ts';
 import type { Result } from '../../reproduce/result.ts';
-import { readResults } from '../files/result-files.ts';
+import { readResults } from '../../main/figures/read-results.ts';
 
 export function addReproduceTableCommand(reproduce: Command): void {
   reproduce

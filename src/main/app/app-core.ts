@@ -16,19 +16,19 @@ import { AppLock } from '../home/app-lock.ts';
 import { openHome, type Home } from '../home/home.ts';
 import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile, WatchedProfile } from '../home/network-profile-file.ts';
-import { readComparedRun } from '../compare/read-run.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
 import { loadPresets } from '../spec/presets.ts';
 import { changedYaml } from '../spec/changed-yaml.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
-import { exportPiece } from '../store/run-export.ts';
 import { RunStore } from '../store/run-store.ts';
 import { keepHeapSmall } from '../store/small-heap.ts';
 import { Upkeep } from '../store/upkeep.ts';
 import { AppTerminals } from '../terminal/app-terminals.ts';
 import type { PageTerminals } from '../terminal/page-terminals.ts';
 import { lightened } from './light-entry.ts';
+import { FigureDesk } from '../figures/figure-desk.ts';
+import { recordsApi } from './records-api.ts';
 import { DataDesk } from './data-desk.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
 import { HistoryDesk } from './history-desk.ts';
@@ -235,6 +235,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   });
   const sweepDesk = new SweepDesk({ store, coordinator, outbox, report });
   const settingsDesk = new SettingsDesk(store, outbox);
+  const figureDesk = new FigureDesk(home);
   const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator
@@ -295,15 +296,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     ...planDesk.api,
     ...sweepDesk.api,
     ...settingsDesk.api,
-    run: async (id) => store.reads.shown(id),
-    iterations: async (run, { most, ...range }) =>
-      store.reads.iterations(run, range, most),
-    bins: async (run, query) => store.reads.bins(run, query),
-    runLog: async (run, after) => store.reads.logAfter(run, after),
-    tracedIterations: async (run) => store.traces.stretches(run),
-    trace: async (run, place) => store.traces.piece(run, place),
-    buckets: (run, query) => store.buckets.table(run, query),
-    machines: (run, query) => store.utilisation.table(run, query),
+    ...recordsApi(store),
+    ...figureDesk.api,
     history: async () => historyDesk.status(),
     purge: async (runs) => {
       try {
@@ -312,8 +306,6 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         outbox.historyPurged();
       }
     },
-    comparedRun: async (run) => readComparedRun(store, run),
-    exportRun: async (run, format, place) => exportPiece(store, run, format, place),
     catchUps: async () => outbox.takeCatchUps(),
     notices: async () => outbox.takeNotices(),
     watch: async (run) => {
@@ -382,6 +374,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         upkeep.close();
         desk.close();
         planDesk.close();
+        await figureDesk.close();
         await sweepDesk.close();
         await linkDesk.close();
         await dataDesk.close();

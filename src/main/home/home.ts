@@ -11,6 +11,7 @@
  *   packages/        what is deployed to machines, and npm packages for other processors
  *   network.json     what was measured of the network (`gradwire bench network`)
  *   rehearsals.json  how long compression methods take here (`gradwire plan`)
+ *   reproduced/      results of figures that were reproduced from the app
  *   known_hosts      SSH host keys that were accepted here (the user's own are not touched)
  *   app.lock         held by the one window or server that uses this home
  *   app.json         who holds it
@@ -37,6 +38,8 @@ export interface Home {
   readonly networkProfile: string;
   /** Times of compression methods on this computer. */
   readonly rehearsals: string;
+  /** Results of figures that were reproduced from the app. */
+  readonly reproduced: string;
   readonly knownHosts: string;
   readonly lock: string;
   readonly lockHolder: string;
@@ -67,6 +70,7 @@ export function resolveHome(
     data: path.join(directory, 'data'),
     networkProfile: path.join(directory, 'network.json'),
     rehearsals: path.join(directory, 'rehearsals.json'),
+    reproduced: path.join(directory, 'reproduced'),
     knownHosts: path.join(directory, 'known_hosts'),
     lock: path.join(directory, 'app.lock'),
     lockHolder: path.join(directory, 'app.json'),

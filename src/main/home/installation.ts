@@ -47,13 +47,18 @@ export function appVersion(): string {
  * it, so in a packed desktop app this is the copy outside the archive.
  * @throws GradwireError `AGENT_MISSING`
  */
-export function agentBundle(name: string): string {
+export const agentBundle = (name: string): string => built('agent', name, 'the agent');
+
+/** The built command, for processes that run it. @throws GradwireError `AGENT_MISSING` */
+export const commandBundle = (): string => built('cli', 'cli.js', 'the command');
+
+function built(part: string, name: string, what: string): string {
   const packed = `app.asar${path.sep}`;
   const file = path
-    .join(installationRoot(), 'dist', 'agent', name)
+    .join(installationRoot(), 'dist', part, name)
     .replace(packed, `app.asar.unpacked${path.sep}`);
   if (!existsSync(file)) {
-    throw failure('AGENT_MISSING', `the agent is not built: no ${file}`, {
+    throw failure('AGENT_MISSING', `${what} is not built: no ${file}`, {
       next: 'Run npm run build.',
     });
   }

@@ -63,6 +63,15 @@ export const commandCodes = codeGroup({
       means: 'The process that predicts steps ended before it answered.',
       next: 'Ask again. If it happens again, the machine may be out of memory.',
     },
+    FIGURE_BUSY: {
+      means:
+        'A figure is being reproduced already; two at once would disturb each other.',
+      next: 'Wait for its end, or stop it.',
+    },
+    FIGURE_FAILED: {
+      means: 'Reproducing a figure from the app did not end well.',
+      next: 'Run its command in a terminal to see all that it says.',
+    },
     FIGURE_MISSING: {
       means: 'No figure is named.',
       next: 'Name one from gradwire reproduce list, or give --all.',

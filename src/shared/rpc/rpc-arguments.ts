@@ -20,6 +20,7 @@ import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';
 const text = z.string().max(1_000_000);
 const nodeName = z.string().min(1).max(64);
 const dataSet = z.string().min(1).max(64);
+const figureId = z.string().min(1).max(100);
 const terminal = z.int().min(1);
 const someRuns = z.array(runIdSchema).max(MOST_IDS);
 
@@ -92,6 +93,10 @@ export const rpcArguments = {
   setAllDeleted: z.tuple([someRuns, z.boolean()]),
   history: z.tuple([]),
   purge: z.tuple([someRuns.optional()]),
+  figures: z.tuple([]),
+  figurePage: z.tuple([figureId]),
+  startFigure: z.tuple([figureId]),
+  stopFigure: z.tuple([]),
   planStep: z.tuple([planRequestSchema]),
   predictPoint: z.tuple([sweepRequestSchema, z.int().min(1).max(MOST_SWEEP_RUNS)]),
   whatIf: z.tuple([whatIfRequestSchema]),

@@ -74,6 +74,12 @@ export const rpcResults = {
       z.looseObject({ candidates: list, verdict: z.looseObject({ text: z.string() }) }),
     ),
   }),
+  figures: z.array(z.looseObject({ id: z.string(), runs: z.number() })),
+  figurePage: z.looseObject({
+    html: z.string(),
+    table: z.looseObject({ columns: names, rows: list }),
+    parts: list,
+  }),
   predictPoint: z.looseObject({ point: z.number() }),
   measuredSteps: list,
   whatIf: z.looseObject({

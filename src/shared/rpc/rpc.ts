@@ -10,6 +10,7 @@ import type { BucketTable } from '../buckets/bucket-table.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
+import type { FigurePage, FigureStatus } from './figure-status.ts';
 import type { ErrorData } from '../errors/errors.ts';
 import type { MeasuredQuery, MeasuredStep } from '../forecast/measured-step.ts';
 import type { PointForecast } from '../forecast/run-forecast.ts';
@@ -195,6 +196,14 @@ export interface CoreApi {
   history(): Promise<HistoryStatus>;
   /** Deletes deleted runs for good: these, or all. */
   purge(runs?: readonly string[]): Promise<PurgeResult>;
+  /** Figures of papers, in the order of gradwire reproduce list. */
+  figures(): Promise<readonly FigureStatus[]>;
+  /** The newest result of a figure in this home. */
+  figurePage(figure: string): Promise<FigurePage>;
+  /** Begins to reproduce a figure; one at a time. */
+  startFigure(figure: string): Promise<void>;
+  /** Stops the figure that is being reproduced, and resolves when its run has ended. */
+  stopFigure(): Promise<void>;
   /** Predicted steps, as `gradwire plan` gives them; times the methods if nobody has yet. */
   planStep(request: PlanRequest): Promise<StepPlan>;
   /** A sweep's point predicted, by its number; without varied keys the spec itself is point 1. */

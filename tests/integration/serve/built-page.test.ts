@@ -122,7 +122,7 @@ describe.each([
 
   it('all pages together, as they are once the first is shown', async () => {
     const views = Object.keys(manifest).filter((name) => name.startsWith('views/'));
-    expect(views).toHaveLength(9);
+    expect(views).toHaveLength(10);
     expect(await served(filesOf('index.html', ...views))).toBeLessThan(MOST_BYTES);
   });
 });

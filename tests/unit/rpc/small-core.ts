@@ -181,6 +181,15 @@ export class SmallCore implements ServedCore {
         elements: 10,
         worlds: [],
       }),
+    figures: () => this.#answer('figures', [], []),
+    figurePage: (figure) =>
+      this.#answer('figurePage', [figure], {
+        html: '',
+        table: { columns: [], rows: [] },
+        parts: [],
+      }),
+    startFigure: (figure) => this.#answer('startFigure', [figure], undefined),
+    stopFigure: () => this.#answer('stopFigure', [], undefined),
     predictPoint: (request, point) =>
       this.#answer('predictPoint', [request, point], {
         point,

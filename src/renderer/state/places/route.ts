@@ -16,6 +16,7 @@ const KINDS = [
   sweepsPlace,
   comparePlace,
   planPlace,
+  onlyPlace('figures'),
   onlyPlace('cluster'),
   onlyPlace('settings'),
 ] as const;

@@ -1,0 +1,113 @@
+/** Figures of papers for pages: listed, reproduced one at a time, and shown. */
+import { toErrorData, inputError, type ErrorData } from '../../shared/errors/errors.ts';
+import type { CoreApi } from '../../shared/rpc/rpc.ts';
+import type { FigureOutcome, FigureStatus } from '../../shared/rpc/figure-status.ts';
+import { shellWord } from '../../shared/words/shell-word.ts';
+import type { Figure } from '../../reproduce/figure.ts';
+import type { Result } from '../../reproduce/result.ts';
+import type { Home } from '../home/home.ts';
+import { FigureProcess } from './figure-process.ts';
+import { storedResult } from './read-results.ts';
+
+type FigureApi = Pick<CoreApi, 'figurePage' | 'figures' | 'startFigure' | 'stopFigure'>;
+
+/** Definitions are read with the first question: most pages ask for none. */
+const definitions = async () => await import('../../reproduce/figures/registry.ts');
+
+export class FigureDesk {
+  readonly #home: Pick<Home, 'directory' | 'reproduced'>;
+  readonly #errors = new Map<string, ErrorData>();
+  #process: FigureProcess | undefined;
+
+  constructor(home: Pick<Home, 'directory' | 'reproduced'>) {
+    this.#home = home;
+  }
+
+  readonly api: FigureApi = {
+    figures: async () => {
+      const { figures } = await definitions();
+      return await Promise.all(figures.map((figure) => this.#status(figure)));
+    },
+    figurePage: async (id) => {
+      const { findFigure } = await definitions();
+      const result = await storedResult(this.#home.reproduced, findFigure(id).id);
+      if (result === undefined) {
+        throw inputError('RESULTS_MISSING', `${id} has no result in this home`, {
+          place: this.#home.reproduced,
+          next: 'Reproduce it first.',
+        });
+      }
+      const { page } = await import('../../reproduce/page/page.ts');
+      return {
+        html: page(result),
+        table: result.table,
+        parts: result.findings.map(({ outcome, text }) => ({ outcome, text })),
+      };
+    },
+    startFigure: async (id) => {
+      const { findFigure } = await definitions();
+      const { id: figure } = findFigure(id);
+      if (this.#process !== undefined) {
+        throw inputError(
+          'FIGURE_BUSY',
+          `${this.#process.figure} is being reproduced; two at once would disturb each other`,
+          { next: 'Wait for its end, or stop it.' },
+        );
+      }
+      this.#errors.delete(figure);
+      const { directory, reproduced } = this.#home;
+      const started = new FigureProcess(figure, reproduced, directory);
+      this.#process = started;
+      void started.ended.then((error) => {
+        this.#process = undefined;
+        if (error !== undefined) this.#errors.set(figure, error);
+      });
+    },
+    stopFigure: async () => {
+      const stopped = this.#process;
+      stopped?.stop();
+      await stopped?.ended;
+    },
+  };
+
+  /** Stops what is being reproduced: without the app nobody would follow it. */
+  async close(): Promise<void> {
+    await this.api.stopFigure();
+  }
+
+  async #status(figure: Figure): Promise<FigureStatus> {
+    const { plannedRuns } = await import('../../reproduce/planned-runs.ts');
+    const { claim, id, number, paper, rule, title } = figure;
+    const specs = plannedRuns(figure).map(({ spec }) => spec);
+    let error = this.#errors.get(id);
+    let result: FigureOutcome | undefined;
+    try {
+      const stored = await storedResult(this.#home.reproduced, id);
+      result = stored && (await outcomeOf(stored));
+    } catch (thrown) {
+      error ??= toErrorData(thrown);
+    }
+    const isRunning = this.#process?.figure === id;
+    return {
+      id,
+      paper: paper.name,
+      number,
+      title,
+      claim: claim.text,
+      rule,
+      runs: specs.length,
+      ranks: Math.max(...specs.map(({ world }) => world.ranks)),
+      iterations: specs.reduce((sum, { iterations }) => sum + iterations, 0),
+      command: `gradwire reproduce ${id} --out ${shellWord(this.#home.reproduced)}`,
+      result,
+      running: isRunning ? this.#process?.runs : undefined,
+      error: isRunning ? undefined : error,
+    };
+  }
+}
+
+async function outcomeOf(result: Result): Promise<FigureOutcome> {
+  const { verdictText } = await import('../../reproduce/page/verdict-text.ts');
+  const { measuredAt, ours, seconds, verdict } = result;
+  return { verdict, text: verdictText(result), ours, measuredAt, seconds };
+}

@@ -1,0 +1,50 @@
+/** Figures as pages see them: listed, begun as a real command, stopped, and shown. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { FigureDesk } from '../../../src/main/figures/figure-desk.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+
+const home = new GradwireHome();
+const reproduced = path.join(home.directory, 'reproduced');
+const desk = new FigureDesk({ directory: home.directory, reproduced });
+const { api } = desk;
+afterAll(async () => {
+  await desk.close();
+  await home[Symbol.asyncDispose]();
+});
+
+const figure = async (id: string) =>
+  (await api.figures()).find((one) => one.id === id)!;
+
+test('each figure says what it costs; a damaged result is told at its own', async () => {
+  mkdirSync(reproduced, { recursive: true });
+  writeFileSync(path.join(reproduced, 'qsgd-section-3.json'), '{');
+  const all = await api.figures();
+  const codes = new Map(all.map(({ error, id }) => [id, error?.code]));
+  expect(codes.get('qsgd-section-3')).toBe('RESULT_INVALID');
+  expect([...codes.values()].filter((code) => code !== undefined)).toHaveLength(1);
+  for (const { command, id, iterations, ranks, runs } of all) {
+    expect(Math.min(runs, ranks)).toBeGreaterThan(0);
+    expect(iterations).toBeGreaterThanOrEqual(runs);
+    expect(command).toContain(`gradwire reproduce ${id} --out `);
+  }
+  await expect(api.figurePage('a2sgd-table-2')).rejects.toMatchObject({
+    code: 'RESULTS_MISSING',
+  });
+  await expect(api.startFigure('figure-0')).rejects.toMatchObject({
+    code: 'FIGURE_UNKNOWN',
+  });
+});
+
+test('one runs at a time, and a stop leaves neither a result nor an error', async () => {
+  const id = 'a2sgd-table-2';
+  await api.startFigure(id);
+  expect((await figure(id)).running).toBe(0);
+  await expect(api.startFigure('qsgd-section-3')).rejects.toMatchObject({
+    code: 'FIGURE_BUSY',
+  });
+  await api.stopFigure();
+  const { error, result, running } = await figure(id);
+  expect({ error, result, running }).toEqual({});
+});
