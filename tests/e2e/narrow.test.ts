@@ -99,6 +99,7 @@ test('no page is wider than the screen', async () => {
     ['runs', part('runs-table')],
     ['cluster', part('node-box')],
     ['settings', part('settings-alerts')],
+    ['figures', part('figure')],
     ['run/run', part('log-line')],
   ] as const) {
     await go(place, shown);
