@@ -131,6 +131,22 @@ const goTo = async (hash: string): Promise<void> => {
   await page.goto(`${new URL(page.url()).origin}/#/${hash}`);
 };
 
+it('offers a tour of three steps once, and the help has it again', async () => {
+  await page.getByTestId('tour-begin').press('Enter');
+  for (const step of ['1', '2', '3']) {
+    await untilShown('tour-step', new RegExp(`Step ${step} of 3`));
+    await page.getByTestId(step === '3' ? 'tour-done' : 'tour-next').press('Enter');
+  }
+  await page.reload();
+  await page.getByTestId('try-button').waitFor();
+  expect(await page.getByTestId('tour-offer').count()).toBe(0);
+  await page.keyboard.press('Control+/');
+  await page.getByTestId('show-tour').click();
+  await untilShown('tour-step', /Step 1/);
+  await page.keyboard.press('Escape');
+  await page.getByTestId('tour').waitFor({ state: 'detached' });
+});
+
 describe('the quickstart, after one click', () => {
   it('offers itself on the first screen', async () => {
     await page.getByTestId('try-button').waitFor();

@@ -17,6 +17,7 @@ interface Stored {
   readonly smoothing?: unknown;
   readonly runPlaces?: unknown;
   readonly runColumns?: unknown;
+  readonly hasSeenTour?: unknown;
 }
 
 export class Preferences {
@@ -25,6 +26,7 @@ export class Preferences {
   #smoothing = $state(0.95);
   #runPlaces = $state.raw<RunPlaces>({});
   #runColumns = $state.raw<readonly string[]>(DEFAULT_COLUMNS);
+  #hasSeenTour = $state(false);
   #systemDark = $state(false);
   readonly #ended = new AbortController();
 
@@ -37,6 +39,7 @@ export class Preferences {
     }
     this.#runPlaces = placesFrom(stored.runPlaces);
     this.#runColumns = columnsFrom(stored.runColumns);
+    this.#hasSeenTour = stored.hasSeenTour === true;
     const media = window.matchMedia('(prefers-color-scheme: dark)');
     this.#systemDark = media.matches;
     media.addEventListener(
@@ -109,6 +112,16 @@ export class Preferences {
     this.#save();
   }
 
+  /** Whether the tour was seen or declined; it is not offered again. */
+  get hasSeenTour(): boolean {
+    return this.#hasSeenTour;
+  }
+
+  set hasSeenTour(seen: boolean) {
+    this.#hasSeenTour = seen;
+    this.#save();
+  }
+
   setPlace(run: string, place: number): void {
     this.#runPlaces = { ...this.#runPlaces, [run]: place };
     this.#save();
@@ -129,6 +142,7 @@ export class Preferences {
       smoothing: this.#smoothing,
       runPlaces: this.#runPlaces,
       runColumns: this.#runColumns,
+      hasSeenTour: this.#hasSeenTour,
     };
     try {
       window.localStorage.setItem(KEY, JSON.stringify(stored));
