@@ -22,6 +22,12 @@ export function menuTemplate(
           click: () => send('show-new'),
         },
         { type: 'separator' },
+        {
+          label: 'Settings…',
+          accelerator: 'CmdOrCtrl+,',
+          click: () => send('show-settings'),
+        },
+        { type: 'separator' },
         { role: mac ? 'close' : 'quit' },
       ],
     },
@@ -31,7 +37,10 @@ export function menuTemplate(
       submenu: [
         { label: 'Start', click: () => send('show-start') },
         { label: 'Runs', click: () => send('show-runs') },
+        { label: 'Sweeps', click: () => send('show-sweeps') },
         { label: 'Compare', click: () => send('show-compare') },
+        { label: 'Plan', click: () => send('show-plan') },
+        { label: 'Figures', click: () => send('show-figures') },
         { label: 'Cluster', click: () => send('show-cluster') },
         { type: 'separator' },
         { role: 'reload' },
@@ -48,6 +57,8 @@ export function menuTemplate(
     {
       role: 'help',
       submenu: [
+        { label: 'Tour of Three Steps', click: () => send('show-tour') },
+        { label: 'Keyboard Shortcuts', click: () => send('show-shortcuts') },
         { label: 'Papers Behind the Methods', click: openPapers },
         ...(mac ? [] : [{ role: 'about' as const }]),
       ],

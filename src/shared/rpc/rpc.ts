@@ -303,7 +303,13 @@ export const HOST_COMMANDS = [
   'show-new',
   'show-start',
   'show-runs',
+  'show-sweeps',
   'show-compare',
+  'show-plan',
+  'show-figures',
+  'show-settings',
+  'show-shortcuts',
+  'show-tour',
   'show-cluster',
 ] as const;
 export type HostCommand = (typeof HOST_COMMANDS)[number];
