@@ -1,29 +1,34 @@
 /**
- * The README's picture: the quickstart in a real Chromium, a moment after the switch to
- * top-k. `node scripts/screenshot.ts` writes docs/images/live-run.webp: a PNG would be three times
- * as large, and is in every package.
+ * The pictures of README and docs/tour.md, from the app in a real Chromium: a run a moment after its
+ * switch to top-k, the timeline of its next iterations, the comparison of a sweep, and a plan.
+ * `node scripts/screenshot.ts` writes docs/images/*.webp: PNGs would be three times as large, and are
+ * in every package.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../tests/harness/browser.ts';
-import { GradwireHome } from '../tests/harness/gradwire.ts';
+import { GradwireHome, succeeded } from '../tests/harness/gradwire.ts';
 import { untilAsync } from '../tests/harness/processes.ts';
 import { openServer } from '../tests/harness/server.ts';
 
 /** Limits are there for what hangs. */
 const PATIENCE_MS = 240_000;
+/** Pixels of the width of a picture of the tour, half of a screen's. */
+const SMALL = 1080;
 
-/** A program for a page: it encodes the picture at an address as WebP, as a data URL. */
-const ENCODE = `async (source) => {
+/** A program for a page: it encodes the picture at an address as WebP of a width, as a data URL. */
+const ENCODE = `async (source, width, quality) => {
   const image = new Image();
   image.src = source;
   await image.decode();
   const canvas = document.createElement('canvas');
-  canvas.width = image.naturalWidth;
-  canvas.height = image.naturalHeight;
-  canvas.getContext('2d').drawImage(image, 0, 0);
-  return canvas.toDataURL('image/webp', 0.85);
+  canvas.width = width;
+  canvas.height = Math.round((image.naturalHeight * width) / image.naturalWidth);
+  const context = canvas.getContext('2d');
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL('image/webp', quality);
 }`;
 
 await using home = new GradwireHome();
@@ -35,7 +40,40 @@ try {
     colorScheme: 'light',
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(server.url);
+  await switched(page);
+  await save(browser, 'live-run', await page.screenshot(), 1440, 0.85);
+
+  await page.getByTestId('trace').click();
+  await page.getByTestId('timeline').waitFor();
+  await page.getByTestId('timeline').focus();
+  for (const key of ['w', 'w', 'w', 'w', 'w']) await page.keyboard.press(key);
+  const panel = await page.locator('#chart-trace').screenshot();
+  await save(browser, 'timeline', panel, SMALL, 0.8);
+  succeeded(await home.run(['runs', 'stop', 'last']));
+
+  await go(page, `compare/${(await swept()).join(',')}?target=75%25`);
+  await page.getByTestId('comparison-verdict').waitFor();
+  await page.waitForTimeout(1000);
+  await save(browser, 'compare', await page.screenshot(), SMALL, 0.8);
+
+  await go(page, 'plan?preset=digits-topk&ranks=16&compute=5');
+  await page.getByTestId('plan-bandwidth').fill('1 Gbit/s');
+  await page.getByTestId('plan-bandwidth').press('Enter');
+  await page.getByTestId('plan-curve-chart').waitFor();
+  await page.waitForTimeout(1000);
+  await save(browser, 'plan', await page.screenshot(), SMALL, 0.8);
+} finally {
+  await browser.close();
+}
+
+async function go(page: Page, place: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+}
+
+/** Opens the quickstart's run, and returns once it has trained with top-k for a moment. */
+async function switched(page: Page): Promise<void> {
   await page.getByTestId('try-button').click();
   const iteration = async (): Promise<number> =>
     Number(
@@ -52,15 +90,40 @@ try {
     'the part after',
     PATIENCE_MS,
   );
-  const file = path.join(import.meta.dirname, '../docs/images/live-run.webp');
-  writeFileSync(file, await webp(await context.newPage(), await page.screenshot()));
-} finally {
-  await browser.close();
 }
 
-/** The picture as WebP, which Chromium itself encodes. @param page one that has no other use */
-async function webp(page: Page, png: Buffer): Promise<Buffer> {
+/** Runs the sweep of the tour, and returns the ids of its runs. */
+async function swept(): Promise<readonly string[]> {
+  succeeded(
+    await home.run([
+      ...['sweep', 'quickstart', '--name', 'which is faster', '--seeds', '3'],
+      ...['--vary', 'exchange.method=none,topk', '--set', 'world.ranks=2'],
+      ...['--set', 'network.bandwidth=100 Mbit/s', '--set', 'iterations=200'],
+      ...['--set', 'evaluateEvery=10'],
+    ]),
+  );
+  const list = ['runs', 'list', '--json', '--filter', 'sweep:"which is faster"'];
+  const { stdout } = succeeded(await home.run(list));
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { readonly id: string }).id);
+}
+
+/** Saves a picture of that width as WebP, which Chromium itself encodes, on a page without use. */
+async function save(
+  browser: Browser,
+  name: string,
+  png: Buffer,
+  width: number,
+  quality: number,
+): Promise<void> {
+  const page = await browser.newPage();
   const url = JSON.stringify(`data:image/png;base64,${png.toString('base64')}`);
-  const encoded = await page.evaluate<string>(`(${ENCODE})(${url})`);
-  return Buffer.from(encoded.slice(encoded.indexOf(',') + 1), 'base64');
+  const encoded = await page.evaluate<string>(
+    `(${ENCODE})(${url}, ${width}, ${quality})`,
+  );
+  await page.close();
+  const file = path.join(import.meta.dirname, `../docs/images/${name}.webp`);
+  writeFileSync(file, Buffer.from(encoded.slice(encoded.indexOf(',') + 1), 'base64'));
 }
