@@ -55,7 +55,7 @@ const LEFT_OUT: readonly Reason[] = [
 ];
 
 /** Words that a reader fills in, or has of his own. */
-const FILLED_IN: Readonly<Record<string, string>> = {
+const FILLED_IN: Record<string, string> = {
   '--user me': `--user ${os.userInfo().username}`,
   'RUN1 RUN2': '"$(run_id 1)" "$(run_id 2)"',
   'last 4w5m': '"$(run_id 1)" "$(run_id 2)"',
@@ -64,6 +64,12 @@ const FILLED_IN: Readonly<Record<string, string>> = {
   'gradwire completion fish | source': "fish -c 'gradwire completion fish | source'",
   '3k2 x81 9fd': '"$(run_id 1)" "$(run_id 2)" "$(run_id 3)"',
 };
+
+/** A run that waits for a job which is started elsewhere: a second shell starts it. */
+const AWAITING = 'gradwire exec --external --ranks 2 --method topk';
+FILLED_IN[AWAITING] =
+  `${AWAITING} & sleep 10; ` +
+  'PYTHONPATH="$GRADWIRE_PACKAGE" torchrun --nproc-per-node 2 train.py; wait $!';
 
 const A_RUN = 'gradwire run digits-topk --set iterations=40';
 

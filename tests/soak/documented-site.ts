@@ -80,6 +80,7 @@ export class DocumentedSite implements AsyncDisposable {
           LANG: 'C.UTF-8',
           TERM: 'dumb',
           GRADWIRE_HOME: this.#gradwire.directory,
+          GRADWIRE_PACKAGE: path.join(root, 'python/gradwire/src'),
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
@@ -106,13 +107,20 @@ export class DocumentedSite implements AsyncDisposable {
       npm: `[ "$1 $2 $3 $4" = 'run -s gradwire --' ] || exit 64\nshift 4\nexec gradwire "$@"`,
       // The id of the N-th run from the last.
       run_id: `gradwire runs list --json | sed -n "$1p" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'`,
-      ...(pytorch && { python3: `exec ${shellQuoted(pytorch)} "$@"` }),
+      ...(pytorch && {
+        python3: `exec ${shellQuoted(pytorch)} "$@"`,
+        torchrun: `exec ${shellQuoted(pytorch)} -m torch.distributed.run "$@"`,
+      }),
     };
     for (const [name, script] of Object.entries(programs)) {
       const file = path.join(this.#bin, name);
       writeFileSync(file, `#!/bin/sh\n${script}\n`);
       chmodSync(file, 0o755);
     }
+    if (pytorch === undefined) return;
+    const python = path.join(this.#directory, 'venv/bin/python');
+    mkdirSync(path.dirname(python), { recursive: true });
+    copyFileSync(path.join(this.#bin, 'python3'), python);
   }
 
   #put(name: string, content: string | Uint8Array): void {
