@@ -72,7 +72,10 @@ async function tracedSteps(): Promise<readonly Measurement[]> {
     steps.push(plain);
     ratios.push((100 * median(walls.slice(from, to).flat())) / plain - 100);
   }
-  const spread = [0.25, 0.75].map((share) => quantile(ratios, share).toFixed(1));
+  // A median alone would meet the goal by chance where traces differ by more than it.
+  const [least, middle] = [0.25, 0.5].map((share) =>
+    quantile(ratios, share).toFixed(1),
+  );
   return [
     {
       name: 'a step that is not traced',
@@ -81,11 +84,11 @@ async function tracedSteps(): Promise<readonly Measurement[]> {
       note: `FNN-3, ${values.ranks} ranks, top-k 1 %: median of ${steps.length} stretches`,
     },
     {
-      name: 'tracing',
-      value: median(ratios),
+      name: 'tracing, upper quartile',
+      value: quantile(ratios, 0.75),
       unit: '%',
       goal: 2,
-      note: `longer steps, median of ${ratios.length} traces of ${TRACED} iterations, quartiles ${spread.join(' and ')} %`,
+      note: `longer steps, of ${ratios.length} traces of ${TRACED} iterations; median ${middle} %, lower quartile ${least} %`,
     },
   ];
 }
@@ -117,8 +120,11 @@ function wallsOf(records: readonly RunRecord[]): readonly (readonly number[])[] 
 /** Time that the sums of buckets take in an exchange, the records of intervals included. */
 async function sumsCost(count: number): Promise<Measurement> {
   const buckets = Array.from({ length: count }, (_, index) => ({
-    ...{ index, length: 1000, runs: [], tensors: [{ name: `layer${index}` }] },
-    policy: { method: { id: 'none', residual: 'none' } },
+    index,
+    length: 1000,
+    runs: [],
+    tensors: [{ name: `layer${index}` }],
+    policy: { method: { id: 'none', residual: 'none' }, parameters: {} },
   })) as unknown as readonly Bucket[];
   const site = { isInMemory: false } as ConstructorParameters<
     typeof BucketSums

@@ -55,17 +55,33 @@ try {
 
   await go(page, `compare/${(await swept()).join(',')}?target=75%25`);
   await page.getByTestId('comparison-verdict').waitFor();
-  await page.waitForTimeout(1000);
+  await drawn(page);
   await save(browser, 'compare', await page.screenshot(), SMALL, 0.8);
 
   await go(page, 'plan?preset=digits-topk&ranks=16&compute=5');
   await page.getByTestId('plan-bandwidth').fill('1 Gbit/s');
   await page.getByTestId('plan-bandwidth').press('Enter');
   await page.getByTestId('plan-curve-chart').waitFor();
-  await page.waitForTimeout(1000);
+  await drawn(page);
   await save(browser, 'plan', await page.screenshot(), SMALL, 0.8);
 } finally {
   await browser.close();
+}
+
+/** Waits until a page looks the same in two pictures, one after the other. */
+async function drawn(page: Page): Promise<void> {
+  let last = await page.screenshot();
+  await untilAsync(
+    async () => {
+      const next = await page.screenshot();
+      const isSame = next.equals(last);
+      last = next;
+      return isSame;
+    },
+    (isSame) => isSame,
+    'the page to be drawn',
+    PATIENCE_MS,
+  );
 }
 
 async function go(page: Page, place: string): Promise<void> {

@@ -68,7 +68,7 @@ const FILLED_IN: Record<string, string> = {
 /** A run that waits for a job which is started elsewhere: a second shell starts it. */
 const AWAITING = 'gradwire exec --external --ranks 2 --method topk';
 FILLED_IN[AWAITING] =
-  `${AWAITING} & sleep 10; ` +
+  `${AWAITING} > said 2>&1 & until grep -q GRADWIRE_RUN said; do sleep 1; done; ` +
   'PYTHONPATH="$GRADWIRE_PACKAGE" torchrun --nproc-per-node 2 train.py; wait $!';
 
 const A_RUN = 'gradwire run digits-topk --set iterations=40';

@@ -17,7 +17,7 @@ import {
 import type { BucketValues } from '../../shared/buckets/bucket-measures.ts';
 import { snakeCase } from './column-name.ts';
 import type { Column, ExportTable } from './export-table.ts';
-import { measurePieces } from './run-reader.ts';
+import { measurePages } from './measure-pages.ts';
 
 interface BucketRow {
   readonly record: BucketSumsRecord;
@@ -71,24 +71,15 @@ function meanColumn(measure: BucketMeasure): Column<BucketRow> {
   };
 }
 
-/** The table of buckets, in the order in which their records came. */
-export const bucketTable: ExportTable<BucketRow> = {
-  columns: () => COLUMNS,
-  async *pages(reader, { id, iterations }) {
-    for await (const records of measurePieces(reader, id, 'buckets')) {
-      const last = records.at(-1)?.to ?? 0;
-      yield {
-        rows: records.flatMap(rowsOf),
-        done: Math.min(1, last / Math.max(1, iterations)),
-      };
-    }
-    yield { rows: [], done: 1 };
-  },
-};
-
 const rowsOf = (record: BucketSumsRecord): readonly BucketRow[] =>
   record.buckets.map((sum, place) => {
     const totals = new BucketTotals();
     totals.add(sum, record.exchanges, 1);
     return { record, place, sum, means: totals.means(BUCKET_MEASURE_IDS) };
   });
+
+/** The table of buckets, in the order in which their records came. */
+export const bucketTable: ExportTable<BucketRow> = {
+  columns: () => COLUMNS,
+  pages: measurePages('buckets', rowsOf),
+};

@@ -18,7 +18,7 @@ import {
 } from '../../shared/utilisation/machine-measures.ts';
 import { snakeCase } from './column-name.ts';
 import type { Column, ExportTable } from './export-table.ts';
-import { measurePieces } from './run-reader.ts';
+import { measurePages } from './measure-pages.ts';
 
 interface IntervalRow {
   readonly record: UtilisationRecord;
@@ -124,15 +124,6 @@ function tableOf<R extends IntervalRow>(
 ): ExportTable<R> {
   return {
     columns: (run) => [...placeColumns(run), ...columns],
-    async *pages(reader, { id, iterations }) {
-      for await (const records of measurePieces(reader, id, 'utilisation')) {
-        const last = records.at(-1)?.to ?? 0;
-        yield {
-          rows: records.flatMap(rowsOf),
-          done: Math.min(1, last / Math.max(1, iterations)),
-        };
-      }
-      yield { rows: [], done: 1 };
-    },
+    pages: measurePages('utilisation', rowsOf),
   };
 }

@@ -51,7 +51,7 @@ export async function* logPages(
 }
 
 /** Records of these kinds, which come beside the iterations, by the part of an export that has them. */
-interface MeasureRecords {
+export interface MeasureRecords {
   readonly buckets: BucketSumsRecord;
   readonly utilisation: UtilisationRecord;
 }

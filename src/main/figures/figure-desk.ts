@@ -17,6 +17,8 @@ const definitions = async () => await import('../../reproduce/figures/registry.t
 export class FigureDesk {
   readonly #home: Pick<Home, 'directory' | 'reproduced'>;
   readonly #errors = new Map<string, ErrorData>();
+  /** Costs by figure: a page asks once a second while one is reproduced, which is timed. */
+  readonly #costs = new Map<string, FigureCost>();
   #process: FigureProcess | undefined;
 
   constructor(home: Pick<Home, 'directory' | 'reproduced'>) {
@@ -75,10 +77,23 @@ export class FigureDesk {
     await this.api.stopFigure();
   }
 
-  async #status(figure: Figure): Promise<FigureStatus> {
+  async #costOf(figure: Figure): Promise<FigureCost> {
+    const known = this.#costs.get(figure.id);
+    if (known !== undefined) return known;
     const { plannedRuns } = await import('../../reproduce/planned-runs.ts');
-    const { claim, id, number, paper, rule, title } = figure;
     const specs = plannedRuns(figure).map(({ spec }) => spec);
+    const cost = {
+      runs: specs.length,
+      ranks: Math.max(...specs.map(({ world }) => world.ranks)),
+      iterations: specs.reduce((sum, { iterations }) => sum + iterations, 0),
+    };
+    this.#costs.set(figure.id, cost);
+    return cost;
+  }
+
+  async #status(figure: Figure): Promise<FigureStatus> {
+    const { claim, id, number, paper, rule, title } = figure;
+    const { iterations, ranks, runs } = await this.#costOf(figure);
     let error = this.#errors.get(id);
     let result: FigureOutcome | undefined;
     try {
@@ -95,9 +110,9 @@ export class FigureDesk {
       title,
       claim: claim.text,
       rule,
-      runs: specs.length,
-      ranks: Math.max(...specs.map(({ world }) => world.ranks)),
-      iterations: specs.reduce((sum, { iterations }) => sum + iterations, 0),
+      runs,
+      ranks,
+      iterations,
       command: `gradwire reproduce ${id} --out ${shellWord(this.#home.reproduced)}`,
       result,
       running: isRunning ? this.#process?.runs : undefined,
@@ -105,6 +120,8 @@ export class FigureDesk {
     };
   }
 }
+
+type FigureCost = Pick<FigureStatus, 'iterations' | 'ranks' | 'runs'>;
 
 async function outcomeOf(result: Result): Promise<FigureOutcome> {
   const { verdictText } = await import('../../reproduce/page/verdict-text.ts');

@@ -59,12 +59,23 @@ export class FigureProcess {
   }
 
   #take(line: string): void {
-    const { error, type } = JSON.parse(line) as {
-      readonly error?: unknown;
-      readonly type?: unknown;
-    };
+    const { error, type } = parsed(line);
     if (type === 'run') this.#runs++;
     if (type === 'failed') this.#error = errorDataSchema.safeParse(error).data;
+  }
+}
+
+interface Line {
+  readonly error?: unknown;
+  readonly type?: unknown;
+}
+
+/** A line of the command; one that is no JSON, as of a program that it starts, tells nothing. */
+function parsed(line: string): Line {
+  try {
+    return (JSON.parse(line) as Line | null) ?? {};
+  } catch {
+    return {};
   }
 }
 

@@ -142,9 +142,17 @@ test('events have what happened in words, and whole', async () => {
 test('buckets and machines have what pages and commands draw of the same intervals', async () => {
   const { rows } = await parquetRows(store, 'r', 'buckets');
   expect(rows[0]).toMatchObject({
-    ...{ bucket: '=a … "b"', length: 1000n, sum_wait_ms: 3, sum_send_ms: 0 },
-    ...{ wait_ms: 3 / 4, payload_bytes: 1000, sent_bytes: 500, density: 0.01 },
-    ...{ error: 0.5, residual_norm: null, sum_nnz_reduced: null },
+    bucket: '=a … "b"',
+    length: 1000n,
+    sum_wait_ms: 3,
+    sum_send_ms: 0,
+    wait_ms: 3 / 4,
+    payload_bytes: 1000,
+    sent_bytes: 500,
+    density: 0.01,
+    error: 0.5,
+    residual_norm: null,
+    sum_nnz_reduced: null,
   });
   const whole = { from: 0, to: 4, columns: 0 };
   const drawn = await store.buckets.table('r', { ...whole, measure: 'time' });
@@ -159,9 +167,14 @@ test('buckets and machines have what pages and commands draw of the same interva
   const machines = await parquetRows(store, 'r', 'machines');
   const [machine] = (await store.utilisation.table('r', whole)).machines;
   expect(machines.rows[0]).toMatchObject({
-    ...{ machine: 'this computer', processors: 4, memory_used_bytes: BigInt(2 ** 38) },
-    ...{ busy_share: 0.75, run_share: 0.5625, memory_share: 0.25 },
-    ...{ loopback_bytes_per_s: machine!.means.loopback, stolen_share: null },
+    machine: 'this computer',
+    processors: 4,
+    memory_used_bytes: BigInt(2 ** 38),
+    busy_share: 0.75,
+    run_share: 0.5625,
+    memory_share: 0.25,
+    loopback_bytes_per_s: machine!.means.loopback,
+    stolen_share: null,
   });
   expect(machine!.means.others).toBe(machines.rows[0]!['others_share']);
   const processes = await parquetRows(store, 'r', 'processes');

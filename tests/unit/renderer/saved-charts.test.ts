@@ -30,8 +30,11 @@ for (let iteration = 0; iteration < LENGTH; iteration++) {
       iteration,
       at: 1_700_000_000_000 + iteration ** 2,
       phases: {
-        ...{ data: 1 / 7, compute: 3 + iteration / 70 },
-        ...{ send: 1 / 9, receive: 1 / 11, wait: 1 / 3 },
+        data: 1 / 7,
+        compute: 3 + iteration / 70,
+        send: 1 / 9,
+        receive: 1 / 11,
+        wait: 1 / 3,
       },
       overlapped: 2 / 3,
       wireSent: 1000 + 37 * iteration,

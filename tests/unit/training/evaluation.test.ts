@@ -104,7 +104,7 @@ function preciseMoments(weights: Float32Array, train: Part, batches: number): Mo
   );
 }
 
-/** By default with the statistics of 1,024 samples. */
+/** The loss that an evaluation should have; by default with the statistics of 1,024 samples. */
 const expectedLoss = (weights: Float32Array, train = many, batches = 16): number => {
   const given = preciseMoments(weights, train, batches);
   const images = tests.imagesOf(Array.from({ length: 13 }, (_, i) => i));

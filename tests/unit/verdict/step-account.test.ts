@@ -78,7 +78,8 @@ describe('the account of a step', () => {
       { compute: 21, wait: 12 },
     ]);
     expect(means(always, { latency: 20 }).means).toMatchObject({
-      ...{ straggler: 8, latency: 12 },
+      straggler: 8,
+      latency: 12,
     });
     // Ranks that share cores do not wait for one while a message is underway.
     const crowd = { machine: 'box', ranks: 2, cores: 1 };

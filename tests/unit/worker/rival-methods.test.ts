@@ -1,4 +1,4 @@
-/** What rival methods would keep of a gradient, against a sort of all its elements. */
+/** Rivals of a method: what they would keep of a gradient, against a sort of all its elements. */
 import { expect, test } from 'vitest';
 import {
   keptSquares,
