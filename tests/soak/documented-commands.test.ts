@@ -80,7 +80,9 @@ const GIVEN: Readonly<Record<string, string>> = {
     (_, seed) => `gradwire run digits-topk --set iterations=40 --set seed=${seed}`,
   ).join(' && '),
   'docs/cluster.md gradwire bench network': 'gradwire nodes edit crate --name box',
-  'docs/command-line.md gradwire runs list --filter': A_RUN,
+  // A note is pinned to iteration 120.
+  'docs/command-line.md gradwire runs list --filter':
+    'gradwire run digits-topk --set iterations=150',
   'docs/exports.md npm run -s gradwire -- runs export last --format parquet --out': `${A_RUN} && ${A_RUN}`,
   'docs/verdict.md npm run -s gradwire -- runs verdict': A_RUN,
   'docs/verdict.md npm run -s gradwire -- runs switch last':

@@ -1,7 +1,8 @@
 /**
  * Drives a sweep to its end, or watches it where another process drives it, and turns it into an
- * exit code. The first Ctrl-C stops the sweep and its runs in progress and waits for their ends; a
- * second one does not wait. Who only watches leaves it.
+ * exit code. A watcher takes over from a driver that has ended, or has shown no sign of life. The
+ * first Ctrl-C stops the sweep and its runs in progress and waits for their ends; a second one does
+ * not wait. Who only watches leaves it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { failure } from '../../shared/errors/errors.ts';
@@ -9,7 +10,7 @@ import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { SweepDetail } from '../../shared/sweep/sweep-status.ts';
 import { stopSweep } from '../../main/sweeps/stop-sweep.ts';
-import { SweepRunner } from '../../main/sweeps/sweep-runner.ts';
+import { SweepRunner, type SweepEnd } from '../../main/sweeps/sweep-runner.ts';
 import { reportError } from '../text/report-error.ts';
 import { SweepProgress } from '../text/sweep-progress.ts';
 import { rewrites } from '../text/terminal.ts';
@@ -25,9 +26,13 @@ export async function followSweep(
   { json }: { readonly json: boolean },
 ): Promise<number> {
   const { coordinator, events, store } = workspace;
-  const isDriver = store.sweeps.claim(sweep, process.pid);
+  let isDriver = store.sweeps.claim(sweep, process.pid);
   const interruption: Interruption = new Interruption(
-    { mode: isDriver ? 'run' : 'attach' },
+    {
+      get mode() {
+        return isDriver ? 'run' : 'attach';
+      },
+    },
     () => {
       progress.makeWay();
       const options = { store, coordinator, isDriver, finishesRuns: false };
@@ -75,7 +80,14 @@ export async function followSweep(
     progress.live(store.sweeps.detail(sweep), running);
   };
   try {
-    const work = isDriver ? runner.drive() : watch(workspace, sweep, update);
+    const takeOver = (): void => {
+      isDriver = true;
+      progress.makeWay();
+      if (!interruption.quiet) process.stderr.write(`gradwire: ${takenOver(sweep)}\n`);
+    };
+    const work = isDriver
+      ? runner.drive()
+      : watchOrDrive(runner, { workspace, sweep, update, takeOver });
     const result = await Promise.race([work, workspace.trouble, interruption.left]);
     if (result === undefined) {
       work.catch(() => undefined); // no longer awaited
@@ -97,25 +109,34 @@ export async function followSweep(
   }
 }
 
-/** Looks at a sweep that another process drives until it has come to an end. */
-async function watch(
-  { store }: Workspace,
-  sweep: string,
-  update: () => SweepDetail,
-): Promise<'finished' | 'stopped'> {
+interface Watching {
+  readonly workspace: Workspace;
+  readonly sweep: string;
+  readonly update: () => SweepDetail;
+  /** Tells that nobody else drives the sweep any more. */
+  readonly takeOver: () => void;
+}
+
+/** Looks at a sweep until it has come to an end, or drives it once no other process does. */
+async function watchOrDrive(
+  runner: SweepRunner,
+  { sweep, takeOver, update, workspace }: Watching,
+): Promise<SweepEnd> {
+  const { sweeps } = workspace.store;
   for (;;) {
     const { counts, state } = update();
     if (state === 'finished') return state;
     if (state === 'stopped' && counts.running === 0) return state;
-    if (state === 'waiting' && store.sweeps.claim(sweep, process.pid)) {
-      store.sweeps.release(sweep, process.pid);
-      throw failure('SWEEP_CHANGED', `nothing drives sweep ${sweep} any more`, {
-        next: `Go on with it: gradwire sweeps resume ${sweep}.`,
-      });
+    if (state === 'waiting' && sweeps.claim(sweep, process.pid)) {
+      takeOver();
+      return await runner.drive();
     }
     await pause(LOOK_MS);
   }
 }
+
+const takenOver = (sweep: string): string =>
+  `nothing else drives sweep ${sweep} any more: this command goes on with it`;
 
 function whatBecomes(sweep: string, { asked }: Interruption): string {
   return asked === 'not'

@@ -82,9 +82,12 @@ export function sweepPoints(
         number: index + 1,
         label,
         values: texts[index]!,
-        spec: atPoint(index + 1, used, () =>
-          parseExperimentSpec({ ...raw, name: named, seed: seeds[0] }),
-        ),
+        spec: atPoint(index + 1, used, () => {
+          const own = { name: named, seed: seeds[0] };
+          // The spec's own name and seed, which no run has, are checked as well.
+          if (index === 0) parseExperimentSpec({ ...own, ...raw });
+          return parseExperimentSpec({ ...raw, ...own });
+        }),
       };
     }),
   };

@@ -200,8 +200,17 @@ test(
       'the second run to begin',
     );
     expect(states(second)).toEqual(['stopped', 'running']);
-    succeeded(await home.run(['sweeps', 'stop', name]));
-    expect((await resumed.finished).code).toBe(0);
-    expect((await watching.finished).code).toBe(0);
+    // It goes on where the first one ends.
+    resumed.child.kill('SIGKILL');
+    await resumed.finished;
+    await until(
+      () => watching.stderr,
+      (text) => /this command goes on with it/.test(text),
+      'the second one to go on',
+    );
+    expect(show(name)?.state).toBe('running');
+    watching.child.kill('SIGINT');
+    expect((await watching.finished).code).toBe(130);
+    expect(show(name)?.state).toBe('stopped');
   },
 );

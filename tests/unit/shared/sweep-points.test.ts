@@ -117,6 +117,20 @@ describe('a sweep is refused', () => {
       /2 twice/,
       'grid',
     ],
+    [
+      'a number as its spec’s name',
+      { base: { ...base, name: 123 } },
+      'SPEC_INVALID',
+      /"name" is 123/,
+      'point 1',
+    ],
+    [
+      'a text as its spec’s seed',
+      { base: { ...base, seed: 'abc' } },
+      'SPEC_INVALID',
+      /"seed" is "abc"/,
+      'point 1',
+    ],
     ['a seed as a key', { grid: { seed: [1, 2] } }, 'SWEEP_INVALID', /"seed"/, 'grid'],
     [
       'a broken path',

@@ -56,7 +56,7 @@ function watched(
     for (const rank of [0, 1]) {
       const record = {
         ...iterationRecord({ rank, iteration, phases: { compute: wall } }),
-        ...(loss === undefined ? {} : { loss }),
+        loss,
         ...(residual === undefined ? {} : { residualNorm: residual }),
       };
       const way = watch.saw(record);
@@ -67,6 +67,43 @@ function watched(
 }
 
 describe('the guard of a switch', () => {
+  it('goes back where a program’s loss is not finite any more, which no record has', () => {
+    const lost = watched({ loss: 1.5 }, { wall: 10, loss: 2 }, () => ({ wall: 10 }));
+    expect(lost.iteration).toBe(70);
+    expect(lost.way?.why).toMatch(/no iteration has a finite loss any more/);
+    const later = watched({ loss: 1.5 }, { wall: 10, loss: 2 }, (iteration) =>
+      iteration < 85 ? { wall: 10, loss: 2 } : { wall: 10 },
+    );
+    expect(later.way?.why).toBe(lost.way?.why);
+  });
+
+  it('does not take a loss that is logged now and then for one that is not finite', () => {
+    const watch = new GuardWatch(1, 1);
+    watch.planned({
+      epoch: 1,
+      notBefore: 0,
+      plan: plan('topk'),
+      residual: 'flush',
+      guard: { loss: 1.5 },
+    });
+    for (let iteration = 0; iteration < 160; iteration++) {
+      if (iteration === 60) watch.saw(switchAt(60, 1));
+      const record = iterationRecord({ rank: 0, iteration, phases: { compute: 10 } });
+      const isLogged = iteration % 15 === 0;
+      expect(watch.saw({ ...record, loss: isLogged ? 2 : undefined })).toBeUndefined();
+    }
+  });
+
+  it('does not go back for single steps without a loss, nor where none was ever logged', () => {
+    const skipped = watched({ loss: 1.5 }, { wall: 10, loss: 2 }, (iteration) =>
+      iteration % 10 === 0 ? { wall: 10 } : { wall: 10, loss: 2 },
+    );
+    expect(skipped.way).toBeUndefined();
+    expect(watched({ loss: 1.5 }, { wall: 10 }, () => ({ wall: 10 })).way).toBe(
+      undefined,
+    );
+  });
+
   it('goes back once the median step exceeds its limit, and says by how much', () => {
     const { iteration, way } = watched({ step: 1.2 }, { wall: 10 }, () => ({
       wall: 14,

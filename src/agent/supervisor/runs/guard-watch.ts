@@ -22,6 +22,8 @@ import {
 const REACH = 50;
 /** Iterations after the fence before it is judged, and between judgements. */
 const LEAST = 10;
+/** Losses that are missing, by how many there were before, until they count as not finite. */
+const LEAST_MISSING = 5;
 
 const MEASURES = Object.keys(GUARDED) as readonly GuardedMeasure[];
 
@@ -124,6 +126,10 @@ export class GuardWatch {
     const { after, before, fence, from, guard, newest } = watched;
     const done = newest - fence - this.#every + 1;
     if (done < LEAST || done % LEAST !== 0) return undefined;
+    if (guard.loss !== undefined && isLossGone(watched)) {
+      this.#watched = undefined;
+      return { to: from, why: NO_LOSS };
+    }
     for (const measure of MEASURES) {
       const limit = guard[measure];
       if (limit === undefined) continue;
@@ -151,6 +157,21 @@ export class GuardWatch {
     return values.reduce((sum, value) => sum + value, 0) / values.length;
   }
 }
+
+/**
+ * A program's training goes on with a loss that is not finite, and its record has none. One
+ * iteration without is no fault: a scaler of gradients skips such steps.
+ */
+function isLossGone({ after, before, newest }: Watched): boolean {
+  const since = after.loss.at(-1)?.iteration ?? -1;
+  const without = after.step.filter(({ iteration }) => iteration > since);
+  const first = without[0]?.iteration ?? newest;
+  const share = before.loss.length / before.step.length;
+  return newest - first + 1 >= LEAST && without.length * share >= LEAST_MISSING;
+}
+
+const NO_LOSS =
+  'no iteration has a finite loss any more, where those before the switch have one';
 
 /** Whether a value exceeds a multiple of another one; that of a loss below 0 is less far below. */
 const isOver = (now: number, then: number, limit: number): boolean =>
