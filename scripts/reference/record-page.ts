@@ -56,7 +56,7 @@ function commentsOf(text: string): ReadonlyMap<string, readonly string[]> {
   return found;
 }
 
-const shared = commentsOf(schemaText('fields.ts'));
+const shared = commentsOf(schemaText('fields.ts') + schemaText('magnitudes.ts'));
 
 interface Row {
   readonly path: string;

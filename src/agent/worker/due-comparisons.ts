@@ -57,6 +57,7 @@ export class DueComparisons {
       at: Date.now(),
       iteration,
       ...difference,
+      ...comparison.magnitudes(steps.exchanged!),
     });
   }
 }

@@ -2,7 +2,7 @@
 import type { Phase } from '../../shared/records/phases.ts';
 
 export const PHASE_COLOURS: Readonly<Record<Phase, string>> = {
-  data: '#b3bcc5',
+  data: '#a3adb7',
   compute: '#0072b2',
   forward: '#0072b2',
   backward: '#6669b4',
@@ -14,8 +14,8 @@ export const PHASE_COLOURS: Readonly<Record<Phase, string>> = {
   wait: '#e69f00',
   reduce: '#56b4e9',
   decompress: '#cc79a7',
-  apply: '#84909c',
-  other: '#cfd6dc',
+  apply: '#74808c',
+  other: '#c0c8cf',
 };
 
 /** Colours of configurations that are compared, in their order. */

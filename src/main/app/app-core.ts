@@ -235,7 +235,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   });
   const sweepDesk = new SweepDesk({ store, coordinator, outbox, report });
   const settingsDesk = new SettingsDesk(store, outbox);
-  const figureDesk = new FigureDesk(home);
+  const figureDesk = new FigureDesk(home, (run) => store.has(run));
   const upkeep = new Upkeep(store.space, report);
   const looking = setInterval(lookAtMachines, LOOK_MS);
   const recovery = coordinator

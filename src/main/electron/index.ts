@@ -22,6 +22,7 @@ import { openHome, type Home } from '../home/home.ts';
 import { installationRoot } from '../home/installation.ts';
 import { Sessions } from '../rpc/session.ts';
 import { answerAppRequests } from './app-protocol.ts';
+import { showProgress } from './dock-progress.ts';
 import { admitsSender, APP_SCHEME } from './ipc-gate.ts';
 import { createMainWindow, showApp } from './main-window.ts';
 import { notifyOfAlerts } from './alert-notification.ts';
@@ -117,6 +118,13 @@ async function run(home: Home): Promise<void> {
   );
   window = createMainWindow(root, home.directory);
   resources.defer(core.onEvent(notifyOfAlerts(core.api, () => window, raise)));
+  resources.defer(
+    core.onEvent(
+      showProgress((progress) => {
+        if (window?.isDestroyed() === false) window.setProgressBar(progress);
+      }),
+    ),
+  );
   await showApp(window);
 }
 

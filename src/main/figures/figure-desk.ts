@@ -16,13 +16,19 @@ const definitions = async () => await import('../../reproduce/figures/registry.t
 
 export class FigureDesk {
   readonly #home: Pick<Home, 'directory' | 'reproduced'>;
+  readonly #isKept: (run: string) => boolean;
   readonly #errors = new Map<string, ErrorData>();
   /** Costs by figure: a page asks once a second while one is reproduced, which is timed. */
   readonly #costs = new Map<string, FigureCost>();
   #process: FigureProcess | undefined;
 
-  constructor(home: Pick<Home, 'directory' | 'reproduced'>) {
+  /** @param isKept whether the history has a run */
+  constructor(
+    home: Pick<Home, 'directory' | 'reproduced'>,
+    isKept: (run: string) => boolean,
+  ) {
     this.#home = home;
+    this.#isKept = isKept;
   }
 
   readonly api: FigureApi = {
@@ -40,8 +46,16 @@ export class FigureDesk {
         });
       }
       const { page } = await import('../../reproduce/page/page.ts');
+      const { chartPicture } = await import('../../reproduce/chart/chart-picture.ts');
+      const { chart, title } = result;
       return {
         html: page(result),
+        pictures: {
+          light: chartPicture(chart, title, 'light'),
+          dark: chartPicture(chart, title, 'dark'),
+        },
+        caption: chart.caption,
+        runs: result.runs.map(({ run }) => run).filter(this.#isKept),
         table: result.table,
         parts: result.findings.map(({ outcome, text }) => ({ outcome, text })),
       };

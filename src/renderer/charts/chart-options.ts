@@ -19,7 +19,7 @@ export function baseOptions(
   formatY: (value: number) => string,
   yType: 'linear' | 'logarithmic' = 'linear',
   x?: HorizontalAxis,
-): ChartOptions<'bar'> & ChartOptions<'line'> {
+): ChartOptions<'line'> {
   return {
     animation: false,
     parsing: false,

@@ -1,7 +1,5 @@
 /** The parts of Chart.js that are used, registered once; nothing else is bundled. */
 import {
-  BarController,
-  BarElement,
   Chart,
   Filler,
   LinearScale,
@@ -12,8 +10,6 @@ import {
 } from 'chart.js';
 
 Chart.register(
-  BarController,
-  BarElement,
   Filler,
   LinearScale,
   LineController,

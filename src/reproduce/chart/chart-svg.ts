@@ -7,8 +7,8 @@ import type { Chart, ChartPoint, Series } from './chart.ts';
 import { marker } from './marker.ts';
 import { escapeMarkup } from '../../shared/words/markup.ts';
 
-const WIDTH = 720;
-const HEIGHT = 380;
+export const CHART_WIDTH = 720;
+export const CHART_HEIGHT = 380;
 const LEFT = 64;
 const RIGHT = 20;
 const TOP = 40;
@@ -38,7 +38,7 @@ export function chartSvg(chart: Chart, title: string): string {
       ? bars(chart, plot)
       : chart.series.map((series, index) => line(series, index, plot)).join('');
   return (
-    `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-labelledby="chart-title">` +
+    `<svg viewBox="0 0 ${CHART_WIDTH} ${CHART_HEIGHT}" role="img" aria-labelledby="chart-title">` +
     `<title id="chart-title">${escapeMarkup(`${title}. ${chart.caption}`)}</title>` +
     grid(chart, plot) +
     references(chart, plot) +
@@ -46,6 +46,12 @@ export function chartSvg(chart: Chart, title: string): string {
     '</svg>'
   );
 }
+
+/** The mark of a series in a legend, 28 × 14 units. */
+export const swatchShape = ({ kind }: Chart, index: number): string =>
+  kind === 'bars'
+    ? `<rect class="bar s${index}" x="7" y="1" width="14" height="12" rx="2"/>`
+    : `<path class="line s${index}" d="M0 7H28"/>${marker(index, 14, 7)}`;
 
 function plotOf(chart: Chart): Plot {
   const points = chart.series.flatMap((series) => series.points);
@@ -69,15 +75,17 @@ function plotOf(chart: Chart): Plot {
   return {
     scaleX,
     scaleY,
-    x: (value) => round(LEFT + scaleX.place(value) * (WIDTH - LEFT - RIGHT)),
+    x: (value) => round(LEFT + scaleX.place(value) * (CHART_WIDTH - LEFT - RIGHT)),
     y: (value) =>
-      round(HEIGHT - BOTTOM - scaleY.place(value) * (HEIGHT - TOP - BOTTOM)),
+      round(
+        CHART_HEIGHT - BOTTOM - scaleY.place(value) * (CHART_HEIGHT - TOP - BOTTOM),
+      ),
   };
 }
 
 function grid(chart: Chart, { x, y, scaleX, scaleY }: Plot): string {
-  const right = WIDTH - RIGHT;
-  const floor = HEIGHT - BOTTOM;
+  const right = CHART_WIDTH - RIGHT;
+  const floor = CHART_HEIGHT - BOTTOM;
   const { categories } = chart.x;
   const horizontal = scaleY.ticks.map(
     (tick) =>
@@ -102,7 +110,7 @@ function grid(chart: Chart, { x, y, scaleX, scaleY }: Plot): string {
       ? ''
       : `<line class="axis" x1="${LEFT}" x2="${right}" y1="${floor}" y2="${floor}"/>`) +
     vertical.join('') +
-    `<text class="label" text-anchor="middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 12}">${escapeMarkup(chart.x.label)}</text>` +
+    `<text class="label" text-anchor="middle" x="${(LEFT + right) / 2}" y="${CHART_HEIGHT - 12}">${escapeMarkup(chart.x.label)}</text>` +
     // Horizontal text above its axis, for readability.
     `<text class="label" x="0" y="16">${escapeMarkup(chart.y.label)}</text>`
   );
@@ -112,7 +120,7 @@ function references(chart: Chart, { y }: Plot): string {
   return (chart.references ?? [])
     .map(
       ({ y: value, label }) =>
-        `<line class="reference" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(value)}" y2="${y(value)}"/>` +
+        `<line class="reference" x1="${LEFT}" x2="${CHART_WIDTH - RIGHT}" y1="${y(value)}" y2="${y(value)}"/>` +
         `<text class="note" x="${LEFT + 8}" y="${y(value) - 6}">${escapeMarkup(label)}</text>`,
     )
     .join('');
@@ -141,10 +149,10 @@ function line({ points }: Series, index: number, plot: Plot): string {
 
 function bars(chart: Chart, plot: Plot): string {
   const groups = chart.x.categories!.length;
-  const group = ((WIDTH - LEFT - RIGHT) / groups) * BARS;
+  const group = ((CHART_WIDTH - LEFT - RIGHT) / groups) * BARS;
   const width = Math.min(56, group / chart.series.length);
   const zero = plot.y(0);
-  const base = `<line class="axis" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${zero}" y2="${zero}"/>`;
+  const base = `<line class="axis" x1="${LEFT}" x2="${CHART_WIDTH - RIGHT}" y1="${zero}" y2="${zero}"/>`;
   const all = chart.series
     .map(({ points }, index) =>
       points

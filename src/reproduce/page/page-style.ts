@@ -1,30 +1,27 @@
 /**
  * The page's style, light or dark as the reader's system is set. Text has a contrast of at
- * least 4.5 with its background, marks at least 3. Dashes keep a line visible under another
- * one.
+ * least 4.5 with its background.
  */
+import { CHART_COLOURS, CHART_FONT, CHART_STYLE } from '../chart/chart-style.ts';
+
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;
-  --page: #f5f6f8; --surface: #ffffff; --sunken: #eef1f4;
-  --line: #dde2e7; --strong: #8b98a5; --ink: #17202a; --soft: #4b5865;
-  --accent: #0b63a5; --grid: #e4e8ec;
+  ${CHART_COLOURS.light}
+  --page: #f5f6f8; --sunken: #eef1f4; --line: #dde2e7; --accent: #0b63a5;
   --good: #0b6e4f; --good-soft: #e0f3ea;
   --bad: #a8231c; --bad-soft: #fbe8e6;
   --warn: #7a4c00; --warn-soft: #fdf1d8;
-  --s0: #0b63a5; --s1: #c2410c; --s2: #0f766e; --s3: #86198f; --s4: #8a6100; --s5: #44546a;
-  --font: system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif;
+  --font: ${CHART_FONT};
   --mono: ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --page: #0d1115; --surface: #151b21; --sunken: #0f1419;
-    --line: #27313a; --strong: #66737f; --ink: #e8edf2; --soft: #a4b0bb;
-    --accent: #6cb2ee; --grid: #222b33;
+    ${CHART_COLOURS.dark}
+    --page: #0d1115; --sunken: #0f1419; --line: #27313a; --accent: #6cb2ee;
     --good: #54c79a; --good-soft: #10291f;
     --bad: #f58a82; --bad-soft: #351816;
     --warn: #edb54d; --warn-soft: #2e2410;
-    --s0: #6cb2ee; --s1: #f4925a; --s2: #4ec9b4; --s3: #dd9ccb; --s4: #e3b341; --s5: #a4b0bb;
   }
 }
 *, *::before, *::after { box-sizing: border-box; }
@@ -71,24 +68,7 @@ ul { list-style: none; }
 .scroll:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .scroll > svg { display: block; width: 100%; min-width: 36rem; height: auto; }
 figcaption { margin-top: 0.75rem; color: var(--soft); font-size: 0.875rem; line-height: 1.5; }
-svg text { font-family: var(--font); font-size: 13px; fill: var(--soft); }
-svg .note { font-size: 12px; }
-svg .label { fill: var(--ink); }
-svg .grid { stroke: var(--grid); }
-svg .axis { stroke: var(--strong); }
-svg .reference { stroke: var(--strong); stroke-dasharray: 5 4; }
-svg .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; }
-svg .line.s2 { stroke-dasharray: 9 4; }
-svg .line.s3 { stroke-dasharray: 3 4; }
-svg .line.s4 { stroke-dasharray: 10 3 2 3; }
-svg .error { fill: none; stroke: var(--c); stroke-width: 1.5; }
-svg .bar + .error { stroke: var(--ink); }
-svg .band { fill: var(--c); opacity: 0.16; }
-svg .mark { fill: var(--c); stroke: var(--surface); stroke-width: 1; }
-svg .hollow { fill: var(--surface); stroke: var(--c); stroke-width: 2; }
-svg .bar { fill: var(--c); }
-.s0 { --c: var(--s0); } .s1 { --c: var(--s1); } .s2 { --c: var(--s2); }
-.s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); }
+${CHART_STYLE.trim()}
 table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
 th, td { padding: 0.5rem 1rem 0.5rem 0; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }

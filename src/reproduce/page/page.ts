@@ -8,9 +8,8 @@ import {
   formatElapsed,
   formatPercent,
 } from '../../shared/words/units.ts';
-import { chartSvg } from '../chart/chart-svg.ts';
+import { chartSvg, swatchShape } from '../chart/chart-svg.ts';
 import type { Chart } from '../chart/chart.ts';
-import { marker } from '../chart/marker.ts';
 import { escapeMarkup } from '../../shared/words/markup.ts';
 import type { ResultTable } from '../figure.ts';
 import type { Result } from '../result.ts';
@@ -71,13 +70,8 @@ function chartFigure(chart: Chart, title: string): string {
   );
 }
 
-function swatch({ kind }: Chart, index: number): string {
-  const shape =
-    kind === 'bars'
-      ? `<rect class="bar s${index}" x="7" y="1" width="14" height="12" rx="2"/>`
-      : `<path class="line s${index}" d="M0 7H28"/>${marker(index, 14, 7)}`;
-  return `<svg viewBox="0 0 28 14" aria-hidden="true">${shape}</svg>`;
-}
+const swatch = (chart: Chart, index: number): string =>
+  `<svg viewBox="0 0 28 14" aria-hidden="true">${swatchShape(chart, index)}</svg>`;
 
 /**
  * Wraps content that may be wider than a phone; it can be scrolled by keyboard, too.

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { formatPercent, formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
+import { magnitudesSchema } from './magnitudes.ts';
 import { eventKind, unchanged, unprinted } from './record-kind.ts';
 
 const rivalMethodSchema = z.strictObject({
@@ -24,6 +25,10 @@ const comparisonRecordSchema = z.strictObject({
   cosine: z.number().optional(),
   /** Other methods, applied to the uncompressed gradient without a residual. */
   rivals: z.array(rivalMethodSchema).max(100).readonly().optional(),
+  /** Magnitudes of the elements of what rank 0 would apply without compression. */
+  uncompressed: magnitudesSchema.optional(),
+  /** Magnitudes of the elements of what rank 0 applies. */
+  applied: magnitudesSchema.optional(),
 });
 
 export const comparisonKind = eventKind({

@@ -37,6 +37,12 @@ export interface FigureOutcome {
 export interface FigurePage {
   /** A file with the chart, which opens without a network. */
   readonly html: string;
+  /** The chart as SVG files, for a light and a dark page. */
+  readonly pictures: { readonly light: string; readonly dark: string };
+  /** A sentence that describes the chart. */
+  readonly caption: string;
+  /** Ids of its runs that the history still has. */
+  readonly runs: readonly string[];
   /** Numbers as text; the first column is the row's name. */
   readonly table: {
     readonly columns: readonly string[];

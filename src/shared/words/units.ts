@@ -133,6 +133,16 @@ export function formatDateTime(at: number): string {
   return `${shown.replace('T', ' ')}${displayUnits().clock === 'utc' ? ' UTC' : ''}`;
 }
 
+/** A moment to the second with its zone: `2026-03-01 12:00:00 UTC+01:00`. */
+export function formatZonedTime(at: number): string {
+  const offset = clockOffset(at);
+  const shown = new Date(at + offset).toISOString().slice(0, 19).replace('T', ' ');
+  if (displayUnits().clock === 'utc') return `${shown} UTC`;
+  const minutes = Math.abs(offset) / 60_000;
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  return `${shown} UTC${offset < 0 ? '−' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
+}
+
 /** A figure without trailing zeros: `10.0 MB` → `10 MB`. */
 export function shorten(text: string): string {
   return text.replace(/(\d)\.0+(?=\D|$)/, '$1').replace(/(\.\d*[1-9])0+(?=\D|$)/, '$1');

@@ -7,7 +7,10 @@ import { GradwireHome } from '../../harness/gradwire.ts';
 
 const home = new GradwireHome();
 const reproduced = path.join(home.directory, 'reproduced');
-const desk = new FigureDesk({ directory: home.directory, reproduced });
+const desk = new FigureDesk(
+  { directory: home.directory, reproduced },
+  (run) => run !== 'run-0',
+);
 const { api } = desk;
 afterAll(async () => {
   await desk.close();

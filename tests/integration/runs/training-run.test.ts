@@ -10,6 +10,7 @@ import type { EvaluationRecord } from '../../../src/shared/records/evaluation.ts
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { SwitchRecord } from '../../../src/shared/records/switch.ts';
+import { magnitudeBins, sizeOf } from '../../../src/renderer/charts/magnitude-bins.ts';
 import { effort } from '../../harness/effort.ts';
 import { SupervisorNode } from './supervisor-node.ts';
 
@@ -268,26 +269,32 @@ describe('what is applied, compared with uncompressed', () => {
     },
   );
 
-  it(
-    'is a right triangle where one rank sends some of its entries',
-    { tags: 'soak' },
-    async () => {
-      const [first] = (
-        await node.train({
-          iterations: 1,
-          compareEvery: 1,
-          world: { ranks: 1 },
-          exchange: { method: 'topk', ratio: 0.05 },
-        })
-      ).filter((record) => record.type === 'comparison');
-      // Nothing has been kept back before: what is sent is a projection of the gradient.
-      expect(first!.error! ** 2 + first!.cosine! ** 2).toBeCloseTo(1, 6);
-      expect(first!.cosine).toBeGreaterThan(0.3);
-      // It is what the comparison says that this method would keep.
-      const rival = first!.rivals!.find(({ ratio }) => ratio === 0.05);
-      expect(rival!.cosine).toBeCloseTo(first!.cosine!, 3);
-    },
-  );
+  it('is a right triangle where one rank sends some of its entries', async () => {
+    const [first] = (
+      await node.train({
+        iterations: 1,
+        compareEvery: 1,
+        world: { ranks: 1 },
+        exchange: { method: 'topk', ratio: 0.05 },
+      })
+    ).filter((record) => record.type === 'comparison');
+    // Nothing has been kept back before: what is sent is a projection of the gradient.
+    expect(first!.error! ** 2 + first!.cosine! ** 2).toBeCloseTo(1, 6);
+    expect(first!.cosine).toBeGreaterThan(0.3);
+    // It is what the comparison says that this method would keep.
+    const rival = first!.rivals!.find(({ ratio }) => ratio === 0.05);
+    expect(rival!.cosine).toBeCloseTo(first!.cosine!, 3);
+    // The largest are applied as they are, and the others not at all.
+    const { applied, uncompressed } = first!;
+    expect([sizeOf(applied!), sizeOf(uncompressed!)]).toEqual([N, N]);
+    expect(applied!.zeros / N).toBeCloseTo(0.95, 2);
+    expect(uncompressed!.zeros / N).toBeLessThan(0.9);
+    const bins = magnitudeBins(uncompressed!, applied!);
+    expect(bins.at(-1)!.applied).toBe(bins.at(-1)!.uncompressed);
+    for (const bin of bins) {
+      expect(bin.applied).toBeLessThanOrEqual(bin.uncompressed);
+    }
+  });
 
   it('changes neither training nor bytes', { tags: 'soak' }, async () => {
     const exchange = { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' };

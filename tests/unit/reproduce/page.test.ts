@@ -1,33 +1,12 @@
 /** The page and the table of results, from results that no run gave. */
 import { describe, expect, test } from 'vitest';
-import type { Figure } from '../../../src/reproduce/figure.ts';
 import { figures, findFigure } from '../../../src/reproduce/figures/registry.ts';
 import { page } from '../../../src/reproduce/page/page.ts';
 import { resultsDocument } from '../../../src/reproduce/page/results-document.ts';
 import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
-import { parseResult, resultOf, type Result } from '../../../src/reproduce/result.ts';
-import { madeUpRuns, SOME_VALUES } from './made-up-sweep.ts';
-
-const madeUp = (figure: Figure, evil = ''): Result =>
-  resultOf(
-    figure,
-    madeUpRuns(figure, () => SOME_VALUES).map((run, index) => ({
-      ...run,
-      run: `run-${index}${evil}`,
-      ...(run.seed === 1 ? { curve: [{ x: 1, y: 0.5 }] } : {}),
-    })),
-    {
-      device: {
-        processor: `A${evil} processor`,
-        cores: 2,
-        system: 'a system',
-        load: 3.14,
-      },
-      gradwire: '0.0.0',
-      measuredAt: Date.UTC(2026, 0, 2, 12),
-      seconds: 65,
-    },
-  );
+import { parseResult } from '../../../src/reproduce/result.ts';
+import { chartPicture } from '../../../src/reproduce/chart/chart-picture.ts';
+import { madeUp } from './made-up-result.ts';
 
 const VOID = new Set(['meta', '!doctype']);
 const CLOSED_SVG = /\/$/;
@@ -80,6 +59,26 @@ describe.each(figures.map((figure) => [figure.id, figure] as const))(
         expect(text).toContain(said);
       }
       expect(html).not.toMatch(/<script|javascript:|https?:|url\(|@import/);
+    });
+
+    test('has a chart for light and for dark ground, with a legend', () => {
+      const { chart, title } = madeUp(figure);
+      const grounds = (['light', 'dark'] as const).map((ground) =>
+        chartPicture(chart, title, ground),
+      );
+      expect(
+        new Set(grounds.map((svg) => svg.replace(/<style>[^]*?<\/style>/, ''))),
+      ).toHaveLength(1);
+      for (const svg of grounds) {
+        expect(malformed(svg)).toBeUndefined();
+        expect(svg).not.toMatch(/<script|javascript:|href|url\(|@import/);
+        const text = svg.replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+        for (const { name } of chart.series) expect(text).toContain(`>${name}</text>`);
+        // No entry of the legend begins beyond the edge.
+        for (const [, x] of svg.matchAll(/translate\((\d+) /g)) {
+          expect(Number(x)).toBeLessThan(680);
+        }
+      }
     });
 
     test('has runs that the spec’s parser takes, with names of their own', () => {

@@ -185,6 +185,9 @@ export class SmallCore implements ServedCore {
     figurePage: (figure) =>
       this.#answer('figurePage', [figure], {
         html: '',
+        pictures: { light: '', dark: '' },
+        caption: '',
+        runs: [],
         table: { columns: [], rows: [] },
         parts: [],
       }),

@@ -1,5 +1,5 @@
 /** Units of bytes, rates and moments, as a user chooses them. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { tickText, ticksOf } from '../../../src/renderer/charts/axis-ticks.ts';
 import { experimentDefaults } from '../../../src/shared/settings/experiment-settings.ts';
 import {
@@ -16,6 +16,7 @@ import {
   formatBitRate,
   formatBytes,
   formatDateTime,
+  formatZonedTime,
 } from '../../../src/shared/words/units.ts';
 
 afterEach(() => {
@@ -85,6 +86,21 @@ test('moments are read from one clock, which says so if it is not the own one', 
   show({ clock: 'utc' });
   expect(formatDateTime(at)).toBe('2026-03-01 12:05 UTC');
   expect(tickText('clock', at, { min: at, max: at + 5000 })).toBe('12:05:10');
+});
+
+test('a moment to the second has its zone', () => {
+  const at = Date.UTC(2026, 2, 1, 2, 5, 10);
+  show({ clock: 'utc' });
+  expect(formatZonedTime(at)).toBe('2026-03-01 02:05:10 UTC');
+  show({ clock: 'local' });
+  const zone = vi.spyOn(Date.prototype, 'getTimezoneOffset');
+  zone.mockReturnValue(210);
+  expect(formatZonedTime(at)).toBe('2026-02-28 22:35:10 UTC−03:30');
+  zone.mockReturnValue(-345);
+  expect(formatZonedTime(at)).toBe('2026-03-01 07:50:10 UTC+05:45');
+  zone.mockReturnValue(0);
+  expect(formatZonedTime(at)).toBe('2026-03-01 02:05:10 UTC+00:00');
+  zone.mockRestore();
 });
 
 describe('settings', () => {

@@ -5,7 +5,9 @@
  */
 import type { Arena, Vector } from '../../memory/arena.ts';
 import type { RivalMethod } from '../../../shared/records/comparison.ts';
+import type { Magnitudes } from '../../../shared/records/magnitudes.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
+import { magnitudesOf } from './magnitude-histogram.ts';
 import { keptSquares, rivalsOf } from './rival-methods.ts';
 
 export interface GradientDifference {
@@ -43,7 +45,7 @@ export class GradientComparison {
     const vector = this.#own;
     if (vector === undefined) throw new Error('internal: no gradient was kept');
     await this.#engine.call('average', { vector, measures: true });
-    const uncompressed = this.#arena.f32(vector);
+    const uncompressed = this.#uncompressed;
     const sums = [...sumsOf(applied, uncompressed), ...keptSquares(uncompressed)];
     const { values } = await this.#engine.call('summarize', {
       values: sums,
@@ -56,6 +58,19 @@ export class GradientComparison {
       ...finite('cosine', product / Math.sqrt(squares * reference)),
       ...(rivals.length === 0 ? {} : { rivals }),
     };
+  }
+
+  /** Magnitudes of what was compared last, on this rank. */
+  magnitudes(applied: Float32Array): Record<'applied' | 'uncompressed', Magnitudes> {
+    return {
+      uncompressed: magnitudesOf(this.#uncompressed),
+      applied: magnitudesOf(applied),
+    };
+  }
+
+  /** The average of what the ranks kept, once they have compared it. */
+  get #uncompressed(): Float32Array {
+    return this.#arena.f32(this.#own!);
   }
 }
 

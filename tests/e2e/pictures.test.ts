@@ -1,0 +1,184 @@
+/** Every view in both themes, by its pictures: what one theme shows, the other shows as well. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openHome, resolveHome } from '../../src/main/home/home.ts';
+import { RunStore } from '../../src/main/store/run-store.ts';
+import { figures } from '../../src/reproduce/figures/registry.ts';
+import { sumPhases, zeroPhases, type Phase } from '../../src/shared/records/phases.ts';
+import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
+import { AppPage } from '../harness/app-page.ts';
+import { succeeded, type GradwireHome } from '../harness/gradwire.ts';
+import { blocksOf, lostIn, type Blocks } from '../harness/picture.ts';
+import {
+  done,
+  entries,
+  iterationRecord,
+  sampleSpec,
+  started,
+} from '../unit/main/sample-records.ts';
+import { madeUp } from '../unit/reproduce/made-up-result.ts';
+
+let app: AppPage;
+let page: Page;
+let blank: Page;
+/** Ids of two runs that have ended, and of their sweep. */
+let runs: readonly string[];
+let sweep: string;
+
+beforeAll(async () => {
+  app = await AppPage.open({ prepare });
+  ({ page } = app);
+  blank = await page.context().newPage();
+  await page.bringToFront();
+});
+afterAll(() => app?.[Symbol.asyncDispose]());
+
+async function prepare(home: GradwireHome): Promise<void> {
+  const short = ['--set', 'iterations=40', '--set', 'world.ranks=2'];
+  succeeded(
+    await home.run([
+      'sweep',
+      'quickstart',
+      '--vary',
+      'exchange.method=none,topk',
+      ...short,
+    ]),
+  );
+  const idsOf = async (list: string): Promise<string[]> =>
+    succeeded(await home.run([list, 'list', '--json']))
+      .stdout.trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+  runs = await idsOf('runs');
+  [sweep] = (await idsOf('sweeps')) as [string];
+  await storeRun(home);
+  const reproduced = path.join(home.directory, 'reproduced');
+  mkdirSync(reproduced);
+  for (const figure of figures) {
+    const file = path.join(reproduced, `${figure.id}.json`);
+    writeFileSync(file, JSON.stringify(madeUp(figure)));
+  }
+}
+
+/** A run whose iterations have every phase, longest in turn, and two that were compared. */
+async function storeRun(home: GradwireHome): Promise<void> {
+  const { database } = await openHome(resolveHome({ GRADWIRE_HOME: home.directory }));
+  const store = RunStore.open(database);
+  const phases = Object.keys(zeroPhases()) as Phase[];
+  const times = (iteration: number, rank: number): Record<Phase, number> =>
+    Object.fromEntries(
+      phases.map((phase, at) => [
+        phase,
+        1 + ((7 * iteration + 3 * at + rank) % 11) / 2,
+      ]),
+    ) as Record<Phase, number>;
+  const records: RunRecord[] = [started];
+  for (let iteration = 0; iteration < 40; iteration++) {
+    for (const rank of [0, 1]) {
+      const own = times(iteration, rank);
+      records.push({
+        ...iterationRecord(iteration, rank),
+        phases: own,
+        wall: sumPhases(own),
+      });
+    }
+    if (iteration % 20 !== 0) continue;
+    const normal = { zeros: 10, first: -12, negative: [1, 4, 9], positive: [2, 5, 8] };
+    const applied = { zeros: 30, first: -10, negative: [4], positive: [5] };
+    const at = started.at + iteration;
+    records.push({ type: 'comparison', at, iteration, uncompressed: normal, applied });
+  }
+  store.create({ id: 'drawn', spec: sampleSpec(), switches: [], createdAt: 1 });
+  store.append('drawn', entries([...records, done]));
+  store.close();
+}
+
+/** Places, each with what is there once it is drawn. */
+const PLACES: readonly (readonly [name: string, place: () => string, drawn: string])[] =
+  [
+    ['start', () => 'start', 'recent-runs'],
+    ['new experiment', () => 'new', 'launch'],
+    ['runs', () => 'runs', 'runs-table'],
+    // Measured times would draw another picture each time.
+    ['run', () => 'run/drawn', 'phase-chart'],
+    ['comparison', () => `compare/${runs.join(',')}`, 'comparison-verdict'],
+    ['sweep', () => `sweeps/${sweep}`, 'sweep-results'],
+    ['plan', () => 'plan', 'plan-verdict'],
+    ['figures', () => 'figures', 'figure'],
+    ['cluster', () => 'cluster', 'node-this-computer'],
+    ['settings', () => 'settings', 'settings-alerts'],
+  ];
+
+async function pictures(): Promise<Record<'dark' | 'light', Blocks>> {
+  const of = async (colorScheme: 'dark' | 'light'): Promise<Blocks> => {
+    await page.emulateMedia({ colorScheme });
+    return await blocksOf(blank, await page.screenshot({ animations: 'disabled' }));
+  };
+  return { light: await of('light'), dark: await of('dark') };
+}
+
+async function open(place: string, drawn: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+  await app.part(drawn).first().waitFor();
+  // Whatever it still asks for: charts are drawn with the answer.
+  await page.waitForLoadState('networkidle');
+}
+
+/** Pictures of what has come to rest: two in a row are alike. */
+async function atRest(): Promise<Record<'dark' | 'light', Blocks>> {
+  let before = await pictures();
+  for (;;) {
+    const now = await pictures();
+    if (JSON.stringify(now) === JSON.stringify(before)) return now;
+    before = now;
+  }
+}
+
+test.each(PLACES)('%s', async (_, place, drawn) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(place(), drawn);
+  const { dark, light } = await atRest();
+  expect(dark.corner).not.toBe(light.corner);
+  expect(light.contrasts.filter((contrast) => contrast > 3).length).toBeGreaterThan(
+    200,
+  );
+  expect([lostIn(light, dark), lostIn(dark, light)]).toEqual([[], []]);
+  expect(app.errors).toEqual([]);
+});
+
+test('the chart of a figure is drawn in the colours of the theme', async () => {
+  await open('figures', 'figure');
+  const card = app.part('figure').first();
+  await card.getByText('What came out').click();
+  const chart = card.getByTestId('figure-chart');
+  await chart.waitFor();
+  const grounds = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(
+      await chart.evaluate((image: { naturalWidth: number }) => image.naturalWidth),
+    ).toBe(720);
+    await chart.scrollIntoViewIfNeeded();
+    grounds.push(await blocksOf(blank, await chart.screenshot()));
+    expect([colorScheme, await app.obstacles()]).toEqual([colorScheme, []]);
+  }
+  const [light, dark] = grounds as [Blocks, Blocks];
+  expect(light.contrasts.filter((contrast) => contrast > 3).length).toBeGreaterThan(50);
+  expect([lostIn(light, dark), lostIn(dark, light)]).toEqual([[], []]);
+  expect(app.errors).toEqual([]);
+});
+
+describe.each([1024, 600, 390])('%d pixels wide', { tags: 'soak' }, (width) => {
+  test.each(PLACES)('%s', async (_, place, drawn) => {
+    await page.setViewportSize({ width, height: 860 });
+    await open(place(), drawn);
+    const { dark, light } = await atRest();
+    expect([lostIn(light, dark), lostIn(dark, light)]).toEqual([[], []]);
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await app.obstacles()]).toEqual([colorScheme, []]);
+    }
+  });
+});
