@@ -10,6 +10,7 @@ import { measureFirstPaint } from './app/first-paint.ts';
 import { measureHistory } from './app/history.ts';
 import { measureIterations } from './app/iteration.ts';
 import { measureMain } from './app/main-memory.ts';
+import { measureRunList } from './app/run-list.ts';
 import { measureStart } from './app/start.ts';
 import { measureTimers } from './app/timers.ts';
 import { printMeasurements } from './report.ts';
@@ -32,6 +33,7 @@ printMeasurements(
         ...(await measureHistory()),
         ...(await measureFirstPaint()),
         ...(await measureDashboard()),
+        ...(await measureRunList()),
         ...(await measureCharts()),
       ],
   values.json,

@@ -16,6 +16,7 @@ import {
 import { sampleSpec, started } from '../../tests/unit/main/sample-records.ts';
 import { recordOf, xorshift } from '../history/generated-run.ts';
 import { median, quantile } from '../quantiles.ts';
+import { beginTasks, tasksOf } from './page-tasks.ts';
 import type { Measurement } from '../report.ts';
 
 const SECONDS = 12;
@@ -107,10 +108,7 @@ async function measurePage(page: Page, rate: Rate): Promise<readonly Measurement
   await session.send('Performance.enable');
   const before = await busyTime(session);
   const first = await iterationShown(page);
-  await session.send('Tracing.start', {
-    transferMode: 'ReportEvents',
-    traceConfig: { includedCategories: ['disabled-by-default-devtools.timeline'] },
-  });
+  await beginTasks(session);
   await page.waitForTimeout(SECONDS * 1000);
   const after = await busyTime(session);
   const shown = ((await iterationShown(page)) - first) / (after.at - before.at);
@@ -148,40 +146,4 @@ async function busyTime(session: CDPSession): Promise<{ task: number; at: number
   const value = (of: string): number =>
     metrics.find(({ name }) => name === of)?.value ?? 0;
   return { task: value('TaskDuration'), at: value('Timestamp') };
-}
-
-interface TraceEvent {
-  readonly name: string;
-  readonly ph: string;
-  readonly pid: number;
-  readonly tid: number;
-  /** Microseconds of processor time: the machine may be busy with other things. */
-  readonly tdur?: number;
-  readonly args?: { readonly name?: string };
-}
-
-/** Milliseconds of processor time of each task on the page's main thread. */
-async function tasksOf(session: CDPSession): Promise<readonly number[]> {
-  const events: TraceEvent[] = [];
-  session.on('Tracing.dataCollected', ({ value }) =>
-    events.push(...(value as unknown as TraceEvent[])),
-  );
-  const complete = new Promise<void>((resolve) =>
-    session.once('Tracing.tracingComplete', () => resolve()),
-  );
-  await session.send('Tracing.end');
-  await complete;
-  // The browser has other pages of its own, which have little to do.
-  const mains = events.filter(
-    ({ args, name }) => name === 'thread_name' && args?.name === 'CrRendererMain',
-  );
-  const byThread = mains.map(({ pid, tid }) =>
-    events
-      .filter((event) => event.name === 'RunTask' || event.name.endsWith('::RunTask'))
-      .filter((event) => event.pid === pid && event.tid === tid)
-      .map(({ tdur = 0 }) => tdur / 1000),
-  );
-  const sum = (tasks: readonly number[]): number =>
-    tasks.reduce((all, task) => all + task, 0);
-  return byThread.toSorted((a, b) => sum(b) - sum(a))[0] ?? [];
 }

@@ -21,6 +21,7 @@ const LEFT_OUT: readonly Reason[] = [
     line: /^npm (ci|start|run pack|install)\b/,
     why: 'installs: tests/integration/installation',
   },
+  { line: /^npm run dist\b/, why: 'downloads Electron: tests/soak/dist' },
   { line: /^npm (test|run (lint|check))\b/, why: 'is what runs here' },
   {
     line: /^tensorboard /,
