@@ -10,6 +10,7 @@ import { sumPhases, zeroPhases, type Phase } from '../../src/shared/records/phas
 import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { AppPage } from '../harness/app-page.ts';
 import { succeeded, type GradwireHome } from '../harness/gradwire.ts';
+import { obstacles } from '../harness/page.ts';
 import { blocksOf, lostIn, type Blocks } from '../harness/picture.ts';
 import {
   done,
@@ -180,5 +181,40 @@ describe.each([1024, 600, 390])('%d pixels wide', { tags: 'soak' }, (width) => {
       await page.emulateMedia({ colorScheme });
       expect([colorScheme, await app.obstacles()]).toEqual([colorScheme, []]);
     }
+  });
+});
+
+describe('while it loads', { tags: 'soak' }, () => {
+  let slow: Page;
+  /** What the app has answered and the page has not got yet. */
+  let held: (() => void)[] | undefined;
+
+  beforeAll(async () => {
+    slow = await page.context().newPage();
+    await slow.routeWebSocket(/./, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((message) => {
+        if (held === undefined) socket.send(message);
+        else held.push(() => socket.send(message));
+      });
+    });
+    await slow.setViewportSize({ width: 1440, height: 900 });
+    await slow.goto(page.url());
+    await slow.getByTestId('connection-status').waitFor();
+  });
+  afterAll(() => slow?.close());
+
+  test.each(PLACES)('%s', async (_, place, drawn) => {
+    held = [];
+    await slow.evaluate(`location.hash = ${JSON.stringify(`#/${place()}`)}`);
+    await expect.poll(() => held!.length).toBeGreaterThan(0);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await slow.emulateMedia({ colorScheme });
+      expect([colorScheme, await obstacles(slow)]).toEqual([colorScheme, []]);
+    }
+    for (const send of held) send();
+    held = undefined;
+    await slow.getByTestId(drawn).first().waitFor();
+    await slow.evaluate("location.hash = '#/start'");
   });
 });
