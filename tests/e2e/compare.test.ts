@@ -200,33 +200,37 @@ test('a run that is not there has one clear error, and the others are compared',
   expect(await part('comparison-ratio').count()).toBe(2);
 });
 
-test('nothing is cut off or an obstacle, at any width, in both themes', async () => {
-  const sideways = (): Promise<number> =>
-    page
-      .locator('main')
-      .evaluate(
-        (box: { scrollWidth: number; clientWidth: number }) =>
-          box.scrollWidth - box.clientWidth,
-      );
-  await go('compare/');
-  await part('comparison-empty').waitFor();
-  expect(await app.obstacles()).toEqual([]);
-  await go(`compare/${KNOWN.join(',')}`);
-  await part('comparison-steps').waitFor();
-  for (const [width, colorScheme] of [
-    [1440, 'light'],
-    [1024, 'dark'],
-    [600, 'light'],
-    [390, 'dark'],
-  ] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height: 900 });
-    // Charts follow a moment later.
-    await expect.poll(sideways).toBe(0);
-    expect([width, await app.obstacles()]).toEqual([width, []]);
-  }
-  expect(app.errors).toEqual([]);
-});
+test(
+  'nothing is cut off or an obstacle, at any width, in both themes',
+  { tags: 'soak' },
+  async () => {
+    const sideways = (): Promise<number> =>
+      page
+        .locator('main')
+        .evaluate(
+          (box: { scrollWidth: number; clientWidth: number }) =>
+            box.scrollWidth - box.clientWidth,
+        );
+    await go('compare/');
+    await part('comparison-empty').waitFor();
+    expect(await app.obstacles()).toEqual([]);
+    await go(`compare/${KNOWN.join(',')}`);
+    await part('comparison-steps').waitFor();
+    for (const [width, colorScheme] of [
+      [1440, 'light'],
+      [1024, 'dark'],
+      [600, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      // Charts follow a moment later.
+      await expect.poll(sideways).toBe(0);
+      expect([width, await app.obstacles()]).toEqual([width, []]);
+    }
+    expect(app.errors).toEqual([]);
+  },
+);
 
 /** Of the page, where functions of `evaluate` run. */
 declare const location: { hash: string };

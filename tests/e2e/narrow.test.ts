@@ -320,29 +320,33 @@ test('a run is drawn closer and moved, and saved as a file', async () => {
   expect(await others.allInnerTexts()).toEqual([]);
 });
 
-test('all charts of a run are zoomed, moved and pinned with keys alone, in step', async () => {
-  const drawn = page.locator('[data-testid=phase-chart][aria-valuemax="99"]');
-  await go('run/many', drawn);
-  const range = part('view-range');
-  await drawn.focus();
-  await page.keyboard.press('Home');
-  for (const key of ['w', 'w', 'w', 'd']) await page.keyboard.press(key);
-  // Three quarters thrice, from the first iteration on; then a fifth of that later.
-  await range.filter({ hasText: 'iterations 8–50 of 100' }).waitFor();
-  await part('bytes-table-toggle').click();
-  await part('axis-kind').selectOption('bytes');
-  const rows = part('bytes-table').locator('tbody tr');
-  await expect.poll(() => rows.first().innerText()).toMatch(/^8\s+850\s+100/);
-  await expect.poll(() => rows.last().innerText()).toMatch(/^50\s+5050\s+100/);
-  await part('phase-chart').focus();
-  await page.keyboard.press('End');
-  await page.keyboard.press('Enter');
-  await part('pinned').filter({ hasText: 'Iteration 50' }).waitFor();
-  const ranks = part('pinned-table').locator('tbody tr');
-  await expect.poll(() => ranks.count()).toBe(2);
-  expect(await app.obstacles()).toEqual([]);
-  for (let count = 0; count < 4; count++) await page.keyboard.press('Escape');
-  await range.filter({ hasText: 'iterations 0–99 of 100' }).waitFor();
-  await part('unpin').click();
-  await part('pinned').waitFor({ state: 'detached' });
-});
+test(
+  'all charts of a run are zoomed, moved and pinned with keys alone, in step',
+  { tags: 'soak' },
+  async () => {
+    const drawn = page.locator('[data-testid=phase-chart][aria-valuemax="99"]');
+    await go('run/many', drawn);
+    const range = part('view-range');
+    await drawn.focus();
+    await page.keyboard.press('Home');
+    for (const key of ['w', 'w', 'w', 'd']) await page.keyboard.press(key);
+    // Three quarters thrice, from the first iteration on; then a fifth of that later.
+    await range.filter({ hasText: 'iterations 8–50 of 100' }).waitFor();
+    await part('bytes-table-toggle').click();
+    await part('axis-kind').selectOption('bytes');
+    const rows = part('bytes-table').locator('tbody tr');
+    await expect.poll(() => rows.first().innerText()).toMatch(/^8\s+850\s+100/);
+    await expect.poll(() => rows.last().innerText()).toMatch(/^50\s+5050\s+100/);
+    await part('phase-chart').focus();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await part('pinned').filter({ hasText: 'Iteration 50' }).waitFor();
+    const ranks = part('pinned-table').locator('tbody tr');
+    await expect.poll(() => ranks.count()).toBe(2);
+    expect(await app.obstacles()).toEqual([]);
+    for (let count = 0; count < 4; count++) await page.keyboard.press('Escape');
+    await range.filter({ hasText: 'iterations 0–99 of 100' }).waitFor();
+    await part('unpin').click();
+    await part('pinned').waitFor({ state: 'detached' });
+  },
+);

@@ -145,26 +145,32 @@ test('what ranks print comes in while they train, and the newest stays in sight'
   expect(app.errors).toEqual([]);
 });
 
-test('a page of a run that a command deletes for good says so', async () => {
-  await page.goto(`${new URL(page.url()).origin}/#/runs`);
-  const row = part('runs-table').getByRole('link', { name: 'sample' });
-  await row.waitFor();
-  // A command deletes it: it leaves the list that is open.
-  succeeded(await home.run(['runs', 'delete', 'long']));
-  await expect.poll(() => row.count()).toBe(0);
-  succeeded(await home.run(['runs', 'delete', 'long', '--undo']));
-  await row.click();
-  await part('log').waitFor();
-  succeeded(await home.run(['runs', 'delete', 'long']));
-  succeeded(await home.run(['runs', 'purge', 'long']));
-  await part('run-purged').getByText('The records of “sample” are no longer').waitFor();
-  expect(await part('log').count()).toBe(0);
-  expect(await app.obstacles()).toEqual([]);
-  await part('run-purged').getByRole('link', { name: 'All runs' }).click();
-  await part('runs-table').waitFor();
-  expect(await row.count()).toBe(0);
-  expect(app.errors).toEqual([]);
-});
+test(
+  'a page of a run that a command deletes for good says so',
+  { tags: 'soak' },
+  async () => {
+    await page.goto(`${new URL(page.url()).origin}/#/runs`);
+    const row = part('runs-table').getByRole('link', { name: 'sample' });
+    await row.waitFor();
+    // A command deletes it: it leaves the list that is open.
+    succeeded(await home.run(['runs', 'delete', 'long']));
+    await expect.poll(() => row.count()).toBe(0);
+    succeeded(await home.run(['runs', 'delete', 'long', '--undo']));
+    await row.click();
+    await part('log').waitFor();
+    succeeded(await home.run(['runs', 'delete', 'long']));
+    succeeded(await home.run(['runs', 'purge', 'long']));
+    await part('run-purged')
+      .getByText('The records of “sample” are no longer')
+      .waitFor();
+    expect(await part('log').count()).toBe(0);
+    expect(await app.obstacles()).toEqual([]);
+    await part('run-purged').getByRole('link', { name: 'All runs' }).click();
+    await part('runs-table').waitFor();
+    expect(await row.count()).toBe(0);
+    expect(app.errors).toEqual([]);
+  },
+);
 
 /** Of the page, where functions of `evaluate` run. */
 declare const location: { hash: string };

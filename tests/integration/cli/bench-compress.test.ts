@@ -25,7 +25,7 @@ interface Row {
   readonly heapBytes: number;
 }
 
-test('every method; once warm, encode takes no memory', async () => {
+test('every method; once warm, encode takes no memory', { tags: 'soak' }, async () => {
   const { code, stdout, stderr } = await home.run([
     ...['bench', 'compress', '--n', `${LENGTH / 1000}k`, '--json'],
     ...['--vectors', VECTORS.join(',')],

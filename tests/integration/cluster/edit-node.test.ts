@@ -107,16 +107,20 @@ describe('at the command line', () => {
     expect(await entry()).not.toHaveProperty('slurm');
   });
 
-  test('what is wrong is said, in one line, and nothing is changed', async () => {
-    for (const name of ['box', 'other']) await nodes('add', name, '--host', 'h');
-    const before = (await nodes('list', '--json')).stdout;
-    for (const [args, said] of REFUSED) {
-      const { code, stderr } = await nodes('edit', ...args);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
-      expect(stderr.trim().split('\n')).toHaveLength(1);
-    }
-    expect((await nodes('list', '--json')).stdout).toBe(before);
-  });
+  test(
+    'what is wrong is said, in one line, and nothing is changed',
+    { tags: 'soak' },
+    async () => {
+      for (const name of ['box', 'other']) await nodes('add', name, '--host', 'h');
+      const before = (await nodes('list', '--json')).stdout;
+      for (const [args, said] of REFUSED) {
+        const { code, stderr } = await nodes('edit', ...args);
+        expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+        expect(stderr.trim().split('\n')).toHaveLength(1);
+      }
+      expect((await nodes('list', '--json')).stdout).toBe(before);
+    },
+  );
 
   test(
     'the next connection goes to where it is now, whose key is not known',

@@ -34,42 +34,46 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('three ranks: every pair alone, loads, kernels; kept as it was measured', async () => {
-  const profile = await measureNetwork({
-    ranks: 3,
-    transport: 'tcp',
-    effort: thoroughness,
-  });
-  expect(profile.transport).toBe('tcp');
-  expect(profile.pairs.map(({ ranks }) => ranks)).toEqual([
-    [0, 1],
-    [0, 2],
-    [1, 2],
-  ]);
-  expect(profile.loaded.map(({ ranks }) => ranks)).toEqual([2, 3]);
-  expect(profile.nodes).toHaveLength(3);
-  for (const { alpha, beta } of [...profile.pairs, ...profile.loaded]) {
-    expect(alpha).toBeGreaterThanOrEqual(0);
-    expect(beta).toBeGreaterThanOrEqual(0);
-    // A message takes more than 0.1 µs, whatever the machine: no wrong unit.
-    expect(alpha + 8 * beta).toBeGreaterThan(1e-7);
-    expect(alpha + 1e6 * beta).toBeGreaterThan(1e-6);
-  }
-  for (const seconds of Object.values(profile.kernels)) {
-    // No core adds 100 elements in a nanosecond: no wrong unit.
-    expect(seconds).toBeGreaterThan(1e-11);
-  }
+test(
+  'three ranks: every pair alone, loads, kernels; kept as it was measured',
+  { tags: 'soak' },
+  async () => {
+    const profile = await measureNetwork({
+      ranks: 3,
+      transport: 'tcp',
+      effort: thoroughness,
+    });
+    expect(profile.transport).toBe('tcp');
+    expect(profile.pairs.map(({ ranks }) => ranks)).toEqual([
+      [0, 1],
+      [0, 2],
+      [1, 2],
+    ]);
+    expect(profile.loaded.map(({ ranks }) => ranks)).toEqual([2, 3]);
+    expect(profile.nodes).toHaveLength(3);
+    for (const { alpha, beta } of [...profile.pairs, ...profile.loaded]) {
+      expect(alpha).toBeGreaterThanOrEqual(0);
+      expect(beta).toBeGreaterThanOrEqual(0);
+      // A message takes more than 0.1 µs, whatever the machine: no wrong unit.
+      expect(alpha + 8 * beta).toBeGreaterThan(1e-7);
+      expect(alpha + 1e6 * beta).toBeGreaterThan(1e-6);
+    }
+    for (const seconds of Object.values(profile.kernels)) {
+      // No core adds 100 elements in a nanosecond: no wrong unit.
+      expect(seconds).toBeGreaterThan(1e-11);
+    }
 
-  expectEveryCollective(profile);
+    expectEveryCollective(profile);
 
-  const file = path.join(directory, 'network.json');
-  await saveNetworkProfile(file, profile);
-  expect(await loadNetworkProfile(file)).toEqual(profile);
-  expect(parseNetworkProfile(JSON.parse(await readFile(file, 'utf8')), file)).toEqual(
-    profile,
-  );
-  expect(networkCostOf(profile, 3).gamma).toBe(profile.kernels.add);
-});
+    const file = path.join(directory, 'network.json');
+    await saveNetworkProfile(file, profile);
+    expect(await loadNetworkProfile(file)).toEqual(profile);
+    expect(parseNetworkProfile(JSON.parse(await readFile(file, 'utf8')), file)).toEqual(
+      profile,
+    );
+    expect(networkCostOf(profile, 3).gamma).toBe(profile.kernels.add);
+  },
+);
 
 /** Each that is for one machine was timed with shapes that it takes. */
 function expectEveryCollective({ collectives = [] }: NetworkProfile): void {

@@ -74,41 +74,45 @@ function stored(store: RunStore, id: string): JournalEntry[] {
   }
 }
 
-test('an old database is whole after any cut, and small in the end', async () => {
-  await makeOld();
-  const before = statSync(file).size;
-  const script = path.join(import.meta.dirname, 'compacting.ts');
-  // Killed as soon as enough lines are out: the step after it is somewhere in the middle.
-  for (const lines of [1, 2, 4, Infinity]) {
-    const child = spawn(process.execPath, [script, file], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let seen = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      seen += chunk.toString();
-      if (seen.split('\n').length > lines) child.kill('SIGKILL');
-    });
-    const [, signal] = (await once(child, 'close')) as [unknown, string | null];
-    expect(signal).toBe(lines === Infinity ? null : 'SIGKILL');
-    const store = RunStore.open(file);
-    expect(stored(store, 'ended')).toEqual(RUNS.ended);
-    expect(stored(store, 'going')).toEqual(RUNS.going);
-    store.close();
-  }
+test(
+  'an old database is whole after any cut, and small in the end',
+  { tags: 'soak' },
+  async () => {
+    await makeOld();
+    const before = statSync(file).size;
+    const script = path.join(import.meta.dirname, 'compacting.ts');
+    // Killed as soon as enough lines are out: the step after it is somewhere in the middle.
+    for (const lines of [1, 2, 4, Infinity]) {
+      const child = spawn(process.execPath, [script, file], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let seen = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        seen += chunk.toString();
+        if (seen.split('\n').length > lines) child.kill('SIGKILL');
+      });
+      const [, signal] = (await once(child, 'close')) as [unknown, string | null];
+      expect(signal).toBe(lines === Infinity ? null : 'SIGKILL');
+      const store = RunStore.open(file);
+      expect(stored(store, 'ended')).toEqual(RUNS.ended);
+      expect(stored(store, 'going')).toEqual(RUNS.going);
+      store.close();
+    }
 
-  const store = RunStore.open(file);
-  expect(store.summary('ended').bytes).toBeLessThan(before / 10);
-  // The run in progress goes on where it was.
-  const last = RUNS.going.length;
-  const next = wholeRun(1500).slice(last - 3);
-  expect(store.append('going', next).summary.state).toBe('completed');
-  expect(stored(store, 'going')).toEqual(wholeRun(1500));
-  while (store.space.compact()) continue;
-  store.close();
-  expect(statSync(file).size).toBeLessThan(before / 4);
-  const raw = new Database(file, { readonly: true });
-  expect(raw.prepare('SELECT count(*) FROM iterations').pluck().get()).toBe(0);
-  expect(raw.pragma('integrity_check', { simple: true })).toBe('ok');
-  expect(raw.pragma('foreign_key_check')).toEqual([]);
-  raw.close();
-});
+    const store = RunStore.open(file);
+    expect(store.summary('ended').bytes).toBeLessThan(before / 10);
+    // The run in progress goes on where it was.
+    const last = RUNS.going.length;
+    const next = wholeRun(1500).slice(last - 3);
+    expect(store.append('going', next).summary.state).toBe('completed');
+    expect(stored(store, 'going')).toEqual(wholeRun(1500));
+    while (store.space.compact()) continue;
+    store.close();
+    expect(statSync(file).size).toBeLessThan(before / 4);
+    const raw = new Database(file, { readonly: true });
+    expect(raw.prepare('SELECT count(*) FROM iterations').pluck().get()).toBe(0);
+    expect(raw.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(raw.pragma('foreign_key_check')).toEqual([]);
+    raw.close();
+  },
+);

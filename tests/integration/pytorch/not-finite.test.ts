@@ -57,26 +57,30 @@ describe.skipIf(pytorch === undefined)('a gradient that is not finite', () => {
       .filter(({ text }) => text.startsWith('scales '))
       .map(({ text }) => JSON.parse(text.slice('scales '.length)) as number[]);
 
-  test('under a GradScaler is a skipped step, after which all is as before', async () => {
-    const skipping = exec('skipped', schedule(6, 12), '--bad', '3', '8', '12');
-    succeeded(await skipping.finished);
-    const omitting = exec('omitted', schedule(5, 10), '--omit', '3', '8', '12');
-    succeeded(await omitting.finished);
-    const [own, other] = scales(skipping);
-    expect(own).toEqual(other);
-    expect(new Set(own)).toEqual(new Set([65536, 32768, 16384, 8192]));
-    const [skipped, omitted] = [weights('skipped'), weights('omitted')];
-    expect(skipped[0]!.equals(skipped[1]!)).toBe(true);
-    expect(skipped[0]!.equals(omitted[0]!)).toBe(true);
-    const done = { reason: 'completed', iterations: 18, consistent: true };
-    expect(await skipping.record('done')).toMatchObject(done);
-    expect(notices(skipping)).toEqual([
-      expect.stringMatching(
-        /^1 info: the gradient of tensor 0\.weight is -?(Infinity|NaN) at element \d+ in iteration 3 on rank 1: .*GradScaler skips/,
-      ),
-    ]);
-    expect(notices(omitting)).toEqual([]);
-  });
+  test(
+    'under a GradScaler is a skipped step, after which all is as before',
+    { tags: 'soak' },
+    async () => {
+      const skipping = exec('skipped', schedule(6, 12), '--bad', '3', '8', '12');
+      succeeded(await skipping.finished);
+      const omitting = exec('omitted', schedule(5, 10), '--omit', '3', '8', '12');
+      succeeded(await omitting.finished);
+      const [own, other] = scales(skipping);
+      expect(own).toEqual(other);
+      expect(new Set(own)).toEqual(new Set([65536, 32768, 16384, 8192]));
+      const [skipped, omitted] = [weights('skipped'), weights('omitted')];
+      expect(skipped[0]!.equals(skipped[1]!)).toBe(true);
+      expect(skipped[0]!.equals(omitted[0]!)).toBe(true);
+      const done = { reason: 'completed', iterations: 18, consistent: true };
+      expect(await skipping.record('done')).toMatchObject(done);
+      expect(notices(skipping)).toEqual([
+        expect.stringMatching(
+          /^1 info: the gradient of tensor 0\.weight is -?(Infinity|NaN) at element \d+ in iteration 3 on rank 1: .*GradScaler skips/,
+        ),
+      ]);
+      expect(notices(omitting)).toEqual([]);
+    },
+  );
 
   test('without one is what DDP gives, and is told', { tags: 'soak' }, async () => {
     await trainAlone(

@@ -117,22 +117,26 @@ except gradwire.GradwireError as error: print(error.code, error)`;
       );
     });
 
-    test('builds the same wheel and source distribution again, and from each other', () => {
-      const wheel = (into: string, source: string): Buffer => {
-        const target = path.join(folder, into);
-        pip('wheel', '--quiet', '--no-index', '--no-deps', '-w', target, source);
-        const [name, ...others] = readdirSync(target);
-        expect(others).toEqual([]);
-        expect(name).toMatch(/^gradwire-[\d.]+-py3-none-any\.whl$/);
-        return readFileSync(path.join(target, name!));
-      };
-      const first = wheel('first', packageFolder);
-      expect(wheel('second', packageFolder)).toEqual(first);
-      const backend = `import sys; sys.path.insert(0, sys.argv[1]); import gradwire_build; print(gradwire_build.build_sdist(sys.argv[2]))`;
-      const args = ['-c', backend, path.join(packageFolder, 'backend'), folder];
-      const name = run(python, args).stdout.trim();
-      expect(wheel('third', path.join(folder, name))).toEqual(first);
-    });
+    test(
+      'builds the same wheel and source distribution again, and from each other',
+      { tags: 'soak' },
+      () => {
+        const wheel = (into: string, source: string): Buffer => {
+          const target = path.join(folder, into);
+          pip('wheel', '--quiet', '--no-index', '--no-deps', '-w', target, source);
+          const [name, ...others] = readdirSync(target);
+          expect(others).toEqual([]);
+          expect(name).toMatch(/^gradwire-[\d.]+-py3-none-any\.whl$/);
+          return readFileSync(path.join(target, name!));
+        };
+        const first = wheel('first', packageFolder);
+        expect(wheel('second', packageFolder)).toEqual(first);
+        const backend = `import sys; sys.path.insert(0, sys.argv[1]); import gradwire_build; print(gradwire_build.build_sdist(sys.argv[2]))`;
+        const args = ['-c', backend, path.join(packageFolder, 'backend'), folder];
+        const name = run(python, args).stdout.trim();
+        expect(wheel('third', path.join(folder, name))).toEqual(first);
+      },
+    );
 
     test('can be installed as a pointer to its sources', { tags: 'soak' }, () => {
       pip('install', '--no-index', '--force-reinstall', '--editable', packageFolder);

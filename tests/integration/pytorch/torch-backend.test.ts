@@ -21,33 +21,37 @@ describe.skipIf(pytorch === undefined)('backend: torch', () => {
       ...settings.flatMap((setting) => ['--set', setting]),
     ]);
 
-  test('FNN-3 has the losses of WebAssembly over 50 iterations, and equal replicas', async () => {
-    const commands = [
-      run(['backend=torch', `python=${pytorch!}`]),
-      run(['backend=wasm']),
-    ];
-    for (const command of commands) succeeded(await command.finished);
-    const [torch, wasm] = commands.map(({ records }) => records);
-    const losses = (records: typeof torch) =>
-      ofType(records!, 'iteration')
-        .toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank)
-        .map(({ loss }) => loss!);
-    const expected = losses(wasm);
-    expect(expected).toHaveLength(2 * ITERATIONS);
-    for (const [i, loss] of losses(torch).entries()) {
-      expect(Math.abs(loss - expected[i]!)).toBeLessThanOrEqual(1e-5);
-    }
-    const measured = (records: typeof torch) =>
-      ofType(records!, 'evaluation').map(({ loss }) => loss);
-    for (const [i, loss] of measured(torch).entries()) {
-      expect(loss).toBeCloseTo(measured(wasm)[i]!, 4);
-    }
-    const [started] = ofType(torch!, 'started');
-    expect(started!.backend).toBe('torch');
-    expect(started!.processes[0]!.device).toMatch(/^CPU, PyTorch 2/);
-    const [done] = ofType(torch!, 'done');
-    expect(done).toMatchObject({ reason: 'completed', consistent: true });
-  });
+  test(
+    'FNN-3 has the losses of WebAssembly over 50 iterations, and equal replicas',
+    { tags: 'soak' },
+    async () => {
+      const commands = [
+        run(['backend=torch', `python=${pytorch!}`]),
+        run(['backend=wasm']),
+      ];
+      for (const command of commands) succeeded(await command.finished);
+      const [torch, wasm] = commands.map(({ records }) => records);
+      const losses = (records: typeof torch) =>
+        ofType(records!, 'iteration')
+          .toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank)
+          .map(({ loss }) => loss!);
+      const expected = losses(wasm);
+      expect(expected).toHaveLength(2 * ITERATIONS);
+      for (const [i, loss] of losses(torch).entries()) {
+        expect(Math.abs(loss - expected[i]!)).toBeLessThanOrEqual(1e-5);
+      }
+      const measured = (records: typeof torch) =>
+        ofType(records!, 'evaluation').map(({ loss }) => loss);
+      for (const [i, loss] of measured(torch).entries()) {
+        expect(loss).toBeCloseTo(measured(wasm)[i]!, 4);
+      }
+      const [started] = ofType(torch!, 'started');
+      expect(started!.backend).toBe('torch');
+      expect(started!.processes[0]!.device).toMatch(/^CPU, PyTorch 2/);
+      const [done] = ofType(torch!, 'done');
+      expect(done).toMatchObject({ reason: 'completed', consistent: true });
+    },
+  );
 
   test(
     'the death of a process ends the run, which names its rank; nothing is left',

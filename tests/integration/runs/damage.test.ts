@@ -139,53 +139,57 @@ describe('a damaged home', () => {
     }
   });
 
-  it('has a run in progress whose row is damaged: it goes on, stops, and can be deleted', async () => {
-    await using home = new GradwireHome();
-    const run = async (): Promise<string> => {
-      const settings = ['--set', 'iterations=1000000', '--set', 'world.ranks=1'];
-      const { stdout } = succeeded(
-        await home.run(['run', 'quickstart', '--detach', ...settings]),
-      );
-      return stdout.trim();
-    };
-    const damage = (id: string): void => {
-      const database = new Database(path.join(home.directory, 'gradwire.db'));
-      database
-        // Stored long ago: a purge waits for a minute after the last record.
-        .prepare(
-          "UPDATE runs SET spec = '{', methods = 'x', stored_at = 1 WHERE id = ?",
-        )
-        .run(id);
-      database.close();
-    };
-    const first = await run();
-    damage(first);
-    const listed = succeeded(await home.run(['runs', 'list', '--json']));
-    expect(listed.stderr).not.toContain('HISTORY_ROW_INVALID');
-    expect(JSON.parse(listed.stdout)).toMatchObject({ id: first, state: 'running' });
-    damage(first);
-    const stopped = succeeded(await home.run(['runs', 'stop', first]));
-    expect(stopped.stdout).toMatch(`run ${first}: stopped after `);
+  it(
+    'has a run in progress whose row is damaged: it goes on, stops, and can be deleted',
+    { tags: 'soak' },
+    async () => {
+      await using home = new GradwireHome();
+      const run = async (): Promise<string> => {
+        const settings = ['--set', 'iterations=1000000', '--set', 'world.ranks=1'];
+        const { stdout } = succeeded(
+          await home.run(['run', 'quickstart', '--detach', ...settings]),
+        );
+        return stdout.trim();
+      };
+      const damage = (id: string): void => {
+        const database = new Database(path.join(home.directory, 'gradwire.db'));
+        database
+          // Stored long ago: a purge waits for a minute after the last record.
+          .prepare(
+            "UPDATE runs SET spec = '{', methods = 'x', stored_at = 1 WHERE id = ?",
+          )
+          .run(id);
+        database.close();
+      };
+      const first = await run();
+      damage(first);
+      const listed = succeeded(await home.run(['runs', 'list', '--json']));
+      expect(listed.stderr).not.toContain('HISTORY_ROW_INVALID');
+      expect(JSON.parse(listed.stdout)).toMatchObject({ id: first, state: 'running' });
+      damage(first);
+      const stopped = succeeded(await home.run(['runs', 'stop', first]));
+      expect(stopped.stdout).toMatch(`run ${first}: stopped after `);
 
-    const second = await run();
-    damage(second);
-    for (const { pid } of home.supervisors()) process.kill(pid, 'SIGKILL');
-    await until(
-      () => home.processes(),
-      (left) => left.length === 0,
-      'the run to end with its supervisor',
-    );
-    rmSync(path.join(home.directory, 'runs', second), { recursive: true });
-    for (const words of [
-      ['delete', second],
-      ['purge', second],
-    ]) {
-      const { stderr } = succeeded(await home.run(['runs', ...words]));
-      expect(stderr).toBe('');
-    }
-    const left = succeeded(await home.run(['runs', 'list', '--json']));
-    expect(JSON.parse(left.stdout)).toMatchObject({ id: first, state: 'stopped' });
-  });
+      const second = await run();
+      damage(second);
+      for (const { pid } of home.supervisors()) process.kill(pid, 'SIGKILL');
+      await until(
+        () => home.processes(),
+        (left) => left.length === 0,
+        'the run to end with its supervisor',
+      );
+      rmSync(path.join(home.directory, 'runs', second), { recursive: true });
+      for (const words of [
+        ['delete', second],
+        ['purge', second],
+      ]) {
+        const { stderr } = succeeded(await home.run(['runs', ...words]));
+        expect(stderr).toBe('');
+      }
+      const left = succeeded(await home.run(['runs', 'list', '--json']));
+      expect(JSON.parse(left.stdout)).toMatchObject({ id: first, state: 'stopped' });
+    },
+  );
 
   it('ends a command whose home has a lock that cannot be looked at', async () => {
     await using home = new GradwireHome();

@@ -95,51 +95,55 @@ async function dial(file: string): Promise<Socket | undefined> {
   }
 }
 
-test('its run is watched and stopped; then it gives way', async () => {
-  const spec = sampleSpec(LASTING_SPEC);
-  const run = { run: 'theirs', spec, switches: [], ranks: [0, 1] };
-  const secret = randomBytes(32);
-  const { addresses } = await other.request('prepare', { ...run, secret });
-  await other.request('begin', {
-    run: 'theirs',
-    addresses: addresses
-      .toSorted((a, b) => a.rank - b.rank)
-      .map(({ address }) => address),
-  });
-  other.leave();
+test(
+  'its run is watched and stopped; then it gives way',
+  { tags: 'soak' },
+  async () => {
+    const spec = sampleSpec(LASTING_SPEC);
+    const run = { run: 'theirs', spec, switches: [], ranks: [0, 1] };
+    const secret = randomBytes(32);
+    const { addresses } = await other.request('prepare', { ...run, secret });
+    await other.request('begin', {
+      run: 'theirs',
+      addresses: addresses
+        .toSorted((a, b) => a.rank - b.rank)
+        .map(({ address }) => address),
+    });
+    other.leave();
 
-  const refused = await home.run(['run', 'quickstart', '--set', 'iterations=2']);
-  expect(refused).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(
-      /SUPERVISOR_OTHER_VERSION: .* run theirs is in progress there/,
-    ) as string,
-  });
-  // The app follows the run, and says on the machine's card what it found.
-  const core = await createAppCore({
-    home: resolveHome({ GRADWIRE_HOME: home.directory }),
-    host: 'browser',
-  });
-  try {
-    await expect
-      .poll(async () => (await core.api.nodes())[0])
-      .toMatchObject({ connection: 'connected', otherVersion: expect.any(String) });
-    await expect
-      .poll(async () => (await core.api.run('theirs')).iterations)
-      .toBeGreaterThan(0);
-  } finally {
-    await core.close();
-  }
-  const shown = await home.run(['runs', 'show', 'theirs', '--json']);
-  expect(succeeded(shown).stdout).toMatch(/"iterations":[1-9]/);
-  const attached = home.start(['runs', 'attach', 'theirs', '--json']);
-  await once(attached.child.stdout!, 'data');
-  succeeded(await home.run(['runs', 'stop', 'theirs']));
-  expect(await attached.finished).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/"type":"done".*"reason":"stopped"/) as string,
-  });
+    const refused = await home.run(['run', 'quickstart', '--set', 'iterations=2']);
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /SUPERVISOR_OTHER_VERSION: .* run theirs is in progress there/,
+      ) as string,
+    });
+    // The app follows the run, and says on the machine's card what it found.
+    const core = await createAppCore({
+      home: resolveHome({ GRADWIRE_HOME: home.directory }),
+      host: 'browser',
+    });
+    try {
+      await expect
+        .poll(async () => (await core.api.nodes())[0])
+        .toMatchObject({ connection: 'connected', otherVersion: expect.any(String) });
+      await expect
+        .poll(async () => (await core.api.run('theirs')).iterations)
+        .toBeGreaterThan(0);
+    } finally {
+      await core.close();
+    }
+    const shown = await home.run(['runs', 'show', 'theirs', '--json']);
+    expect(succeeded(shown).stdout).toMatch(/"iterations":[1-9]/);
+    const attached = home.start(['runs', 'attach', 'theirs', '--json']);
+    await once(attached.child.stdout!, 'data');
+    succeeded(await home.run(['runs', 'stop', 'theirs']));
+    expect(await attached.finished).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/"type":"done".*"reason":"stopped"/) as string,
+    });
 
-  const own = await home.run(['run', 'quickstart', '--set', 'iterations=2']);
-  expect(own).toMatchObject({ code: 0 });
-});
+    const own = await home.run(['run', 'quickstart', '--set', 'iterations=2']);
+    expect(own).toMatchObject({ code: 0 });
+  },
+);

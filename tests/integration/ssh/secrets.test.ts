@@ -85,6 +85,7 @@ it.skipIf(passwordsMissing() !== undefined)(
 
 it.skipIf(passwordsMissing() !== undefined)(
   'the password of a machine that trains is in no database, log or file there',
+  { tags: 'soak' },
   async () => {
     const password = crypto.randomUUID().replaceAll('-', '');
     await using server = await SshServer.start({

@@ -84,30 +84,34 @@ describe.each(['box', LOCAL_NODE])('on %s', (node) => {
   });
 });
 
-it('20 MB come whole and in order, and never more unanswered than the window', async () => {
-  using page = await app.page();
-  await page.openQuiet(1, 'box');
-  page.mostUnanswered = 0;
-  // A page that takes nothing until the shell is held back, then a piece at a time.
-  let take!: () => void;
-  const held = new Promise<void>((resolve) => {
-    take = resolve;
-  });
-  page.taking = () => held;
-  await page.type(1, `seq 1 ${LINES}; echo do''ne\n`);
-  await until(
-    () => page.unanswered,
-    (count) => count >= WINDOW,
-    'the window to fill',
-  );
-  take();
-  page.taking = () => new Promise((resolve) => setImmediate(resolve));
-  const shown = await page.seen(1, 'done\r\n');
-  const lines = shown.split('\r\n');
-  expect(lines).toHaveLength(LINES + 2);
-  expect(lines.findIndex((line, index) => line !== String(index + 1))).toBe(LINES);
-  expect(page.mostUnanswered).toBeLessThanOrEqual(WINDOW + PIECE);
-});
+it(
+  '20 MB come whole and in order, and never more unanswered than the window',
+  { tags: 'soak' },
+  async () => {
+    using page = await app.page();
+    await page.openQuiet(1, 'box');
+    page.mostUnanswered = 0;
+    // A page that takes nothing until the shell is held back, then a piece at a time.
+    let take!: () => void;
+    const held = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    page.taking = () => held;
+    await page.type(1, `seq 1 ${LINES}; echo do''ne\n`);
+    await until(
+      () => page.unanswered,
+      (count) => count >= WINDOW,
+      'the window to fill',
+    );
+    take();
+    page.taking = () => new Promise((resolve) => setImmediate(resolve));
+    const shown = await page.seen(1, 'done\r\n');
+    const lines = shown.split('\r\n');
+    expect(lines).toHaveLength(LINES + 2);
+    expect(lines.findIndex((line, index) => line !== String(index + 1))).toBe(LINES);
+    expect(page.mostUnanswered).toBeLessThanOrEqual(WINDOW + PIECE);
+  },
+);
 
 it('is only its own page’s: another has the same numbers for its own', async () => {
   using first = await app.page();
