@@ -21,6 +21,15 @@ describe.skipIf(pytorch === undefined)('backend: torch', () => {
       ...settings.flatMap((setting) => ['--set', setting]),
     ]);
 
+  test('a diverging run ends by the rank and iteration that has no number any more', async () => {
+    const command = run(['backend=torch', `python=${pytorch!}`, 'optimizer.lr=1e30']);
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /(GRADIENT|LOSS)_NOT_FINITE: .* in iteration \d+ \(rank [01]\)\. Lower the learning rate/,
+    );
+  });
+
   test(
     'FNN-3 has the losses of WebAssembly over 50 iterations, and equal replicas',
     { tags: 'soak' },
