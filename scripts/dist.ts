@@ -93,7 +93,7 @@ const own = installed.kind === 'installed' ? path.dirname(installed.binary) : un
 const { Platform, build } = createRequire(path.join(tools, 'package.json'))(
   'electron-builder',
 ) as Builder;
-const made = await build({
+const packing = build({
   projectDir: root,
   publish: 'never',
   targets: Platform.current().createTarget(values.dir ? 'dir' : undefined),
@@ -105,7 +105,28 @@ const made = await build({
     electronVersion: version,
   }),
 });
+let made: readonly string[];
+try {
+  made = await packing;
+} catch (error) {
+  console.error(`electron-builder: ${reasonOf(error)}`);
+  if (!values.dir) {
+    console.error(
+      'Tools of installers come from github.com: set ELECTRON_BUILDER_BINARIES_MIRROR to a mirror, ' +
+        'or make the app without an installer: npm run dist -- --dir.',
+    );
+  }
+  process.exit(1);
+}
 console.log(made.length > 0 ? made.join('\n') : `the app is in ${values.output}`);
+
+/** The reasons in an error of electron-builder, which numbers them if there are several. */
+function reasonOf(error: unknown): string {
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  const lines = message.split('\n');
+  const several = lines.filter((_, at) => lines[at - 1]?.startsWith('Error #'));
+  return [...new Set(several.length > 0 ? several : lines.slice(0, 1))].join('; ');
+}
 
 /** The part of electron-builder that is used. */
 interface Builder {

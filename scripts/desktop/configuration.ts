@@ -59,6 +59,8 @@ export function configuration({ electron, electronVersion, output, root }: Place
     electronVersion,
     ...(electron === undefined ? {} : { electronDist: electron }),
     npmRebuild: false,
+    // By this name desktops find the icon of a window.
+    extraMetadata: { desktopName: 'gradwire.desktop' },
     asar: true,
     asarUnpack: UNPACKED,
     electronFuses: FUSES,
@@ -83,6 +85,7 @@ export function configuration({ electron, electronVersion, output, root }: Place
     linux: {
       target: ['AppImage', 'tar.gz'],
       executableName: 'gradwire',
+      syncDesktopName: true,
       category: 'Science',
     },
     mac: {

@@ -74,6 +74,8 @@ function archived(): ReadonlyMap<string, { readonly isUnpacked: boolean }> {
   return found;
 }
 
+const isHere = process.platform === 'linux' && process.arch === 'x64';
+
 test('what is missing is said, with what to do', () => {
   const { status, stderr } = dist([], { ELECTRON_MIRROR: 'http://127.0.0.1:9/' });
   expect(status).toBe(1);
@@ -81,7 +83,20 @@ test('what is missing is said, with what to do', () => {
   expect(stderr).toContain('ELECTRON_MIRROR');
 });
 
-const isHere = process.platform === 'linux' && process.arch === 'x64';
+test('tools of an installer that cannot be fetched are one line, with what to do', ({
+  skip,
+}) => {
+  skip(!isHere, 'Electron’s binary has another form on other systems');
+  const options = ['--electron', fakeElectron(), '--output', path.join(folder, 'lost')];
+  const mirror = 'http://127.0.0.1:9/';
+  const { status, stderr } = dist(options, {
+    ELECTRON_BUILDER_BINARIES_MIRROR: mirror,
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/electron-builder: .*ECONNREFUSED/);
+  expect(stderr).toContain('npm run dist -- --dir');
+  expect(stderr).not.toMatch(/^ +at /m);
+});
 
 describe.skipIf(!isHere)('the packed app', () => {
   let made: ReturnType<typeof dist>;
