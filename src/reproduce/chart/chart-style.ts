@@ -19,7 +19,7 @@ export const CHART_FONT =
 
 export const CHART_STYLE = `
 svg text { font-family: ${CHART_FONT}; font-size: 13px; fill: var(--soft); font-variant-numeric: tabular-nums; }
-svg .note { font-size: 12px; }
+svg .note { font-size: 12px; paint-order: stroke; stroke: var(--surface); stroke-width: 3; }
 svg .label { fill: var(--ink); }
 svg .grid { stroke: var(--grid); }
 svg .axis { stroke: var(--strong); }

@@ -43,6 +43,8 @@ export function chartSvg(chart: Chart, title: string): string {
     grid(chart, plot) +
     references(chart, plot) +
     marks +
+    // Over the curves, which would strike them through.
+    referenceLabels(chart, plot) +
     '</svg>'
   );
 }
@@ -116,15 +118,21 @@ function grid(chart: Chart, { x, y, scaleX, scaleY }: Plot): string {
   );
 }
 
-function references(chart: Chart, { y }: Plot): string {
-  return (chart.references ?? [])
+const references = (chart: Chart, { y }: Plot): string =>
+  (chart.references ?? [])
     .map(
-      ({ y: value, label }) =>
-        `<line class="reference" x1="${LEFT}" x2="${CHART_WIDTH - RIGHT}" y1="${y(value)}" y2="${y(value)}"/>` +
+      ({ y: value }) =>
+        `<line class="reference" x1="${LEFT}" x2="${CHART_WIDTH - RIGHT}" y1="${y(value)}" y2="${y(value)}"/>`,
+    )
+    .join('');
+
+const referenceLabels = (chart: Chart, { y }: Plot): string =>
+  (chart.references ?? [])
+    .map(
+      ({ label, y: value }) =>
         `<text class="note" x="${LEFT + 8}" y="${y(value) - 6}">${escapeMarkup(label)}</text>`,
     )
     .join('');
-}
 
 function line({ points }: Series, index: number, plot: Plot): string {
   if (points.length === 0) return '';
