@@ -180,7 +180,8 @@ test('the chart of a figure is drawn in the colours of the theme', async () => {
   expect(app.errors).toEqual([]);
 });
 
-describe.each([1024, 600, 390])('%d pixels wide', { tags: 'soak' }, (width) => {
+// 720: a window of 1440 pixels at 200 %.
+describe.each([1024, 720, 600, 390])('%d pixels wide', { tags: 'soak' }, (width) => {
   test.each(PLACES)('%s', async (_, place, drawn) => {
     await page.setViewportSize({ width, height: 860 });
     await open(place(), drawn);

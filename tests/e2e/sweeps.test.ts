@@ -59,7 +59,8 @@ test('several methods are swept from the form to the comparison', async () => {
     );
   await part('sweep-compare').click();
   await part('comparison-results').waitFor();
-  expect(await part('comparison-results').locator('tbody tr').count()).toBe(2);
+  const compared = part('comparison-results').locator('tbody tr');
+  await expect.poll(() => compared.count()).toBe(2);
 });
 
 test('it is stopped, its queue is changed, and it goes on', async () => {

@@ -48,6 +48,10 @@ export const environmentVariables: readonly EnvironmentGroup[] = [
         means: 'Where Electron is downloaded from, as in its own installer.',
       },
       {
+        name: 'ELECTRON_BUILDER_BINARIES_MIRROR',
+        means: 'Where `npm run dist` downloads the tools of installers from.',
+      },
+      {
         name: 'ELECTRON_OVERRIDE_DIST_PATH',
         means: 'The directory of an Electron that is installed already.',
       },
