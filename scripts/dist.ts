@@ -46,7 +46,7 @@ function hasBuilder(): boolean {
   }
 }
 
-/** What is missing, with what to do about it; empty if the app can be made. */
+/** Missing things, each with what to do about it; empty if the app can be made. */
 async function lacks(): Promise<readonly string[]> {
   const found: string[] = [];
   if (!hasBuilder()) {

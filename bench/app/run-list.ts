@@ -1,4 +1,7 @@
-/** The cost of a long list of runs for the page: a real `gradwire serve` and Chromium, which scrolls. */
+/**
+ * The cost of a long list of runs for the page, which shows 100 of them at a time: a real `gradwire
+ * serve`, and Chromium, which scrolls.
+ */
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import { launchChromium } from '../../tests/harness/browser.ts';

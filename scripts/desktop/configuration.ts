@@ -20,7 +20,7 @@ const FUSES = {
 /** This machine's processor in the names of binaries. */
 const OWN = new RegExp(`-(universal|${process.arch})$`);
 
-/** What runs or is read outside the window's process, in place of the archive. */
+/** Files that run or are read outside the window's process: beside the archive. */
 const UNPACKED = [
   'bin/**',
   'dist/agent/**',

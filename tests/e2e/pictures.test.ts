@@ -158,6 +158,20 @@ describe.each(PLACES)('%s', (name, place, drawn) => {
   );
 });
 
+test('the table of magnitudes has what is drawn, and every element once', async () => {
+  await open('run/drawn', 'magnitudes-chart');
+  await app.part('magnitudes-table-toggle').click();
+  const rows = app.part('magnitudes-table').locator('tbody tr');
+  const texts = await rows.allInnerTexts();
+  const cells = texts.map((text) => text.split('\t').map((cell) => cell.trim()));
+  // Of 39 elements each: 10 and 30 are 0.
+  expect(cells[0]!.slice(0, 4)).toEqual(['0', '0', '25.6 %', '76.9 %']);
+  expect(cells).toHaveLength(4);
+  const sum = (column: number): number =>
+    cells.slice(1).reduce((total, row) => total + Number(row[column]), 0);
+  expect([4, 5, 6, 7].map(sum)).toEqual([14, 15, 4, 5]);
+});
+
 test('the chart of a figure is drawn in the colours of the theme', async () => {
   await open('figures', 'figure');
   const card = app.part('figure').first();
@@ -196,7 +210,7 @@ describe.each([1024, 720, 600, 390])('%d pixels wide', { tags: 'soak' }, (width)
 
 describe('while it loads', { tags: 'soak' }, () => {
   let slow: Page;
-  /** What the app has answered and the page has not got yet. */
+  /** Answers of the app that the page has not got yet. */
   let held: (() => void)[] | undefined;
 
   beforeAll(async () => {

@@ -17,7 +17,7 @@ export async function blocksOf(blank: Page, png: Buffer): Promise<Blocks> {
   return await blank.evaluate(measure, { data: png.toString('base64'), size: BLOCK });
 }
 
-/** What is needed of the browser's API, where this function runs. */
+/** The part of the browser's API that is needed, where this function runs. */
 interface Canvas {
   getContext(kind: '2d'): {
     drawImage(bitmap: Bitmap, x: number, y: number): void;

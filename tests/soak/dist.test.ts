@@ -25,7 +25,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-dist-'));
 const resources = path.join(folder, 'out/linux-unpacked/resources');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** How @electron/fuses finds the fuses in a binary; then a version, their number, and each. */
+/** Mark of the fuses in a binary, by which @electron/fuses finds them; then a version, their number, and each. */
 const SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
 
 function fakeElectron(): string {

@@ -20,7 +20,7 @@ export function addSweepsResumeCommand(sweeps: Command): void {
   const command = sweeps
     .command('resume')
     .description(
-      'go on with a sweep and follow it; if the app or another command drives it, only watch it',
+      'go on with a sweep and follow it; if the app or another command drives it, watch it, and take over if that ends',
     )
     .argument('<sweep>', 'its name, its id or the start of it, or last')
     .option('--retry', 'also try runs again that have failed or were stopped', false)

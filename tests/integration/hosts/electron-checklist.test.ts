@@ -1,14 +1,14 @@
 /**
  * The twenty points of Electron's security checklist
  * (https://www.electronjs.org/docs/latest/tutorial/security), asserted of the app's main process as it
- * starts on a faked Electron. A window of the real one is `tests/e2e/electron.test.ts`'s.
+ * starts on a faked Electron, and its progress on the window's icon. A window of the real one is `tests/e2e/electron.test.ts`'s.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { configuration } from '../../../scripts/desktop/configuration.ts';
 import { IPC_CHANNELS } from '../../../src/shared/rpc/host-bridge.ts';
-import { GradwireHome } from '../../harness/gradwire.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { electron, FakeFrame, FakeWindow } from './fake-electron.ts';
 
@@ -53,7 +53,7 @@ function isPrevented(name: string, url: string): boolean {
   return prevented;
 }
 
-/** What a page got that asks for a port to the main process. */
+/** Number of ports that a page gets which asks for one to the main process. */
 function ask(frame: FakeFrame | null, sender: unknown = window.webContents): number {
   electron.ipcMain.emit(IPC_CHANNELS.connect, { senderFrame: frame, sender });
   return frame?.given.length ?? 0;
@@ -207,6 +207,23 @@ test('19: fuses leave the packed app no way to run something else', () => {
     loadBrowserProcessSpecificV8Snapshot: false,
     grantFileProtocolExtraPrivileges: false,
   });
+});
+
+test('the window’s icon shows how far a run is, and then nothing', async () => {
+  const settings = ['iterations=100000', 'world.ranks=1', 'evaluateEvery=0'];
+  const command = ['run', 'quickstart', ...settings.flatMap((one) => ['--set', one])];
+  succeeded(await home.run([...command, '--detach']));
+  await until(
+    () => window.progress.at(-1),
+    (share) => share !== undefined && share >= 0 && share <= 1,
+    'its share to be shown',
+  );
+  succeeded(await home.run(['runs', 'stop', 'last']));
+  await until(
+    () => window.progress.at(-1),
+    (share) => share === -1,
+    'its end to be shown',
+  );
 });
 
 test('20: the page gets three functions, none of which takes a channel', async () => {

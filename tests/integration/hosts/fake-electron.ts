@@ -103,7 +103,7 @@ interface Scheme {
   readonly privileges: Readonly<Record<string, boolean>>;
 }
 
-/** What the module exports, and what it was asked. */
+/** The module's exports, with what they were asked. */
 export const electron = {
   app: new FakeApp(),
   BrowserWindow: FakeWindow,
