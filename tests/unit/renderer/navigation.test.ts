@@ -25,7 +25,6 @@ describe('routes', () => {
       order: '-exchange.ratio',
       group: 'method',
       deleted: true,
-      page: 3,
     },
     { view: 'run', run: 'a/b c' },
     { view: 'sweeps' },

@@ -12,8 +12,6 @@ export interface RunsPlace {
   readonly group?: string | undefined;
   /** True: deleted runs. */
   readonly deleted?: true | undefined;
-  /** A page, from 2 on. */
-  readonly page?: number | undefined;
 }
 
 /** Whether the place is the list without any choice. */
@@ -23,7 +21,6 @@ export const isWholeList = ({ view: _, ...choices }: RunsPlace): boolean =>
 export const runsPlace = placeKind<RunsPlace>({
   view: 'runs',
   read: (_id, query) => {
-    const page = Number(query.get('page'));
     const deleted = query.get('deleted') === 'true';
     return {
       view: 'runs',
@@ -31,7 +28,6 @@ export const runsPlace = placeKind<RunsPlace>({
       order: query.get('order'),
       group: query.get('group'),
       ...(deleted ? { deleted } : {}),
-      ...(Number.isSafeInteger(page) && page > 1 ? { page } : {}),
     };
   },
   write: ({ view, ...choices }) => withChoices(view, choices),

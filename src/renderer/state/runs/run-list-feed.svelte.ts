@@ -1,30 +1,56 @@
 /**
- * A page of the list of runs, kept up to date: visible rows follow their runs, and a run that is
- * new, has ended, or was deleted or annotated has the page read again, a few times a second at most.
+ * The list of runs, kept up to date: the rows that are looked at are read, a hundred at a time, and
+ * follow their runs. A run that is new, has ended, or was deleted or annotated has them read again,
+ * a few times a second at most.
  */
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { HistoryStatus } from '../../../shared/rpc/rpc.ts';
 import type { RunSummary } from '../../../shared/rpc/run-summary.ts';
 import type {
+  CellValue,
   RunPage,
   RunPageQuery,
+  RunPageRow,
   RunVocabulary,
 } from '../../../shared/run-query/run-page.ts';
 import type { Connection } from '../host/connection.ts';
 
-/** Pause before changes have the page read again. */
+/** Pause before changes have the list read again. */
 const PAUSE_MS = 300;
+/** Rows of a request: enough for a screen, and quickly answered. */
+const CHUNK = 100;
+
+/** A list without the part of it that is asked for. */
+export type RunListQuery = Omit<RunPageQuery, 'limit' | 'offset'>;
+type Row = Omit<RunPageRow<RunSummary>, 'values'> & {
+  /** Values of the asked columns by their names. */
+  readonly values: Readonly<Record<string, CellValue>>;
+};
+/** A part of a list, and the size of the whole. */
+type ListPart = Omit<RunPage<RunSummary>, 'rows'> & { readonly rows: readonly Row[] };
+/** Rows by the number of their request. */
+type Chunks = Readonly<Record<number, readonly Row[]>>;
+/** Rows that are looked at: from ≤ row < to. */
+interface Sight {
+  readonly from: number;
+  readonly to: number;
+}
+const TOP: Sight = { from: 0, to: 1 };
 
 export class RunListFeed {
-  #page = $state.raw<RunPage<RunSummary>>();
+  #chunks = $state.raw<Chunks>({});
+  #size = $state.raw<Omit<RunPage<RunSummary>, 'rows'>>();
   #error = $state.raw<ErrorData>();
   #vocabulary = $state.raw<RunVocabulary>();
   #history = $state.raw<HistoryStatus>();
   readonly #connection: Connection;
   readonly #stops: (() => void)[];
-  #query: RunPageQuery | undefined;
-  /** Number of requests, so that a late answer to an earlier one is ignored. */
-  #asked = 0;
+  #query: RunListQuery | undefined;
+  #sight = TOP;
+  /** Number of readings of the whole list, so that a late answer to an earlier one is ignored. */
+  #readings = 0;
+  /** Numbers of chunks that are asked for. */
+  #asked: readonly number[] = [];
   #pause: ReturnType<typeof setTimeout> | undefined;
   /** The part of each run's summary that decides where it stands, as last told. */
   readonly #told: Record<string, string> = {};
@@ -39,9 +65,15 @@ export class RunListFeed {
     void this.#readVocabulary();
   }
 
-  /** Undefined until the first page has come. */
-  get page(): RunPage<RunSummary> | undefined {
-    return this.#page;
+  /** The number of runs and their bytes; undefined until the first rows have come. */
+  get size(): Omit<RunPage<RunSummary>, 'rows'> | undefined {
+    return this.#size;
+  }
+
+  /** All rows that have come, in the order of the list. */
+  get rows(): readonly Row[] {
+    // Keys that are numbers are in their order.
+    return Object.values(this.#chunks).flat();
   }
 
   get error(): ErrorData | undefined {
@@ -58,10 +90,28 @@ export class RunListFeed {
     return this.#history;
   }
 
-  /** Reads a page, which replaces the current one once it comes. */
-  ask(query: RunPageQuery): void {
+  /**
+   * The row at a place of the list: undefined if it has not come yet, null if it cannot be read and
+   * is left out.
+   */
+  row(index: number): Row | null | undefined {
+    const chunk = this.#chunks[Math.floor(index / CHUNK)];
+    return chunk === undefined ? undefined : (chunk[index % CHUNK] ?? null);
+  }
+
+  /** Reads a list, which replaces the current one once it comes. */
+  ask(query: RunListQuery): void {
     this.#query = query;
-    void this.#read(query);
+    void this.#readAgain();
+  }
+
+  /** Reads rows from ≤ row < to unless they have come; after a change, only these are read again. */
+  see(from: number, to: number): void {
+    this.#sight = { from, to };
+    for (const chunk of chunksOf(this.#sight)) {
+      if (chunk in this.#chunks || this.#asked.includes(chunk)) continue;
+      void this.#readMore(chunk);
+    }
   }
 
   close(): void {
@@ -69,21 +119,58 @@ export class RunListFeed {
     for (const stop of this.#stops) stop();
   }
 
-  async #read(query: RunPageQuery): Promise<void> {
-    const question = ++this.#asked;
-    const { api } = this.#connection;
+  async #readAgain(): Promise<void> {
+    const query = this.#query;
+    if (query === undefined) return;
+    const reading = ++this.#readings;
+    this.#asked = [];
     try {
-      const page = await api.runPage(query);
-      const history = query.deleted === true ? await api.history() : undefined;
-      if (question !== this.#asked) return;
-      this.#page = page;
+      const numbers = chunksOf(this.#sight);
+      const pages = await Promise.all(numbers.map((chunk) => this.#read(query, chunk)));
+      const history =
+        query.deleted === true ? await this.#connection.api.history() : undefined;
+      if (reading !== this.#readings) return;
+      this.#chunks = Object.fromEntries(
+        numbers.map((chunk, index) => [chunk, pages[index]!.rows]),
+      );
+      this.#size = pages.at(-1)!;
       this.#history = history;
       this.#error = undefined;
-      for (const { run } of page.rows) this.#told[run.id] = placeOf(run);
     } catch (thrown) {
-      if (question !== this.#asked) return;
-      this.#error = toErrorData(thrown);
+      if (reading === this.#readings) this.#error = toErrorData(thrown);
     }
+  }
+
+  async #readMore(chunk: number): Promise<void> {
+    const reading = this.#readings;
+    if (this.#query === undefined) return;
+    this.#asked = [...this.#asked, chunk];
+    try {
+      const page = await this.#read(this.#query, chunk);
+      if (reading !== this.#readings) return;
+      this.#chunks = { ...this.#chunks, [chunk]: page.rows };
+      this.#size = page;
+    } catch (thrown) {
+      if (reading === this.#readings) this.#error = toErrorData(thrown);
+    } finally {
+      if (reading === this.#readings)
+        this.#asked = this.#asked.filter((asked) => asked !== chunk);
+    }
+  }
+
+  async #read(query: RunListQuery, chunk: number): Promise<ListPart> {
+    const { columns = [] } = query;
+    const page = await this.#connection.api.runPage({
+      ...query,
+      limit: CHUNK,
+      offset: chunk * CHUNK,
+    });
+    for (const { run } of page.rows) this.#told[run.id] = placeOf(run);
+    const rows = page.rows.map(({ values, ...row }) => ({
+      ...row,
+      values: Object.fromEntries(columns.map((name, at) => [name, values[at] ?? null])),
+    }));
+    return { ...page, rows };
   }
 
   async #readVocabulary(): Promise<void> {
@@ -95,13 +182,13 @@ export class RunListFeed {
   }
 
   #note(summary: RunSummary): void {
-    const page = this.#page;
-    if (page?.rows.some(({ run }) => run.id === summary.id) === true) {
-      this.#page = {
-        ...page,
-        rows: page.rows.map((row) =>
-          row.run.id === summary.id ? { ...row, run: summary } : row,
-        ),
+    const isOf = ({ run }: Row): boolean => run.id === summary.id;
+    const own = Object.entries(this.#chunks).find(([, rows]) => rows.some(isOf));
+    if (own !== undefined) {
+      const [chunk, rows] = own;
+      this.#chunks = {
+        ...this.#chunks,
+        [chunk]: rows.map((row) => (isOf(row) ? { ...row, run: summary } : row)),
       };
     }
     const place = placeOf(summary);
@@ -114,9 +201,16 @@ export class RunListFeed {
     this.#pause ??= setTimeout(() => {
       this.#pause = undefined;
       void this.#readVocabulary();
-      if (this.#query !== undefined) void this.#read(this.#query);
+      void this.#readAgain();
     }, PAUSE_MS);
   }
+}
+
+/** Numbers of the chunks with the rows of a sight: one at least. */
+function chunksOf({ from, to }: Sight): readonly number[] {
+  const first = Math.floor(from / CHUNK);
+  const last = Math.floor((Math.max(from + 1, to) - 1) / CHUNK);
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
 const placeOf = ({ annotated, deleted, state }: RunSummary): string =>

@@ -1,11 +1,14 @@
 /** The choices of the list of runs, which stay while other places are shown. */
+import type { VirtualItem } from '@tanstack/svelte-virtual';
 import type { RunsPlace } from '../places/runs.ts';
 
 export class RunListChoices {
   /** The last place of the list, and how far it was scrolled there, in pixels. */
   place = $state.raw<RunsPlace>({ view: 'runs' });
   scroll = 0;
-  /** Ids of chosen runs, in the order in which they were chosen; also of other pages. */
+  /** The heights of rows there, so that the same rows are at that place again. */
+  heights: readonly VirtualItem[] = [];
+  /** Ids of chosen runs, in the order in which they were chosen; also of other lists. */
   #chosen = $state.raw<readonly string[]>([]);
 
   get chosen(): readonly string[] {
