@@ -180,6 +180,19 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     }
   });
 
+  test('each rank’s gradient is clipped as in the arena, to the bit', async () => {
+    const exchange = { method: 'topk', ratio: 0.02 };
+    const clipped = { clipNorm: 20 };
+    const device = await connectRanks(exchange, [], true, clipped);
+    const host = await connectRanks(exchange, [], false, clipped);
+    const unclipped = await connectRanks(exchange, [], false);
+    for (let iteration = 0; iteration < 3; iteration++) {
+      const expected = await step(host, iteration);
+      expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
+      expect(await step(unclipped, iteration)).not.toEqual(expected);
+    }
+  });
+
   test('a device that is lost ends the exchange', async () => {
     const own = await openGpuDevice();
     const [first, second] = await connectRanks({ method: 'qsgd' }, [], true, {
@@ -376,7 +389,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     exchange: Exchange,
     switches: readonly PlanSwitch[],
     onDevice: boolean,
-    { device = gpu.device, bindableBytes = Infinity }: DeviceOptions = {},
+    { device = gpu.device, bindableBytes = Infinity, clipNorm }: DeviceOptions = {},
   ): Promise<readonly Rank[]> {
     const secret = randomBytes(32);
     const listeners = await Promise.all(
@@ -410,6 +423,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
           seed: 1,
           plan: resolvePlan(exchange),
           switches,
+          clipNorm,
         });
         return {
           ...place,
@@ -447,6 +461,8 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
 interface DeviceOptions {
   readonly device?: GPUDevice;
   readonly bindableBytes?: number;
+  /** The largest norm of a rank's own gradient; default: any. */
+  readonly clipNorm?: number;
 }
 
 interface Shared {

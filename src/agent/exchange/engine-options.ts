@@ -18,6 +18,8 @@ export interface EngineOptions {
   /** Memory of the flat gradient: input and, averaged, output of an exchange. */
   readonly site: GradientSite;
   readonly seed: number;
+  /** The largest norm of this rank's gradient, before its residual is added; default: any. */
+  readonly clipNorm?: number | undefined;
   /**
    * Ranks with the same tensors, this one among them: they exchange gradients, and all ranks
    * agree on plans. Default: all ranks.

@@ -32,6 +32,8 @@ export interface ExchangeResult extends Wishes {
   readonly bytes: LedgerLine & { readonly payload: number };
   readonly statistics: ExchangeSummary;
   readonly residualNorm?: number | undefined;
+  /** The factor by which this rank's gradient was scaled down first; undefined: it was not. */
+  readonly clipped?: number | undefined;
   readonly epoch: number;
   readonly method: string;
   /** The collective that carried the largest bucket. */

@@ -239,9 +239,13 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       await readiness.reached(this.#execution.firstElement);
     }
     try {
-      const run = (checked: RunOptions['checked']) =>
-        this.#execution.run(iteration, { readiness, named, isFinite, checked });
-      return await this.#exchange(iteration, run, { inspects, lr, skips });
+      let clipped: number | undefined;
+      const run = async (checked: RunOptions['checked']) => {
+        clipped = await this.#clip();
+        return this.#execution.run(iteration, { readiness, named, isFinite, checked });
+      };
+      const result = await this.#exchange(iteration, run, { inspects, lr, skips });
+      return clipped === undefined ? result : { ...result, clipped };
     } finally {
       this.beside.end();
     }
@@ -299,6 +303,14 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       ...this.#traced(),
       notices: watch.takeNotices(),
     };
+  }
+
+  /** Scales the gradient to the norm that it may have; returns the factor if it was longer. */
+  async #clip(): Promise<number | undefined> {
+    const { clipNorm, clock, site } = this.#options;
+    if (clipNorm === undefined) return undefined;
+    const factor = await clock.follow('compress', () => site.clip(clipNorm));
+    return factor < 1 ? factor : undefined;
   }
 
   #skippable(): Promise<SkippableExchange> {

@@ -16,10 +16,10 @@
  */
 import { z } from 'zod';
 import type { Region } from '../memory/arena.ts';
-import { normOf } from '../kernels/fixed-point.ts';
 import { sparseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
-import { isSteps, wait, type Steps } from '../work/steps.ts';
+import { clipNorm } from '../work/clip-norm.ts';
+import { isSteps, type Steps } from '../work/steps.ts';
 import type {
   Compressor,
   CompressorContext,
@@ -122,8 +122,9 @@ class MomentumCorrection<V> implements Compressor<V> {
   }
 
   *encode(gradient: V, iteration: number): Steps<Payload> {
-    const { parameters, work } = this.#context;
-    if (parameters.clip > 0) yield* this.#clip(gradient);
+    const { parameters, work, world } = this.#context;
+    if (parameters.clip > 0)
+      yield* clipNorm(work, gradient, parameters.clip / Math.sqrt(world));
     work.blend(this.#velocity, momentumOf(parameters), gradient, 1);
     const encoded = this.#feedback.encode(this.#velocity, iteration);
     const payload = isSteps(encoded) ? yield* encoded : encoded;
@@ -137,13 +138,5 @@ class MomentumCorrection<V> implements Compressor<V> {
 
   parse(data: Region): Payload {
     return this.#feedback.parse(data);
-  }
-
-  *#clip(gradient: V): Steps<void> {
-    const { parameters, work, world } = this.#context;
-    const limit = parameters.clip / Math.sqrt(world);
-    const [sums] = yield* wait(work.fixedSums([gradient]));
-    const norm = normOf(sums!);
-    if (norm > limit) work.scale(gradient, limit / norm);
   }
 }

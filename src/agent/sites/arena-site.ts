@@ -13,6 +13,8 @@ import { rangeOf } from './flat-range.ts';
 import type { BucketSetup, GradientSite } from './gradient-site.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
 import { ArenaWork } from '../work/arena/arena-work.ts';
+import { clipNorm } from '../work/clip-norm.ts';
+import { run, type Answer } from '../work/steps.ts';
 
 export interface ArenaSiteOptions {
   readonly arena: Arena;
@@ -70,6 +72,12 @@ export class ArenaSite implements GradientSite {
         },
       },
     });
+  }
+
+  clip(norm: number): Answer<number> {
+    const { arena, gradient, kernels } = this.#options;
+    if (kernels.firstNonFinite(gradient) >= 0) return 1;
+    return run(clipNorm(new ArenaWork(arena, kernels), gradient, norm));
   }
 
   take(gradient: Vector): void {

@@ -16,6 +16,8 @@ import type { Arena, Vector } from '../memory/arena.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
 import { BeyondDevice } from '../work/beyond-device.ts';
+import { clipNorm } from '../work/clip-norm.ts';
+import { run } from '../work/steps.ts';
 import { GpuWork } from '../work/webgpu/gpu-work.ts';
 import type { GpuGradient } from './gpu-gradient.ts';
 import type { BucketSetup, GradientSite } from './gradient-site.ts';
@@ -73,6 +75,14 @@ export class DeviceSite implements GradientSite {
       gradient,
       residual,
     });
+  }
+
+  async clip(norm: number): Promise<number> {
+    const { arena, gradient, kernels } = this.#options;
+    const { gpu, vector } = gradient;
+    const found = await gradient.kernels.elementwise.firstNonFinite(vector);
+    if (found !== undefined) return 1;
+    return run(clipNorm(new GpuWork(gpu, arena, kernels), vector, norm));
   }
 
   take(gradient: Vector): void {

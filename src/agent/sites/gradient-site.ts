@@ -9,6 +9,7 @@ import type { GradientBucket } from '../methods/bucket-compressor.ts';
 import type { MethodDefinition } from '../methods/method.ts';
 import type { Vector } from '../memory/arena.ts';
 import type { Bucket } from '../plan/buckets.ts';
+import type { Answer } from '../work/steps.ts';
 import type { FlatRange } from '../plan/residual-transition.ts';
 import type { Residual } from './residual-memory.ts';
 
@@ -41,6 +42,12 @@ export interface GradientSite extends Disposable {
   readonly undo?: SiteUndo | undefined;
   /** Opens a bucket for the life of a plan; the residual is kept for the next one. */
   open(setup: BucketSetup): GradientBucket;
+  /**
+   * Scales the gradient so that its norm is at most this; one that is not finite stays as it is,
+   * for the checks of its buckets.
+   * @returns the factor: 1 if it was no longer
+   */
+  clip(norm: number): Answer<number>;
   /** Replaces the gradient by a vector in the arena. */
   take(gradient: Vector): void;
   /**

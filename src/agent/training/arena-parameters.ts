@@ -10,6 +10,7 @@
  * Weights may change in place as no result of jax-js is pending when a step is taken: gradients
  * and losses have been read by then.
  */
+import { averageLimit } from '../../shared/spec/optimizer-spec.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
@@ -207,12 +208,13 @@ export class ArenaParameters implements ParameterMemory {
   /** Computes the factor of clipping, as `clip-gradients.ts`, with the norm in f64. */
   #clippingFactor(): number {
     const { memory, settings } = this.#parts;
-    if (settings.clipNorm === undefined) return 1;
+    const limit = averageLimit(settings);
+    if (limit === undefined) return 1;
     const squares = this.#places.map(({ gradient }) =>
       memory.kernels.squaredNorm(gradient),
     );
     const norm = Math.sqrt(squares.reduce((sum, square) => sum + square, 0));
-    return norm > settings.clipNorm ? settings.clipNorm / norm : 1;
+    return norm > limit ? limit / norm : 1;
   }
 }
 

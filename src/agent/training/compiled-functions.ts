@@ -1,4 +1,5 @@
 /** The functions of a model replica that jax-js compiles, each once. */
+import { averageLimit } from '../../shared/spec/optimizer-spec.ts';
 import {
   inOrder,
   meanLossOf,
@@ -81,7 +82,7 @@ export function compileUpdate(
     const count = optimizer.factors?.(settings, 1).length ?? 0;
     const factors = Array.from({ length: count }, (_, i) => rates.ref.slice(i + 1));
     rates.dispose();
-    const clipped = clipGradients(jax, gradients, settings.clipNorm);
+    const clipped = clipGradients(jax, gradients, averageLimit(settings));
     let place = 0;
     const updates = weights.map((weight, index) => {
       const own = isStateless(index) ? undefined : place++;

@@ -3,6 +3,7 @@ import type { RankOrder } from '../../shared/orders/orders.ts';
 import { emulatedNetwork } from '../../shared/machines/emulated-network.ts';
 import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import { isEncrypted, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { rankLimit } from '../../shared/spec/optimizer-spec.ts';
 import { exchangeFrom } from '../../shared/spec/parallelism/local-steps.ts';
 import { groupOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
@@ -42,6 +43,7 @@ export function connectRequest(
     run,
     rank,
     seed: spec.seed,
+    clipNorm: rankLimit(spec.optimizer),
     addresses,
     secret,
     timeoutMs: spec.patienceSeconds * 1000,

@@ -138,7 +138,7 @@ function aloneBy(inForce: PlanInForce | undefined, length: number) {
 
 function exchanged({ bytes, statistics, ...exchange }: ExchangeResult, length: number) {
   const { nnzLocal, nnzReduced, thresholdRefreshes } = statistics;
-  const { residualNorm } = exchange;
+  const { clipped, residualNorm } = exchange;
   return {
     bytes: {
       dense: 4 * length,
@@ -152,6 +152,7 @@ function exchanged({ bytes, statistics, ...exchange }: ExchangeResult, length: n
     ...(nnzReduced === undefined ? {} : { nnzReduced }),
     ...(thresholdRefreshes === undefined ? {} : { thresholdRefreshes }),
     ...(residualNorm === undefined ? {} : { residualNorm }),
+    ...(clipped === undefined ? {} : { clipped }),
     epoch: exchange.epoch,
     method: exchange.method,
     collective: exchange.collective,

@@ -131,6 +131,16 @@ const RESULTS = {
     column: 'residual_norm',
     chart: 'mean',
   },
+  /**
+   * The factor by which clipping scaled this rank's gradient before its residual was added
+   * (`optimizer.clipAt: rank`); absent if it did not.
+   */
+  clipped: {
+    schema: z.number().optional(),
+    column: 'clipped',
+    isLater: true,
+    absent: 1,
+  },
   /** Absent if nothing is trained. */
   loss: { schema: z.number().optional(), column: 'loss', chart: 'band' },
   /** The model's metric on the rank's own batch; accuracy is 0…1. */

@@ -5,6 +5,20 @@ import { besideProgram } from './program-spec.ts';
 
 const positive = z.number().positive();
 
+type Clipping = Pick<z.infer<typeof optimizerSchema>, 'clipAt' | 'clipNorm'>;
+
+/** The largest norm of the averaged gradient; undefined: it is not limited. */
+export const averageLimit = ({
+  clipAt,
+  clipNorm,
+}: Partial<Clipping>): number | undefined => (clipAt === 'rank' ? undefined : clipNorm);
+
+/** The largest norm of a rank's own gradient; undefined: it is not limited. */
+export const rankLimit = ({
+  clipAt,
+  clipNorm,
+}: Partial<Clipping>): number | undefined => (clipAt === 'rank' ? clipNorm : undefined);
+
 /** A setting that exchanges a part of the gradient early, where a full one corrects all of it. */
 const correctedWhole = (key: string): Exclusion => ({
   key,
@@ -65,6 +79,41 @@ export const optimizerSchema = z.strictObject({
     .optional()
     .describe('Largest norm of the averaged gradient; larger gradients are scaled down')
     .meta({ title: 'Clip at norm', folded: true }),
+  clipAt: z
+    .enum(['average', 'rank'])
+    .optional()
+    .describe(
+      'Gradient that clipNorm limits: the average, or each rank’s own before its residual is added; default: average',
+    )
+    .meta({
+      title: 'Clip',
+      folded: true,
+      excludes: [
+        {
+          value: 'rank',
+          key: 'overlap',
+          code: 'PARALLELISM_MISFIT',
+          because:
+            'a gradient whose exchange begins before all of it is computed has no norm to clip by yet',
+          next: 'Remove overlap, or use clipAt: average.',
+        },
+        {
+          value: 'rank',
+          key: 'compareEvery',
+          code: 'PARALLELISM_MISFIT',
+          because: 'a comparison takes gradients as they are before they are clipped',
+          next: 'Remove compareEvery, or use clipAt: average.',
+        },
+        {
+          value: 'rank',
+          key: 'optimizer.fullGradientEvery',
+          code: 'PARALLELISM_MISFIT',
+          because:
+            'optimizer.fullGradientEvery corrects gradients by others of the same samples, which clipping would change',
+          next: 'Remove one of them, or use clipAt: average.',
+        },
+      ],
+    }),
   fullGradientEvery: z
     .int()
     .min(1)

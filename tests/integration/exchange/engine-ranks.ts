@@ -45,6 +45,8 @@ export interface Situation {
   readonly network?: NetworkCost;
   /** The node of each rank; default: all are on one. */
   readonly places?: readonly number[];
+  /** The largest norm of a rank's own gradient; default: any. */
+  readonly clipNorm?: number;
   /** What each rank goes on with; default: it begins. */
   readonly resume?: readonly EngineState[];
 }
@@ -53,7 +55,7 @@ export async function connectRanks(
   exchange: Record<string, unknown>,
   switches: readonly PlanSwitch[] = [],
   world = RANKS,
-  { tensors = TENSORS, network, places, resume }: Situation = {},
+  { tensors = TENSORS, clipNorm, network, places, resume }: Situation = {},
 ): Promise<readonly Rank[]> {
   const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
   const secret = randomBytes(32);
@@ -86,6 +88,7 @@ export async function connectRanks(
         tensors,
         site: new ArenaSite({ arena, kernels, clock, gradient }),
         seed: 1,
+        clipNorm,
         plan: resolvePlan(exchange),
         switches,
         places,

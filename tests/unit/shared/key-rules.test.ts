@@ -50,7 +50,7 @@ it('a key tells what it does not go with, whichever of the two definitions says 
   const text = (path: string): string | undefined =>
     exclusionText(experimentSpecSchema, path);
   expect(text('overlap')).toBe(
-    'not with optimizer.fullGradientEvery, engine: inline or doubleBuffer',
+    'not with optimizer.clipAt: rank, optimizer.fullGradientEvery, engine: inline or doubleBuffer',
   );
   expect(text('onFailure')).toBe('restart: not with workload.model: program');
   expect(text('checkpointEvery')).toBe('not with workload.model: program');
@@ -81,7 +81,7 @@ it('every key that a definition names is a key, with that value among its values
     for (const inner of Object.values(node.properties ?? {})) walk(inner as Node);
   };
   walk(whole);
-  expect(rules).toHaveLength(9);
+  expect(rules).toHaveLength(12);
   for (const { is, key, of, place, value } of rules) {
     expect(at(key), key).toBeDefined();
     if (place !== undefined) expect(at(place), place).toBeDefined();

@@ -23,6 +23,11 @@ export function checkOptimizer(optimizer: Optimizer, given: Given): void {
   if (given.nesterov === true && given.momentum === 0) {
     throw idle('nesterov', 'nesterov has no effect without momentum');
   }
+  if (given.clipAt !== undefined && given.clipNorm === undefined) {
+    throw idle('clipAt', 'clipAt says what clipNorm limits, and there is no clipNorm', {
+      next: 'Set clipNorm, or remove clipAt.',
+    });
+  }
   const { schedule } = given;
   if (schedule === 'step' && (given.decayAt ?? []).length === 0) {
     throw inputError('SCHEDULE_INCOMPLETE', 'the schedule "step" needs decayAt', {

@@ -157,6 +157,7 @@ export class EngineHost {
         tensors: request.tensors,
         site,
         seed: request.seed,
+        clipNorm: request.clipNorm,
         plan: request.plan,
         switches: request.switches,
         network: request.network,

@@ -58,6 +58,8 @@ export interface EngineCalls {
       run: string;
       rank: number;
       seed: number;
+      /** The largest norm of a rank's own gradient; default: any. */
+      clipNorm?: number | undefined;
       addresses: readonly RankAddress[];
       secret: Uint8Array;
       /** Time to wait for a message from a live rank. */

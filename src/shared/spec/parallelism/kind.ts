@@ -21,6 +21,7 @@ export interface SharedWork {
   readonly optimizer: {
     readonly kind: string;
     readonly clipNorm?: number | undefined;
+    readonly clipAt?: string | undefined;
   };
   readonly backend?: string | undefined;
   readonly engine?: string | undefined;

@@ -89,6 +89,15 @@ function misfits(spec: Parameters<ParallelismKind['misfits']>[0]): readonly Misf
           },
         ]
       : []),
+    ...(spec.optimizer.clipAt === 'rank'
+      ? [
+          {
+            place: 'optimizer.clipAt',
+            message: 'local steps clip each rank’s own gradient in any case',
+            next: 'Remove it.',
+          },
+        ]
+      : []),
     ...beside(
       spec,
       'local steps exchange how far the weights moved, which is known only after the last ' +
