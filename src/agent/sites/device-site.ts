@@ -78,11 +78,17 @@ export class DeviceSite implements GradientSite {
   }
 
   async clip(norm: number): Promise<number> {
-    const { arena, gradient, kernels } = this.#options;
-    const { gpu, vector } = gradient;
-    const found = await gradient.kernels.elementwise.firstNonFinite(vector);
+    const { kernels, vector } = this.#options.gradient;
+    const { elementwise, fixedSums } = kernels;
+    const found = await elementwise.firstNonFinite(vector);
     if (found !== undefined) return 1;
-    return run(clipNorm(new GpuWork(gpu, arena, kernels), vector, norm));
+    const work: Parameters<typeof clipNorm<GpuVector>>[0] = {
+      fixedSums: (vectors) => fixedSums.of(vectors),
+      scale: (x, factor) => {
+        elementwise.scale(x, factor);
+      },
+    };
+    return run(clipNorm(work, vector, norm));
   }
 
   take(gradient: Vector): void {

@@ -8,7 +8,11 @@ import type { Work } from './work.ts';
  * `fixedSums`: the same on every backend.
  * @returns the factor: 1 if x was no longer
  */
-export function* clipNorm<V>(work: Work<V>, x: V, limit: number): Steps<number> {
+export function* clipNorm<V>(
+  work: Pick<Work<V>, 'fixedSums' | 'scale'>,
+  x: V,
+  limit: number,
+): Steps<number> {
   const [sums] = yield* wait(work.fixedSums([x]));
   const norm = normOf(sums!);
   if (norm <= limit) return 1;
