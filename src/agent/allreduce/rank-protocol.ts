@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { emulatedNetworkSchema } from '../../shared/machines/emulated-network.ts';
 import { rankAddressSchema } from '../../shared/protocol/rank-address.ts';
 import { placesSchema, secretSchema } from '../../shared/protocol/requests.ts';
-import { quantizationSchema } from '../../shared/plan/quantization.ts';
+import { readableQuantizationSchema } from '../../shared/plan/quantization.ts';
 import { REDUCE_OPERATIONS } from '../kernels/reduction.ts';
 import { VALUE_TYPES } from '../memory/value-type.ts';
 import { TRANSPORT_KINDS } from '../transport/transport-choice.ts';
@@ -32,7 +32,7 @@ export const toRankSchema = z.discriminatedUnion('type', [
     encrypt: z.boolean(),
     network: emulatedNetworkSchema.strip().optional(),
     places: placesSchema.optional(),
-    quantization: quantizationSchema.strip().optional(),
+    quantization: readableQuantizationSchema.optional(),
     servers: z.int().min(1).optional(),
     /** Seed of random rounding. */
     seed: count,

@@ -9,6 +9,7 @@ import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import type { Arena, Region } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
+import type { Float8Type } from '../kernels/microscaling.ts';
 import type { ScaleKind } from '../kernels/quantization.ts';
 import type { RandomStream } from '../kernels/random.ts';
 import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
@@ -72,13 +73,21 @@ export interface Communicator {
 }
 
 /** Levels of a sign and b − 1 bits, randomly rounded in buckets, as by QSGD. */
-export interface Quantization {
+export interface LevelQuantization {
   /** b: s = 2^(b−1) − 1 positive levels. */
   readonly bits: number;
   /** d: elements that share a scale. */
   readonly bucket: number;
   readonly scale: ScaleKind;
+  readonly format?: undefined;
 }
+
+/** Floats of 8 bits with a scale for each 32 elements, randomly rounded: MXFP8. */
+interface FloatQuantization {
+  readonly format: Float8Type;
+}
+
+export type Quantization = LevelQuantization | FloatQuantization;
 
 /** Settings that a plan gives its collective. */
 export interface CollectiveSettings {

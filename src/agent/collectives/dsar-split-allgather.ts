@@ -10,7 +10,8 @@
  * A part is reduced by one rank alone, in rank order: all ranks get the same bits. The
  * result is dense whatever its fill-in. If the exchange is quantised, the second phase
  * sends the reduced part with b bits per element, randomly rounded and unbiased: with d
- * values per scale, (P−1)/P·N·(b/8 + 4/d)·β instead of the last term.
+ * values per scale, (P−1)/P·N·(b/8 + 4/d)·β instead of the last term, or with floats of 8
+ * bits (P−1)/P·N·(1 + 1/32)·β.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.3.
  */
@@ -26,12 +27,7 @@ import { blockRoundSeconds } from './doubling-blocks.ts';
 import { entriesPerRank, splitSeconds } from './fill-in.ts';
 import { part, partRange } from './partition.ts';
 import { vectorRegion } from './payload-region.ts';
-import {
-  DEQUANTIZE_COST,
-  gatherQuantizedParts,
-  QUANTIZE_COST,
-  quantizedBytes,
-} from './quantized-parts.ts';
+import { codingCost, gatherQuantizedParts, quantizedBytes } from './quantized-parts.ts';
 import { streamBytes } from './sparse-stream.ts';
 import { exchangeParts } from './split-exchange.ts';
 
@@ -46,12 +42,10 @@ export const dsarSplitAllgather: CollectiveDefinition = {
   takes: ['sparse'],
   quantizes: true,
   cost: (shape, network) => {
-    const { ranks, length } = shape;
+    const { ranks, length, quantization } = shape;
     if (ranks === 1) return 0;
     const quantizing =
-      shape.quantization === undefined
-        ? 0
-        : (length / ranks) * QUANTIZE_COST + length * DEQUANTIZE_COST;
+      quantization === undefined ? 0 : codingCost(quantization, length / ranks, length);
     const { sparse, dense } = partBytes(shape);
     return (
       burstSeconds(network, ranks - 1, sparse) +

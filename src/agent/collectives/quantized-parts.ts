@@ -1,35 +1,37 @@
 /**
- * Parts of a vector on the wire as b-bit codes: ⌈n/d⌉ scales, then n codes packed to whole
- * words of 4 bytes (`kernels/quantization.ts`). Rounding is random and unbiased; its noise
- * is a function of seed, rank, stream, exchange and purpose.
- *
- * Bytes of a part of n elements, with d values per scale: 4·⌈n/d⌉ + 4·⌈n·b/32⌉.
- *
- * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC
- * 2019), section 6.
+ * Parts of a vector on the wire in few bits: levels (`level-parts.ts`) or floats of 8 bits
+ * (`float-parts.ts`). Rounding is random and unbiased; its noise is a function of seed, rank,
+ * stream, exchange and purpose.
  */
-import { failure } from '../../shared/errors/errors.ts';
-import { vectorOf, type Region, type Vector } from '../memory/arena.ts';
-import { codeBits, packedBytes, runsOf } from '../kernels/quantization.ts';
+import type { Region, Vector } from '../memory/arena.ts';
 import { allgather } from './allgather.ts';
 import type { Communicator, Quantization } from './collective.ts';
+import { floatCoding } from './float-parts.ts';
+import { levelCoding } from './level-parts.ts';
+import type { PartCoding } from './part-coding.ts';
 import { part, partRange } from './partition.ts';
-
-/** The cost of quantising and decoding an element, in units of γ. */
-export const QUANTIZE_COST = 9;
-export const DEQUANTIZE_COST = 4;
 
 /** Purpose of the noise of reduced parts; for contributions it is the peer's rank. */
 const REDUCED_PURPOSE = 0;
 const CONTRIBUTION_PURPOSE = 1;
 
-/** s, the positive levels of a sign and b − 1 bits. */
-const levelsOf = ({ bits }: Quantization): number => 2 ** (bits - 1) - 1;
+const codingOf = (quantization: Quantization): PartCoding =>
+  quantization.format === undefined
+    ? levelCoding(quantization)
+    : floatCoding(quantization.format);
 
 /** Bytes of a part of this many elements. */
-export function quantizedBytes(length: number, quantization: Quantization): number {
-  const codes = packedBytes(length, codeBits(levelsOf(quantization)));
-  return 4 * runsOf(length, quantization.bucket) + codes;
+export const quantizedBytes = (length: number, quantization: Quantization): number =>
+  codingOf(quantization).bytes(length);
+
+/** The cost of quantising and of decoding these numbers of elements, in units of γ. */
+export function codingCost(
+  quantization: Quantization,
+  quantized: number,
+  decoded: number,
+): number {
+  const { dequantizeCost, quantizeCost } = codingOf(quantization);
+  return quantized * quantizeCost + decoded * dequantizeCost;
 }
 
 /** One rank's contribution to a part that `owner` sums, as codes at `out`. */
@@ -55,17 +57,7 @@ export function dequantizePart(
   add: boolean,
   peer: number,
 ): void {
-  const { arena, kernels } = communicator;
-  const { scales, codes } = sections(data, out.length, quantization);
-  for (const scale of arena.f32(scales)) {
-    if (scale >= 0 && scale < Infinity) continue;
-    throw failure('PAYLOAD_INVALID', `rank ${peer} sent a scale of ${scale}`, {
-      rank: peer,
-      next: 'Only finite values can be quantised. Without quantisation, the sum would show the NaN or infinity.',
-    });
-  }
-  const quantizer = { levels: levelsOf(quantization), runLength: quantization.bucket };
-  kernels.quantization.dequantize(out, quantizer, scales, codes, add);
+  codingOf(quantization).dequantize(communicator, data, out, add, peer);
 }
 
 /**
@@ -111,28 +103,10 @@ function quantize(
   purpose: number,
   out: Region,
 ): void {
-  const { kernels, operation, valueBytes } = communicator;
+  const { operation, valueBytes } = communicator;
   if (valueBytes !== 4 || operation !== 'sum') {
     throw new Error(`internal: a quantised ${operation} of ${valueBytes}-byte values`);
   }
-  const { bucket, scale } = quantization;
-  const { scales, codes } = sections(out, x.length, quantization);
-  kernels.quantization.quantize(
-    x,
-    { levels: levelsOf(quantization), runLength: bucket },
-    scale,
-    communicator.noise(purpose),
-    scales,
-    codes,
-  );
-}
-
-function sections(
-  { offset, bytes }: Region,
-  length: number,
-  { bucket }: Quantization,
-): { readonly scales: Vector; readonly codes: Region } {
-  const scales = vectorOf({ offset, bytes }, runsOf(length, bucket));
-  const used = 4 * scales.length;
-  return { scales, codes: { offset: offset + used, bytes: bytes - used } };
+  const noise = communicator.noise(purpose);
+  codingOf(quantization).quantize(communicator, x, noise, out);
 }

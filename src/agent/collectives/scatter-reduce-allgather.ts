@@ -5,9 +5,10 @@
  * on its way to the part's owner, once as the sum.
  *
  * Cost: (P−1)·α + ⌈log₂P⌉·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. Quantised to b bits with d
- * values per scale, 2(P−1)/P·N·(b/8 + 4/d)·β, plus coding. Exact bytes of the busiest
- * rank, with q(n) the bytes of a part (4n, or 4·⌈n/d⌉ + 4·⌈n·b/32⌉), s = ⌊N/P⌋ and ℓ the
- * length of the last part: 2(P−1)·q(s) + ⌈log₂P⌉·(q(ℓ) − q(s)).
+ * values per scale, 2(P−1)/P·N·(b/8 + 4/d)·β, or as floats of 8 bits 2(P−1)/P·N·(1 +
+ * 1/32)·β, plus coding. Exact bytes of the busiest rank, with q(n) the bytes of a part (4n,
+ * 4·⌈n/d⌉ + 4·⌈n·b/32⌉, or 4·⌈⌈n/32⌉/4⌉ + 4·⌈n/4⌉), s = ⌊N/P⌋ and ℓ the length of the last
+ * part: 2(P−1)·q(s) + ⌈log₂P⌉·(q(ℓ) − q(s)).
  *
  * A part is summed by one rank alone, in rank order, and all decode the same bytes of it:
  * all ranks get the same bits. Quantised sums are unbiased: the expectation of a rounded
@@ -27,12 +28,7 @@ import type {
 import { blockRoundSeconds } from './doubling-blocks.ts';
 import { partRange } from './partition.ts';
 import { payloadVector, vectorRegion, wantsAverage } from './payload-region.ts';
-import {
-  DEQUANTIZE_COST,
-  gatherQuantizedParts,
-  QUANTIZE_COST,
-  quantizedBytes,
-} from './quantized-parts.ts';
+import { codingCost, gatherQuantizedParts, quantizedBytes } from './quantized-parts.ts';
 import { reduceScatter } from './reduce-scatter.ts';
 import { treeDepth } from './folding.ts';
 
@@ -48,13 +44,13 @@ export const scatterReduceAllgather: CollectiveDefinition = {
   takes: ['dense'],
   quantizes: true,
   cost: (shape, network) => {
-    const { ranks, length } = shape;
+    const { ranks, length, quantization } = shape;
     if (ranks === 1) return 0;
     const share = ((ranks - 1) / ranks) * length;
     const work =
-      shape.quantization === undefined
+      quantization === undefined
         ? share
-        : (share + length / ranks) * QUANTIZE_COST + (share + length) * DEQUANTIZE_COST;
+        : codingCost(quantization, share + length / ranks, share + length);
     const bytes = partBytes(length / ranks, shape);
     return (
       burstSeconds(network, ranks - 1, bytes) +

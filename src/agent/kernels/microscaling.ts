@@ -25,6 +25,9 @@ export type Float8Type = 'e4m3' | 'e5m2';
 /** Elements that share a scale. */
 export const SCALE_BLOCK = 32;
 
+/** The scale of a block that has an element that is NaN or infinite: NaN in E8M0. */
+export const NAN_SCALE = 255;
+
 export interface Float8Format {
   /** Bits of the fraction. */
   readonly fraction: number;
@@ -44,7 +47,7 @@ export const FLOAT8: Readonly<Record<Float8Type, Float8Format>> = {
 export interface MicroscalingKernels {
   /**
    * Writes a scale for each block of x, ⌈n/32⌉ bytes, and a code for each element, n bytes.
-   * x must be finite.
+   * A block that is not finite has the scale `NAN_SCALE`, and codes that mean nothing.
    * @param noise names the random bits; default: round to nearest
    */
   encode(

@@ -10,6 +10,7 @@ import {
   PLAN_KEYS,
   type ExchangePlan,
 } from '../../shared/plan/exchange-plan.ts';
+import { isKeyOf, type Quantization } from '../../shared/plan/quantization.ts';
 import { explainIssue } from '../../shared/spec/experiment-spec.ts';
 import { INTERPRETED } from '../../shared/checks/interpreted.ts';
 import { assertFits, findCollective } from '../collectives/registry.ts';
@@ -70,7 +71,10 @@ export function resolvePlan(
   return plan;
 }
 
-/** `activations.sparsity=0.5` changes a part of the previous plan's value. */
+/**
+ * `activations.sparsity=0.5` changes a part of the previous plan's value. A part of the other kind
+ * of quantisation replaces it.
+ */
 function withPartsJoined(
   change: Readonly<Record<string, unknown>>,
   base: ExchangePlan | undefined,
@@ -82,9 +86,19 @@ function withPartsJoined(
       joined[path] = value;
       continue;
     }
-    joined[key] = { ...base?.[key], ...(joined[key] ?? {}), [part]: value };
+    const before = key === 'activations' ? base?.activations : sumsWith(part, base);
+    joined[key] = { ...before, ...(joined[key] ?? {}), [part]: value };
   }
   return joined;
+}
+
+/** The previous quantisation of sums, if it has such a key. */
+function sumsWith(
+  key: string,
+  base: ExchangePlan | undefined,
+): Quantization | undefined {
+  const sums = base?.quantizeSums;
+  return sums !== undefined && isKeyOf(sums, key) ? sums : undefined;
 }
 
 function resolve(

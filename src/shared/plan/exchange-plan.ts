@@ -10,7 +10,11 @@ import {
 } from './activation-plan.ts';
 import type { MethodEntry } from '../catalogue/catalogue.ts';
 import type { JsonObject } from '../checks/json.ts';
-import { quantizationSchema, type Quantization } from './quantization.ts';
+import {
+  quantizationLabel,
+  quantizationSchema,
+  type Quantization,
+} from './quantization.ts';
 import type { SwitchGuard } from './switch-guard.ts';
 
 /** Fates of a residual that the new method cannot take over. */
@@ -284,14 +288,16 @@ export function describePlan(
   const servers =
     plan.servers === undefined ? '' : ` with ${serversText(plan.servers)}`;
   const layers = describeLayers(plan);
-  const bits =
-    plan.quantizeSums === undefined ? '' : ` in ${plan.quantizeSums.bits} bits`;
+  const sums =
+    plan.quantizeSums === undefined
+      ? ''
+      : ` in ${quantizationLabel(plan.quantizeSums)}`;
   const passed =
     plan.activations === undefined
       ? ''
       : `, activations ${activationsLabel(plan.activations)}`;
   const kept = plan.residualUnits === 'update' ? ', residual of updates' : '';
-  const named = `${planLabel(plan)}${collective}${servers}${bits}${passed}${kept}`;
+  const named = `${planLabel(plan)}${collective}${servers}${sums}${passed}${kept}`;
   return layers === '' ? named : `${named} [${layers}]`;
 }
 

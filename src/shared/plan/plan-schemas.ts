@@ -13,7 +13,7 @@ import {
   type PlanSwitch,
 } from './exchange-plan.ts';
 import type { JsonObject } from '../checks/json.ts';
-import { quantizationSchema } from './quantization.ts';
+import { readableQuantizationSchema } from './quantization.ts';
 import { switchGuardSchema } from './switch-guard.ts';
 
 const MOST_LAYERS = 100;
@@ -41,7 +41,7 @@ export const exchangePlanSchema = z.object({
     .max(MOST_LAYERS)
     .readonly()
     .optional(),
-  quantizeSums: quantizationSchema.strip().optional(),
+  quantizeSums: readableQuantizationSchema.optional(),
   servers: z.int().min(1).optional(),
   activations: activationPlanSchema.strip().optional(),
   residualUnits: z.enum(RESIDUAL_UNITS).optional(),

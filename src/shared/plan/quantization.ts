@@ -1,14 +1,21 @@
 /**
  * Quantisation of what a collective sends: `quantizeSums` in a plan, `--quantize` of
- * `gradwire allreduce`. A sign and 2^(bits−1) − 1 levels, randomly rounded in runs of values
- * that share a scale.
+ * `gradwire allreduce`. Either levels, a sign and 2^(bits−1) − 1 of them, randomly rounded in
+ * runs of values that share a scale; or floats of 8 bits in blocks of 32 that share a power of
+ * two (MXFP8), which name their format.
  *
- * Source: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC 2019),
- * section 6: 2, 4 or 8 bits in runs of 1024.
+ * Sources: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC 2019),
+ * section 6: 2, 4 or 8 bits in runs of 1024; OCP Microscaling Formats (MX) Specification,
+ * version 1.0 (2023).
  */
 import { z } from 'zod';
 
-export const quantizationSchema = z.strictObject({
+/** A key of the other kind, which no value fits. */
+const absent = z
+  .enum([], { error: 'levels have bits, bucket and scale, floats only a format' })
+  .exactOptional();
+
+const levelsSchema = z.strictObject({
   bits: z.literal([2, 4, 8]).default(4).describe('Bits per value on the wire'),
   bucket: z
     .int()
@@ -20,6 +27,44 @@ export const quantizationSchema = z.strictObject({
     .enum(['max', 'l2'])
     .default('max')
     .describe('The scale of a run of values: its largest magnitude, or its ℓ₂ norm'),
+  format: absent,
 });
 
+const floatsSchema = z.strictObject({
+  format: z
+    .enum(['e4m3', 'e5m2'])
+    .describe(
+      'Floats of 8 bits with a scale for each 32, in place of bits, bucket and scale: e4m3 is more precise, e5m2 has the greater range',
+    ),
+  bits: absent,
+  bucket: absent,
+  scale: absent,
+});
+
+const FORMAT = {
+  error: ({ code }: { readonly code?: string }) =>
+    code === 'invalid_union' ? 'it must be e4m3 or e5m2' : undefined,
+};
+
+export const quantizationSchema = z.discriminatedUnion(
+  'format',
+  [levelsSchema, floatsSchema],
+  FORMAT,
+);
+
+/** Drops keys that only a newer version knows. */
+export const readableQuantizationSchema = z.discriminatedUnion(
+  'format',
+  [levelsSchema.strip(), floatsSchema.strip()],
+  FORMAT,
+);
+
 export type Quantization = z.infer<typeof quantizationSchema>;
+
+/** Whether a key is of this kind of quantisation. */
+export const isKeyOf = ({ format }: Quantization, key: string): boolean =>
+  (key === 'format') === (format !== undefined);
+
+/** `4 bits`, `e4m3` */
+export const quantizationLabel = ({ bits, format }: Quantization): string =>
+  format ?? `${bits} bits`;

@@ -18,6 +18,7 @@ import { plainIssue } from '../checks/plain-issue.ts';
 import { requirePlainTree, type PlaceOfIssue } from '../checks/plain-tree.ts';
 import { portRangeSchema } from '../machines/port-range.ts';
 import { besideProgram, withProgramKnown } from './program-spec.ts';
+import { keysAt } from './schema-keys.ts';
 import { isPrintable, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
 import type { Exclusion } from '../checks/spec-key.ts';
 import { workloadSchema } from './workload-spec.ts';
@@ -354,7 +355,7 @@ export function explainIssue(
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;
-    const valid = validKeys(schema, path);
+    const valid = keysAt(schema, path);
     const suggestion = nearest(key, valid);
     return inputError(
       `${where.code}_UNKNOWN_KEY`,
@@ -377,14 +378,6 @@ export function explainIssue(
     `"${path.join('.') || '(whole)'}" ${shown}: ${plainIssue(issue)}`,
     { place: where.place, next: 'Correct the value and try again.' },
   );
-}
-
-/** Keys an object schema takes at a path, read from its JSON Schema. */
-function validKeys(schema: z.ZodType, path: readonly string[]): string[] {
-  type Node = { properties?: Record<string, Node>; items?: Node };
-  let node: Node | undefined = z.toJSONSchema(schema, { io: 'input' }) as Node;
-  for (const step of path) node = node?.properties?.[step] ?? node?.items;
-  return Object.keys(node?.properties ?? {});
 }
 
 function valueAt(raw: unknown, path: readonly string[]): unknown {

@@ -7,6 +7,7 @@ import {
   blocksOf,
   FLOAT8,
   largestScale,
+  NAN_SCALE,
   SCALE_BLOCK,
   type Float8Type,
 } from '../../../src/agent/kernels/microscaling.ts';
@@ -144,6 +145,26 @@ describe.each(TYPES)('%s', (type) => {
         const error = Math.sqrt((share * (1 - share)) / drawn.length);
         expect(Math.abs(up - share)).toBeLessThan(5 * error);
         expect(new Set(drawn).size).toBe(2);
+      }
+    });
+
+    test('a block that is not finite has the scale NaN, and codes that are finite', () => {
+      const { arena, kernels } = make();
+      for (const value of [NaN, Infinity, -Infinity]) {
+        for (const noise of [undefined, NOISE]) {
+          // Two whole blocks and one that is not.
+          for (const at of [0, 31, 40, 65]) {
+            const x = new Float32Array(70).fill(1);
+            x[at] = value;
+            const { codes, scales } = encoded(make(), type, x, noise);
+            const block = Math.floor(at / SCALE_BLOCK);
+            const found = [...scales].map((scale) => scale === NAN_SCALE);
+            expect(found, `${at}`).toEqual([0, 1, 2].map((index) => index === block));
+            const data = { ...arena.allocate(codes.length), bytes: codes.length };
+            arena.u8(data.offset, data.bytes).set(codes);
+            expect(kernels.microscaling.firstNonFinite(type, data)).toBe(-1);
+          }
+        }
       }
     });
 

@@ -6,6 +6,7 @@ import type { Arena, Region, Vector } from '../../memory/arena.ts';
 import {
   FLOAT8,
   largestScale,
+  NAN_SCALE,
   requireBlocks,
   SCALE_BLOCK,
   type Float8Type,
@@ -94,6 +95,7 @@ function magnitudes(type: Float8Type): readonly number[] {
 
 function scaleOf(type: Float8Type, block: Float32Array): number {
   const most = block.reduce((so, value) => Math.max(so, Math.abs(value)), 0);
+  if (!(most < Infinity)) return NAN_SCALE;
   const last = TABLES[type][FLOAT8[type].largest]!;
   let scale = 0;
   while (scale < largestScale(type) && most > last * 2 ** (scale - 127)) scale += 1;

@@ -10,6 +10,9 @@ const SIGN: u32 = 0x80000000;
 const MAGNITUDE: u32 = 0x7fffffff;
 /** An f32 at 1.75 of its binade: what is above needs the next scale. */
 const THREE_QUARTERS: u32 = 0x600000;
+/** The bits of an infinite f32; those of a NaN are above. */
+const INFINITE: u32 = 0x7f800000;
+const NAN_SCALE: u32 = 255;
 const BLOCK: u32 = 32;
 /** Elements of which the random bits are drawn at once: two blocks. */
 const TILE: u32 = 64;
@@ -40,8 +43,9 @@ function use(format: u32): void {
   largest = isWide ? 0x7b : 0x7e;
 }
 
-/** The scale of a block whose largest magnitude has these bits. */
+/** The scale of a block whose largest magnitude has these bits; NaN if it is not finite. */
 function scaleOf(bits: u32): u32 {
+  if (bits >= INFINITE) return NAN_SCALE;
   const up = i32((bits & 0x7fffff) > THREE_QUARTERS);
   const code = i32(bits >>> 23) + up - most;
   return <u32>max(0, min(code, 254 - most));

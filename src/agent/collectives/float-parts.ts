@@ -1,0 +1,109 @@
+/**
+ * Parts of a vector on the wire as floats of 8 bits in blocks of 32 with a shared power of two
+ * (MXFP8, `kernels/microscaling.ts`): ⌈n/32⌉ scales of a byte, then n codes of a byte, either
+ * filled with 0 to whole words of 4 bytes. Rounding is random and unbiased.
+ *
+ * Bytes of a part of n elements: 4·⌈⌈n/32⌉/4⌉ + 4·⌈n/4⌉.
+ *
+ * A block that is not finite is sent with the scale NaN, which whoever decodes it refuses.
+ *
+ * Source: OCP Microscaling Formats (MX) Specification, version 1.0 (2023).
+ */
+import { failure, type GradwireError } from '../../shared/errors/errors.ts';
+import {
+  blocksOf,
+  largestScale,
+  NAN_SCALE,
+  SCALE_BLOCK,
+  type Float8Type,
+} from '../kernels/microscaling.ts';
+import type { Region, Vector } from '../memory/arena.ts';
+import type { Communicator } from './collective.ts';
+import { ONLY_FINITE, type PartCoding } from './part-coding.ts';
+
+/** Elements that are decoded at once before they are added: they stay in the cache. */
+const CHUNK = 2048 * SCALE_BLOCK;
+
+export const floatCoding = (type: Float8Type): PartCoding => ({
+  // Measured on one core, of 4 and 25 million elements.
+  quantizeCost: 12,
+  dequantizeCost: 2,
+  bytes: (length) => wholeWords(blocksOf(length)) + wholeWords(length),
+  quantize: ({ arena, kernels }, x, noise, out) => {
+    const { scales, codes } = sections(out, x.length);
+    for (const { bytes, offset } of [scales, codes]) {
+      arena.u8(offset + bytes, wholeWords(bytes) - bytes).fill(0);
+    }
+    kernels.microscaling.encode(type, x, scales, codes, noise);
+  },
+  dequantize: (communicator, data, out, add, peer) => {
+    const { scales, codes } = sections(data, out.length);
+    requireFinite(communicator, type, scales, codes, peer);
+    if (add) addTo(communicator, type, scales, codes, out);
+    else communicator.kernels.microscaling.decode(type, scales, codes, out);
+  },
+});
+
+/** @throws GradwireError `PAYLOAD_INVALID` */
+function requireFinite(
+  { arena, kernels }: Communicator,
+  type: Float8Type,
+  scales: Region,
+  codes: Region,
+  peer: number,
+): void {
+  const most = largestScale(type);
+  const scale = arena.u8(scales.offset, scales.bytes).find((one) => one > most);
+  if (scale === NAN_SCALE) throw invalid(peer, 'a scale of NaN');
+  if (scale !== undefined) {
+    throw invalid(peer, `a scale of ${scale}; at most ${most} is possible`);
+  }
+  const index = kernels.microscaling.firstNonFinite(type, codes);
+  if (index >= 0) throw invalid(peer, `a value that is not finite, element ${index}`);
+}
+
+const invalid = (peer: number, what: string): GradwireError =>
+  failure('PAYLOAD_INVALID', `rank ${peer} sent ${what}`, {
+    rank: peer,
+    next: ONLY_FINITE,
+  });
+
+/** out ← out + the values of the codes, a chunk after the other. */
+function addTo(
+  communicator: Communicator,
+  type: Float8Type,
+  scales: Region,
+  codes: Region,
+  out: Vector,
+): void {
+  const { kernels, operation, reduction } = communicator;
+  const { offset } = communicator.scratch(
+    'decoded chunk',
+    4 * Math.min(CHUNK, out.length),
+  );
+  for (let start = 0; start < out.length; start += CHUNK) {
+    const length = Math.min(CHUNK, out.length - start);
+    const values = { offset, length };
+    kernels.microscaling.decode(
+      type,
+      { offset: scales.offset + start / SCALE_BLOCK, bytes: blocksOf(length) },
+      { offset: codes.offset + start, bytes: length },
+      values,
+    );
+    reduction.combine(operation, { offset: out.offset + 4 * start, length }, values);
+  }
+}
+
+/** The scales and codes of n elements, without what fills their last words. */
+function sections(
+  { offset }: Region,
+  n: number,
+): { readonly scales: Region; readonly codes: Region } {
+  const blocks = blocksOf(n);
+  return {
+    scales: { offset, bytes: blocks },
+    codes: { offset: offset + wholeWords(blocks), bytes: n },
+  };
+}
+
+const wholeWords = (bytes: number): number => 4 * Math.ceil(bytes / 4);
