@@ -11,8 +11,17 @@ export interface SchemaKey {
   readonly isRequired: boolean;
 }
 
-/** All keys below a schema, in its order. Those with keys of their own come before these. */
+/**
+ * All keys below a schema, in its order. Those with keys of their own come before these. Of a
+ * schema of several kinds, the keys of each; none is required, since another kind lacks it.
+ */
 export function keysOf(schema: Schema, prefix = ''): readonly SchemaKey[] {
+  if (schema.oneOf !== undefined) {
+    return schema.oneOf
+      .flatMap((kind) => keysOf(kind as Schema, prefix))
+      .filter(({ schema: { not } }) => not === undefined)
+      .map((key) => ({ ...key, isRequired: false }));
+  }
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).flatMap(([name, raw]) => {
     const inner = raw as Schema;
@@ -30,8 +39,9 @@ export const valueText = (schema: Schema): string => {
   if (schema.enum !== undefined) {
     return schema.enum.map((value) => code(String(value))).join(', ');
   }
-  if (schema.anyOf !== undefined) {
-    return schema.anyOf
+  const kinds = schema.anyOf ?? schema.oneOf;
+  if (kinds !== undefined) {
+    return kinds
       .map((one) => valueText(one as Schema))
       .filter((text, index, all) => text !== '' && all.indexOf(text) === index)
       .join(' or ');

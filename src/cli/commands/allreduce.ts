@@ -66,7 +66,7 @@ export function addAllreduceCommand(program: Command): void {
     )
     .option(
       '--quantize <settings>',
-      'quantise the sums: bits=4,bucket=1024',
+      'quantise the sums: bits=4,bucket=1024 or format=e4m3',
       parseQuantization,
     )
     .option(
@@ -151,7 +151,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
 }
 
 /**
- * `bits=4,bucket=1024`; keys that are not named have their defaults.
+ * `bits=4,bucket=1024` or `format=e4m3`; keys that are not named have their defaults.
  * @throws GradwireError `QUANTIZE_INVALID`, `QUANTIZE_UNKNOWN_KEY`
  */
 function parseQuantization(text: string): Quantization {

@@ -155,8 +155,9 @@ export const commandCodes = codeGroup({
       next: 'Choose one of the quantities in the message with --of.',
     },
     QUANTIZE_INVALID: {
-      means: 'A value of --quantize is outside its range.',
-      next: 'Write it as --quantize bits=4,bucket=1024.',
+      means:
+        'A value of --quantize is outside its range, or levels and a format are mixed.',
+      next: 'Write it as --quantize bits=4,bucket=1024, or format=e4m3.',
     },
     QUANTIZE_UNKNOWN_KEY: {
       means: '--quantize has no such key.',

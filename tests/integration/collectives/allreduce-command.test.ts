@@ -285,6 +285,27 @@ test('--quantize sends few bits, the same result to all, by seed', async () => {
   expect(chosen).toBe('dsar-split-allgather');
 });
 
+test('--quantize format=e4m3 sends a byte and a scale for 32, the same result to all', async () => {
+  const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 12_000));
+  put(vectors);
+  const quantize = ['--quantize', 'format=e4m3'];
+  const report = await reduce(3, ...quantize);
+  expect(report).toMatchObject({
+    algorithm: 'scatter-reduce-allgather',
+    quantize: { format: 'e4m3' },
+  });
+  const bytes = 3 * 4 * (4000 + 128);
+  expect(total(report.wireSent) / bytes).toBeGreaterThan(1);
+  expect(total(report.wireSent) / bytes).toBeLessThan(1.02);
+  const first = result(0);
+  for (const rank of [1, 2]) expect(sameBits(result(rank), first)).toBe(true);
+  // Two contributions of at most 100 are off by less than 8, their sum of 300 by less than 32.
+  const sum = sumOf(vectors);
+  expect(first.every((value, index) => Math.abs(value - sum[index]!) < 48)).toBe(true);
+  await reduce(3, ...quantize, '--seed', '2');
+  expect(sameBits(result(0), first)).toBe(false);
+});
+
 test(
   'servers: a vector goes as what is shorter, and one rank bears the load',
   { tags: 'soak' },
@@ -344,6 +365,16 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
     [allreduce(2, '--quantize', 'bits=3'), 'QUANTIZE_INVALID', /"bits" is 3/],
     [allreduce(2, '--quantize', 'bucket=64=3'), 'QUANTIZE_INVALID', /"64=3"/],
     [allreduce(2, '--quantize', 'bit=4'), 'QUANTIZE_UNKNOWN_KEY', /"bits"\?/],
+    [
+      allreduce(2, '--quantize', 'format=fp8'),
+      'QUANTIZE_INVALID',
+      /"format" is "fp8": it must be e4m3 or e5m2/,
+    ],
+    [
+      allreduce(2, '--quantize', 'format=e4m3,bits=4'),
+      'QUANTIZE_INVALID',
+      /"bits" is 4: levels have bits, bucket and scale, floats only a format/,
+    ],
     [
       allreduce(2, '--quantize', 'bits=4', '--op', 'max'),
       'QUANTIZE_MISFIT',

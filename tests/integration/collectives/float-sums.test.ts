@@ -10,6 +10,7 @@ import { collectives } from '../../../src/agent/collectives/registry.ts';
 import { lying } from './lying-transport.ts';
 import {
   floats,
+  generator,
   put,
   runCollective,
   sameBits,
@@ -284,6 +285,37 @@ test('a contribution that is wrong is refused before it is added', async () => {
       message: 'rank 2 sent a scale of 250; at most 246 is possible',
     },
   });
+});
+
+test('the noise of every rank is its own', async () => {
+  const ranks = 8;
+  const length = 16_384;
+  await using world = await makeWorld(ranks);
+  const random = generator(11);
+  // The same on all ranks, of one binade, where two bits of fraction are steps of 1/4. Noise that
+  // were the same, too, would add up to (P − 1)² instead of P − 1.
+  const values = Float32Array.from({ length }, () => 1 + 0.75 * random());
+  const errors = await Promise.all(
+    world.communicators().map(async (communicator, rank) => {
+      const { arena } = communicator;
+      const { offset } = communicator.scratch('test', 4 * length);
+      put(arena, offset, values);
+      communicator.begin({
+        epoch: 0,
+        operation: reduceScatter.code,
+        dtype: 1,
+        quantization: { format: 'e5m2' },
+      });
+      const own = await reduceScatter.run(communicator, { offset, length });
+      const { start } = partRange(length, ranks, rank);
+      return [...arena.f32(own)].map((x, i) => x - ranks * values[start + i]!);
+    }),
+  );
+  const square = errors.flat().reduce((all, error) => all + error ** 2, 0) / length;
+  // Rounding uniform values to steps of w is off by w²/6 on average.
+  const noise = square / (0.25 ** 2 / 6) / (ranks - 1);
+  expect(noise).toBeGreaterThan(0.9);
+  expect(noise).toBeLessThan(1.1);
 });
 
 test('parts of many chunks are added as if at once', async () => {

@@ -120,7 +120,7 @@ const TAKERS: Readonly<Record<string, Taker>> = {
       inputs: ['a', [], ['a'], ['a', 7], ['a', 'b', 'c']],
       outputs: [['c'], ['c', '']],
       network: [{ bandwidth: -1, latency: 0 }, { bandwidth: 1e9, latency: NaN }, 7],
-      quantization: [{ bits: 3 }, { bits: 4, bukket: 5 }],
+      quantization: [{ bits: 3 }, { bits: 4, bukket: 5 }, { bits: 4, format: 'e4m3' }],
       places: [{}],
       servers: ['1'],
     },
@@ -228,13 +228,13 @@ const TAKERS: Readonly<Record<string, Taker>> = {
   'GroupStream.allreduce': {
     good: { algorithm: 'ring', quantization: undefined, servers: undefined },
     call: (options) => stream.allreduce(payload, options),
-    bad: { algorithm: [7], quantization: [{ bits: 3 }], servers: ['1'] },
+    bad: { algorithm: [7], quantization: [{ bits: 3 }, { format: 8 }], servers: ['1'] },
   },
   'GroupStream.reduceScatter': {
     good: { quantization: undefined },
     call: ({ quantization }: { readonly quantization: undefined }) =>
       stream.reduceScatter({ offset: 0, length: 0 }, quantization),
-    bad: { quantization: [{ bits: 3 }, { bits: 4, bukket: 5 }] },
+    bad: { quantization: [{ bits: 3 }, { bits: 4, bukket: 5 }, { format: 'e3m4' }] },
   },
 };
 

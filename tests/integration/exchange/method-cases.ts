@@ -8,6 +8,7 @@ export const METHOD_CASES: readonly {
 }[] = [
   { exchange: { method: 'none' }, collective: 'recursive-doubling' },
   { exchange: { method: 'none', quantizeSums: { bits: 4 } } },
+  { exchange: { method: 'none', quantizeSums: { format: 'e5m2' } } },
   { exchange: { method: 'bf16' }, collective: 'rabenseifner' },
   { exchange: { method: 'fp16', rounding: 'stochastic' }, collective: 'ring' },
   {

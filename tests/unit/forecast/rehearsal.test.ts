@@ -168,6 +168,7 @@ describe('the forecast of a step', () => {
       forecastStep(rehearsed({ ...topk, collective, ...change }), collective, setting)
         .wireBytes;
     expect(as({ quantizeSums: { bits: 4 } })).toBeLessThan(as({}) / 4);
+    expect(as({ quantizeSums: { format: 'e4m3' } })).toBeLessThan(as({}) / 2);
   });
 
   test('counts as many servers as the plan says, or as there are ranks', () => {

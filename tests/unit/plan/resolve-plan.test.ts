@@ -207,6 +207,26 @@ describe('resolving an exchange plan', () => {
     }
   });
 
+  it('lets a key of floats replace levels, and one of levels floats', () => {
+    const levels = resolvePlan({ quantizeSums: { bits: 2, bucket: 64 } });
+    const floats = resolvePlan({ 'quantizeSums.format': 'e5m2' }, levels);
+    expect(floats.quantizeSums).toStrictEqual({ format: 'e5m2' });
+    expect(resolvePlan({ 'quantizeSums.format': 'e4m3' }, floats)).toMatchObject({
+      collective: 'scatter-reduce-allgather',
+      quantizeSums: { format: 'e4m3' },
+    });
+    const coarse = { bits: 8, bucket: 1024, scale: 'max' };
+    expect(resolvePlan({ 'quantizeSums.bits': 8 }, floats).quantizeSums).toStrictEqual(
+      coarse,
+    );
+    expect(resolvePlan({ 'quantizeSums.bits': 8 }, levels).quantizeSums).toStrictEqual({
+      ...coarse,
+      bucket: 64,
+    });
+    expect(resolvePlan(planAsChange(levels), floats)).toEqual(levels);
+    expect(resolvePlan(planAsChange(floats), levels)).toEqual(floats);
+  });
+
   it('goes back to a plan that quantised no sums', () => {
     const plain = resolvePlan({ method: 'none' });
     const quantized = resolvePlan({ quantizeSums: { bits: 2 } }, plain);
@@ -368,6 +388,18 @@ describe('resolving an exchange plan', () => {
     [{ collective: 'parameter-server', servers: 0 }, 'EXCHANGE_INVALID', '0', ''],
     [{ collective: 'parameter-server', servers: 1.5 }, 'EXCHANGE_INVALID', '1.5', ''],
     [{ quantizeSums: { bits: 3 } }, 'EXCHANGE_INVALID', '3', ''],
+    [
+      { quantizeSums: { format: 'e4m3', bits: 4 } },
+      'EXCHANGE_INVALID',
+      'levels have bits, bucket and scale, floats only a format',
+      '',
+    ],
+    [
+      { 'quantizeSums.format': 'e4m3', 'quantizeSums.scale': 'l2' },
+      'EXCHANGE_INVALID',
+      '"quantizeSums.scale"',
+      '',
+    ],
     [
       { quantizeSums: { bits: 4 }, collective: 'sparse-ring' },
       'QUANTIZE_MISFIT',

@@ -21,6 +21,8 @@ describe('a plan in words', () => {
     expect(describePlan(quantized)).toBe(
       'none over scatter-reduce-allgather in 4 bits',
     );
+    const floats = { ...quantized, quantizeSums: { format: 'e4m3' } as const };
+    expect(describePlan(floats)).toBe('none over scatter-reduce-allgather in e4m3');
   });
 
   it('says how many servers a collective has', () => {

@@ -1,0 +1,96 @@
+/** A run whose sums travel as floats of 8 bits, from its spec to what is shown of it. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CommandHost } from '../../harness/command-host.ts';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { ofType } from '../../harness/records.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+
+const RANKS = 4;
+/** Parameters of the model. */
+const N = 199_210;
+
+let home: GradwireHome;
+let commands: CommandHost;
+beforeAll(() => {
+  home = new GradwireHome();
+  commands = new CommandHost(home);
+});
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+const SPEC = `
+name: floats of 8 bits
+workload: { model: fnn3, dataset: digits, batchPerRank: 16 }
+world: { ranks: ${RANKS} }
+backend: wasm
+iterations: 60
+evaluateEvery: 0
+exchange:
+  method: none
+  quantizeSums: { format: e4m3 }
+`;
+
+test('trains, is shown, and switches to levels and back', async () => {
+  const file = path.join(home.directory, 'floats.yaml');
+  writeFileSync(file, SPEC);
+  const { code, stderr, stdout } = await commands.run([
+    ...['run', file, '--json'],
+    ...['--switch', '20:quantizeSums={bits: 8}'],
+    ...['--switch', '40:quantizeSums.format=e5m2'],
+  ]);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  const records = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RunRecord);
+  const [started] = ofType(records, 'started');
+  expect(started!.plan).toMatchObject({
+    collective: 'scatter-reduce-allgather',
+    quantizeSums: { format: 'e4m3' },
+  });
+  expect(
+    ofType(records, 'switch').map(({ fence, from, to }) => [
+      ...[fence, from.quantizeSums, to.quantizeSums],
+    ]),
+  ).toEqual([
+    [20, { format: 'e4m3' }, { bits: 8, bucket: 1024, scale: 'max' }],
+    [40, { bits: 8, bucket: 1024, scale: 'max' }, { format: 'e5m2' }],
+  ]);
+  expect(ofType(records, 'done')[0]).toMatchObject({ consistent: true });
+
+  const iterations = ofType(records, 'iteration');
+  const mean = (values: readonly number[]): number =>
+    values.reduce((sum, value) => sum + value, 0) / values.length;
+  const lossIn = (from: number, to: number): number =>
+    mean(
+      iterations
+        .filter(({ iteration }) => iteration >= from && iteration < to)
+        .map(({ loss }) => loss!),
+    );
+  expect(lossIn(55, 60)).toBeLessThan(lossIn(0, 5) / 2);
+  // A byte for each element and one for each 32, to three others in both phases.
+  const usual = 2 * (RANKS - 1) * (N / RANKS) * (1 + 1 / 32);
+  for (const { bytes, iteration } of iterations) {
+    if (iteration >= 20 && iteration < 40) continue;
+    const sent = bytes.wireSent! - bytes.framingSent!;
+    expect(sent / usual, `iteration ${iteration}`).toBeGreaterThan(0.999);
+    expect(sent / usual, `iteration ${iteration}`).toBeLessThan(1.01);
+  }
+
+  const shown = await commands.run(['runs', 'show', 'last']);
+  expect(shown.stdout).toMatch(
+    /iteration 20: none over scatter-reduce-allgather in e4m3 → none over scatter-reduce-allgather in 8 bits/,
+  );
+  const refused = await commands.run([
+    ...['run', file, '--set', 'exchange.quantizeSums.bits=4'],
+  ]);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(
+    '"exchange.quantizeSums.bits" is 4: levels have bits, bucket and scale, floats only a format',
+  );
+});
